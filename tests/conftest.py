@@ -46,7 +46,7 @@ LEFT = {
     ),
     "test_board_browser.py::test_the_browser_s_numbers_are_the_model_s": (
         "bart", "deberta", "induction", "bert-deep", "bert-tiny", "bert-told", "distilbert", "distilbert-alone", "electra",
-        "gpt", "gpt2-tiny", "olmo", "olmo2", "pegasus", "roberta", "spanbert", "transformer",
+        "gpt", "gpt2-tiny", "olmo", "olmo2", "pegasus", "roberta", "spanbert", "t5-tasks", "transformer",
     ),
     "test_browser.py::test_a_lesson_fits_every_screen": ("positions-dark-390", "training?part=step-size-dark-390"),
     "test_browser.py::test_odd_addresses_are_met_calmly": ("?text=%00%F0%9F%98%80", "?text=", "query4"),

@@ -170,7 +170,7 @@ def test_the_time_that_is_left_is_the_rule_of_three(small: Path) -> None:
 
 @pytest.mark.parametrize("name", LONGER)
 def test_every_recipe_can_be_carried_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its plan and its shape are accepted, at one to four million weights (word vectors: half a million); the texts are fewer here, so that it is quick."""
+    """Its plan and its shape are accepted, at one to four million weights (word vectors: half a million); here with few texts."""
     recipe = LONGER[name]
     options = {
         **recipe.options,
@@ -188,7 +188,9 @@ def test_every_recipe_can_be_carried_out(name: str, monkeypatch: pytest.MonkeyPa
     weights = sum(part.numel() for part in run.model.module.parameters())
     wide = run.model.tokenizer.vocabulary.size
     held = weights + (4000 - wide) * preset(recipe.system).sizes["mini"]["dim"]
-    fewest = 0.4e6 if preset(recipe.system).architecture["family"] == "static" else 0.8e6  # two tables of vectors, and no layers
+    fewest = (
+        0.4e6 if preset(recipe.system).architecture["family"] == "static" else 0.8e6
+    )  # two tables of vectors, and no layers
     assert options.get("teacher") or fewest < held < 4e6, held
 
 

@@ -180,6 +180,8 @@ def cut_at(opened: PreTrainedTokenizerFast, text: str) -> list[str]:
 
 def test_the_page_of_what_models_can_do_is_made_of_the_cards() -> None:
     assert (ROOT / "docs" / "models.md").read_text("utf-8") == models_page.page()
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert readme == models_page.in_readme(readme) and models_page.in_short().count("\n") == 4
     told = models_page.section(models_page.PageAbility("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
     card = model_cards.figures((ex.models()["bart"].folder / "CARD.md").read_text("utf-8"))
     assert card["bleu (validation)"][0] > 10 + card["copying the source, bleu (validation)"][0]  # so it is bold

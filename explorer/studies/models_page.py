@@ -1,6 +1,6 @@
 """`docs/models.md`: what the shipped models can and cannot do, made of their cards alone.
 
-`python -m explorer.studies.models_page` writes it again; a test holds it to the cards.
+`python -m explorer.studies.models_page` writes it again, and five lines of the README; a test holds both to the cards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from explorer.models.card_figures import CARD, figures, shipped_figures
 from explorer.studies.model_cards import TRAINED, twin_of
 from explorer.studies.recipes import RECIPES
 
-PAGE = Path("docs") / "models.md"
+PAGE, README = Path("docs") / "models.md", Path("README.md")
+MARKS = "<!-- models -->", "<!-- end -->"
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,26 @@ ABILITIES = (
     PageAbility("finds words that were replaced (F1)", "replaced f1", "f1, always saying replaced"),
     PageAbility("is surprised by the next token less than counting (perplexity)", "perplexity", "4-gram perplexity", False),
     PageAbility("goes on with what was repeated", "repeat accuracy", 0.0),
-    PageAbility("translates a sentence exactly", "exact match", 0.0),
+    PageAbility("writes its whole answer exactly: a translation, a restored text, the answer of a task", "exact match", 0.0),
     PageAbility("restores a text (BLEU), beside leaving it as it is", "bleu", "copying the source, bleu"),
     PageAbility("writes hidden spans exactly", "spans exactly right", 0.0),
     PageAbility("writes a missing sentence (F1)", "gap sentence F1", "as many first words, F1"),
+    PageAbility("translates, named by a prefix (BLEU), beside copying", "translation, bleu", "translation, copying the text"),
+    PageAbility(
+        "judges a sentence, named by a prefix, beside the most frequent answer",
+        "acceptability, accuracy",
+        "acceptability, most frequent answer",
+    ),
+    PageAbility(
+        "finds a feeling, named by a prefix, beside the most frequent answer",
+        "sentiment, accuracy",
+        "sentiment, most frequent answer",
+    ),
+    PageAbility(
+        "summarises, named by a prefix (F1), beside the first sentence and the commonest ending",
+        "summary, F1 of words",
+        "summary, first sentence and “It ends well.”",
+    ),
     PageAbility("solves analogies", "analogies", 0.0),
 )
 HEAD = """# What the shipped models can and cannot do
@@ -125,6 +142,36 @@ def models(cards: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
+def in_short() -> str:
+    """Five lines for the README, each figure from a card: on validation text, where no other is named."""
+
+    def of(name: str, figure: str, split: str = "validation") -> float:
+        return shipped_figures(store.data_folder() / "models" / name, split)[figure]
+
+    both, bleu, copied = "minimal pairs, reason: both of a pair", "bleu", "copying the source, bleu"
+    return "\n".join(
+        (
+            "- Whom a reason means (*too tired*, *too wide*), with words that never met in training, both of a pair right: `llama` "
+            f"{of('llama', both):.2f}, `roberta` {of('roberta', both):.2f}, `bert` {of('bert', both):.2f}; chance is 0.25.",
+            f"- Filling in a name that the text says elsewhere: `bert` {of('bert', 'a name said before'):.3f}; chance is 0.5.",
+            "- Translating a new sentence into French, word for word as the grammar: "
+            f"`transformer` {of('transformer', 'exact match'):.2f}.",
+            f"- Restoring damaged stories: `bart` reaches a BLEU of {of('bart', bleu):.0f}, {of('bart', copied):.0f} if nothing is done; "
+            f"with words that it never read it is below copying ({of('bart', bleu, 'test'):.0f} against {of('bart', copied, 'test'):.0f}).",
+            f"- Solving analogies: `word2vec` {of('word2vec', 'analogies, gender'):.2f} about gender, "
+            f"{of('word2vec', 'analogies'):.2f} of all.",
+        )
+    )
+
+
+def in_readme(text: str) -> str:
+    """The README with these lines between their marks."""
+    before, _, rest = text.partition(f"{MARKS[0]}\n")
+    _, _, after = rest.partition(MARKS[1])
+    return f"{before}{MARKS[0]}\n{in_short()}\n{MARKS[1]}{after}"
+
+
 if __name__ == "__main__":
     PAGE.write_text(page(), "utf-8")
-    sys.stdout.write(f"Written: {PAGE}\n")
+    README.write_text(in_readme(README.read_text("utf-8")), "utf-8")
+    sys.stdout.write(f"Written: {PAGE}, {README}\n")

@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 
+from explorer.analysis.evaluation.as_text import SCORED
 from explorer.analysis.evaluation.context import plain
 from explorer.analysis.evaluation.minimal import minimal_scores, translates
 from explorer.errors import ChoiceError
@@ -130,7 +131,12 @@ def measured(model: TrainableModel, plan: dict[str, Any], split: str, texts: int
     if OBJECTIVES[plan["objective"]].taught:
         held = replace(held, teacher=transformer(store.open_by_name(plan["teacher"]["name"])))
     found = dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
-    return found | (minimal_figures(transformer(model), split) if plan["objective"] in ASKED_IN_PAIRS else {})
+    return found | (minimal_figures(transformer(model), split) if asked_in_pairs(plan) else {})
+
+
+def asked_in_pairs(plan: dict[str, Any]) -> bool:
+    """Whether minimal pairs can be asked: of a model that reads texts without a prefix."""
+    return plan["objective"] in ASKED_IN_PAIRS and not plan["corpus"]["name"].startswith("tasks-as-text")
 
 
 def minimal_figures(model: TransformerModel, split: str) -> dict[str, float]:
@@ -290,6 +296,10 @@ TINY_GPT2 = (
 )
 TINY = "What the preset `bert` reaches in five minutes: *bert* has five times as many weights, three times as many stories and two hours."
 GROUPED = "Two query heads share each head of keys and values, as in the large LLaMAs from the second version on."
+AS_TEXT = (
+    "It learned four tasks at once, each named by a prefix, and nothing before them: T5's authors call that multi-task training. Its "
+    "tokenizer was learned from their texts, so that it holds French as well."
+)
 FOUND = (
     "replaced f1",
     "f1, always saying replaced",
@@ -343,6 +353,22 @@ RECIPES = {
     "gpt2": Recipe("gpt2", SAID, largest=False),
     "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "token accuracy")),
     "t5": Recipe("t5", ("spans exactly right", "token accuracy")),
+    "t5-tasks": Recipe(
+        "t5",
+        ("exact match", *(f"{task}, {name}" for task, (metric, _, rule, _) in SCORED.items() for name in (metric, rule))),
+        seeds=(0,),
+        options={
+            "objective": "translation",
+            "corpus": "tasks-as-text:80000",
+            "steps": 10_000,
+            "batch": 32,
+            "by_length": True,
+            "pieces": 6000,
+        },
+        note=AS_TEXT,
+        size="mini",
+        minutes=20.0,
+    ),
     "pegasus": Recipe("pegasus", ("gap sentence F1", "as many first words, F1", "token accuracy")),
     "llama": Recipe("llama", SAID, largest=False, options={"kv_heads": 2}, note=GROUPED),
     "olmo": Recipe("olmo", SAID, largest=False),

@@ -18,6 +18,7 @@ from explorer.analysis.evaluation.context import EvalData
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.errors.waiting import told
 from explorer.microworld import stories
+from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.translation import pairs
 from explorer.text.corpora import texts as documents
 from explorer.text.disk_cache import cached, source_mark
@@ -204,10 +205,26 @@ def _french(count: int = TRANSLATIONS, version: str = microworld.VERSION) -> Cor
     return Corpus("english-french" if version == FIRST else f"english-french-{version}", texts, held, mark=mark)
 
 
+def _tasks(count: int = TRANSLATIONS) -> Corpus:
+    """Four tasks as text from text, each named by a prefix."""
+
+    def asked(count: int, split: str) -> list[Translation]:
+        return [Translation(one.source, one.target) for one in tasks_as_text(count, 1, split)]
+
+    def make() -> list[Translation]:
+        every = told(tasks_as_text(count, 1), "Generating tasks as text", count)
+        return [Translation(one.source, one.target) for one in every]
+
+    texts, mark = _kept("tasks as text", count, make)
+    return Corpus("tasks-as-text", texts, lambda count, split: EvalData(asked(count, split)), mark=mark)
+
+
 WORLDS = {
     f"{name}-{version}": partial(make, version=version)
     for name, make in (("microworld", _microworld), ("english-french", _french))
     for version in microworld.WORLDS
 }
-COUNTABLE: dict[str, Callable[..., Corpus]] = {"microworld": _microworld, "english-french": _french, **WORLDS}
+COUNTABLE: dict[str, Callable[..., Corpus]] = {
+    "microworld": _microworld, "english-french": _french, "tasks-as-text": _tasks, **WORLDS,
+}  # fmt: skip
 CORPORA: dict[str, Callable[[], Corpus]] = {"toy": _toy, "microworld+repeats": _repeats, **COUNTABLE}

@@ -18,6 +18,7 @@ from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
 from explorer.microworld import WORLDS
 from explorer.microworld import stories as microworld
+from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.excerpts import MOST
 from explorer.microworld.translation import pairs
 from explorer.models.presets import preset
@@ -149,6 +150,7 @@ FRESH: dict[str, Callable[[int], Texts]] = {
     "microworld+repeats": lambda count: list(repeated_words(count, 2)),
     "microworld": _stories,
     "english-french": _translations,
+    "tasks-as-text": lambda count: [Translation(one.source, one.target) for one in tasks_as_text(count, 2, "test")],
     **{f"microworld-{version}": partial(_stories, version=version) for version in WORLDS},
     **{f"english-french-{version}": partial(_translations, version=version) for version in WORLDS},
 }

@@ -13,6 +13,7 @@ from typing import Any
 
 from explorer.analysis.evaluation import (
     analogies,
+    as_text,
     blanks,
     causal,
     masked,
@@ -280,7 +281,7 @@ ENTRIES = (
         losses.seq2seq_loss,
         collate.translation,
         examples=pair_examples,
-        metrics=(translated.teacher_forced, translated.exact, translated.aligned),
+        metrics=(translated.teacher_forced, translated.exact, translated.aligned, as_text.by_task),
         translations=True,
         draws=False,
     ),

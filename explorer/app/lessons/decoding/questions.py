@@ -20,7 +20,8 @@ REASONS = ("tired", "wide")
 TO_RESTORE = "The dog was tired. It slept in the garden."
 RESTORES = (
     "Each encoder–decoder writes what it was trained to write: *bart* restores a damaged text, *t5* fills the gaps of a text, *pegasus* "
-    "writes a missing sentence. A text without damage is no task for them; read what they write with that in mind."
+    "writes a missing sentence, *t5-tasks* does the task that a prefix names (*sentiment:*). A text without damage or without a prefix is "
+    "no task for them; read what they write with that in mind."
 )
 SYMBOLS = (
     "The lecture looks for the most probable text $\\hat y$ of all. $x$ is what is given (a prompt or a source), $y$ what is written, "

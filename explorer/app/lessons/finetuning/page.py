@@ -11,8 +11,8 @@ from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
+from explorer.app.lessons.finetuning import prefixes, writing
 from explorer.app.lessons.finetuning import questions as lesson
-from explorer.app.lessons.finetuning import writing
 from explorer.views import VIEWS
 
 
@@ -133,6 +133,7 @@ page.parts(
     PagePart("Fine-tune it yourself", live, "Train"),
     *((PagePart("How fast should each way learn?", rates, "Rates"),) if recorded.there("finetuning-rates") else ()),
     *((PagePart("Tasks as text", writing.section, "As text"),) if writing.shelf() else ()),
+    *((PagePart("One model, four tasks", prefixes.section, "Prefixes"),) if prefixes.there() else ()),
     PagePart("Before and after", inside, "Inside"),
     PagePart("Every span of a text", spans, "Spans"),
     *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE"),) if recorded.there("miniglue") else ()),

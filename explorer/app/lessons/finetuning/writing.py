@@ -27,8 +27,8 @@ WAYS, USUAL = ("full", "last-1", "lora", "scratch"), ("full", "scratch")
 SHOWN = 3  # examples before the training
 SAYS = (
     "T5 casts every task as text generation: the answer is a **text**, also where it is one of three labels. So nothing new is put on top "
-    "of the model: the decoder that learned to restore texts now writes *glad*, or a summary. (The published T5 also reads the name of "
-    "the task before the text; here each model learns one task.) Where the answers are labels, we compare the probabilities that it gives "
+    "of the model: the decoder that learned to restore texts now writes *glad*, or a summary. (Here each model learns one "
+    "task.) Where the answers are labels, we compare the probabilities that it gives "
     "to their texts; a summary is written freely, greedily."
 )
 

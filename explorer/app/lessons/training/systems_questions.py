@@ -162,6 +162,12 @@ OWN = {  # models that do not do what their system does, by their own name
         ("mlm accuracy", "it → the right noun, best head"),
         "This head learned from labels. BERT as published was never given the antecedent of a pronoun.",
     ),
+    "t5-tasks": Idea(
+        "A T5 that learned four tasks at once: translation, acceptability, sentiment and summaries, each named by a *prefix* before the "
+        "text. No span was removed from its texts.",
+        ("translation, bleu", "acceptability, accuracy", "sentiment, accuracy", "summary, F1 of words"),
+        "The figures of different tasks cannot be compared with each other; *Fine-tuning › Prefixes* has a rule beside each.",
+    ),
     "induction": Idea(
         "A small GPT-2 that also read rows of random words, again and again. The next of them is found only by looking back: at what "
         "followed the same word before.",

@@ -1,0 +1,80 @@
+"""Tasks as text from text: how well each is answered, task by task, beside a rule that needs no training."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from explorer.analysis.evaluation import scores
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.context import EvalContext
+from explorer.analysis.evaluation.generating import rewritten
+from explorer.microworld.derived.as_text import PREFIXES, task_of
+from explorer.models.transformer import TransformerModel
+
+Words = Sequence[Sequence[str]]
+SHOWN = 2  # answers of each task
+ENDING = "It ends well."
+
+
+def _bleu(said: Words, gold: Words) -> float:
+    return scores.bleu(said, gold)
+
+
+def _accuracy(said: Words, gold: Words) -> float:
+    return scores.share([mine == theirs for mine, theirs in zip(said, gold, strict=True)])
+
+
+def _f1(said: Words, gold: Words) -> float:
+    return float(np.mean([scores.overlap(*pair) for pair in zip(said, gold, strict=True)]))
+
+
+def _copied(texts: Sequence[str], gold: Words) -> Words:
+    return [text.split() for text in texts]
+
+
+def _most_frequent(texts: Sequence[str], gold: Words) -> Words:
+    answer, _ = Counter(map(tuple, gold)).most_common(1)[0]
+    return [list(answer)] * len(gold)
+
+
+def _first_sentence(texts: Sequence[str], gold: Words) -> Words:
+    """The first sentence, and the words with which most summaries end."""
+    return [f"{text.split('. ')[0].removesuffix('.')}. {ENDING}".split() for text in texts]
+
+
+SCORED: dict[str, tuple[str, Callable[[Words, Words], float], str, Callable[[Sequence[str], Words], Words]]] = {
+    "translation": ("bleu", _bleu, "copying the text", _copied),
+    "acceptability": ("accuracy", _accuracy, "most frequent answer", _most_frequent),
+    "sentiment": ("accuracy", _accuracy, "most frequent answer", _most_frequent),
+    "summary": ("F1 of words", _f1, "first sentence and “It ends well.”", _first_sentence),
+}
+
+
+def by_task(context: EvalContext) -> Callable[[TransformerModel], Measured] | None:
+    """Of texts whose prefix names a task: each task by its own metric, and what its rule reaches."""
+    tokenizer, asked = context.tokenizer, dict[str, list[tuple[str, str]]]()
+    for text in context.held.texts:
+        if (task := task_of(text[0])) and max(len(tokenizer.encode(part)) for part in text) <= context.length:
+            asked.setdefault(task, []).append((text[0], text[1]))
+    if not asked:
+        return None
+
+    def ask(model: TransformerModel) -> Measured:
+        found: dict[str, float] = {}
+        lines: list[str] = []
+        for task, pairs in asked.items():
+            metric, score, rule, simple = SCORED[task]
+            ids = [tokenizer.encode(source).ids for source, _ in pairs]
+            targets = [tokenizer.encode(target).ids.tolist() for _, target in pairs]
+            said = [tokenizer.decode(row) for row in rewritten(model, ids, 8 + max(map(len, targets)))]
+            gold = [tokenizer.decode(row).split() for row in targets]
+            read = [tokenizer.decode(row.tolist()).removeprefix(PREFIXES[task]) for row in ids]
+            found[f"{task}, {metric}"] = score([one.split() for one in said], gold)
+            found[f"{task}, {rule}"] = score(simple(read, gold), gold)
+            lines += [f"{source} → {mine} ({target})" for (source, target), mine in zip(pairs[:SHOWN], said, strict=False)]
+        return Measured(found, tuple(lines))
+
+    return ask

@@ -1,0 +1,67 @@
+"""Several tasks as text from text: a prefix names the task, as T5 reads it, and the answer is a text, also where it is a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from explorer.microworld.derived.acceptability import judged
+from explorer.microworld.derived.questions import summaries
+from explorer.microworld.labels import labelled
+from explorer.microworld.translation import pairs
+
+PREFIXES = {
+    "translation": "translate English to French: ",
+    "acceptability": "cola sentence: ",
+    "sentiment": "sentiment: ",
+    "summary": "summarize: ",
+}
+FEELINGS = {1: "glad", -1: "sad", 0: "neither"}
+ENDLESS = 10**9  # more than anybody asks for: the generators below are read as far as they are needed
+
+
+@dataclass(frozen=True, slots=True)
+class TextTask:
+    """A question of one task: the text that is read, its prefix included, and the text that is the answer."""
+
+    task: str
+    source: str
+    target: str
+
+
+def tasks_as_text(count: int, seed: int, split: str = "train") -> Iterator[TextTask]:
+    """`count` questions, of the four tasks in turn.
+
+    >>> [one.source.split(":")[0] for one in tasks_as_text(4, seed=1)]
+    ['translate English to French', 'cola sentence', 'sentiment', 'summarize']
+    """
+    answered = {
+        "translation": ((pair.english, pair.french) for pair in pairs(ENDLESS, seed, split)),
+        "acceptability": ((one.text, "acceptable" if one.good else "not acceptable") for one in judged(ENDLESS, seed, split)),
+        "sentiment": feelings(seed, split),
+        "summary": ((one.text, one.summary) for one in summaries(ENDLESS, seed, split)),
+    }
+    names = list(answered)
+    for number in range(count):
+        task = names[number % len(names)]
+        text, answer = next(answered[task])
+        yield TextTask(task, PREFIXES[task] + text, answer)
+
+
+def feelings(seed: int, split: str) -> Iterator[tuple[str, str]]:
+    """Sentences of stories with how somebody feels in them: glad, sad and neither in turn."""
+    made = 0
+    for story in labelled(ENDLESS, seed, split):
+        for sentence, feeling in zip(story.sentences, story.feelings, strict=True):
+            if feeling == tuple(FEELINGS)[made % len(FEELINGS)]:
+                yield sentence, FEELINGS[feeling]
+                made += 1
+
+
+def task_of(source: str) -> str:
+    """The task that a text's prefix names; nothing where it has none.
+
+    >>> task_of("sentiment: Anna was happy."), task_of("Anna was happy.")
+    ('sentiment', '')
+    """
+    return next((task for task, prefix in PREFIXES.items() if source.startswith(prefix)), "")

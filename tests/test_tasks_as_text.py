@@ -1,0 +1,105 @@
+"""Tasks as text: each question has its prefix and its gold answer, and each task is scored as the libraries score it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import sacrebleu
+from conftest import LONG
+from sklearn.metrics import accuracy_score
+
+import explorer as ex
+from explorer.analysis.evaluation import as_text
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.app.lessons.finetuning import prefixes
+from explorer.microworld.derived.acceptability import judged
+from explorer.microworld.derived.as_text import PREFIXES, task_of, tasks_as_text
+from explorer.microworld.translation import pairs
+from explorer.models.card_figures import shipped_figures
+from explorer.models.transformer import TransformerModel
+from explorer.text.examples import Translation
+from explorer.training.corpora import corpus_of
+from explorer.training.interpolation import fresh
+
+
+def test_every_question_has_its_prefix_and_the_gold_answer_of_its_task() -> None:
+    made = list(tasks_as_text(1200, 3))
+    assert Counter(one.task for one in made) == dict.fromkeys(PREFIXES, 300)
+    assert all(task_of(one.source) == one.task for one in made)
+    held = {
+        task: [(one.source.removeprefix(PREFIXES[task]), one.target) for one in made if one.task == task] for task in PREFIXES
+    }
+    assert held["translation"] == [(pair.english, pair.french) for pair in pairs(300, 3)]
+    good = [("not acceptable", "acceptable")[one.good] for one in judged(300, 3)]
+    assert [answer for _, answer in held["acceptability"]] == good
+    assert set(Counter(answer for _, answer in held["sentiment"]).values()) == {100}
+    gold = {
+        sentence: feeling
+        for story in ex.microworld.labelled(2000, 3)
+        for sentence, feeling in zip(story.sentences, story.feelings, strict=True)
+    }
+    assert all(gold[text] == {"glad": 1, "sad": -1, "neither": 0}[answer] for text, answer in held["sentiment"])
+    assert all(answer.endswith((" It ends well.", " It ends badly.", ".")) for _, answer in held["summary"])
+
+
+def test_held_out_questions_are_of_other_stories() -> None:
+    corpus = corpus_of("tasks-as-text:200")
+    learned = {text.source for text in corpus.texts if isinstance(text, Translation)}
+    for split in ("validation", "test"):
+        held = [text[0] for text in corpus.held(100, split).texts]
+        assert len(held) == 100 and sum(one in learned for one in held) <= 5
+    assert len(fresh("tasks-as-text:200", 8)) == 8 and corpus.name == "tasks-as-text:200"
+
+
+def test_each_task_is_scored_as_the_libraries_score_it(bart: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = ex.load("t5-tasks", device="cpu").tokenizer
+    held = [Translation(one.source, one.target) for one in tasks_as_text(80, 5, "validation")]
+    rng = np.random.default_rng(0)
+    said: dict[str, list[str]] = {}
+
+    def answer(model: object, sources: list[np.ndarray], longest: int) -> list[list[int]]:
+        task = task_of(pieces.decode(list(sources[0])))
+        gold = [text.target for text in held if task_of(text.source) == task]
+        said[task] = [one if rng.random() < 0.6 else gold[int(rng.integers(len(gold)))] for one in gold]
+        return [pieces.encode(one).ids.tolist() for one in said[task]]
+
+    monkeypatch.setattr(as_text, "rewritten", answer)
+    ask = as_text.by_task(EvalContext(EvalData(held), pieces, "translation", 128))
+    assert ask is not None
+    found = ask(bart).metrics
+    gold = {task: [text.target for text in held if task_of(text.source) == task] for task in PREFIXES}
+    bleu = sacrebleu.corpus_bleu(said["translation"], [gold["translation"]], tokenize="none").score
+    assert found["translation, bleu"] == pytest.approx(bleu, abs=1e-6)
+    for task in ("acceptability", "sentiment"):
+        assert found[f"{task}, accuracy"] == accuracy_score(gold[task], said[task])
+        most = Counter(gold[task]).most_common(1)[0][1] / len(gold[task])
+        assert found[f"{task}, most frequent answer"] == most
+    assert 0.3 < found["summary, F1 of words"] < 1 and found["summary, first sentence and “It ends well.”"] < 0.6
+    assert as_text.by_task(EvalContext(EvalData([Translation("A dog.", "Un chien.")]), pieces, "translation", 128)) is None
+
+
+def test_the_shipped_model_does_each_task_better_than_its_rule() -> None:
+    figures = shipped_figures(ex.models()["t5-tasks"].folder, "validation")
+    for task, (metric, _, rule, _) in as_text.SCORED.items():
+        assert figures[f"{task}, {metric}"] > figures[f"{task}, {rule}"] + 0.1, task
+
+
+def test_the_prefix_alone_decides_what_is_done() -> None:
+    answers = {task: str(prefixes.written(prefixes.TEXT, task).run()) for task in PREFIXES}
+    assert answers["acceptability"] == "acceptable" and answers["sentiment"] == "glad"
+    assert answers["translation"].startswith("Clara ") and len(set(answers.values())) == 4
+    rows = prefixes.scores()
+    assert [row["task"] for row in rows] == list(PREFIXES)
+
+
+@LONG
+def test_the_figures_of_the_card_are_measured_again() -> None:
+    model = ex.load("t5-tasks", device="cpu")
+    assert isinstance(model, TransformerModel)
+    held = corpus_of("tasks-as-text:80000").held(500, "validation")
+    ask = as_text.by_task(EvalContext(held, model.tokenizer, "translation", model.longest))
+    assert ask is not None
+    found, card = ask(model).metrics, shipped_figures(ex.models()["t5-tasks"].folder, "validation")
+    assert {name: pytest.approx(value, abs=2e-3) for name, value in found.items()} == {name: card[name] for name in found}
