@@ -151,15 +151,13 @@ def in_short() -> str:
     both, bleu, copied = "minimal pairs, reason: both of a pair", "bleu", "copying the source, bleu"
     return "\n".join(
         (
-            "- Whom a reason means (*too tired*, *too wide*), with words that never met in training, both of a pair right: `llama` "
-            f"{of('llama', both):.2f}, `roberta` {of('roberta', both):.2f}, `bert` {of('bert', both):.2f}; chance is 0.25.",
-            f"- Filling in a name that the text says elsewhere: `bert` {of('bert', 'a name said before'):.3f}; chance is 0.5.",
-            "- Translating a new sentence into French, word for word as the grammar: "
-            f"`transformer` {of('transformer', 'exact match'):.2f}.",
-            f"- Restoring damaged stories: `bart` reaches a BLEU of {of('bart', bleu):.0f}, {of('bart', copied):.0f} if nothing is done; "
-            f"with words that it never read it is below copying ({of('bart', bleu, 'test'):.0f} against {of('bart', copied, 'test'):.0f}).",
-            f"- Solving analogies: `word2vec` {of('word2vec', 'analogies, gender'):.2f} about gender, "
-            f"{of('word2vec', 'analogies'):.2f} of all.",
+            f"- whom a reason means (*too tired*, *too wide*), both of a pair: `llama` {of('llama', both):.2f}, `roberta` "
+            f"{of('roberta', both):.2f}, `bert` {of('bert', both):.2f} (chance 0.25)",
+            f"- a name that was said before: `bert` {of('bert', 'a name said before'):.2f} (chance 0.5)",
+            f"- a sentence in French, exactly: `transformer` {of('transformer', 'exact match'):.2f}",
+            f"- a damaged story restored, BLEU: `bart` {of('bart', bleu):.0f} (untouched {of('bart', copied):.0f}); with new words "
+            f"{of('bart', bleu, 'test'):.0f} ({of('bart', copied, 'test'):.0f})",
+            f"- an analogy: `word2vec` {of('word2vec', 'analogies'):.2f}, of gender {of('word2vec', 'analogies, gender'):.2f}",
         )
     )
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ MEASURED = 64  # so many held-out texts are looked at while training; a card loo
 STORIES, TRANSLATIONS = 40_000, 100_000  # so many texts where no number is asked for
 VERSIONED = re.compile(r"^(microworld|english-french)(?=:|$)")  # the names of what has versions, without one
 FIRST = "1.0"  # the version of the microworld that plans and cards do not name
+MORE = 2  # so many times as many questions are made as are asked, where some may be known
 SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
 
 
@@ -206,10 +208,16 @@ def _french(count: int = TRANSLATIONS, version: str = microworld.VERSION) -> Cor
 
 
 def _tasks(count: int = TRANSLATIONS) -> Corpus:
-    """Four tasks as text from text, each named by a prefix."""
+    """Four tasks as text from text, each named by a prefix. A held-out question is none that is learned from: sentences are short, and
+    some come up again."""
+
+    @cache
+    def learned() -> frozenset[str]:
+        return frozenset(text[0] for text in texts)
 
     def asked(count: int, split: str) -> list[Translation]:
-        return [Translation(one.source, one.target) for one in tasks_as_text(count, 1, split)]
+        new = (one for one in tasks_as_text(MORE * count, 1, split) if one.source not in learned())
+        return [Translation(one.source, one.target) for one in islice(new, count)]
 
     def make() -> list[Translation]:
         every = told(tasks_as_text(count, 1), "Generating tasks as text", count)
