@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.analysis.elmo import half_moved, half_states
 from explorer.analysis.exposure import bootstrapped
-from explorer.analysis.gradients import moved
+from explorer.analysis.gradients import gradient_lengths
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
@@ -56,7 +56,7 @@ def _shares(model: Model | ElmoModel, text: str, far: int) -> np.ndarray | None:
     if isinstance(model, ElmoModel):
         x, onward, _ = half_states(model, tokens)
         return by_distance(half_moved(model, onward[rows], x, 0), rows, far)
-    return by_distance(moved(model, tokens, None, 0, rows.tolist()), rows, far)
+    return by_distance(gradient_lengths(model, tokens, None, 0, rows.tolist()), rows, far)
 
 
 def by_distance(lengths: np.ndarray, rows: np.ndarray, far: int) -> np.ndarray:

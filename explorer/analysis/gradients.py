@@ -127,10 +127,12 @@ def visibility(model: Model, text: Text, *, target: Text | None = None, seed: in
     check_attention(model)
     seed = check_seed(seed)
     tokens, reads = model.tokens(text), model.reads(target)
-    return Visibility(model.name, tokens if reads is None else reads, tokens, moved(model, tokens, reads, seed))
+    return Visibility(model.name, tokens if reads is None else reads, tokens, gradient_lengths(model, tokens, reads, seed))
 
 
-def moved(model: Model, tokens: Tokens, reads: Tokens | None, seed: int, rows: Sequence[int] | None = None) -> np.ndarray:
+def gradient_lengths(
+    model: Model, tokens: Tokens, reads: Tokens | None, seed: int, rows: Sequence[int] | None = None
+) -> np.ndarray:
     """The length of the gradient of one random mix of the last state of these rows, or of all, by each token [row, token]."""
     entering = reading_stream(model)
     leaving = writing_stream(model)

@@ -35,7 +35,7 @@ LONGER = {
     "bert": longer("bert", LONG, 45_000, MASKED, pairs_from=4, pairs_after=0.4, strangers="alike", **HIDING),
     "gpt2": longer("gpt2", LONG, 22_000, BITS),
     "transformer": longer("transformer", LONG, 22_000, ("exact match", "bleu"), corpus="english-french-1.1:120000", warm=0.03),
-    "gpt": longer("gpt", LONG, 22_000, BITS),
+    "gpt": replace(longer("gpt", LONG, 22_000, BITS), keep=3),
     "bart": longer("bart", LONG, 16_000, ("bleu", "exact match")),
     "t5": longer("t5", LONG, 16_000, ("spans exactly right",), **SPANS),
     "elmo": longer("elmo", LONG, 6000, ("forward perplexity", "backward perplexity")),
