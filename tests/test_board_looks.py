@@ -16,6 +16,7 @@ from test_board_browser import BOARD, shown, traced
 from test_frame_browser import rested
 
 import explorer as ex
+from explorer.app.frame import addressed
 
 pytestmark = pytest.mark.browser
 WRITTEN = """() => { const b = BOARD, found = [], own = CanvasRenderingContext2D.prototype.fillText;
@@ -168,6 +169,7 @@ def test_a_board_is_where_it_was_after_another_part_of_the_page(browser: Browser
     where = page.locator(".board .where").inner_text()
     for part in ("Both masks", "Walk"):
         page.get_by_role("radio", name=part).click(force=True)
+        expect(page).to_have_url(re.compile(f"part={addressed(part)}"))  # the page has heard of it
         rested(page)
     expect(page.locator(".board .stations [aria-current]")).to_have_attribute("data-station", "softmax")
     expect(page.locator(".board .where")).to_have_text(where)
