@@ -49,7 +49,7 @@ SCORED: dict[str, tuple[str, Callable[[Words, Words], float], str, Callable[[Seq
     "translation": ("bleu", _bleu, "copying the text", _copied),
     "acceptability": ("accuracy", _accuracy, "most frequent answer", _most_frequent),
     "sentiment": ("accuracy", _accuracy, "most frequent answer", _most_frequent),
-    "summary": ("F1 of words", _f1, "first sentence and “It ends well.”", _first_sentence),
+    "summary": ("F1 of words", _f1, f"first sentence and “{ENDING}”", _first_sentence),
 }
 
 

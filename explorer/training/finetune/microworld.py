@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from explorer.microworld import Story, labelled
+from explorer.microworld.derived.as_text import FEELINGS
 from explorer.microworld.derived.inference import NAMES, inferences
 from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition
 
 SEED = 5  # other stories than those that models are trained on
 NAMED = {"person": "PER", "place": "LOC", "organisation": "ORG"}
-FEELINGS = {1: "glad", -1: "sad", 0: "neither"}
 EVERY = 5  # of the many sentences without a feeling, one in five is asked about
 
 
