@@ -56,10 +56,10 @@ SYSTEMS = {
 
 
 @cache
-def texts(objective: str, count: int) -> list[Any]:
+def texts(objective: str, count: int, seed: int = 1) -> list[Any]:
     if objective == "translation":
-        return [Translation(pair.english, pair.french) for pair in pairs(count, 1)]
-    return list(stories(count, 1))
+        return [Translation(pair.english, pair.french) for pair in pairs(count, seed)]
+    return list(stories(count, seed))
 
 
 @cache

@@ -19,7 +19,7 @@ from explorer.nn import tap
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.incremental import IncrementalDecoder
 from explorer.nn.layers import ACTIVATIONS, NORM_PLACES, NORMS
-from explorer.nn.numpy_decoder import WIDEST, NumpyDecoder, PreallocatedCache
+from explorer.nn.numpy_decoder import MOST_BEAMS, WIDEST, NumpyDecoder, PreallocatedCache
 from explorer.nn.positions import POSITIONS, Position
 
 SHAPE: dict[str, Any] = {"dim": 32, "layers": 2, "heads": 4, "hidden": 48, "length": 40, "device": "cpu"}
@@ -118,7 +118,7 @@ def test_one_text_alone_gives_the_scores_of_the_whole_forward(number: int, gpt2:
     with torch.inference_mode():
         model.module(torch.tensor([ids[:4]]), cache=cache)
     preallocated = PreallocatedCache(cache, decoder.capacity)
-    found = np.concatenate([decoder(token, preallocated) for token in ids[4:]])
+    found = np.concatenate([decoder([token], preallocated) for token in ids[4:]])
     expected = torch.tensor(model.logits(ids)[4:]).log_softmax(-1)  # one forward over the whole text, without a cache
     with torch.inference_mode():
         exact = copy.deepcopy(model.module).double()
@@ -137,27 +137,65 @@ def test_what_the_numpy_decoder_cannot_lay_out_goes_the_other_way(gpt2: Transfor
 
     assert all(fits(positions=scheme) for scheme in ADDED)
     assert not any(fits(positions=scheme) for scheme in ("t5", "rope", "alibi", "disentangled"))
-    assert not fits("olmo2") and not fits(kv_heads=2) and not fits("bert") and not fits("bart")
+    assert not fits("olmo2") and not fits(kv_heads=2) and not fits("bert") and not fits("t5")
+    assert fits("bart") and fits("transformer") and not fits("bart", kv_heads=2)
     assert not fits(head_transform=True) and not fits(dim=2 * WIDEST) and fits(dim=WIDEST)
     module = ex.build("gpt2", tokenizer=gpt2.tokenizer, **SHAPE).module
     assert not NumpyDecoder.fits(module.train()) and not NumpyDecoder.fits(module.eval().double())
 
 
 def test_a_text_may_part_join_and_be_listened_to_on_its_way(gpt2: TransformerModel) -> None:
-    """One text alone, then three, then one of these, then one that is watched, then alone again: each as without `NumpyDecoder`."""
-    turns = [([5], [0]), ([6], [0]), ([7, 8, 9], [0, 0, 0]), ([3], [2]), ([4], [0]), ([2], [0])]
+    """One text alone, three, these in another order, too many, one, one that is watched, one alone: each as without `NumpyDecoder`."""
+    many = list(range(1, MOST_BEAMS + 2))
+    turns = [([5], [0]), ([6], [0]), ([7, 8, 9], [0, 0, 0]), ([4, 5, 6], [2, 0, 2]), (many, [1] * len(many))]
+    turns += [([3], [2]), ([4], [0]), ([2], [0])]
 
     def written(stepper: NativeStepper) -> list[np.ndarray]:
         state, found, ways = stepper.start([1, 2, 3]), [], []
         for n, (ids, parents) in enumerate(turns):
-            with tap.listening(lambda *_: None) if n == 4 else nullcontext():
+            with tap.listening(lambda *_: None) if n == 6 else nullcontext():
                 logp, state = stepper.next(state, ids, parents)
             found.append(logp)
             ways.append(isinstance(state.cache, PreallocatedCache))
-        assert ways == ([False, True, False, False, False, True] if stepper.numpy else [False] * 6)
+        assert ways == ([False, True, True, True, False, False, False, True] if stepper.numpy else [False] * 8)
         return found
 
     plain = NativeStepper(gpt2)
     plain.numpy = None
     for one, other in zip(written(NativeStepper(gpt2)), written(plain), strict=True):
         np.testing.assert_allclose(one, other, atol=5e-5)
+
+
+@pytest.mark.parametrize("number", sample(60, 12))
+def test_beams_give_the_scores_of_their_texts_and_say_where_they_look(number: int, gpt2: TransformerModel) -> None:
+    """Beams that part, end and change places, of a decoder and of an encoder-decoder: as the modules with their taps compute them."""
+    rng = np.random.default_rng(number)
+    name, shape = ("bart", "gpt2")[number % 2], drawn(number)
+    model = ex.build(name, tokenizer=gpt2.tokenizer, device="cpu", seed=number, **shape)
+    shaken(model.module, number)
+    source = gpt2.tokens("The dog ran home.") if name == "bart" else None
+    exact = copy.deepcopy(model)
+    exact.module.double()
+    quick, plain, truth = (NativeStepper(one, source, cross=source is not None) for one in (model, model, exact))
+    assert quick.numpy is not None and truth.numpy is None
+    plain.numpy = plain.incremental = None
+    begin = rng.integers(0, model.config.vocab, 3).tolist()
+    steppers, beams = (quick, plain, truth), 1
+    states = [stepper.start(begin) for stepper in steppers]
+    for step in range(12):
+        count = int(rng.integers(1, 6))
+        ids, parents = rng.integers(0, model.config.vocab, count).tolist(), rng.integers(0, beams, count).tolist()
+        pairs = [stepper.next(state, ids, parents) for stepper, state in zip(steppers, states, strict=True)]
+        found, states, beams = [np.exp(logp) for logp, _ in pairs], [state for _, state in pairs], count
+        assert isinstance(states[0].cache, PreallocatedCache) == (step > 0)
+        assert states[0].reused == states[1].reused
+        near(*found)
+        if source is not None:
+            near(*(state.cross for state in states))
+
+
+def near(one: np.ndarray | None, other: np.ndarray | None, truth: np.ndarray | None) -> None:
+    """Whether one is as near to what double precision computes as the other; some shapes round more than others."""
+    assert one is not None and other is not None and truth is not None and one.shape == other.shape
+    rounding = float(np.abs(other - truth).max())
+    assert rounding < 0.01 and np.abs(one - truth).max() <= max(1e-5, 4 * rounding)

@@ -39,7 +39,7 @@ class HuggingFaceStepper:
     ) -> None:
         check_generates(module)
         check_eval_mode(module, name_of(module))
-        self.module, self.tokenizer = module, as_our_tokenizer(tokenizer)
+        self.module, self.tokenizer, self.device = module, as_our_tokenizer(tokenizer), module.device
         self.cross, self.hidden = cross and source is not None, hidden
         self.size, self.longest = int(module.get_output_embeddings().weight.shape[0]), longest_of(module)
         ends = setting(module, "eos_token_id")
@@ -51,7 +51,7 @@ class HuggingFaceStepper:
         """One beam that is about to read `prompt`; its last token is given to `next`. The encoder reads the source, once."""
         if self.source is not None and self.memory is None:
             with torch.inference_mode():
-                ids = torch.tensor([self.source], device=self.module.device)
+                ids = torch.tensor([self.source], device=self.device)
                 self.memory = self.module.get_encoder()(input_ids=ids, return_dict=True).last_hidden_state
         return HuggingFaceState(texts=[[int(token) for token in prompt[:-1]]])
 
@@ -59,13 +59,13 @@ class HuggingFaceStepper:
     def next(self, state: HuggingFaceState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, HuggingFaceState]:
         """New beams, the log-probabilities of every token after them, and their state. The state that is given is used up."""
         texts = [[*state.texts[parent], int(token)] for parent, token in zip(parents, ids, strict=True)]
-        chosen, device = torch.tensor(parents, device=self.module.device), self.module.device
         states, cache = state.states, state.cache
-        if cache is not None and (len(texts) != len(state.texts) or parents != list(range(len(texts)))):
+        if cache is not None and (len(texts) != len(state.texts) or list(parents) != list(range(len(texts)))):
+            chosen = torch.tensor(parents, device=self.device)
             cache.reorder_cache(chosen)
             states = None if states is None else states[chosen]
         before = 0 if cache is None else len(texts[0]) - 1
-        out = self._run(torch.tensor([text[before:] for text in texts], device=device), cache)
+        out = self._run(torch.tensor([text[before:] for text in texts], device=self.device), cache)
         scores = out.logits[:, -1].float()
         made = HuggingFaceState(
             len(texts[0]) - before, before, scores.cpu().numpy(), texts=texts, cache=out.get("past_key_values")

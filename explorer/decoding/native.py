@@ -18,7 +18,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.incremental import IncrementalDecoder, accepts_cache
-from explorer.nn.numpy_decoder import NumpyDecoder, PreallocatedCache
+from explorer.nn.numpy_decoder import MOST_BEAMS, NumpyDecoder, PreallocatedCache
 from explorer.records import Tokens, log_softmax
 
 
@@ -69,23 +69,34 @@ class NativeStepper:
 
     def next(self, state: NativeState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, NativeState]:
         """New beams, the log-probabilities of every token after them, and their state. The state that is given is used up."""
-        if self.numpy is not None and self._is_one_text(state, len(ids)) and 0 < state.cache.length < self.numpy.capacity:
-            return self._next_of_one(self.numpy, state, int(ids[0]))
+        if self.numpy is not None and self._is_quick(self.numpy, state, len(ids)):
+            return self._next_by_numpy(self.numpy, state, ids, parents)
         if isinstance(state.cache, PreallocatedCache):
             state.cache = state.cache.as_cache()
         return self._next_of_beams(state, ids, parents)
 
     @staticmethod
-    def _is_one_text(state: NativeState, beams: int) -> bool:
-        """Whether one text is continued by one token, without a trace."""
-        return beams == 1 and state.beams == 1 and not state.unread and not tap.watched()
+    def _is_quick(decoder: NumpyDecoder, state: NativeState, beams: int) -> bool:
+        """Whether few texts are continued by one token each, without a trace."""
+        few, room = max(beams, state.beams) <= MOST_BEAMS, 0 < state.cache.length < decoder.capacity
+        return few and room and not state.unread and not tap.watched()
 
-    @staticmethod
-    def _next_of_one(decoder: NumpyDecoder, state: NativeState, token: int) -> tuple[np.ndarray, NativeState]:
-        cache = state.cache if isinstance(state.cache, PreallocatedCache) else PreallocatedCache(state.cache, decoder.capacity)
-        before, scores = cache.length, decoder(token, cache)
+    def _next_by_numpy(
+        self, decoder: NumpyDecoder, state: NativeState, ids: Sequence[int], parents: Sequence[int]
+    ) -> tuple[np.ndarray, NativeState]:
+        cache = state.cache
+        if not isinstance(cache, PreallocatedCache):
+            cache = PreallocatedCache(cache, decoder.capacity, cross=self.cross)
+        if not _go_on(state, parents):
+            cache.select(parents)
+        before, scores = cache.length, decoder(ids, cache)
         logp = torch.from_numpy(scores).log_softmax(dim=-1).numpy()
-        return logp, NativeState(1, before, scores, cache=cache)
+        made = NativeState(1, before, scores, cache=cache, beams=len(ids))
+        if cache.cross is not None:
+            looked = np.stack(cache.cross).reshape(len(cache.cross), len(ids), *cache.cross[0].shape[-2:])
+            made.cross = looked.swapaxes(1, 2)  # [layer, head, beam, source]
+            cache.cross.clear()
+        return logp, made
 
     @torch.inference_mode()
     def _next_of_beams(self, state: NativeState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, NativeState]:
@@ -117,7 +128,7 @@ class NativeStepper:
 
     def _reorder(self, state: NativeState, parents: Sequence[int]) -> None:
         """Let a state's beams be those that go on, where they are not the same already."""
-        if len(parents) == state.beams and all(parent == n for n, parent in enumerate(parents)):
+        if _go_on(state, parents):
             return
         chosen = torch.tensor(parents, device=self.model.device)
         state.cache.reorder(chosen)
@@ -149,6 +160,11 @@ class NativeStepper:
     def text(self, ids: Sequence[int]) -> str:
         """The text of these tokens, without special ones."""
         return self.model.tokenizer.decode(ids)
+
+
+def _go_on(state: NativeState, parents: Sequence[int]) -> bool:
+    """Whether a state's beams all go on, in their order."""
+    return len(parents) == state.beams and all(parent == n for n, parent in enumerate(parents))
 
 
 @dataclass

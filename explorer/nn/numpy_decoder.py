@@ -1,12 +1,13 @@
-"""One decoding step of one text, for small decoders on a CPU: the computation of `nn.incremental` on preallocated arrays.
+"""One decoding step of a few texts, for small decoders on a CPU: the computation of `nn.incremental` on preallocated arrays.
 
-With one text and a few hundred dimensions, the overhead of a PyTorch call is larger than its work. So all results are preallocated,
-the large products write into them, and everything between them is NumPy, whose overhead is four times smaller.
+With few texts and a few hundred dimensions, the overhead of a PyTorch call is larger than its work. So all results are preallocated,
+the large products write into them, and everything between them is NumPy, whose overhead is four times smaller. One text is an array
+[dim], several beams are [beam, dim]; the code is the same for both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -18,44 +19,66 @@ from explorer.nn.incremental import IncrementalDecoder, add_norm, alone, support
 from explorer.nn.layers import AbsentFeedForward, AbsentNorm, AddNorm, FeedForward, Norm
 from explorer.nn.transformer import Layer, Transformer
 
-WIDEST = 256  # beyond it the products take longer than their calls, and nothing is won
+WIDEST, MOST_BEAMS = 256, 16  # beyond them the products take longer than their calls, and nothing is won
 Map = Callable[[np.ndarray], np.ndarray]
 
 
 class PreallocatedCache(KeyValueCache):
-    """The cache of one text with space for what will come: keys and values of each layer as arrays [head, position, width]."""
+    """A cache with space for what will come: keys and values of each layer as arrays [beam, head, position, width].
 
-    def __init__(self, cache: KeyValueCache, capacity: int) -> None:
+    A single beam has no first axis. `source` are those of the source [head, position, width], which all beams share. Where they look
+    in it is kept in `cross` if that is wanted: [beam, head, source] of each layer.
+    """
+
+    def __init__(self, cache: KeyValueCache, capacity: int, *, cross: bool = False) -> None:
         super().__init__()
-        self.count = cache.length
-        self.keys_values: dict[Name, tuple[np.ndarray, np.ndarray]] = {
-            name: (_preallocated(k, capacity), _preallocated(v, capacity)) for name, (k, v) in cache.kept.items()
-        }
+        self.count, self.capacity = cache.length, capacity
+        self.cross: list[np.ndarray] | None = [] if cross else None
+        self.keys_values: dict[Name, tuple[np.ndarray, np.ndarray]] = {}
+        self.source: dict[Name, tuple[np.ndarray, np.ndarray]] = {}
+        for name, (k, v) in cache.kept.items():
+            if name[0] == "cross":
+                self.source[name] = k[0].detach().numpy(), v[0].detach().numpy()
+            else:
+                self.keys_values[name] = self._preallocated(k.detach().numpy()), self._preallocated(v.detach().numpy())
 
     @property
     def length(self) -> int:
         """How many positions of the text are kept."""
         return self.count
 
+    def _preallocated(self, x: np.ndarray) -> np.ndarray:
+        """[beam, head, position, width] as an array with all positions, which begins with it."""
+        x = x[0] if len(x) == 1 else x
+        made = np.empty((*x.shape[:-2], max(self.capacity, x.shape[-2]), x.shape[-1]), np.float32)
+        made[..., : x.shape[-2], :] = x
+        return made
+
+    def select(self, parents: Sequence[int]) -> None:
+        """Go on with these beams, in this order."""
+        count, chosen = self.count, list(parents)
+        for name, pair in self.keys_values.items():
+            several = [x if x.ndim == 4 else x[None] for x in pair]
+            kept = [x[chosen, :, :count] for x in several]  # copies
+            if len(chosen) == len(several[0]):
+                several[0][:, :, :count], several[1][:, :, :count] = kept
+            else:
+                self.keys_values[name] = self._preallocated(kept[0]), self._preallocated(kept[1])
+
     def as_cache(self) -> KeyValueCache:
         """The same as a cache that grows."""
-        cache, count = KeyValueCache(), self.count
+        cache, count, beams = KeyValueCache(), self.count, 1
         for name, pair in self.keys_values.items():
-            k, v = (torch.from_numpy(part[None, :, :count].copy()) for part in pair)
+            k, v = (torch.from_numpy((x if x.ndim == 4 else x[None])[:, :, :count].copy()) for x in pair)
+            cache.kept[name], beams = (k, v), len(k)
+        for name, pair in self.source.items():
+            k, v = (torch.from_numpy(x)[None].expand(beams, *x.shape) for x in pair)
             cache.kept[name] = k, v
         return cache
 
 
-def _preallocated(x: Tensor, capacity: int) -> np.ndarray:
-    """[1, head, position, width] as an array [head, capacity, width] that begins with it."""
-    _, heads, count, width = x.shape
-    made = np.empty((heads, max(capacity, count), width), np.float32)
-    made[:, :count] = x[0].detach().numpy()
-    return made
-
-
 class NumpyDecoder:
-    """A small decoder prepared for one text. It keeps the current weights: create it again after training."""
+    """A small decoder prepared for a few texts. It keeps the current weights: create it again after training."""
 
     def __init__(self, module: Transformer) -> None:
         embeddings, self.capacity = module.embeddings, module.config.length
@@ -78,53 +101,70 @@ class NumpyDecoder:
         near = weight.device.type == "cpu" and weight.dtype == torch.float32
         return added and near and module.config.dim <= WIDEST and all(_plain(layer) for layer in module.layers)
 
-    def __call__(self, token: int, cache: PreallocatedCache) -> np.ndarray:
-        """The scores [1, vocab] of every token after this one; the cache, which holds all before, grows by it."""
+    def __call__(self, tokens: Sequence[int], cache: PreallocatedCache) -> np.ndarray:
+        """The scores [beam, vocab] of every token after these; the cache, which holds all before, grows by them."""
         at = cache.count
-        x = self.table[token] * np.float32(self.scale)
+        x = self.table[tokens[0] if len(tokens) == 1 else list(tokens)] * np.float32(self.scale)
         x = x if self.added is None else x + self.added[at]
         x = x if self.embedding_norm is None else self.embedding_norm(x)
         for layer in self.layers:
             x = layer(x, at, cache)
         cache.count = at + 1
         x = x if self.final_norm is None else self.final_norm(x)
-        return self.head(x if self.head_scale == 1 else x * np.float32(self.head_scale)).copy()[None]
+        scores = self.head(x if self.head_scale == 1 else x * np.float32(self.head_scale)).copy()
+        return scores.reshape(len(tokens), -1)
 
 
 def _plain(layer: nn.Module) -> bool:
-    """Whether a layer reads no source, and its attention has as many keys as queries and no norms of them."""
-    if not isinstance(layer, Layer) or layer.cross is not None:
+    """Whether the attention of a layer has as many keys as queries and no norms of them."""
+    if not isinstance(layer, Layer):
         return False
-    return layer.attention.groups == layer.attention.heads and layer.attention.query_norm is None
+    parts = [part for part in (layer.attention, layer.cross) if part is not None]
+    return all(part.groups == part.heads and part.query_norm is None for part in parts)
 
 
 class _Product:
-    """W x + b, into an array that is used again at the next call."""
+    """W x + b for each text, into an array that is used again at the next call."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self.weight = weight.detach()
         self.bias = None if bias is None else bias.detach()
-        self.given, self.made = (np.empty(size, np.float32) for size in (weight.shape[1], weight.shape[0]))
+        self._lay_out(())
+
+    def _lay_out(self, beams: tuple[int, ...]) -> None:
+        """Arrays for so many texts; () is one."""
+        self.given, self.made = (np.empty((*beams, size), np.float32) for size in self.weight.shape[::-1])
         self.x, self.y = torch.from_numpy(self.given), torch.from_numpy(self.made)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
+        if x.shape != self.given.shape:
+            self._lay_out(x.shape[:-1])
         self.given[:] = x
+        one = x.ndim == 1
         if self.bias is None:
-            torch.mv(self.weight, self.x, out=self.y)
-        else:
+            torch.mv(self.weight, self.x, out=self.y) if one else torch.mm(self.x, self.weight.T, out=self.y)
+        elif one:
             torch.addmv(self.bias, self.weight, self.x, out=self.y)
+        else:
+            torch.addmm(self.bias, self.x, self.weight.T, out=self.y)
         return self.made
 
 
 class _Layer:
-    """One layer: attention over the cache and the new position, and the feed-forward part."""
+    """One layer: attention over the cache and the new position, perhaps over the source, and the feed-forward part."""
 
     def __init__(self, layer: Layer) -> None:
         self.attention, self.add_norm = _SelfAttention(layer.attention), _add_norm(layer.after_attention)
+        self.cross, self.add_norm_cross = None, None
+        if layer.cross is not None and layer.after_cross is not None:
+            self.cross, self.add_norm_cross = _CrossAttention(layer.cross), _add_norm(layer.after_cross)
         self.feed_forward, self.add_norm_feed_forward = _feed_forward(layer.feed_forward), _add_norm(layer.after_feed_forward)
 
     def __call__(self, x: np.ndarray, at: int, cache: PreallocatedCache) -> np.ndarray:
         x = self.add_norm(x, lambda y: self.attention(y, at, cache))
+        if self.cross is not None and self.add_norm_cross is not None:
+            cross = self.cross
+            x = self.add_norm_cross(x, lambda y: cross(y, cache))
         return self.add_norm_feed_forward(x, self.feed_forward)
 
 
@@ -136,20 +176,48 @@ class _SelfAttention:
         bias = None if part.query.bias is None else torch.cat([p.bias.detach() for p in parts])
         self.project = _Product(torch.cat([p.weight.detach() for p in parts]), bias)
         self.out, self.name, self.scale = _Product(part.output.weight, part.output.bias), part.name, np.float32(part.scale)
-        self.qkv = self.project.made.reshape(3, part.heads, -1)  # the same memory
+        self.heads = part.heads
 
     def __call__(self, x: np.ndarray, at: int, cache: PreallocatedCache) -> np.ndarray:
-        self.project(x)
-        q, k, v = self.qkv
+        made = self.project(x).reshape(*x.shape[:-1], 3, self.heads, -1)  # the same memory
+        q, k, v = made[..., 0, :, :], made[..., 1, :, :], made[..., 2, :, :]
         keys, values = cache.keys_values[self.name]
-        keys[:, at], values[:, at] = k, v
+        keys[..., at, :], values[..., at, :] = k, v
         q *= self.scale
-        weights = np.matmul(keys[:, : at + 1], q[:, :, None])[:, :, 0]  # [head, key]
-        weights -= np.maximum.reduce(weights, axis=1, keepdims=True)
-        np.exp(weights, out=weights)
-        context = np.matmul(weights[:, None], values[:, : at + 1])[:, 0]  # [head, width]
-        context /= np.add.reduce(weights, axis=1, keepdims=True)
-        return self.out(context.reshape(-1))
+        weights, total = _exponents(q, keys[..., : at + 1, :])
+        return self.out(_context(weights, total, values[..., : at + 1, :]))
+
+
+class _CrossAttention:
+    """Attention of the new position to the source, whose keys and values do not change."""
+
+    def __init__(self, part: MultiHeadAttention) -> None:
+        self.query, self.out = (_Product(p.weight, p.bias) for p in (part.query, part.output))
+        self.name, self.scale, self.heads = part.name, np.float32(part.scale), part.heads
+
+    def __call__(self, x: np.ndarray, cache: PreallocatedCache) -> np.ndarray:
+        q = self.query(x).reshape(*x.shape[:-1], self.heads, -1)
+        q *= self.scale
+        keys, values = cache.source[self.name]
+        weights, total = _exponents(q, keys)
+        if cache.cross is not None:
+            cache.cross.append(weights / total)
+        return self.out(_context(weights, total, values))
+
+
+def _exponents(q: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numerators of the softmax of q·k, [beam, head, key], and their sums: the weights are their ratio."""
+    weights: np.ndarray = np.matmul(keys, q[..., None])[..., 0]
+    weights -= np.maximum.reduce(weights, axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    return weights, np.add.reduce(weights, axis=-1, keepdims=True)
+
+
+def _context(weights: np.ndarray, total: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The values, weighed: [beam, head · width]."""
+    context: np.ndarray = np.matmul(weights[..., None, :], values)[..., 0, :]
+    context /= total
+    return context.reshape(*context.shape[:-2], -1)
 
 
 def _add_norm(part: AddNorm) -> Callable[[np.ndarray, Map], np.ndarray]:
@@ -157,7 +225,7 @@ def _add_norm(part: AddNorm) -> Callable[[np.ndarray, Map], np.ndarray]:
 
 
 def _norm(part: Norm) -> Map:
-    """The norm of one vector."""
+    """The norm of a vector, or of one for each beam."""
     if isinstance(part, AbsentNorm):
         return lambda x: x
     gain, shift = _array(part.weight), None if part.bias is None else _array(part.bias)
@@ -165,9 +233,13 @@ def _norm(part: Norm) -> Map:
     share = np.full(size, 1 / size, np.float32)
 
     def normed(x: np.ndarray) -> np.ndarray:
+        several = x.ndim > 1
         if centred:
-            x = x - x.dot(share)
-        x = x * np.float32((float(x.dot(x)) / size + epsilon) ** -0.5)
+            x = x - (x.dot(share)[:, None] if several else x.dot(share))
+        if several:
+            x = x * ((np.einsum("bd,bd->b", x, x) / size + epsilon) ** -0.5)[:, None]
+        else:
+            x = x * np.float32((float(x.dot(x)) / size + epsilon) ** -0.5)
         x *= gain
         if shift is not None:
             x += shift
@@ -177,7 +249,7 @@ def _norm(part: Norm) -> Map:
 
 
 def _feed_forward(part: FeedForward | AbsentFeedForward) -> Map:
-    """The feed-forward layer of one vector."""
+    """The feed-forward layer of a vector, or of one for each beam."""
     if isinstance(part, AbsentFeedForward):
         return np.zeros_like
     widen, narrow = _Product(part.widen.weight, part.widen.bias), _Product(part.narrow.weight, part.narrow.bias)

@@ -70,6 +70,7 @@ class Tokenizer:
         self._special = (added | set(self.vocabulary.special)) - {self.vocabulary.unknown}
         self.style = _style(core)
         self.bytes = self.style == "bytes"
+        self._texts: dict[int, str] = {}  # of tokens that were asked for
 
     @property
     def special(self) -> frozenset[int]:
@@ -177,7 +178,10 @@ class Tokenizer:
 
     def text_of(self, index: int) -> str:
         """One token of the vocabulary, readable."""
-        return self._readable(self.core.id_to_token(int(index)) or f"‹{index}›", "")
+        found = self._texts.get(index)
+        if found is None:
+            found = self._texts[index] = self._readable(self.core.id_to_token(int(index)) or f"‹{index}›", "")
+        return found
 
     def written(self, piece: str) -> str:
         """A token or a word of the vocabulary as it is written in a text, with the space before it where it holds one."""
