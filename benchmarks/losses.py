@@ -28,7 +28,7 @@ from explorer.training.optimising import ADAM_RATE, DECAY, MUON_RATE
 from explorer.training.run import Run, tensors
 from explorer.training.schedules import lr_share
 
-RATES, STEPS, BATCH, WARM, CHECKS = (1e-3, 2e-3, 4e-3, 8e-3), 400, 16, 0.05, 40
+RATES, STEPS, BATCH, WARM, CHECKS = (1e-3, 2e-3, 3e-3, 4e-3, 8e-3), 400, 16, 0.05, 40
 NEAR = 1.01  # a loss counts as the same within one in a hundred
 HELD_OUT, SHORT = 128, 3  # under SHORT rounds only to see that it runs
 

@@ -224,6 +224,31 @@ def measure(name: str, size: str, precision: str, rounds: int) -> str:
     )
 
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "unpadded": {"unpadded": True},
+    "by_length": {"by_length": True},
+    "AdamW alone": {"optimiser": "adamw"},
+}
+
+
+def options(name: str, precision: str, rounds: int) -> str:
+    """What options of `fit` bring, as ratios to the run without them, in turns."""
+    side, steps = SYSTEMS[name], 40 if rounds >= FULL else 6
+    found: dict[str, list[float]] = {option: [] for option in OPTIONS}
+    for _ in range(rounds):
+        rates = {}
+        for option, given in {"": {}, **OPTIONS}.items():
+            run = ours(side, steps, "tiny", precision=precision, **given)
+            rates[option] = rate_of_ours(run, sum(run.batch(n).tokens for n in range(WARM + 1, steps + 1)))
+        for option in OPTIONS:
+            found[option].append(rates[option] / rates[""])
+    cells = []
+    for ratios in found.values():
+        low, _, high = quantiles(ratios, n=4)
+        cells.append(f"{median(ratios):.2f} ({low:.2f}–{high:.2f})")
+    return f"| {name} | {precision} | {' | '.join(cells)} |"
+
+
 def remember(name: str, who: str, precision: str) -> None:
     """In a process of its own: train some steps, then say the most memory that it held."""
     side, steps = SYSTEMS[name], 12
@@ -285,6 +310,11 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for row in rows(max(2, given.rounds)):
         print(row, flush=True)
+    print(f"\n| tokens a second, ÷ without the option | precision | {' | '.join(OPTIONS)} |")
+    print("|---" * (2 + len(OPTIONS)) + "|")
+    for name in SYSTEMS:
+        for precision in ("float32", "bfloat16"):
+            print(options(name, precision, max(2, given.rounds)), flush=True)
     if given.rounds >= FULL:
         print("\n| most memory held | precision | ours | Trainer |\n|---|---|---|---|")
         for name in SYSTEMS:

@@ -10,7 +10,7 @@ from explorer.app.controls import clickable, made, one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
-from explorer.app.lessons.training import comparing, left_out, live, scrub, smoothing, systems
+from explorer.app.lessons.training import comparing, left_out, live, scrub, sizes, smoothing, systems
 from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
@@ -141,6 +141,7 @@ page.parts(
     *((PagePart("How much to mask", rates),) if recorded.there("rates") else ()),
     *((PagePart("How much one prediction teaches", signal, "One prediction"),) if recorded.there("signal") else ()),
     *((PagePart("A part left out", left_out.section),) if left_out.there() else ()),
+    *((PagePart("Larger models", sizes.section),) if sizes.there() else ()),
     *((PagePart("Smoothed targets", smoothing.section),) if smoothing.there() else ()),
     PagePart("What each training objective teaches", recorded.abilities, "Objectives"),
     PagePart("From a random start to θ̂", along, "Start to end"),
