@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from explorer.analysis.evaluation.context import EvalContext
 from explorer.analysis.evaluation.generating import rewritten
 from explorer.microworld.derived.as_text import PREFIXES, task_of
 from explorer.models.transformer import TransformerModel
+from explorer.text.tokenizers import Tokenizer
 
 Words = Sequence[Sequence[str]]
 SHOWN = 2  # answers of each task
@@ -53,28 +55,41 @@ SCORED: dict[str, tuple[str, Callable[[Words, Words], float], str, Callable[[Seq
 }
 
 
+@dataclass(frozen=True)
+class _Questions:
+    """The questions of one task: texts with their answers, the same as tokens, and both as a model may read and say them."""
+
+    pairs: Sequence[tuple[str, str]]
+    ids: Sequence[np.ndarray]
+    longest: int  # answer, in tokens
+    read: Sequence[str]
+    gold: Words
+
+    @staticmethod
+    def of(task: str, pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer) -> _Questions:
+        ids = [tokenizer.encode(source).ids for source, _ in pairs]
+        answers = [tokenizer.encode(target).ids.tolist() for _, target in pairs]
+        read = [tokenizer.decode(row.tolist()).removeprefix(PREFIXES[task]) for row in ids]
+        return _Questions(pairs, ids, max(map(len, answers)), read, [tokenizer.decode(row).split() for row in answers])
+
+
 def by_task(context: EvalContext) -> Callable[[TransformerModel], Measured] | None:
     """Of texts whose prefix names a task: each task by its own metric, and what its rule reaches."""
-    tokenizer, asked = context.tokenizer, dict[str, list[tuple[str, str]]]()
+    tokenizer, found = context.tokenizer, dict[str, list[tuple[str, str]]]()
     for text in context.held.texts:
         if (task := task_of(text[0])) and max(len(tokenizer.encode(part)) for part in text) <= context.length:
-            asked.setdefault(task, []).append((text[0], text[1]))
-    if not asked:
-        return None
+            found.setdefault(task, []).append((text[0], text[1]))
+    asked = {task: _Questions.of(task, pairs, tokenizer) for task, pairs in found.items()}
 
     def ask(model: TransformerModel) -> Measured:
-        found: dict[str, float] = {}
+        figures: dict[str, float] = {}
         lines: list[str] = []
-        for task, pairs in asked.items():
+        for task, one in asked.items():
             metric, score, rule, simple = SCORED[task]
-            ids = [tokenizer.encode(source).ids for source, _ in pairs]
-            targets = [tokenizer.encode(target).ids.tolist() for _, target in pairs]
-            said = [tokenizer.decode(row) for row in rewritten(model, ids, 8 + max(map(len, targets)))]
-            gold = [tokenizer.decode(row).split() for row in targets]
-            read = [tokenizer.decode(row.tolist()).removeprefix(PREFIXES[task]) for row in ids]
-            found[f"{task}, {metric}"] = score([one.split() for one in said], gold)
-            found[f"{task}, {rule}"] = score(simple(read, gold), gold)
-            lines += [f"{source} → {mine} ({target})" for (source, target), mine in zip(pairs[:SHOWN], said, strict=False)]
-        return Measured(found, tuple(lines))
+            said = [tokenizer.decode(row) for row in rewritten(model, one.ids, 8 + one.longest)]
+            figures[f"{task}, {metric}"] = score([text.split() for text in said], one.gold)
+            figures[f"{task}, {rule}"] = score(simple(one.read, one.gold), one.gold)
+            lines += [f"{source} → {mine} ({right})" for (source, right), mine in zip(one.pairs[:SHOWN], said, strict=False)]
+        return Measured(figures, tuple(lines))
 
-    return ask
+    return ask if asked else None
