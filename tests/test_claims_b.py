@@ -278,7 +278,7 @@ def test_the_slides_are_named_with_their_lecture() -> None:
 
 RECORDED = {
     "corruption": ("planted",),
-    "training": ("rates", "rates-senses", "signal", "left-out", "next-sentence", "masks"),
+    "training": ("rates", "rates-senses", "signal", "left-out", "next-sentence", "masks", "rates-decoder", "sizes-decoder"),
     "elmo": ("crossed", "mixes", "tagging"),
     "finetuning": ("labels", "finetuning-rates", "miniglue"),
     "prompting": ("prompting",),

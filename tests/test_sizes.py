@@ -69,6 +69,8 @@ def test_the_lesson_calls_a_tie_a_tie() -> None:
     assert lesson.rate_question(curves([3.0, 2.0, 1.5])).answer == lesson.HIGHER
     tie = lesson.rate_question(curves([1.99, 2.0, 2.5]))
     assert tie.answer == lesson.SAME and "overlap" in tie.why
+    beside = lesson.off_the_best(curves([1.0, 2.0, 2.5]))
+    assert "at × 0.5 the smallest loses 1.00 nats and the largest 0.00; at × 2 the smallest loses 0.50 nats" in beside
     assert "by step 2." in lesson.at_the_end(curves([3.0, 2.6, 2.4]))
     assert "last loss by" not in lesson.at_the_end(curves([3.0, 3.0, 3.0]))
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from explorer.app import recorded
 from explorer.app.controls import made
 from explorer.app.glossary import say
 from explorer.app.lessons.training import sizes_questions as lesson
 
-RATES, LOSSES = "rates-decoder", "sizes-decoder"
-
 
 def there() -> bool:
-    """Whether both were measured."""
-    return recorded.there(RATES) and recorded.there(LOSSES)
+    """Whether rates and losses were measured."""
+    return all(recorded.there(f"{what}-{family}") for what in ("rates", "sizes") for family in lesson.FAMILIES)
 
 
 def section() -> None:
     """Whether a rate serves another size, and what the larger one learns from the same text."""
     say(lesson.SAYS)
-    rates, losses = (recorded.call(name) for name in (RATES, LOSSES))
-    said = {RATES: lesson.RATES, LOSSES: lesson.at_the_end(made(losses))}
-    recorded.guessed(lesson.rate_question(made(rates)), "guess.sizes", said)
+    family = st.segmented_control(
+        "Family", lesson.FAMILIES, default=lesson.FAMILIES[0], required=True, key="sizes", bind="query-params"
+    )
+    names = [f"{what}-{family}" for what in ("rates", "sizes")]
+    rates, losses = (made(recorded.call(name)) for name in names)
+    said = dict(zip(names, (lesson.off_the_best(rates), lesson.at_the_end(losses)), strict=True))
+    recorded.guessed(lesson.rate_question(rates), f"guess.sizes.{family}", said)

@@ -7,18 +7,20 @@ from explorer.records import Curve, Curves, Exercise
 SAYS = (
     "The models here are small. What changes when the same architecture is wider and deeper? First its **learning rate**: trainings of a "
     "large model are too expensive to try several, so one hopes that the best rate of a small model also serves the large one. GPT-2 "
-    "was trained in three sizes at five multiples of the rates that are usual here, always on the same stories."
+    "(a decoder) and BERT (an encoder) were trained in three sizes at five multiples of the rates that are usual here, always on the same "
+    "stories."
 )
+FAMILIES = ("decoder", "encoder")
 LOWER, SAME, HIGHER = (
     "lower than the smallest model's",
     "the same, as far as these runs tell",
     "higher than the smallest model's",
 )
-RATES = (
-    "**You may conclude** which of these rates is best for a short training with this optimiser, and how much a wrong one costs. **You may "
-    "not conclude** that one rate serves models a hundred times as large, or a longer training. Muon moves every matrix by a step of "
-    "the same size, whatever its width; with AdamW alone larger models usually need lower rates. Measure again: "
-    "`python -m explorer.studies.rates_by_size decoder`; the encoder's record is `rates-encoder`."
+CAUTION = (
+    "**You may conclude** which of these rates is best for a short training with this optimiser, and what a wrong one costs. **You may "
+    "not conclude** that the best rates are equal: the rates measured are a factor of two apart. Nor that one rate serves models a "
+    "hundred times as large, or a longer training. Muon moves every matrix by a step of the same size, whatever its width; with AdamW "
+    "alone larger models usually need lower rates. Measure again: `python -m explorer.studies.rates_by_size`."
 )
 
 
@@ -46,6 +48,18 @@ def rate_question(measured: Curves) -> Exercise:
     return Exercise(asked, answer, f"{why}.", (LOWER, SAME, HIGHER))
 
 
+def off_the_best(measured: Curves) -> str:
+    """What other rates than the smallest model's best cost the smallest and the largest."""
+    small, large = measured.lines[0], measured.lines[-1]
+    at = best(small)
+    costs = [
+        f"at × {small.x[n]:g} the smallest loses {small.y[n] - small.y.min():.2f} nats and the largest {large.y[n] - large.y.min():.2f}"
+        for n in range(max(0, at - 1), min(len(small.x), at + 2))
+        if n != at
+    ]
+    return f"Beside the smallest model's best rate, {'; '.join(costs)}. {CAUTION}"
+
+
 def at_the_end(measured: Curves) -> str:
     """What both sizes reached on the same text, and at which step the larger one passed the smaller one's last loss."""
     small, large = measured.lines[0], measured.lines[-1]
@@ -55,6 +69,5 @@ def at_the_end(measured: Curves) -> str:
     return (
         f"At the end: {small.label} {end:.3f} nats, {large.label} {large.y[-1]:.3f} nats.{reached} **You may conclude** what one training "
         "of each size learned from the same text. **You may not conclude** that the larger one is the better use of the same *time*: "
-        "its card says how long a step took. Measure again: `python -m explorer.studies.sizes decoder`; the encoder's record is "
-        "`sizes-encoder`."
+        "its card says how long a step took. Measure again: `python -m explorer.studies.sizes`."
     )
