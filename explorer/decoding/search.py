@@ -73,7 +73,6 @@ class Search:
         self.limit, self.at_limit = min(settings.max_tokens, room), "length" if settings.max_tokens <= room else "context"
         self.outside = np.ones(stepper.size, bool)
         self.outside[list(settings.among)] = False
-        self._texts: dict[int, str] = {}
 
     def allowed(self, logp: np.ndarray, raw: np.ndarray, paths: Sequence[Path], step: int) -> NextScores:
         """What penalties, bans and forced tokens leave, before any sampling. `raw` are the scores to be penalised."""
@@ -102,13 +101,6 @@ class Search:
             if any(word in text for word in self.settings.stop):
                 return "stop"
         return self.at_limit if step + 1 >= self.limit else ""
-
-    def text_of(self, token: int) -> str:
-        """One token, readable; looked up once."""
-        found = self._texts.get(token)
-        if found is None:
-            found = self._texts[token] = self.stepper.text_of(token)
-        return found
 
     def hypothesis(self, path: Path, total: float) -> Hypothesis:
         """A text that has ended."""
@@ -139,7 +131,7 @@ class Search:
         path, ids, kept = outcome.best, outcome.best.ids, next_scores.kept
         return DecodingStep(
             step=step, strategy=self.name, parents=parents, pieces=tokens, logp=logp, totals=totals,
-            texts=tuple([self.text_of(token) for _, token in pairs]),
+            texts=tuple([self.stepper.text_of(token) for _, token in pairs]),
             scores=totals / self.settings.divisor(step + 1), fates=self._fates(pairs, (parents, tokens), next_scores, outcome),
             beams=np.array(beams, np.int64), entropy=_entropy(next_scores.logp), kept_mass=kept, cut_mass=1 - kept,
             considered=next_scores.logp.size,

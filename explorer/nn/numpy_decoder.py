@@ -58,7 +58,7 @@ class PreallocatedCache(KeyValueCache):
         """Go on with these beams, in this order."""
         count, chosen = self.count, list(parents)
         for name, pair in self.keys_values.items():
-            several = [x if x.ndim == 4 else x[None] for x in pair]
+            several = [_by_beam(x) for x in pair]
             kept = [x[chosen, :, :count] for x in several]  # copies
             if len(chosen) == len(several[0]):
                 several[0][:, :, :count], several[1][:, :, :count] = kept
@@ -69,12 +69,17 @@ class PreallocatedCache(KeyValueCache):
         """The same as a cache that grows."""
         cache, count, beams = KeyValueCache(), self.count, 1
         for name, pair in self.keys_values.items():
-            k, v = (torch.from_numpy((x if x.ndim == 4 else x[None])[:, :, :count].copy()) for x in pair)
+            k, v = (torch.from_numpy(_by_beam(x)[:, :, :count].copy()) for x in pair)
             cache.kept[name], beams = (k, v), len(k)
         for name, pair in self.source.items():
             k, v = (torch.from_numpy(x)[None].expand(beams, *x.shape) for x in pair)
             cache.kept[name] = k, v
         return cache
+
+
+def _by_beam(x: np.ndarray) -> np.ndarray:
+    """Keys or values with a first axis for the beams, also where there is one only."""
+    return x if x.ndim == 4 else x[None]
 
 
 class NumpyDecoder:
