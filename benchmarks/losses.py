@@ -22,6 +22,7 @@ import torch
 from training import SYSTEMS, Rows, Side, Theirs, ours, quiet, texts
 
 from explorer.corruption.collate import Batch, BatchContext
+from explorer.nn.losses import shifted_right
 from explorer.text.examples import prepared, prepared_pairs
 from explorer.training.device import autocast
 from explorer.training.optimising import ADAM_RATE, DECAY, MUON_RATE
@@ -100,22 +101,17 @@ def course_of(run: Run, module: torch.nn.Module, own: bool, every: int, batches:
     return Course(every, lambda: loss_of(states, batches, run.model.device))
 
 
-def shifted(ready: dict[str, torch.Tensor], start: int) -> torch.Tensor:
-    """What a decoder reads to write the labels: each label one position later, after the start token."""
-    return torch.cat((torch.full_like(ready["labels"][:, :1], start), ready["labels"][:, :-1]), dim=1)
-
-
 def scores_of_ours(module: Any, ready: dict[str, torch.Tensor]) -> torch.Tensor:
     source, mask, config = ready["source"], ready["attention_mask"], module.config
     if config.family == "encoder-decoder":
-        return module.head(module.decode(module.encode(source, mask), shifted(ready, config.start), mask))  # type: ignore[no-any-return]
+        return module.head(module.decode(module.encode(source, mask), shifted_right(ready["labels"], config.start), mask))  # type: ignore[no-any-return]
     return module.head(module(source, None, mask))  # type: ignore[no-any-return]
 
 
 def scores_of_theirs(module: Any, ready: dict[str, torch.Tensor], config: Any) -> torch.Tensor:
     given = {"input_ids": ready["source"], "attention_mask": ready["attention_mask"].long()}
     if config.family == "encoder-decoder":
-        given["decoder_input_ids"] = shifted(ready, config.start)
+        given["decoder_input_ids"] = shifted_right(ready["labels"], config.start)
     return module(**given).logits  # type: ignore[no-any-return]
 
 

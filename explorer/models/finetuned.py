@@ -16,6 +16,7 @@ from explorer.models.hub.body import OUTPUT_LAYER, HubBody
 from explorer.models.model import TrainableModel, check_eval_mode, follows
 from explorer.models.task_rows import AskedText, TaskRow, task_row, words_in
 from explorer.nn.elmo import BiLM, BiLMStates
+from explorer.nn.losses import shifted_right
 from explorer.nn.output_layers import NONE, WIDEST, OutputConfig, OutputLayer, output_layer
 from explorer.nn.span_layer import legal
 from explorer.nn.static import WordVectors
@@ -216,7 +217,7 @@ class FinetunedModel(TrainableModel):
 
     def shifted(self, ids: Tensor) -> Tensor:
         """What the decoder reads for these targets: the start token, then all but the last."""
-        return torch.cat((torch.full_like(ids[:, :1], self.body.start), ids[:, :-1]), dim=1)
+        return shifted_right(ids, self.body.start)
 
     def _written(self, rows: Sequence[list[TaskRow]]) -> list[str]:
         """What an encoder-decoder writes, greedily."""

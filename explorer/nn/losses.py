@@ -196,11 +196,14 @@ def mean_where(values: Tensor, mask: Tensor) -> Tensor:
     return (values * mask).sum() / mask.sum() if values.is_cuda else values[mask].mean()
 
 
+def shifted_right(target: Tensor, start: int) -> Tensor:
+    """What a decoder reads to write a target: the start token, then all tokens but the last."""
+    return torch.cat((torch.full_like(target[:, :1], start), target[:, :-1]), dim=1)
+
+
 def seq2seq_loss(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     """The target, token by token, from the source and the target so far (teacher forcing: the right tokens, shifted)."""
-    labels = batch["labels"]
-    start = torch.full_like(labels[:, :1], module.config.start)
-    read = torch.cat((start, labels[:, :-1]), dim=1)
+    read = shifted_right(batch["labels"], module.config.start)
     memory = module.encode(batch["source"], padding_mask(batch))
     hidden = module.decode(memory, read, padding_mask(batch), layout=_unpadded(batch, REAL_TARGET))
     return {"lm": loss_where_scored(module, hidden, batch, smoothing)}

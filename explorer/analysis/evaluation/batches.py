@@ -14,6 +14,7 @@ from torch.nn import functional
 from explorer.corruption.rows import Rows, rows_of
 from explorer.models.model import padded_batch
 from explorer.models.transformer import TransformerModel
+from explorer.nn.losses import shifted_right
 
 ROWS = 64
 
@@ -96,7 +97,7 @@ def judged(model: TransformerModel, sheet: Sheet, labels: np.ndarray, loss_mask:
 def decoder_states(model: TransformerModel, source: Sheet, target: Tensor) -> Tensor:
     """The decoder's last states when it reads the right tokens, shifted: row i is about token i of the target."""
     ids, attention_mask = given(model, source.ids, source.attention_mask)
-    read = torch.cat((torch.full_like(target[:, :1], model.config.start), target[:, :-1]), dim=1)
+    read = shifted_right(target, model.config.start)
     return model.module.decode(model.module.encode(ids, attention_mask), read, attention_mask)
 
 
