@@ -14,6 +14,7 @@ from explorer.models import results
 from explorer.records import Curve, Curves
 from explorer.studies import sizes as study
 from explorer.studies.rates_by_size import label
+from explorer.views import VIEWS
 
 SHORT = study.SizeStudy(sizes=("tiny",), steps=3, stories=40, batch=4, held=4, checks=1)
 
@@ -78,6 +79,8 @@ def test_the_lesson_calls_a_tie_a_tie() -> None:
 @pytest.mark.parametrize("family", ["decoder", "encoder"])
 def test_the_record_is_what_its_card_says(family: str) -> None:
     rates, made = (results.recorded(f"{name}-{family}", Curves) for name in ("rates", "sizes"))
+    colours = {line.name: line.meta for line in VIEWS["curves"](rates).data}
+    assert all(line.meta == colours[line.name] for line in VIEWS["curves"](made).data)
     card = results.result_card(f"sizes-{family}")
     for one, size in zip(made.lines, study.FULL.sizes, strict=True):
         (measured,) = (other for other in rates.lines if other.label == one.label)

@@ -12,13 +12,17 @@ from explorer.records.record import Record
 
 @dataclass(frozen=True, eq=False)
 class Curve(Record):
-    """One line: y over x, with the lowest and the highest measurement where there were several."""
+    """One line: y over x, with the lowest and the highest measurement where there were several.
+
+    Lines take one colour after the other; `colour` is for a line that has another number in a picture beside it.
+    """
 
     label: str
     x: np.ndarray
     y: np.ndarray
     low: np.ndarray | None = None
     high: np.ndarray | None = None
+    colour: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -19,6 +19,7 @@ from explorer.models import results
 from explorer.records import Curve, Curves
 from explorer.studies import common_runs
 from explorer.studies.rates_by_size import FAMILIES, label
+from explorer.studies.rates_by_size import FULL as RATED
 from explorer.training.optimising import ADAM_RATE
 
 
@@ -81,9 +82,12 @@ def train(family: str, size: str, rate: float, study: SizeStudy = FULL) -> Train
 
 
 def measure(family: str, rates: Mapping[str, float], trained: Mapping[str, Trained], study: SizeStudy = FULL) -> Curves:
-    """The losses by step, a line for each size."""
+    """The losses by step, a line for each size in the colour that it has among the rates."""
     system = FAMILIES[family][0]
-    lines = tuple(Curve(label(system, size), np.array(one.steps, float), np.array(one.losses)) for size, one in trained.items())
+    lines = tuple(
+        Curve(label(system, size), np.array(one.steps, float), np.array(one.losses), colour=RATED.sizes.index(size))
+        for size, one in trained.items()
+    )
     at = "; ".join(f"{size} at × {rates[size]:g} the usual rates" for size in trained)
     note = (
         f"{system}, seed {study.seed}, {study.steps:,} steps of {study.batch} stories, {study.stories:,} stories of the microworld, "

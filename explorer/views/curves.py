@@ -25,7 +25,7 @@ def curves(record: Curves) -> go.Figure:
     You may conclude that lines differ where their error bars do not overlap. You may not conclude that what was measured on small
     models also holds for larger ones, other texts or longer training.
     """
-    figure = go.Figure([_line(line, number) for number, line in enumerate(record.lines)])
+    figure = go.Figure([_line(line, n if line.colour is None else line.colour) for n, line in enumerate(record.lines)])
     if record.mark is not None:
         figure.add_trace(_mark(record))
     notes = (record.note,)
