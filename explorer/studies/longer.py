@@ -44,7 +44,7 @@ LONGER = {
     "roberta": longer("roberta", SHORT, 9000, MASKED, **HIDING),
     "spanbert": longer("spanbert", SHORT, 9000, ("mlm accuracy", "masked spans exactly right"), **HIDING),
     "electra": longer("electra", SHORT, 15_000, ("replaced f1",), teacher="bert"),
-    "llama": longer("llama", SHORT, 7000, BITS, kv_heads=2),
+    "llama": longer("llama", SHORT, 14_000, BITS, kv_heads=2),
     "olmo": longer("olmo", SHORT, 7000, BITS),
     "olmo2": longer("olmo2", SHORT, 7000, BITS),
     "pegasus": longer("pegasus", SHORT, 5500, ("gap sentence F1",)),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from explorer.app.lessons import LESSONS
 from explorer.records import ContextShift, Exercise, VisibilityMap, WordPrediction
 
-TEXT = "Anna opened the window, and the mouse went out into the night."
+TEXT = "Anna opened the window, and the mouse went out and ran home."
 OTHER = "Anna opened the window, and the mouse went home with Peter."
 WORD = "went"
 FIRST = (
@@ -23,8 +23,8 @@ OPENING = (
     "at that position. The **loss** says how wrong it was: $-\\ln P$ of the actual token, 0 if the model was certain and right. "
     "Training repeats the same steps many times, a million times for BERT: read texts, compute the loss, and change all weights a little "
     "so that it falls. Nobody has to label anything, because the text itself holds the answers; that is **pre-training**. In the other "
-    "parts of this page four models read this sentence, all trained on stories of one small world. They differ in their masks; their "
-    "sizes and their training differ as well."
+    "parts of this page four models read this sentence, all trained on the same stories of one small world. They differ in their masks; "
+    "their sizes, their training objectives and how long they were trained differ as well."
 )
 NAMES = (
     "- **ELMo**, *Embeddings from Language Models*: two networks; one reads from the left, one from the right, and neither sees "
