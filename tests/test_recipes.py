@@ -21,7 +21,7 @@ from explorer.studies import model_cards, models_page, recipes
 from explorer.studies.longer import recipe_of
 from explorer.text.examples import Translation
 from explorer.training.checking import measure
-from explorer.training.corpora import recorded_corpus
+from explorer.training.corpora import corpus_of, recorded_corpus
 from explorer.training.steps import steps_of
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +33,8 @@ def held_of(plan: dict, count: int) -> EvalData:
     if plan["corpus"]["name"].startswith("english-french"):
         gold = list(pairs(count, 1, "validation"))
         return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
+    if plan["corpus"]["name"].startswith("tasks-as-text"):
+        return corpus_of("tasks-as-text:100").held(count, "validation")
     version = next((v for v in WORLDS if plan["corpus"]["name"].startswith(f"microworld-{v}")), "1.0")
     told = list(stories(count, 1, "validation", version=version))
     return EvalData(told, "microworld", "validation", 1, version=version)
