@@ -39,18 +39,19 @@ LONGER = {
     "bart": longer("bart", LONG, 16_000, ("bleu", "exact match")),
     "t5": longer("t5", LONG, 16_000, ("spans exactly right",), **SPANS),
     "elmo": longer("elmo", SHORT, 3000, ("forward perplexity", "backward perplexity"), rate=1e-3),
-    "bert-deep": longer("bert-deep", SHORT, 5000, MASKED, objective="mlm", layers=8, packed=True, by_length=False, **HIDING),
+    "bert-deep": longer("bert-deep", SHORT, 6000, MASKED, objective="mlm", layers=6, packed=True, by_length=False, **HIDING),
     "deberta": longer("deberta", SHORT, 7000, MASKED, packed=True, by_length=False, **HIDING),
     "roberta": longer("roberta", SHORT, 9000, MASKED, **HIDING),
     "spanbert": longer("spanbert", SHORT, 9000, ("mlm accuracy", "masked spans exactly right"), **HIDING),
     "electra": longer("electra", SHORT, 15_000, ("replaced f1",), teacher="bert"),
     "llama": longer("llama", SHORT, 14_000, BITS, kv_heads=2),
-    "olmo": longer("olmo", SHORT, 7000, BITS),
-    "olmo2": longer("olmo2", SHORT, 7000, BITS),
+    "olmo": longer("olmo", SHORT, 14_000, BITS),
+    "olmo2": longer("olmo2", SHORT, 14_000, BITS),
     "pegasus": longer("pegasus", SHORT, 9000, ("gap sentence F1",)),
     "word2vec": longer("word2vec", VECTORS, 10_000, batch=64, rate=2.4e-2, by_length=False),
     "glove": longer("glove", VECTORS, 6000, batch=4096, rate=1e-2, by_length=False),
-    "distilbert": longer("distilbert", SHORT, 9000, MASKED, teacher="bert-deep", **HIDING),
+    "distilbert": longer("distilbert", SHORT, 6000, MASKED, teacher="bert-deep", **HIDING),
+    "distilbert-alone": longer("distilbert-alone", SHORT, 6000, MASKED, teacher=None, layers=3, **HIDING),
 }
 AFTER = {"distilbert": "bert-deep", "electra": "bert"}  # who is trained by whom: the teacher must be shipped at this size first
 

@@ -166,7 +166,7 @@ class Tokenizer:
         'tokenizer.json'
         """
         try:
-            self.core.save(str(path))
+            self.core.save(str(path), pretty=False)  # half as long as with line breaks
         except Exception as error:  # the library raises plain Exception
             raise FileError(f"Could not write {path} ({error}). Choose a folder that exists and has space.") from error
         return Path(path)
