@@ -113,6 +113,8 @@ def train(name: str, seed: int, until: float, say: Say) -> bool:
     recipe, folder = LONGER[name], folder_of(name, seed)
     if why := outdated(recipe, folder):
         say(f"{name}: made by another recipe ({'; '.join(why)}); kept as {set_aside(folder)}.")
+    if not state(name, seed).step:
+        say(f"{name} (seed {seed}): preparing its texts and tokens, a few minutes the first time. {line_of_all(every())}")
     run = fit(recipe.system, size=recipe.size, seed=seed, folder=folder, device="cpu", **recipe.options)
     resume.replace_file(folder / TEXTS_MARK, json.dumps(texts_mark(recipe.options["corpus"])).encode())
     if run.step >= run.plan.steps:
@@ -147,12 +149,15 @@ def pace_here(states: Sequence[MakingState]) -> float:
 def line(now: MakingState, states: Sequence[MakingState]) -> str:
     """One line: this model, and all of them."""
     held = [now if one.name == now.name and one.seed == now.seed else one for one in states]
-    pace, done = pace_here(held), sum(one.done for one in held)
-    rest = sum(one.left(pace) for one in held if not one.done)
-    return (
-        f"{now.name} (seed {now.seed}): step {now.step:,} of {now.steps:,}, {span(now.left(pace))} left. "
-        f"All models: {done} of {len(held)} trained, {span(rest)} left."
-    )
+    left = span(now.left(pace_here(held)))
+    return f"{now.name} (seed {now.seed}): step {now.step:,} of {now.steps:,}, {left} left. {line_of_all(held)}"
+
+
+def line_of_all(states: Sequence[MakingState]) -> str:
+    """How many models are trained, and how long the others will take."""
+    pace = pace_here(states)
+    rest = sum(one.left(pace) for one in states if not one.done)
+    return f"All models: {sum(one.done for one in states)} of {len(states)} trained, {span(rest)} left."
 
 
 def span(seconds: float) -> str:
