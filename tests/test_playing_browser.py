@@ -39,7 +39,7 @@ def test_merges_play_until_they_are_paused(browser: Browser, app: tuple[str, Pat
 @LONG
 def test_snapshots_play_from_the_first_to_the_last(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/training?part=snapshots&kept=transformer")
+    page = opened(browser, watch, app[0] + "/training?part=snapshots&kept=gpt")
     moment = page.locator(".board[data-state=ready] .time b")
     expect(moment).to_have_text("step 22,000")
     rested(page)

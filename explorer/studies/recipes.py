@@ -316,7 +316,7 @@ ASKED = (
     "Analogies come from the world's own lists and are asked of the vectors alone: both kinds of text give the same figures."
 )
 RECIPES = {
-    "transformer": Recipe("transformer", ("exact match", "bleu", "alignment", "alignment, mean of last heads"), keep=3),
+    "transformer": Recipe("transformer", ("exact match", "bleu", "alignment", "alignment, mean of last heads")),
     "bert": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), keep=6),
     "spanbert": Recipe(
         "spanbert",

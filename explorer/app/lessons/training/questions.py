@@ -79,7 +79,7 @@ def first_question(steps: Sequence[TrainingStep], vocabulary: int, teacher: str 
         f"|V| = {vocabulary:,}": float(vocabulary),
     }
     nearest = min(offered, key=lambda name: abs(offered[name] - found))
-    whose = "The weights of the generator" if teacher else "The weights"
+    whose = "The layers of the generator" if teacher else "The weights"
     asked = (
         f"{whose} are random, the vocabulary has |V| = {vocabulary:,} tokens. Which number is nearest to the loss *{part}* at step "
         f"{steps[0].step}, before the first update?"

@@ -92,7 +92,7 @@ IDEAS = {
     ),
     "electra": Idea(
         "In ELECTRA a small generator fills the masks, and the discriminator, the model that is kept, predicts for *every* token whether "
-        "it was replaced: all tokens enter the loss, not only the masked ones. Ours begins with the weights of *bert-tiny*: from random "
+        "it was replaced: all tokens enter the loss, not only the masked ones. Ours begins with the weights of *bert*: from random "
         "weights it learns little more than that most tokens are original.",
         ("replaced f1", "f1, always saying replaced", "f1, pairs never met", "tokens with a signal", "tokens with a signal, masking"),
         "Every token has a binary label, a masked token one of a whole vocabulary: more labels, each with less information. *Pairs never "
@@ -126,14 +126,14 @@ IDEAS = {
         "Of OLMo everything is published: data, code and checkpoints. In its first version the norms have no weights, and no layer has a "
         "bias.",
         COUNTED,
-        "One tiny model per architecture says nothing about which of them is better at scale.",
+        "One small model per architecture says nothing about which of them is better at scale.",
         new=COUNTED,
     ),
     "olmo2": Idea(
         "OLMo 2 norms what a block *adds* (inside the residual), and norms queries and keys before their dot product, so that no score "
         "grows without bound.",
         COUNTED,
-        "One tiny model per architecture says nothing about which of them is better at scale.",
+        "One small model per architecture says nothing about which of them is better at scale.",
         new=COUNTED,
     ),
     "pegasus": Idea(
