@@ -178,3 +178,10 @@ def test_a_decoder_below_counting_is_said_to_be() -> None:
     assert "less" not in beside_copying({"bleu": 3.0, "copying the source, bleu": 2.0}) and not beside_copying({"bleu": 1.0})
     swapped = {"perplexity": 2.0, "4-gram perplexity": 3.0}
     assert "worse" not in beside_counting(swapped) and beside_counting({"perplexity": 2.0}) == ""
+
+
+def test_electra_opens_with_a_story_in_which_it_finds_most_replaced_tokens() -> None:
+    found = ex.detect(ex.load("electra", device="cpu"), systems.TEXT, rate=systems.SHARE)
+    assert 2 * (found.said & found.new).sum() > found.new.sum() > 1 and found.f1 > 0.5
+    assert systems.needs_story("detection", systems.SENTENCE) and not systems.needs_story("detection", "A dog slept.")
+    assert systems.needs_story("gaps", "A dog slept.") and not systems.needs_story("boundaries", systems.SENTENCE)

@@ -25,7 +25,11 @@ def section(name: str, text: str) -> None:
     folder = lab.kept()[name]
     taken = store.snapshots_of(folder)
     if not taken:
-        st.info(f"*{plain(name)}* kept its curves, but no snapshots.")
+        some = ", ".join(f"*{plain(one)}*" for one, where in lab.kept().items() if store.snapshots_of(where))
+        st.info(
+            f"*{plain(name)}* kept its curves, but no snapshots.{f' These kept some: {some}; choose one above.' if some else ''} "
+            "A training of your own (*Train one*) keeps twelve."
+        )
         return
     at = _snapshot(taken)
     _curve(name, at)

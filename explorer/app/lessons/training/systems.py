@@ -17,6 +17,7 @@ from explorer.app.call import Call
 from explorer.app.controls import at_the_source, model_of, one_of, opened, read, trace_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
 from explorer.app.lessons.training.systems_questions import (
@@ -140,9 +141,20 @@ def teacher_of(name: str) -> str:
     return str((lab.plan(lab.shelf()[name]).get("teacher") or {}).get("name", ""))
 
 
+def needs_story(what: str, text: str) -> str:
+    """Why a picture opens with a story instead of the sentence of the page; nothing where it does not."""
+    if what == "gaps" and text.count(".") < 2:
+        return "a gap needs sentences around it."
+    if what == "detection" and text == SENTENCE:
+        return "this model was trained on stories, and finds less in one sentence alone. Change the sentence, and it reads yours."
+    return ""
+
+
 def own(what: str, view: str, name: str, text: str) -> None:
     """The picture that belongs to one system alone."""
-    text = TEXT if what == "gaps" and text.count(".") < 2 else text  # a gap needs sentences around it
+    if why := needs_story(what, text):
+        text = TEXT
+        say(f"The picture reads a story instead of the sentence above: {why}", small=True)
     if what == "copied" and teacher_of(name) not in models():
         st.info(f"The teacher of *{plain(name)}* is not here, so the two cannot be compared.")
         return
