@@ -146,7 +146,9 @@ def needs_story(what: str, text: str) -> str:
     if what == "gaps" and text.count(".") < 2:
         return "a gap needs sentences around it."
     if what == "detection" and text == SENTENCE:
-        return "this model was trained on stories, and finds less in one sentence alone. Change the sentence, and it reads yours."
+        return (
+            "this model was trained on stories, and finds less in one sentence alone. Change the sentence, and it reads yours."
+        )
     return ""
 
 
