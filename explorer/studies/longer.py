@@ -26,7 +26,7 @@ def longer(name: str, minutes: float, steps: int, judged: tuple[str, ...] = (), 
     """The recipe of a model at the size that is shipped: one seed, so many steps of texts of like length."""
     first = RECIPES[name]
     given = {"corpus": WORLD, "steps": steps, "batch": 32, "by_length": True, **options}
-    return replace(first, size="mini", minutes=minutes, seeds=(0,), judged=judged, options=given, keep=min(first.keep, 5))
+    return replace(first, size="mini", minutes=minutes, seeds=(0,), judged=judged, options=given, keep=min(first.keep, 4))
 
 
 # The figures in bits do not depend on how words are cut, so that models with other tokenizers are compared by them.
@@ -40,7 +40,7 @@ LONGER = {
     "t5": longer("t5", LONG, 16_000, ("spans exactly right",), **SPANS),
     "elmo": longer("elmo", SHORT, 3000, ("forward perplexity", "backward perplexity"), rate=1e-3),
     "bert-deep": longer("bert-deep", SHORT, 6000, MASKED, objective="mlm", layers=6, packed=True, by_length=False, **HIDING),
-    "deberta": longer("deberta", SHORT, 7000, MASKED, packed=True, by_length=False, **HIDING),
+    "deberta": longer("deberta", SHORT, 10_000, MASKED, packed=True, by_length=False, **HIDING),
     "roberta": longer("roberta", SHORT, 9000, MASKED, **HIDING),
     "spanbert": longer("spanbert", SHORT, 9000, ("mlm accuracy", "masked spans exactly right"), **HIDING),
     "electra": longer("electra", SHORT, 15_000, ("replaced f1",), teacher="bert"),
