@@ -76,9 +76,17 @@ def spanbert(
         first = np.floor(rng.random(len(free)) * words).astype(np.int64)[:, None]
         inside = free & (rows.words >= first) & (rows.words < first + length) & open_[:, None]
         inside &= ~(inside & (span >= 0)).any(axis=1, keepdims=True)  # a span that meets another is drawn again
+        inside &= ~_parted(inside)  # and so is one that goes on behind a separator
         room = (wanted - (span >= 0).sum(axis=1))[:, None]
         span[inside & (np.cumsum(inside, axis=1) <= room)] = turn
     return covered(rows, span >= 0, vocabulary, rng, split, span)
+
+
+def _parted(inside: np.ndarray) -> np.ndarray:
+    """In which rows the chosen places are not one behind the other: [row, 1]."""
+    begins = inside & ~np.pad(inside, ((0, 0), (1, 0)))[:, :-1]
+    parted: np.ndarray = begins.sum(axis=1, keepdims=True) > 1
+    return parted
 
 
 def lengths_of_spans() -> tuple[np.ndarray, np.ndarray]:

@@ -219,6 +219,7 @@ ENTRIES = (
         strategy="spanbert",
         metrics=(*MASKED, *FILLED, spanbert.spans),
         baseline=as_examples,
+        packable=True,
         specials=("cls", "sep"),
     ),
     Objective(
