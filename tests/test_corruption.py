@@ -163,6 +163,23 @@ def test_spans_of_spanbert_are_whole_words_with_one_decision_each() -> None:
         assert changes <= 11
 
 
+def test_no_span_of_spanbert_goes_on_behind_a_separator() -> None:
+    rows = batch(30, 60)
+    inside = np.array([word // 5 % 2 for word in rows.words.reshape(-1)]).reshape(rows.words.shape)  # words 5 to 9, 15 to 19, …
+    ends = (rows.words >= 0) & (inside != np.pad(inside, ((0, 0), (0, 1)))[:, 1:])
+    words = np.where(ends, -1, rows.words)  # the last token of each five becomes a separator: no word of the text
+    some = rows_of(np.where(ends, PIECES.sep, rows.ids), rows.attention_mask, words, rows.sentences)
+    found = 0
+    for seed in range(20):
+        spans_of = masking.spanbert(some, PIECES, np.random.default_rng(seed), rate=0.3).labels["span"]
+        for row in spans_of:
+            for span in set(row[row >= 0].tolist()):
+                places = np.flatnonzero(row == span)
+                assert places[-1] - places[0] + 1 == len(places)
+                found += len(places) > 2
+    assert found > 500, "long spans are drawn"
+
+
 def test_the_lengths_of_spans_follow_the_truncated_geometric_law() -> None:
     lengths, likely = masking.lengths_of_spans()
     want = np.array([0.2 * 0.8**n for n in range(10)])
