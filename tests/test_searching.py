@@ -423,7 +423,7 @@ def test_the_deepest_trap_is_shown_piece_by_piece() -> None:
 
 
 def test_the_distribution_is_the_model_s() -> None:
-    text = gpt().tokens("Anna had a white").ids.tolist()
+    text = gpt().tokenizer.encode("Anna had a white", special=False).ids.tolist()
     record = distribution(gpt(), text)
     shares = torch.softmax(torch.tensor(gpt().logits(text)[-1]).double(), -1).numpy()
     np.testing.assert_allclose(record.shares, np.sort(shares)[::-1], atol=1e-6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tokenizers import Tokenizer as Core
 from tokenizers import processors
 
+from explorer.text.begin_token import only_begins
 from explorer.text.tokenizers import Tokenizer
 
 MARKS = ("[START]", "[DELIM]", "[EXTRACT]")
@@ -22,5 +23,6 @@ def marked_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
         pair=f"{start} $A:0 {delim} $B:0 {extract}",
         special_tokens=[(mark, core.token_to_id(mark)) for mark in MARKS],
     )
-    core.post_processor = frame if core.post_processor is None else processors.Sequence([core.post_processor, frame])
+    alone = core.post_processor is None or only_begins(tokenizer)  # [START] takes the place of a begin token
+    core.post_processor = frame if alone else processors.Sequence([core.post_processor, frame])
     return Tokenizer(core, tokenizer.seen)
