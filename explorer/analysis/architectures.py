@@ -124,10 +124,11 @@ def _hidden(model: TransformerModel, text: str, tokens: Tokens, here: list[int])
 def _before(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
     """A causal language model: the text before the word, and nothing else."""
     end = model.tokenizer.vocabulary.end
-    ids = [*([] if end is None else [end]), *tokens.ids[: here[0]].tolist()]
+    first = int(tokens.special[0] and tokens.ids[0] == end)  # some tokenizers write the end token before a text themselves
+    ids = [*([] if end is None else [end]), *tokens.ids[first : here[0]].tolist()]
     if not ids:
         raise ChoiceError(f"{model.name} cannot predict the first word: it has no begin token. Choose another word.")
-    return (f"{_spell(tokens.texts[: here[0]], dotted=True)} {BLANK}",), softmax(model.logits(ids))[-1:]
+    return (f"{_spell(tokens.texts[first : here[0]], dotted=True)} {BLANK}",), softmax(model.logits(ids))[-1:]
 
 
 def _written(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) -> Asked:

@@ -63,7 +63,7 @@ def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any], usua
 
 def write_pieces(folder: Path, tokenizer: Tokenizer) -> None:
     """Put the tokenizer where every snapshot of the run will look for it."""
-    wanted = {folder / PIECES: tokenizer.core.to_str(pretty=True).encode("utf-8")}
+    wanted = {folder / PIECES: tokenizer.core.to_str().encode("utf-8")}
     if tokenizer.seen is not None:
         wanted[folder / SEEN] = tokenizer.seen.text().encode("utf-8")
     for path, content in wanted.items():
