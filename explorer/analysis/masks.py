@@ -16,6 +16,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.records import Edit, HeldLosses, SetMask, Tokens, UnderMasks
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN, PREFIX
+from explorer.text.begin_token import missing_begin
 from explorer.text.reading import Text
 
 PIECES = 48  # tokens of a held-out text that are predicted
@@ -80,8 +81,7 @@ def _check(model: Model) -> None:
 def begun(model: Model, text: Text) -> Tokens:
     """A text for a decoder, after the token with which every text of training began."""
     ids = model.tokens(text).ids.tolist()
-    begin = model.tokenizer.vocabulary.begin
-    more = [begin] if begin is not None and ids[0] != begin else []
+    more = missing_begin(ids, model.tokenizer)
     if len(more) + len(ids) < 2:
         raise TextError("The text has one token, so there is no next one to predict. Write a longer text.")
     return model.tokens([*more, *ids])

@@ -14,6 +14,7 @@ from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
 from explorer.models.model import Model
 from explorer.records import Curves, Prompted, PromptScores, log_softmax
+from explorer.text.begin_token import missing_begin
 
 TEXT, LABEL = "{text}", "{label}"
 CONTENT_FREE = ("N/A", "", "[MASK]")  # those of Zhao et al. (2021)
@@ -124,8 +125,7 @@ def _scored(model: Model, before: str, template: str, text: str, word: str) -> S
             "encoder-decoder, for example 't5'."
         )
     ids, first = _cut(model, begins, word)
-    begin = model.tokenizer.vocabulary.begin
-    more = [] if begin is None or ids[:1] == [begin] else [begin]
+    more = missing_begin(ids, model.tokenizer)
     return _fitting(model, ScoredTokens((*more, *ids), len(more) + first))
 
 

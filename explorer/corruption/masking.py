@@ -68,6 +68,7 @@ def spanbert(
     span, size = np.full(free.shape, -1), _sizes(rows)
     words = (size > 0).sum(axis=1)
     lengths, likely = lengths_of_spans()
+    separated = bool(_parted(free).any())
     for turn in range(4 * free.shape[1]):
         open_ = (span >= 0).sum(axis=1) < wanted
         if not open_.any():
@@ -76,7 +77,8 @@ def spanbert(
         first = np.floor(rng.random(len(free)) * words).astype(np.int64)[:, None]
         inside = free & (rows.words >= first) & (rows.words < first + length) & open_[:, None]
         inside &= ~(inside & (span >= 0)).any(axis=1, keepdims=True)  # a span that meets another is drawn again
-        inside &= ~_parted(inside)  # and so is one that goes on behind a separator
+        if separated:
+            inside &= ~_parted(inside)  # and so is one that goes on behind a separator
         room = (wanted - (span >= 0).sum(axis=1))[:, None]
         span[inside & (np.cumsum(inside, axis=1) <= room)] = turn
     return covered(rows, span >= 0, vocabulary, rng, split, span)

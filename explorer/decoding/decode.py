@@ -19,6 +19,7 @@ from explorer.models.hub.foreign import HubModel
 from explorer.models.model import Model
 from explorer.models.transformer import TransformerModel
 from explorer.records import DecodingStep, Tokens
+from explorer.text.begin_token import missing_begin
 from explorer.text.reading import Text, as_tokens
 from explorer.text.tokenizers import Tokenizer
 
@@ -204,9 +205,8 @@ def _prompt(tokens: Tokens, tokenizer: Tokenizer) -> tuple[int, ...]:
 
 def _opening(model: TransformerModel, text: Text, tokens: Tokens) -> tuple[int, ...]:
     """The token with which every text of training began, where a string has none; ids and Tokens are taken as they are."""
-    begin = model.tokenizer.vocabulary.begin
     room = len(tokens) < model.longest
-    return (begin,) if isinstance(text, str) and begin is not None and tokens.ids[0] != begin and room else ()
+    return missing_begin(tokens.ids.tolist(), model.tokenizer) if isinstance(text, str) and room else ()
 
 
 def _prefix_ids(prefix: Text | None, tokenizer: Tokenizer) -> tuple[int, ...]:

@@ -155,9 +155,13 @@ def line(now: MakingState, states: Sequence[MakingState]) -> str:
 
 def line_of_all(states: Sequence[MakingState]) -> str:
     """How many models are trained, and how long the others will take."""
+    return f"All models: {sum(one.done for one in states)} of {len(states)} trained, {span(seconds_left(states))} left."
+
+
+def seconds_left(states: Sequence[MakingState]) -> float:
+    """How many seconds all models together will take, those that have not begun at the pace of the others."""
     pace = pace_here(states)
-    rest = sum(one.left(pace) for one in states if not one.done)
-    return f"All models: {sum(one.done for one in states)} of {len(states)} trained, {span(rest)} left."
+    return sum(one.left(pace) for one in states if not one.done)
 
 
 def span(seconds: float) -> str:
@@ -226,7 +230,7 @@ def table() -> str:
         f"{'shipped' if one.promoted else 'candidate' if one.done else span(one.left(pace)) + ' left'}"
         for one in states
     ]
-    rest = sum(one.left(pace) for one in states if not one.done)
+    rest = seconds_left(states)
     return "\n".join(
         [*rows, f"{sum(one.done for one in states)} of {len(states)} trained; {span(rest)} left." if rest else "All trained."]
     )

@@ -75,7 +75,7 @@ def stepped(system: str) -> tuple[int, dict[str, Any]]:
         batch = st.select_slider("Pairs of words a step", (1024, 4096), 4096, key="live.pairs", bind="query-params", width=160)
     else:
         batch = st.select_slider("Texts a step", (4, 8, 16, 32), 16, key="live.batch", bind="query-params", width=160)
-    return steps, {"batch": batch, "snapshots": 12}
+    return steps, {"batch": batch, "snapshots": lab.SNAPSHOTS}
 
 
 def counted() -> tuple[int, dict[str, Any]]:

@@ -27,6 +27,7 @@ SYSTEMS = [  # whose attention can be watched while they learn
 ]
 TRAINABLE = [*SYSTEMS, *(name for name in PRESETS if name not in SYSTEMS)]
 LINE_TEXTS, PLACES = 12, 11  # of the line from a random start: few, so that nobody waits long where it is opened first
+SNAPSHOTS = 12  # at most, of a training on the page
 COUNTING = (
     "Objective *counting*: how often each token follows each pair or triple of tokens is counted; there are no gradients."
 )

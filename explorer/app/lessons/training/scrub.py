@@ -28,7 +28,7 @@ def section(name: str, text: str) -> None:
         some = ", ".join(f"*{plain(one)}*" for one, where in lab.kept().items() if store.snapshots_of(where))
         st.info(
             f"*{plain(name)}* kept its curves, but no snapshots.{f' These kept some: {some}; choose one above.' if some else ''} "
-            "A training of your own (*Train one*) keeps twelve."
+            f"A training of your own (*Train one*) keeps up to {lab.SNAPSHOTS}."
         )
         return
     at = _snapshot(taken)
