@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -40,7 +41,7 @@ def answers(folder: Path) -> torch.Tensor:
 
 @pytest.fixture(scope="module")
 def two() -> tuple[Any, Any]:
-    """Two models of the same shape with other weights."""
+    """Two models of other shapes, so that the weights of one do not fit the configuration of the other."""
     gpt2 = ex.load("gpt2", device="cpu")
     other = ex.build("gpt2", tokenizer=gpt2.tokenizer, seed=5, device="cpu")
     return gpt2, other
@@ -199,21 +200,42 @@ def test_a_folder_that_may_not_be_written_is_said(how: str, readonly: Path, two:
     note("folders that may not be written", survived=True)
 
 
-def test_two_exports_at_once_leave_one_of_both(two: tuple[Any, Any], tmp_path: Path) -> None:
-    faults: list[BaseException] = []
+def test_two_exports_at_once_leave_one_of_both(two: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is held up before its weights and the other before its configuration, after both have written everything."""
+    real, faults, both = os.replace, list[BaseException](), threading.Barrier(2)
+    pauses = {"first": {store.CONFIG: 0.6}, "second": {store.WEIGHTS: 0.3}}
 
-    def many(model: Any) -> None:
-        for _ in range(4):
-            try:
-                ex.export(model, tmp_path / "model")
-            except BaseException as error:
-                faults.append(error)
+    def slowly(source: Any, target: Any) -> None:
+        if Path(target).name == store.WEIGHTS:
+            with contextlib.suppress(threading.BrokenBarrierError):  # where they take turns, the other does not come
+                both.wait(timeout=1)
+        time.sleep(pauses[threading.current_thread().name].get(Path(target).name, 0))
+        real(source, target)
 
-    threads = [threading.Thread(target=many, args=(model,)) for model in two]
+    def one(model: Any) -> None:
+        try:
+            ex.export(model, tmp_path / "model")
+        except BaseException as error:
+            faults.append(error)
+
+    monkeypatch.setattr(os, "replace", slowly)
+    threads = [threading.Thread(target=one, args=(model,), name=name) for name, model in zip(pauses, two, strict=True)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(isinstance(fault, ex.ExplorerError) for fault in faults), faults
+    assert not faults
     found = answers(tmp_path / "model")
     assert any(torch.equal(found, torch.from_numpy(model.logits("A dog ran."))) for model in two)
+    assert not (tmp_path / "model" / folders.TURN).exists()
+
+
+def test_a_writer_that_was_killed_in_its_turn_holds_nobody_up(two: tuple[Any, Any], tmp_path: Path) -> None:
+    waits = "import sys, time, filelock\nfilelock.FileLock(sys.argv[1]).acquire()\nprint('mine', flush=True)\ntime.sleep(600)"
+    with started(waits, str(tmp_path / folders.TURN)) as process:
+        assert process.stdout is not None and process.stdout.readline() == "mine\n"
+        process.send_signal(signal.SIGKILL)
+    assert (tmp_path / folders.TURN).exists()
+    ex.export(two[0], tmp_path)
+    assert torch.equal(answers(tmp_path), torch.from_numpy(two[0].logits("A dog ran.")))
+    assert not (tmp_path / folders.TURN).exists()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+from filelock import FileLock
 
 STAGE = ".writing-"  # so begins the folder in which files are written before they take their places
+TURN = ".turn.lock"  # who holds it may put files in their places; it is gone afterwards
 
 
 def data_folder() -> Path:
@@ -26,10 +28,11 @@ def own_folder() -> Path:
 
 
 @contextmanager
-def staged(folder: Path, last: str) -> Iterator[Path]:
+def staged(folder: Path, last: str, stale: Collection[str] = ()) -> Iterator[Path]:
     """A folder to write into, whose files take their places in `folder` when all are whole, the one called `last` at the end.
 
-    Who is stopped before that leaves what was there as it was.
+    Files called `stale` go where no new one takes their place. Who is stopped before all are whole leaves what was there as it was, and
+    of two who write at once one puts all of its files after the other's.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"{STAGE}*"):
@@ -38,10 +41,25 @@ def staged(folder: Path, last: str) -> Iterator[Path]:
     stage = Path(tempfile.mkdtemp(prefix=f"{STAGE}{os.getpid()}-", dir=folder))
     try:
         yield stage
-        for path in sorted(stage.iterdir(), key=lambda path: (path.name == last, path.name)):
-            os.replace(path, folder / path.name)
+        with _turn(folder):
+            written = {path.name for path in stage.iterdir()}
+            for name in set(stale) - written:
+                (folder / name).unlink(missing_ok=True)
+            for name in sorted(written, key=lambda name: (name == last, name)):
+                os.replace(stage / name, folder / name)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """One after the other, threads and processes alike."""
+    with FileLock(folder / TURN):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # where an open file cannot be removed, filelock removes it
+                (folder / TURN).unlink()
 
 
 def _runs(process: str) -> bool:

@@ -136,13 +136,11 @@ def export(model: Model, folder: str | Path) -> Path:
     if model.generator is not None:
         export(model.generator, folder / "generator")
     try:
-        with staged(folder, store.CONFIG) as stage:
+        with staged(folder, store.CONFIG, stale=(store.SEEN,)) as stage:
             store.write_weights(stage / store.WEIGHTS, twin.export(model.config, store.state(model.module)))
             _write_tokenizer(model.tokenizer, stage, model.config.length)
             config = twin.config(model.config) | _special_ids(model.tokenizer)
             (stage / store.CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
-            if model.tokenizer.seen is None:  # that of an earlier model would not be this one's
-                (folder / store.SEEN).unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"Could not write into {folder} ({error}). Choose a folder with space that you may write.") from error
     return folder

@@ -55,16 +55,13 @@ def write(model: TrainableModel, folder: str | Path, *, card: str = "", half: bo
     if isinstance(model, FinetunedModel):
         config["output"] = asdict(model.output)
     try:
-        with staged(folder, CONFIG) as stage:  # last: with it the folder is a model
+        with staged(folder, CONFIG, stale=(CARD, SEEN)) as stage:  # last: with it the folder is a model
             write_weights(stage / WEIGHTS, state(model.module, half=half))
             model.tokenizer.save(stage / PIECES)
             write_seen(model.tokenizer, stage)
             if card:
                 (stage / CARD).write_text(card, "utf-8")
             (stage / CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
-            for name in (CARD, SEEN):  # of an earlier model would not be this one's
-                if not (stage / name).is_file():
-                    (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise FileError(
             f"Could not write the model into {folder} ({error}). Choose a folder with space that you may write."
