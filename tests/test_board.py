@@ -412,9 +412,9 @@ def test_a_notebook_s_board_runs_its_model_again(bert: Any) -> None:
     np.testing.assert_array_equal(board.traces[0].hidden["encoder"], states(bert, SENTENCE))
     gpt2 = ex.load("gpt2", device="cpu")
     onward = ex.board(ex.trace(gpt2, "The dog", blocks=True), model=gpt2)
-    onward.answer({"what": "force", "row": 1, "rank": 1})
+    onward.answer({"what": "force", "row": 2, "rank": 1})
     top = ex.trace(gpt2, "The dog").top
-    assert top is not None and onward.traces[0].source.texts == ("The", "·dog", top.texts[1][1])
+    assert top is not None and onward.traces[0].source.texts == ("<|endoftext|>", "The", "·dog", top.texts[2][1])
 
 
 def states(model: Any, text: str) -> np.ndarray:

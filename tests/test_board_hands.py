@@ -230,13 +230,13 @@ def click_bar(page: Page, rank: int) -> None:
 @pytest.mark.browser
 def test_an_expected_token_is_forced_by_its_bar(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention?model=gpt2&text=The%20dog&board=decoder.3.0.next.1.0")
+    page = opened(browser, watch, app[0] + "/attention?model=gpt2&text=The%20dog&board=decoder.3.0.next.2.0")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     trace = ex.trace(ex.load("gpt2", device="cpu"), "The dog", blocks=True)
     assert trace.top is not None
     click_bar(page, 1)
     expect(page.get_by_label("Your sentence")).to_have_value("The dog" + trace.top.texts[-1][1].replace("·", " "))
-    expect(page.locator("[role=grid]")).to_have_attribute("aria-rowcount", re.compile("^[34]$"))
+    expect(page.locator("[role=grid]")).to_have_attribute("aria-rowcount", re.compile("^[45]$"))
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()
 
@@ -314,8 +314,10 @@ def test_a_forced_token_stands_in_the_sentence(bert: Any, monkeypatch: pytest.Mo
     held["text"] = "The dog slept."
     read = ex.trace(gpt2, held["text"])
     assert read.top is not None
-    _forced(read, 1, 0)
-    assert held["text"] == "The dog" + read.top.texts[1][0].replace("·", " ")
+    _forced(read, 2, 0)
+    assert held["text"] == "The dog" + read.top.texts[2][0].replace("·", " ")
+    _forced(read, 0, 0)
+    assert held["text"] == read.top.texts[0][0], "after the begin token comes the first word"
     held["text"] = SENTENCE
     masked = ex.trace(bert, SENTENCE)
     assert masked.top is not None

@@ -222,7 +222,9 @@ def test_the_walk_through_theirs_shows_the_numbers_of_ours(name: str, tmp_path: 
         for a, b in zip(mine.blocks, its.blocks, strict=True):
             assert (a.stream, a.layer, a.part, a.place) == (b.stream, b.layer, b.part, b.place)
             for what in ("given", "out", "total", "norm_input", "normed", "mean", "deviation", "gain", "shift"):
-                assert np.abs(getattr(a, what) - getattr(b, what)).max() <= 1e-4, (a.part, what)
+                np.testing.assert_allclose(
+                    getattr(a, what), getattr(b, what), atol=1e-4, rtol=1e-5, err_msg=f"{a.part}, {what}"
+                )
     for a, b in zip(mine.attention, its.attention, strict=True):
         assert (a.projected_q is None) == (b.projected_q is None)
         if a.projected_q is not None and b.projected_q is not None:

@@ -70,7 +70,7 @@ def test_perplexity_is_the_loss_that_hugging_face_finds(gpt2: TransformerModel, 
     twin = GPT2LMHeadModel.from_pretrained(ex.export(gpt2, tmp_path / "twin")).eval()
     total, count, characters = 0.0, 0, 0
     for story in FRESH:
-        ids = torch.tensor([[0, *gpt2.tokenizer.encode(" ".join(story)).ids.tolist(), 0]])
+        ids = torch.tensor([[0, *gpt2.tokenizer.encode(" ".join(story), special=False).ids.tolist(), 0]])
         with torch.no_grad():
             total += float(twin(ids, labels=ids).loss) * (ids.shape[1] - 1)
         count, characters = count + ids.shape[1] - 1, characters + len(" ".join(story))

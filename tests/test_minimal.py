@@ -53,7 +53,7 @@ def test_a_causal_model_is_asked_as_hugging_face_would(opened: dict[str, Transfo
             wanted = []
             for choice in (0, 1):
                 end = cut.eos_token_id
-                ids = torch.tensor([[end, *cut(pair.text(text, choice))["input_ids"], end]])
+                ids = torch.tensor([[*cut(pair.text(text, choice))["input_ids"], end]])
                 with torch.no_grad():
                     wanted.append(-float(twin(ids, labels=ids).loss) * (ids.shape[1] - 1))
             assert found[number, text] == pytest.approx(wanted, rel=1e-4)

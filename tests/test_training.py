@@ -50,7 +50,7 @@ def test_the_causal_loss_is_the_mean_surprise_of_the_next_piece(gpt2: Transforme
     loss = OBJECTIVES["causal"].loss(gpt2.module, tensors(collate_causal(held.every, held), gpt2.device), 0.0)["lm"]
     surprise = []
     for story in TEXTS[:3]:
-        ids = [0, *gpt2.tokenizer.encode(" ".join(story)).ids.tolist(), 0]
+        ids = [0, *gpt2.tokenizer.encode(" ".join(story), special=False).ids.tolist(), 0]
         scores = gpt2.logits(ids).astype(np.float64)
         logp = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
         surprise += [-logp[i, ids[i + 1]] for i in range(len(ids) - 1)]

@@ -21,6 +21,7 @@ from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
 from explorer.records import ContextShift, Tokens, VisibilityMap, WordPrediction, cosine, softmax
+from explorer.text.begin_token import missing_begin
 
 MOST, LETTERS = 40, 400  # tokens that one picture can name, and letters that a sentence may have
 BLANK = "▁▁"
@@ -123,9 +124,8 @@ def _hidden(model: TransformerModel, text: str, tokens: Tokens, here: list[int])
 
 def _before(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
     """A causal language model: the text before the word, and nothing else."""
-    end = model.tokenizer.vocabulary.end
-    first = int(tokens.special[0] and tokens.ids[0] == end)  # some tokenizers write the end token before a text themselves
-    ids = [*([] if end is None else [end]), *tokens.ids[first : here[0]].tolist()]
+    first, read = int(tokens.special[0]), tokens.ids[: here[0]].tolist()
+    ids = [*missing_begin(read, model.tokenizer), *read]
     if not ids:
         raise ChoiceError(f"{model.name} cannot predict the first word: it has no begin token. Choose another word.")
     return (f"{_spell(tokens.texts[first : here[0]], dotted=True)} {BLANK}",), softmax(model.logits(ids))[-1:]

@@ -31,10 +31,9 @@ from explorer.models.hub.parity import difference
 from explorer.models.load import export
 from explorer.models.model import TrainableModel, trainable
 from explorer.models.presets import preset
-from explorer.models.shelf import PIECES
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.studies import model_cards
-from explorer.text.begin_token import with_begin
+from explorer.text.begin_token import only_begins
 from explorer.text.examples import prepared
 from explorer.text.learning import count_words, cut_words
 from explorer.text.tokenizers import Tokenizer
@@ -50,7 +49,7 @@ SPLITS = ("validation", "test")
 ASKED_IN_PAIRS = ("mlm", "mlm+nsp", "mlm+sbo", "distillation", "causal", "translation", "denoising")
 BEGINS = (
     "Every row of its training began with the end token, so its tokenizer writes that token before every text: without it the model "
-    "predicts little better than by the frequencies of words."
+    "predicts worse."
 )
 OFTEN = 50  # a word met so often should be one token
 RESULTS = Path("docs") / "results.md"
@@ -70,7 +69,6 @@ class Recipe:
     size: str = "tiny"
     minutes: float = 5.0  # about how long a run takes on two cores
     judged: tuple[str, ...] = ()  # by the mean of these a candidate is compared with what is shipped; else by the first shown
-    begins: bool = False  # whether its tokenizer travels with the begin token before every text
 
 
 def train(name: str, seed: int) -> Path:
@@ -171,13 +169,17 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     folder = folders[best]
     taken = {seed: json.loads((place / "time.json").read_text("utf-8")) for seed, place in folders.items()}
     kept = telling(snapshot_losses(folder), recipe.keep)
-    note = " ".join([recipe.note, BEGINS]).strip() if recipe.begins else recipe.note
-    choice = {"seed": best, "best": recipe.shown[0], "note": note, "options": recipe.options, "size": recipe.size}
+    begins = BEGINS if only_begins(store.read_tokenizer(folder)) else ""
+    choice = {
+        "seed": best,
+        "best": recipe.shown[0],
+        "note": f"{recipe.note} {begins}".strip(),
+        "options": recipe.options,
+        "size": recipe.size,
+    }
     choice["longer"] = recipe is not RECIPES[name]
     card = model_cards.written(name, run_folder.described(folder), choice, found, taken)
     shipped = store.ship(folder, store.data_folder() / "models" / name, keep=kept, card=card)
-    if recipe.begins:
-        with_begin(store.open_by_name(name).tokenizer).save(shipped / PIECES)
     tell_twin(name)
     tell_words(name)
     return shipped

@@ -12,6 +12,7 @@ from typing import Any
 from explorer import text
 from explorer.errors import ChoiceError, check_whole
 from explorer.models.presets import Preset
+from explorer.text.begin_token import with_begin
 from explorer.text.disk_cache import cached, source_mark
 from explorer.text.learning import tokenizer as learned
 from explorer.text.packing import PackedExamples, pack_examples, pack_tokenizer, unpack_tokenizer
@@ -32,7 +33,8 @@ def learned_tokenizer(
 ) -> Tokenizer:
     """The tokenizer of a preset, or one of another kind, learned from a corpus of texts or of translations.
 
-    Where it `grows`, it gets a few hundred tokens more than `size` if the words that occur `whole` times do not fit otherwise.
+    Where it `grows`, it gets a few hundred tokens more than `size` if the words that occur `whole` times do not fit otherwise. That of a
+    decoder writes the begin token before every text, as the rows of its training have it.
     """
     specials, size = system.specials if kind is None else None, check_whole("pieces", size, 1)
 
@@ -46,10 +48,11 @@ def learned_tokenizer(
                     raise
         raise AssertionError("a range that begins with the size is not empty")
 
+    begins = with_begin if system.objective == "causal" else lambda made: made
     if not corpus.mark:
-        return make()
+        return begins(make())
     key = (corpus.mark, _reader(), kind or system.tokenizer, size, specials, whole, grows)
-    return cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer)
+    return begins(cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer))
 
 
 def kept_examples(
