@@ -14,6 +14,7 @@ from opening import opened
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
+from explorer.analysis.evaluation.generating import rewritten
 from explorer.analysis.word_vectors import ids_of, unit
 from explorer.app import controls
 from explorer.app.exercises import table_row
@@ -34,6 +35,7 @@ from explorer.models.run_folder import described
 from explorer.models.transformer import TransformerModel
 from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.positions import POSITIONS
+from explorer.training.corpora import corpus_of
 from explorer.views import VIEWS
 from explorer.views.board.stations import STATIONS
 from explorer.views.start import KINDS as SIGHTS
@@ -193,6 +195,18 @@ def test_the_translator_keeps_the_negation_of_short_forms() -> None:
         *_, last = ex.decode(model, f"The animal {word} cross the street.", max_tokens=32, candidates=0, cross=False)
         assert model.tokenizer.decode(last.ids).strip() == "L'animal n'a pas traversé la rue.", word
     assert "*didn't* is *n'a pas*" in decoding.GENDER
+
+
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_the_translator_reads_short_forms_with_either_apostrophe(split: str) -> None:
+    model = ex.load("transformer", device="cpu")
+    held = corpus_of("english-french-1.1:4000").held(250, split).texts
+    short = [pair for pair in held if re.search(r"\w['’]\w", pair.source)]
+    gold = [model.tokenizer.decode(model.tokenizer.encode(pair.target).ids) for pair in short]
+    for other in ({}, {"'": "’", "’": "'"}):
+        read = [model.tokenizer.encode(pair.source.translate(str.maketrans(other))).ids for pair in short]
+        said = [model.tokenizer.decode(ids) for ids in rewritten(model, read, 80)]
+        assert len(short) > 40 and np.mean([a == b for a, b in zip(said, gold, strict=True)]) >= 0.95
 
 
 def test_the_caption_of_curves_holds_for_intervals_and_for_arithmetic() -> None:

@@ -34,8 +34,10 @@ BITS = ("bits per character",)
 LONGER = {
     "bert": longer("bert", LONG, 45_000, MASKED, pairs_from=4, pairs_after=0.4, strangers="alike", **HIDING),
     "gpt2": longer("gpt2", LONG, 22_000, BITS),
-    "transformer": longer("transformer", LONG, 22_000, ("exact match", "bleu"), corpus="english-french-1.1:120000", warm=0.03),
-    "gpt": replace(longer("gpt", LONG, 22_000, BITS), keep=3, begins=True),
+    "transformer": longer(
+        "transformer", LONG, 22_000, ("exact match", "bleu"), corpus="english-french-1.1:120000", schedule="cosine"
+    ),
+    "gpt": replace(longer("gpt", LONG, 22_000, BITS), keep=3),
     "bart": longer("bart", LONG, 16_000, ("bleu", "exact match")),
     "t5": longer("t5", LONG, 16_000, ("spans exactly right",), **SPANS),
     "elmo": longer("elmo", SHORT, 3000, ("forward perplexity", "backward perplexity"), rate=1e-3),
@@ -45,9 +47,9 @@ LONGER = {
     "spanbert": longer(
         "spanbert", SHORT, 8000, (*MASKED, "masked spans exactly right"), packed=True, by_length=False, **HIDING
     ),
-    "electra": longer("electra", SHORT, 15_000, ("replaced f1",), teacher="bert"),
+    "electra": longer("electra", SHORT, 15_000, ("replaced f1",), random_until=0.2),
     "llama": longer("llama", SHORT, 14_000, BITS, kv_heads=2),
-    "olmo": replace(longer("olmo", SHORT, 14_000, BITS), begins=True),
+    "olmo": longer("olmo", SHORT, 14_000, BITS),
     "olmo2": longer("olmo2", SHORT, 14_000, BITS),
     "pegasus": longer("pegasus", SHORT, 9000, ("gap sentence F1",)),
     "word2vec": longer("word2vec", VECTORS, 10_000, batch=64, rate=2.4e-2, by_length=False),
@@ -55,7 +57,7 @@ LONGER = {
     "distilbert": longer("distilbert", SHORT, 6000, MASKED, teacher="bert-deep", **HIDING),
     "distilbert-alone": longer("distilbert-alone", SHORT, 6000, MASKED, teacher=None, layers=3, **HIDING),
 }
-AFTER = {"distilbert": "bert-deep", "electra": "bert"}  # who is trained by whom: the teacher must be shipped at this size first
+AFTER = {"distilbert": "bert-deep"}  # who is trained by whom: the teacher must be shipped at this size first
 
 
 def recipe_of(name: str) -> Recipe:
