@@ -70,7 +70,7 @@ def test_the_hint_of_an_exercise_is_english() -> None:
 
 def test_figures_of_systems_are_those_of_the_card_of_the_shipped_seed() -> None:
     bert, electra = (shipped_figures(ex.models()[name].folder) for name in ("bert", "electra"))
-    assert (bert["nsp accuracy"], bert["nsp, shared-name rule"], electra["replaced f1"]) == (0.764, 0.540, 0.704)
+    assert (bert["nsp accuracy"], bert["nsp, shared-name rule"], electra["replaced f1"]) == (0.764, 0.540, 0.655)
     rows = [{"asked to": "classify", "answers": "the second follows the first: 9%"}]
     assert "76.4%" in training.classify_note(rows, bert) and "wrong" in training.classify_note(rows, {})
     assert not training.classify_note([{"asked to": "classify", "answers": "(not possible: …)"}], bert)
@@ -111,7 +111,7 @@ def test_the_first_loss_is_explained_as_it_was(name: str) -> None:
         assert "copied" in asked.why and "random" not in asked.question and asked.answer == "far below ln |V|"
     elif name != "induction":
         assert asked.answer == f"ln |V| = {np.log(vocabulary):.2f}"
-    assert ("lies above" in asked.why) == (name.startswith("t5") or name == "electra")  # both score with large embeddings
+    assert ("lies above" in asked.why) == name.startswith("t5")  # it scores with large embeddings
 
 
 def test_the_page_names_the_optimisers_of_the_shipped_models() -> None:

@@ -41,6 +41,14 @@ def test_the_masking_rates_of_a_training_are_those_of_its_plan(name: str) -> Non
     assert re.findall(r"\d+%", said) == ([f"{first:.0%}", f"{last:.0%}"] if first and first != last else [])
 
 
+def test_what_electra_says_of_its_random_tokens_is_what_its_plan_did() -> None:
+    plan = json.loads(RUNS["electra"].read_text("utf-8"))["plan"]
+    last = round(plan["random_until"] * plan["steps"])
+    assert f"Until step {last:,} some of the replaced tokens are random" in training.said_of(plan, "replaced")
+    assert plan["teacher"] is None and plan["random_until"] == 0.2 and "In the first fifth" in IDEAS["electra"].says
+    assert training.replacing({"steps": 4}) == ""
+
+
 def test_no_text_repeats_a_masking_rate_that_only_a_plan_knows() -> None:
     """The shipped BERT may be trained again by another plan; 15 % is the published rate, and that of every check."""
     texts = [entry_of(name).says for name in STRATEGIES] + [" ".join(VIEWS["training"].caption.split())]

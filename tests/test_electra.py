@@ -43,7 +43,7 @@ def model(bert: TransformerModel, seed: int = 0, **shape: int) -> TransformerMod
 
 
 def begun(bert: TransformerModel, **options: object) -> Run:
-    settings = {"steps": 4, "batch": 6, "seed": 1, "precision": "float32", **SMALL, **options}
+    settings = {"steps": 4, "batch": 6, "seed": 1, "precision": "float32", "random_until": 0.0, **SMALL, **options}
     return ex.fit("electra", corpus=TEXTS, tokenizer=bert.tokenizer, device="cpu", **settings)  # type: ignore[arg-type]
 
 
@@ -63,12 +63,16 @@ def test_a_discriminator_begins_as_a_masked_model(bert: TransformerModel) -> Non
     assert not torch.equal(first, second)
 
 
-def test_it_begins_so_only_where_nothing_else_was_chosen(bert: TransformerModel) -> None:
-    (told, _), (alone, _) = (learns_from(preset("electra"), "replaced", options) for options in ({}, {"teacher": None}))
+def test_it_begins_so_only_where_a_teacher_is_named(bert: TransformerModel) -> None:
+    told, alone = (learns_from(preset("electra"), "replaced", options)[0] for options in ({"teacher": "bert-tiny"}, {}))
     assert told is not None and told.plan()["name"] == "bert-tiny" and alone is None
-    assert begun(bert).plan.teacher is None, "another shape and other texts"
+    assert begun(bert).plan.teacher is None
     given = ex.fit("electra", corpus=TEXTS, teacher=bert, steps=1, device="cpu")
-    assert given.plan.teacher is not None and given.model.tokenizer is bert.tokenizer
+    assert given.plan.teacher is not None and given.model.tokenizer is bert.tokenizer and given.plan.random_until == 0
+    assert (
+        ex.fit("electra", corpus=TEXTS, pieces=300, steps=1, device="cpu").plan.random_until
+        == preset("electra").tiny["random_until"]
+    )
     with pytest.raises(ex.ExplorerError, match="its teacher's shape"):
         ex.fit("electra", corpus=TEXTS, teacher=bert, dim=32, steps=1, device="cpu")
 
@@ -181,10 +185,12 @@ def losses(run: Run, batch: Batch) -> dict[str, Tensor]:
     return OBJECTIVES["replaced"].loss(run.model.module, tensors(batch, run.model.device), 0.0)
 
 
-def test_the_losses_are_those_of_the_paper_over_their_classes(bert: TransformerModel, tmp_path: Path) -> None:
-    run = begun(bert)
+@pytest.mark.parametrize("until", [0.0, 0.9])
+def test_the_losses_are_those_of_the_paper_over_their_classes(bert: TransformerModel, tmp_path: Path, until: float) -> None:
+    """With random tokens in the place of some of the generator's, too."""
+    run = begun(bert, random_until=until)
     shaken(run.model.module, 5)
-    batch = run.batch(1)
+    batch = run.batch(2)
     writes, finds = hugging(run.model, tmp_path)
     ids, mask = torch.tensor(batch.source), torch.tensor(batch.attention_mask.astype(int))
     with torch.no_grad():
@@ -193,6 +199,12 @@ def test_the_losses_are_those_of_the_paper_over_their_classes(bert: TransformerM
     lots = np.pad(batch.extras["rtd"], ((0, 0), (0, batch.source.shape[1] - batch.extras["rtd"].shape[1])))
     for row, place in zip(*there, strict=True):
         filled[row, place] = np.searchsorted(np.exp(logp[row, place]).cumsum(), lots[row, place], side="right")
+    if until:
+        random = np.pad(
+            batch.extras["random"], ((0, 0), (0, filled.shape[1] - batch.extras["random"].shape[1])), constant_values=-1
+        )
+        assert 0 < (random[there] >= 0).sum() < len(there[0]) and not (random[~batch.loss_mask] >= 0).any()
+        filled = np.where(random >= 0, random, filled)
     with torch.no_grad():
         said = finds(input_ids=torch.tensor(filled), attention_mask=mask).logits.double().numpy()
     new, rng = filled != batch.labels, 1 / (1 + np.exp(-said))
@@ -201,6 +213,26 @@ def test_the_losses_are_those_of_the_paper_over_their_classes(bert: TransformerM
     assert 0 < new.sum() < batch.loss_mask.sum() + 1 and (batch.source[batch.loss_mask] == bert.tokenizer.vocabulary.mask).all()
     assert float(found["mlm"]) == pytest.approx(-logp[(*there, batch.labels[there])].mean(), rel=1e-4)
     assert float(found["rtd"]) == pytest.approx(50 * each[batch.attention_mask].mean(), rel=1e-4) and REPLACED_WEIGHT == 50
+
+
+def test_a_falling_share_of_the_replaced_tokens_is_random(bert: TransformerModel) -> None:
+    run = begun(bert, steps=200, batch=40, random_until=0.5)
+    shares, ordinary = {}, np.setdiff1d(np.arange(bert.config.vocab), bert.tokenizer.vocabulary.special)
+    for step in (1, 26, 51, 76, 100, 101, 200):
+        batch = run.batch(step)
+        random = batch.extras.get("random", np.full((len(batch.source), 1), -1))
+        shares[step] = (random >= 0).sum() / batch.loss_mask.sum()
+        assert np.isin(random[random >= 0], ordinary).all()
+    assert shares[1] == 1 and shares[101] == shares[200] == 0
+    for step in (26, 51, 76, 100):
+        wanted, count = 1 - (step - 1) / 100, run.batch(step).loss_mask.sum()
+        assert abs(shares[step] - wanted) < 4 * np.sqrt(wanted * (1 - wanted) / count)
+    assert ex.fit(run.model, corpus=TEXTS, steps=2, batch=4).plan.random_until == 0, "who goes on needs none"
+    for wrong in (1.0, -0.1, "x"):
+        with pytest.raises(ex.ExplorerError, match="must be a share"):
+            begun(bert, random_until=wrong)
+    with pytest.raises(ex.ExplorerError, match="finds replaced tokens"):
+        ex.fit("bert", corpus=TEXTS, tokenizer=bert.tokenizer, random_until=0.5, device="cpu")
 
 
 def test_lots_spread_evenly_draw_each_piece_as_often_as_the_softmax_says() -> None:

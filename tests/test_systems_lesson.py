@@ -181,7 +181,7 @@ def test_a_decoder_below_counting_is_said_to_be() -> None:
 
 
 def test_electra_opens_with_a_story_in_which_it_finds_most_replaced_tokens() -> None:
-    found = ex.detect(ex.load("electra", device="cpu"), systems.TEXT, rate=systems.SHARE)
+    found = ex.detect(ex.load("electra", device="cpu"), systems.TEXT, rate=systems.SHARE, seed=systems.SEED)
     assert 2 * (found.said & found.new).sum() > found.new.sum() > 1 and found.f1 > 0.5
     assert systems.needs_story("detection", systems.SENTENCE) and not systems.needs_story("detection", "A dog slept.")
     assert systems.needs_story("gaps", "A dog slept.") and not systems.needs_story("boundaries", systems.SENTENCE)

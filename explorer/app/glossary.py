@@ -97,7 +97,7 @@ TERMS = (
     Term("MLM", "Masked language modelling: predict the hidden tokens.", ("mlm", "masked language model")),
     Term("segment", "Which of two parts of an input a token belongs to; BERT adds an embedding for it.", ("segments",),
          r"\[SEP\]|[Ee]mbedding"),
-    Term("special token", "Stands for no text: [CLS] begins one, [SEP] ends a part of it, and GPT's label is read from [EXTRACT].",
+    Term("special token", "Stands for no text: [CLS] or <|endoftext|> begins one, [SEP] ends a part; GPT's label is read from [EXTRACT].",
          ("special tokens", "[CLS]", "[SEP]", "[EXTRACT]")),
     Term("prefix mask", "Full attention among the first tokens, the prefix; causal attention after them."),
     Term("prefix", "The beginning of what a model reads. T5 reads the name of the task there.", ("prefixes",)),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.corruption.rows import KEPT, Corrupted, Rng, RowGenerators, Rows, rows_of
+from explorer.corruption.rows import KEPT, Corrupted, Rng, RowGenerators, Rows, ordinary, rows_of
 from explorer.corruption.strangers import Subjects
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
@@ -76,6 +76,7 @@ class BatchContext:
     mask_rate: float | None = None  # the share of tokens that is hidden; None: the strategy's own
     pairs_from: int = 1  # texts of fewer sentences are not cut into pairs
     subjects: Subjects | None = None  # what each text is about, where a pair that does not follow is of texts about the same
+    random_share: float = 0.0  # of the tokens that are replaced, so many are random instead of a generator's
     rngs: tuple[np.random.Generator, ...] = ()  # one for each row, where each draws from its own; empty: `rng` serves them all
 
 
@@ -157,14 +158,18 @@ def replaced_tokens(stories: Sequence[Example], context: BatchContext) -> Batch:
     """Masks at every chosen token, for the generator to fill in; after it every token is labelled: was it replaced?
 
     What a strategy would put at the chosen positions is not used. What is new is not known before the generator has drawn; the
-    uniform numbers by which it draws are handed on, and −1 at padding.
+    uniform numbers by which it draws are handed on, and −1 at padding. Where a random token takes the place instead, `random` has it,
+    and −1 elsewhere.
     """
     rows = add_special(stories, context.vocabulary, context.length, ends=(context.vocabulary.cls, context.vocabulary.sep))
     hidden = _hide(rows, context)
     chosen = rows.free & (hidden.source.action != KEPT)
     source = np.where(chosen, context.vocabulary.mask or 0, rows.ids)
-    uniforms = {"rtd": np.where(rows.attention_mask, context.rng.random(rows.attention_mask.shape), -1.0)}
-    return Batch(source, rows.attention_mask, np.zeros_like(rows.ids), rows.ids, chosen, uniforms)
+    extras = {"rtd": np.where(rows.attention_mask, context.rng.random(rows.attention_mask.shape), -1.0)}
+    if context.random_share:
+        new = context.rng.choice(ordinary(context.vocabulary), chosen.shape)
+        extras["random"] = np.where(chosen & (context.rng.random(chosen.shape) < context.random_share), new, -1)
+    return Batch(source, rows.attention_mask, np.zeros_like(rows.ids), rows.ids, chosen, extras)
 
 
 def _in_place(rows: Rows, made: Corrupted, segments: np.ndarray, extras: dict[str, np.ndarray]) -> Batch:

@@ -22,7 +22,7 @@ class Preset:
     pieces: int = 0  # the vocabulary size of its tokenizer at the smallest size, where it is not the usual one
     start: str = "pad"  # what an encoder-decoder begins every target with
     corpus: str = "microworld"
-    teacher: str = ""  # the shipped model that teaches or initialises it, where there is one
+    teacher: str = ""  # the shipped model that teaches it, where there is one
     plan: dict[str, Any] = field(default_factory=dict)  # its schedule and other settings of its training
     tiny: dict[str, Any] = field(
         default_factory=dict
@@ -200,9 +200,8 @@ ELECTRA = Preset(
      "base": shape(768, 12, 12, 512) | {"generator": 256}},
     tokenizer="wordpiece",
     objective="replaced",
-    teacher="bert-tiny",
     plan={"schedule": "linear"},
-    tiny={"steps": 4000, "batch": 16},
+    tiny={"steps": 9000, "batch": 16, "random_until": 0.3},
 )  # fmt: skip
 
 PUBLISHED = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))  # ELMo's filters: (letters wide, how many)

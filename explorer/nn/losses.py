@@ -140,8 +140,9 @@ def replaced_token_detection(module: Transformer, batch: Tensors, smoothing: flo
     replaced.
 
     The generator is not rewarded for fooling anyone: no gradient goes through its draws. A draw that happens to be the
-    original counts as original. "mlm" is the mean over the masks, "rtd" that over all tokens but padding; it is reported with its
-    weight of 50, so that the losses add up to what is trained.
+    original counts as original. Where the batch has a random token for a mask, it takes the place of the generator's. "mlm" is the mean
+    over the masks, "rtd" that over all tokens but padding; it is reported with its weight of 50, so that the losses add up to what is
+    trained.
     """
     generator, finds = module.generator, module.replaced
     assert generator is not None and finds is not None, "checked before the run"
@@ -149,8 +150,11 @@ def replaced_token_detection(module: Transformer, batch: Tensors, smoothing: flo
     positions = loss_positions(batch)
     scores = generator.head(states_at(generator(batch["source"], segments, padding_mask(batch)), positions))
     mlm_loss = masked_cross_entropy(scores, batch, positions, smoothing)
-    uniforms = functional.pad(batch["rtd"], (0, mask.shape[1] - batch["rtd"].shape[1])).flatten()[positions]
-    drawn = sample_tokens(scores[: len(positions)], uniforms)
+    wider = (0, mask.shape[1] - batch["rtd"].shape[1])
+    drawn = sample_tokens(scores[: len(positions)], functional.pad(batch["rtd"], wider).flatten()[positions])
+    if "random" in batch:
+        random = functional.pad(batch["random"], wider, value=-1).flatten()[positions]
+        drawn = drawn.where(random < 0, random)
     filled = batch["source"].flatten().scatter(0, positions, drawn).view_as(mask)
     doubt = finds(module(filled, segments, padding_mask(batch)))  # [batch, position]
     doubt = doubt.to(torch.promote_types(doubt.dtype, torch.float32))

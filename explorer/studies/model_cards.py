@@ -30,6 +30,7 @@ USUAL = (
     "precision",
     "mask_rate_first",
     "mask_rate",
+    "random_until",
 )
 NAMED, READ = {"static": "table of word vectors"}, {"co-occurrence": "pairs of words, with their counts"}
 FLAGS = ("corpus", "steps", "batch", "rate")

@@ -45,7 +45,7 @@ WAYS = (
     Way("bert", "mlm", (("mask_rate", 0.15),)),
     Way("gpt2", "causal"),
     Way("bart", "denoising"),
-    Way("electra", "replaced", (("teacher", None),)),
+    Way("electra", "replaced", (("random_until", 0.0),)),
 )
 
 

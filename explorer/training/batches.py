@@ -45,7 +45,9 @@ class BatchMaker:
         plan, rng = self.plan, step_rng(self.plan.seed, step)
         rate = self._mask_rate(step)
         pairs = (sys.maxsize, None) if self._reads_whole(step) else (plan.pairs_from, self._about())
-        context = BatchContext(self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, *pairs)
+        context = BatchContext(
+            self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, *pairs, random_share=self._random_share(step)
+        )
         stories = [self.stories[n] for n in numbers]
         rngs = self._rngs(step, numbers, range(self.plan.batch)[part])
         if rngs is not None:
@@ -68,6 +70,11 @@ class BatchMaker:
         if first is None or last is None:
             return last
         return first + (last - first) * (step - 1) / max(1, self.plan.steps - 1)
+
+    def _random_share(self, step: int) -> float:
+        """The share of the replaced tokens that is random at a step: all of them at first, none from `random_until` on."""
+        until = self.plan.random_until * self.plan.steps
+        return max(0.0, 1 - (step - 1) / until) if until else 0.0
 
     def _reads_whole(self, step: int) -> bool:
         """Whether no text is cut into a pair yet at a step."""

@@ -53,19 +53,17 @@ class Teacher:
         return with_teacher
 
 
-def learns_from(system: Preset, objective: str, options: dict[str, Any], *, usual: bool = True) -> tuple[Teacher | None, str]:
+def learns_from(system: Preset, objective: str, options: dict[str, Any]) -> tuple[Teacher | None, str]:
     """The teacher that was asked for, or the preset's own where its objective wants one; and the objective.
 
-    `teacher` is a name, a folder or a model. Without one (`teacher=None`) a student learns by itself, from the hidden tokens alone,
-    and a discriminator begins with random weights. So it does where its shape or its texts were chosen: that is not `usual`, and
-    the preset's teacher would not fit.
+    `teacher` is a name, a folder or a model. Without one (`teacher=None`) a student learns by itself, from the hidden tokens alone. A
+    discriminator begins with random weights, or with the layers of a teacher that is named.
     """
     entry = entry_of(objective)
-    own = system.teacher if entry.taught or (entry.discriminator and usual and not options) else None
-    wanted = options.pop("teacher", own)
+    wanted = options.pop("teacher", system.teacher if entry.taught else None)
     if wanted is None:
         return None, entry.fallback if entry.taught else objective
-    if not system.teacher:
+    if not (system.teacher or entry.discriminator):
         raise ChoiceError(f"{system.name} learns without a teacher. Leave teacher=… out, or fit 'distilbert'.")
     model = wanted if isinstance(wanted, TrainableModel) else load(wanted, device="cpu")
     if model.family != "encoder" or model.tokenizer.vocabulary.mask is None:
@@ -115,7 +113,8 @@ def discriminator_of(teacher: TransformerModel, *, name: str = "electra", seed: 
     """A discriminator with the embeddings and all layers of a masked model; its head and its generator, a quarter as wide, are new.
 
     ELECTRA's authors begin theirs as its generator where both are as wide, because one that begins with random weights sometimes
-    does not learn more than that most tokens are original. Here it does not either.
+    does not learn more than that most tokens are original. Here it does, where some of the replaced tokens are random at first
+    (`random_until`).
     """
     held = teacher.config
     shape = {part.name: getattr(held, part.name) for part in fields(held) if part.name not in (*HEADS, "family", "vocab")}

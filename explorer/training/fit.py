@@ -34,7 +34,7 @@ from explorer.training.steps import TrainingRun
 STEPS = 2000  # how long a preset without a number trains
 PLANNED = (
     "batch", "accumulate", "schedule", "warm", "optimiser", "rate", "smoothing", "snapshots", "checks", "strategy", "objective",
-    "compiled", "mask_rate", "mask_rate_first", "packed", "static", "check_share", "deterministic", "read_every",
+    "compiled", "mask_rate", "mask_rate_first", "random_until", "packed", "static", "check_share", "deterministic", "read_every",
     "by_length", "pairs_from", "pairs_after", "strangers", "unpadded", "lean", "by_row", "workers", "shard",
 )  # fmt: skip
 
@@ -57,9 +57,8 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     `corpus` (the preset has its own) is a name, a text file or a folder of them, a folder that `ex.text.corpus` prepared (which stays on
     the disk), or a list of stories (lists of sentences). It is measured about `checks` times (0: never) on texts held out: `held`, or
     the last 2 %. `steps` is else the preset's. `folder` keeps the run, or takes up the one in it. `precision` is that of the products:
-    "auto" is bfloat16 where it is faster here. `options` are parts of the plan (batch, schedule, …) or fields of the preset; `tokenizer`
-    is one, or a kind to learn. An "ngram" is counted: steps are `portions`, it takes `order` and `smoothing`. "distilbert" and "electra"
-    have a `teacher` (name, folder, model).
+    "auto" is bfloat16 where it is faster here. `options` are parts of the plan (batch, schedule, …), fields of the preset, a `tokenizer`
+    or a kind to learn, or the `teacher` of "distilbert" or "electra". An "ngram" takes `portions`, `order` and `smoothing`.
     >>> len(list(ex.fit("gpt2", corpus=ex.microworld.texts(40, 1), pieces=300, steps=2, batch=4, checks=0, device="cpu")))
     2
     """
@@ -69,10 +68,11 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     system = preset(what.preset if isinstance(what, TrainableModel) else what)
     found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
     asked = planned.pop("objective", system.objective)
-    teacher, objective = learns_from(system, asked, options, usual=_unchanged(what, size, found))
+    teacher, objective = learns_from(system, asked, options)
     model = _model(what, system, found, options, size=size, teacher=teacher, seed=seed, device=device)
     entry, tiny = entry_of(objective), _is_tiny(what, size) and asked == system.objective
-    usual = _usual(system, tiny, planned, new=isinstance(what, str), packable=entry.packable and found.tokenizer is None)
+    new = isinstance(what, str) and not (teacher and entry.discriminator)
+    usual = _usual(system, tiny, planned, new=new, packable=entry.packable and found.tokenizer is None)
     strategy = planned.pop("strategy", entry.usual_strategy)
     examples = _examples(found, model, entry, packing=bool({**usual, **planned}.get("packed")))
     given: dict[str, Any] = {"corpus": found.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
@@ -91,11 +91,6 @@ def _kind(plan: Plan) -> type[Run[TrainableModel]]:
     return ShardedRun
 
 
-def _unchanged(what: str | TrainableModel, size: str, found: Corpus) -> bool:
-    """Whether a system is asked for by its name, at its smallest size and on its own texts."""
-    return isinstance(what, str) and size == "tiny" and found.base == preset(what).corpus
-
-
 def _is_tiny(what: str | TrainableModel, size: str) -> bool:
     """Whether the model is one of the smallest size: as it was asked for, or as it is."""
     return size == "tiny" if isinstance(what, str) else size_of(what.preset, asdict(what.config)) == "tiny"
@@ -108,7 +103,10 @@ def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool,
         usual.pop("packed", None)
     if "strategy" in planned:
         return {name: value for name, value in usual.items() if name not in ("mask_rate", "mask_rate_first")}
-    if "mask_rate" in planned or not new:  # who has learned already does not begin again with much hidden
+    easy = () if new else ("mask_rate_first", "random_until")  # who has learned already does not begin with these again
+    for name in easy:
+        usual.pop(name, None)
+    if "mask_rate" in planned:
         usual.pop("mask_rate_first", None)
     return usual
 

@@ -25,7 +25,7 @@ COUNTS = {  # each with the least that it may be
     "pairs_from": 1,
 }  # fmt: skip
 MOST = {"snapshots": 10_000, "checks": 10_000}  # each is a place on a line of steps that is held in memory
-SHARES = ("warm", "smoothing", "check_share", "pairs_after")
+SHARES = ("warm", "smoothing", "check_share", "pairs_after", "random_until")
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,9 @@ class Plan:
     snapshots: int = 8
     mask_rate: float | None = None  # the share of tokens that is hidden; None: the strategy's own
     mask_rate_first: float | None = None  # the share at the first step, from where it moves evenly to `mask_rate` at the last
+    random_until: float = (
+        0.0  # until this share of the steps a falling part of the replaced tokens is random, not the generator's
+    )
     compiled: bool = False
     precision: str = "float32"  # of the products; the weights and their updates stay in float32
     accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
@@ -155,6 +158,10 @@ def _check_hidden(plan: Plan) -> None:
             raise ChoiceError(
                 f"{name}={value!r} must lie between 0 and 1, and only a strategy that hides a share of the tokens takes it."
             )
+    if plan.random_until and not objective(plan.objective).discriminator:
+        raise ChoiceError(
+            f"random_until={plan.random_until} is for a model that finds replaced tokens: fit('electra', …). Leave it out."
+        )
     if plan.mask_rate_first is not None and plan.mask_rate is None:
         raise ChoiceError(f"mask_rate_first={plan.mask_rate_first} moves to mask_rate: give that one too.")
 

@@ -81,14 +81,25 @@ def pairing(planned: Mapping[str, Any]) -> str:
     )
 
 
+def replacing(planned: Mapping[str, Any]) -> str:
+    """Until which step a training replaces some tokens by random ones, where it does; held-out texts have the generator's only."""
+    until = planned.get("random_until")
+    if not until:
+        return ""
+    return (
+        f" Until step {round(until * planned['steps']):,} some of the replaced tokens are random, fewer and fewer: an easier task, from "
+        "which the discriminator learns where its generator's tokens would teach it nothing yet."
+    )
+
+
 def halfway(name: str) -> int:
     """The step in the middle of a recorded training."""
     return max(1, read_steps(name)[-1].step // 2)
 
 
 def said_of(planned: Mapping[str, Any], usual: str) -> str:
-    """What a training asks, by the objective of its plan or else the usual one, how much it hides, and when it reads pairs."""
-    return sentence_of(planned.get("objective", usual)) + hiding(planned) + pairing(planned)
+    """What a training asks, by the objective of its plan or else the usual one, and how its rows change with its steps."""
+    return sentence_of(planned.get("objective", usual)) + hiding(planned) + pairing(planned) + replacing(planned)
 
 
 def snapshot(run: str | Path, step: int | None = None) -> Call:

@@ -92,8 +92,9 @@ IDEAS = {
     ),
     "electra": Idea(
         "In ELECTRA a small generator fills the masks, and the discriminator, the model that is kept, predicts for *every* token whether "
-        "it was replaced: all tokens enter the loss, not only the masked ones. Ours begins with the weights of *bert*: from random "
-        "weights it learns little more than that most tokens are original.",
+        "it was replaced: all tokens enter the loss, not only the masked ones. Ours learns from random weights. In the first fifth of its "
+        "training some of the replaced tokens are random, fewer and fewer; with the generator's alone it learned only that most tokens are "
+        "original.",
         ("replaced f1", "f1, always saying replaced", "f1, pairs never met", "tokens with a signal", "tokens with a signal, masking"),
         "Every token has a binary label, a masked token one of a whole vocabulary: more labels, each with less information. *Pairs never "
         "met* is a rule without a model: a token counts as replaced if it never occurred next to its neighbours in training. "
