@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer as Core
 from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
 from explorer.analysis.masks import losses_of
 from explorer.corruption.collate import BatchContext, collate_causal
 from explorer.models.card_figures import shipped_figures
-from explorer.models.model import TrainableModel
+from explorer.models.model import Model, TrainableModel
 from explorer.models.store import CARD, PIECES
-from explorer.text.begin_token import only_begins, with_begin
+from explorer.text.begin_token import only_begins, with_begin, without_begin
 from explorer.text.examples import Example, prepared
 from explorer.text.marks import marked_tokenizer
-from explorer.text.tokenizers import Tokenizer
 
 DECODERS = ("gpt", "gpt2", "gpt2-tiny", "llama", "olmo", "olmo2")
 TEXT = "The dog slept. Then it ran home."
@@ -29,11 +27,19 @@ TEXT = "The dog slept. Then it ran home."
 def test_a_decoder_predicts_a_text_of_a_page_better_than_counting(name: str) -> None:
     model, version = ex.load(name, device="cpu"), "1.0" if name == "gpt2-tiny" else "1.1"
     rows = [model.tokens(" ".join(story)) for story in ex.microworld.stories(24, 77, "validation", version=version)]
-    found = [losses_of(scores["lm"][:-1], row.ids[1:]) for row, scores in zip(rows, model.outputs_many(rows), strict=True)]
-    assert np.concatenate(found).mean() < 0.7 * math.log(shipped_figures(ex.models()[name].folder)["4-gram perplexity"])
+    known = shipped_figures(ex.models()[name].folder)
+    begun, bare = surprise(model, [row.ids for row in rows], 2), surprise(model, [row.ids[1:] for row in rows], 1)
+    assert begun.mean() < 0.7 * math.log(known["4-gram perplexity"]) and abs(begun.mean() - math.log(known["perplexity"])) < 0.1
+    assert begun.mean() < 0.85 * bare.mean(), "the same tokens, read without it"
 
 
-@pytest.mark.parametrize("name", DECODERS)
+def surprise(model: Model, rows: list[np.ndarray], first: int) -> np.ndarray:
+    """−log P of the tokens of each row from `first` on."""
+    said = zip(rows, model.outputs_many(rows), strict=True)
+    return np.concatenate([losses_of(scores["lm"][:-1], ids[1:])[first - 1 :] for ids, scores in said])
+
+
+@pytest.mark.parametrize("name", (*DECODERS, "induction"))
 def test_a_tokenizer_travels_with_the_begin_token_of_its_model_s_training(name: str) -> None:
     tokenizer = ex.load(name, device="cpu").tokenizer
     assert only_begins(tokenizer) and "its tokenizer writes that token" in " ".join(
@@ -46,7 +52,7 @@ def test_a_tokenizer_travels_with_the_begin_token_of_its_model_s_training(name: 
 
 def test_a_begin_token_is_written_once_and_gives_way_to_the_marks_of_a_task() -> None:
     begun = ex.load("gpt2", device="cpu").tokenizer
-    bare = Tokenizer(Core.from_str(json.dumps({**json.loads(begun.core.to_str()), "post_processor": None})))
+    bare = without_begin(begun)
     assert with_begin(bare).core.to_str() == begun.core.to_str()
     begin, ids = bare.vocabulary.begin, bare.encode(TEXT).ids.tolist()
     assert begun.encode(TEXT).ids.tolist() == [begin, *ids] and begun.encode(TEXT, special=False).ids.tolist() == ids
@@ -59,13 +65,26 @@ def test_a_begin_token_is_written_once_and_gives_way_to_the_marks_of_a_task() ->
 
 def test_a_decoder_that_is_trained_here_reads_as_it_was_trained() -> None:
     texts = ex.microworld.texts(40, 1)
-    for name in ("gpt2", "llama"):
-        made = ex.fit(name, corpus=texts, pieces=300, steps=1, batch=4, checks=0, device="cpu").model
+    kinds = ("byte-bpe", "bpe", "unigram", "words")
+    for name, kind in (*(("gpt2", kind) for kind in kinds), ("gpt", None), ("llama", None), ("olmo", None)):
+        more = {"tokenizer": kind} if kind else {}
+        made = ex.fit(name, corpus=texts, pieces=300, steps=1, batch=4, checks=0, device="cpu", **more).model
         assert only_begins(made.tokenizer) and made.tokens(TEXT).ids[0] == collate_causal(*_one(made)).source[0, 0]
     own = ex.tokenizer("byte-bpe", texts, size=300)
     given = ex.fit("gpt2", corpus=texts, tokenizer=own, steps=1, batch=4, checks=0, device="cpu").model
     assert not only_begins(given.tokenizer), "a tokenizer that was given stays as it is"
     assert not only_begins(ex.fit("bert", corpus=texts, pieces=300, steps=1, batch=4, checks=0, device="cpu").model.tokenizer)
+
+
+def test_a_prepared_corpus_brings_its_tokenizer_and_a_decoder_adds_the_begin_token(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("\n\n".join(ex.microworld.texts(200, 1)), "utf-8")
+    own = ex.tokenizer("byte-bpe", ex.microworld.texts(200, 1), size=300)
+    ex.text.corpus(tmp_path / "mine.txt", own, tmp_path / "ready")
+    run = ex.fit("gpt2", corpus=tmp_path / "ready", steps=1, batch=4, checks=0, device="cpu")
+    assert only_begins(run.model.tokenizer) and [step.step for step in run] == [1]
+    assert without_begin(run.model.tokenizer).encode(TEXT).ids.tolist() == own.encode(TEXT).ids.tolist()
+    with pytest.raises(ex.ExplorerError, match="another tokenizer"):
+        ex.fit("gpt2", corpus=tmp_path / "ready", tokenizer=ex.load("gpt2").tokenizer, steps=1, batch=4, device="cpu")
 
 
 def _one(model: TrainableModel) -> tuple[list[Example], BatchContext]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -228,6 +229,17 @@ def test_two_exports_at_once_leave_one_of_both(two: tuple[Any, Any], tmp_path: P
     found = answers(tmp_path / "model")
     assert any(torch.equal(found, torch.from_numpy(model.logits("A dog ran."))) for model in two)
     assert not (tmp_path / "model" / folders.TURN).exists()
+
+
+def test_where_a_file_system_knows_no_locks_a_model_is_written_all_the_same(
+    two: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(folders.FileLock, "acquire", none)
+    ex.export(two[0], tmp_path)
+    assert torch.equal(answers(tmp_path), torch.from_numpy(two[0].logits("A dog ran.")))
 
 
 def test_a_writer_that_was_killed_in_its_turn_holds_nobody_up(two: tuple[Any, Any], tmp_path: Path) -> None:

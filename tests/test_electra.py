@@ -227,7 +227,8 @@ def test_a_falling_share_of_the_replaced_tokens_is_random(bert: TransformerModel
     for step in (26, 51, 76, 100):
         wanted, count = 1 - (step - 1) / 100, run.batch(step).loss_mask.sum()
         assert abs(shares[step] - wanted) < 4 * np.sqrt(wanted * (1 - wanted) / count)
-    assert ex.fit(run.model, corpus=TEXTS, steps=2, batch=4).plan.random_until == 0, "who goes on needs none"
+    for more in ({}, {"strategy": "mlm"}):
+        assert ex.fit(run.model, corpus=TEXTS, steps=2, batch=4, **more).plan.random_until == 0, "who goes on needs none"
     for wrong in (1.0, -0.1, "x"):
         with pytest.raises(ex.ExplorerError, match="must be a share"):
             begun(bert, random_until=wrong)

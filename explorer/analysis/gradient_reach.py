@@ -50,9 +50,10 @@ def _shares(model: Model | ElmoModel, text: str, far: int) -> np.ndarray | None:
     if not isinstance(model, ElmoModel) and model.family != "decoder":
         raise ChoiceError(f"{model.name} is no decoder. Give a model that reads from left to right, or an ELMo.")
     tokens = model.tokens(text)
-    if len(tokens) <= far:
+    nearest = far + int(tokens.special[0])  # no row looks back at a begin token, at which heads look when they need no other
+    if len(tokens) <= nearest:
         return None
-    rows = np.unique(np.linspace(far, len(tokens) - 1, ROWS).round().astype(int))
+    rows = np.unique(np.linspace(nearest, len(tokens) - 1, ROWS).round().astype(int))
     if isinstance(model, ElmoModel):
         x, onward, _ = half_states(model, tokens)
         return by_distance(half_moved(model, onward[rows], x, 0), rows, far)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -13,6 +14,7 @@ import psutil
 from filelock import FileLock
 
 STAGE = ".writing-"  # so begins the folder in which files are written before they take their places
+NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)  # what a file system without locks answers
 TURN = ".turn.lock"  # who holds it may put files in their places; it is gone afterwards
 
 
@@ -31,8 +33,8 @@ def own_folder() -> Path:
 def staged(folder: Path, last: str, stale: Collection[str] = ()) -> Iterator[Path]:
     """A folder to write into, whose files take their places in `folder` when all are whole, the one called `last` at the end.
 
-    Files called `stale` go where no new one takes their place. Who is stopped before all are whole leaves what was there as it was, and
-    of two who write at once one puts all of its files after the other's.
+    Files called `stale` go where no new one takes their place. Who is stopped before all are whole leaves what was there as
+    it was, and of two who write at once one puts all of its files after the other's.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"{STAGE}*"):
@@ -42,24 +44,36 @@ def staged(folder: Path, last: str, stale: Collection[str] = ()) -> Iterator[Pat
     try:
         yield stage
         with _turn(folder):
-            written = {path.name for path in stage.iterdir()}
-            for name in set(stale) - written:
-                (folder / name).unlink(missing_ok=True)
-            for name in sorted(written, key=lambda name: (name == last, name)):
-                os.replace(stage / name, folder / name)
+            _put(stage, folder, last, stale)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
+def _put(stage: Path, folder: Path, last: str, stale: Collection[str]) -> None:
+    """Every file in its place."""
+    written = [path.relative_to(stage) for path in stage.rglob("*") if path.is_file()]
+    for name in set(stale) - {str(path) for path in written}:
+        (folder / name).unlink(missing_ok=True)
+    for path in sorted(written, key=lambda path: (path == Path(last), path)):
+        (folder / path).parent.mkdir(exist_ok=True)
+        os.replace(stage / path, folder / path)
+
+
 @contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """One after the other, threads and processes alike."""
-    with FileLock(folder / TURN):
-        try:
-            yield
-        finally:
-            with suppress(OSError):  # where an open file cannot be removed, filelock removes it
-                (folder / TURN).unlink()
+    """One after the other, threads and processes alike; where the file system knows no locks, all at once."""
+    lock = FileLock(folder / TURN)
+    try:
+        lock.acquire()
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # where an open file cannot be removed, filelock removes it
+            (folder / TURN).unlink()
+        lock.release(force=True)
 
 
 def _runs(process: str) -> bool:

@@ -133,10 +133,10 @@ def export(model: Model, folder: str | Path) -> Path:
         )
     twin = _twin_of(model)
     folder = Path(folder)
-    if model.generator is not None:
-        export(model.generator, folder / "generator")
     try:
         with staged(folder, store.CONFIG, stale=(store.SEEN,)) as stage:
+            if model.generator is not None:
+                export(model.generator, stage / "generator")
             store.write_weights(stage / store.WEIGHTS, twin.export(model.config, store.state(model.module)))
             _write_tokenizer(model.tokenizer, stage, model.config.length)
             config = twin.config(model.config) | _special_ids(model.tokenizer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from tokenizers import Tokenizer as Core
@@ -11,25 +12,31 @@ from explorer.text.tokenizers import Tokenizer
 
 
 def with_begin(tokenizer: Tokenizer) -> Tokenizer:
-    """A tokenizer that writes the begin token before every text, as the rows of a decoder's training have it."""
-    begin = tokenizer.vocabulary.begin
-    if begin is None or tokenizer.core.post_processor is not None:
+    """A tokenizer that writes the end token before every text, as the rows of a decoder's training have it, and nothing after it."""
+    end = tokenizer.vocabulary.end
+    if end is None or only_begins(tokenizer):
         return tokenizer
     core = Core.from_str(tokenizer.core.to_str())
-    name = core.id_to_token(begin)
-    core.post_processor = processors.TemplateProcessing(
-        single=f"{name} $A", pair=f"{name} $A $B", special_tokens=[(name, begin)]
-    )
+    name = core.id_to_token(end)
+    core.post_processor = processors.TemplateProcessing(single=f"{name} $A", pair=f"{name} $A $B", special_tokens=[(name, end)])
     return Tokenizer(core, tokenizer.seen)
 
 
+def without_begin(tokenizer: Tokenizer) -> Tokenizer:
+    """The same tokenizer, where all that it adds to a text is the begin token, without that."""
+    if not only_begins(tokenizer):
+        return tokenizer
+    bare = {**json.loads(tokenizer.core.to_str()), "post_processor": None}
+    return Tokenizer(Core.from_str(json.dumps(bare)), tokenizer.seen)
+
+
 def missing_begin(ids: Sequence[int], tokenizer: Tokenizer) -> tuple[int, ...]:
-    """What these ids lack before them: the begin token, where there is one and they do not begin with it."""
-    begin = tokenizer.vocabulary.begin
-    return () if begin is None or list(ids[:1]) == [begin] else (begin,)
+    """What these ids lack before them: the begin token, where there is one and they do not begin with a special token."""
+    known = tokenizer.vocabulary
+    return () if known.begin is None or (len(ids) > 0 and ids[0] in known.special) else (known.begin,)
 
 
 def only_begins(tokenizer: Tokenizer) -> bool:
-    """Whether all that a tokenizer adds to a text is the begin token."""
+    """Whether all that a tokenizer adds to a text is one token before it."""
     bare, whole = (tokenizer.core.encode("a", add_special_tokens=added).ids for added in (False, True))
-    return whole == [tokenizer.vocabulary.begin, *bare]
+    return whole[1:] == bare and len(whole) == len(bare) + 1

@@ -11,6 +11,7 @@ from typing import overload
 import numpy as np
 
 from explorer.errors import ChoiceError, FileError
+from explorer.text.begin_token import without_begin
 from explorer.text.examples import Example
 from explorer.text.prepared import BEGINS, HELD, NO_WORD, TOKENIZER, PreparedCorpus, fingerprint
 from explorer.text.tokenizers import Tokenizer
@@ -89,7 +90,7 @@ class StreamedTexts(Sequence[str]):
 
     def examples(self, tokenizer: Tokenizer, room: int | None) -> StreamedExamples:
         """What a model with this tokenizer learns from them."""
-        if fingerprint(tokenizer) != self.corpus.fingerprint:
+        if self.corpus.fingerprint not in {fingerprint(tokenizer), fingerprint(without_begin(tokenizer))}:
             raise ChoiceError(
                 f"{self.corpus.folder} was prepared with another tokenizer than this model has. Prepare the texts again with the "
                 "model's own, or leave tokenizer=… out."

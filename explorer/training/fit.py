@@ -24,7 +24,7 @@ from explorer.training.corpora import Corpus, corpus_of
 from explorer.training.counting import CountingPlan, CountingRun
 from explorer.training.device import pick_autocast
 from explorer.training.distillation import Teacher, learns_from, new_student
-from explorer.training.keeping import learned_tokenizer
+from explorer.training.keeping import begun, learned_tokenizer
 from explorer.training.objectives import FRAME, Objective, text_examples
 from explorer.training.objectives import objective as entry_of
 from explorer.training.plan import Plan
@@ -101,14 +101,14 @@ def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool,
     usual = system.plan | (system.tiny if tiny else {})
     if not packable:
         usual.pop("packed", None)
+    left: set[str] = (
+        set() if new else {"mask_rate_first", "random_until"}
+    )  # who has learned already does not begin with these again
     if "strategy" in planned:
-        return {name: value for name, value in usual.items() if name not in ("mask_rate", "mask_rate_first")}
-    easy = () if new else ("mask_rate_first", "random_until")  # who has learned already does not begin with these again
-    for name in easy:
-        usual.pop(name, None)
+        left |= {"mask_rate", "mask_rate_first"}
     if "mask_rate" in planned:
-        usual.pop("mask_rate_first", None)
-    return usual
+        left |= {"mask_rate_first"}
+    return {name: value for name, value in usual.items() if name not in left}
 
 
 def _model(
@@ -128,7 +128,7 @@ def _model(
         return what
     if teacher is not None:
         return new_student(system, teacher, options, **given)
-    pieces = options.pop("tokenizer", found.tokenizer)
+    pieces = options.pop("tokenizer", None if found.tokenizer is None else begun(system, found.tokenizer))
     if pieces is None or isinstance(pieces, str):
         many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
         usual = WHOLE.get(size, 0) if found.mark else 0

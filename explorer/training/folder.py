@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -15,12 +14,12 @@ from filelock import FileLock, Timeout
 
 from explorer.errors import BusyError, ChoiceError, FileError
 from explorer.models import run_folder
+from explorer.models.folders import NO_LOCKS
 from explorer.models.store import PIECES, SEEN
 from explorer.text.tokenizers import Tokenizer
 from explorer.training import resume
 
 LOCK = "lock"
-NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)  # what a file system without locks answers
 LEFT = (LOCK, ".new", ".part")  # how the names end of what a killed run may leave behind
 # Parts of a plan that may change when a run goes on.
 FREE = ("accumulate", "check_share", "deterministic", "read_every", "shard", "workers")

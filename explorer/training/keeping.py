@@ -33,8 +33,7 @@ def learned_tokenizer(
 ) -> Tokenizer:
     """The tokenizer of a preset, or one of another kind, learned from a corpus of texts or of translations.
 
-    Where it `grows`, it gets a few hundred tokens more than `size` if the words that occur `whole` times do not fit otherwise. That of a
-    decoder writes the begin token before every text, as the rows of its training have it.
+    Where it `grows`, it gets a few hundred tokens more than `size` if the words that occur `whole` times do not fit otherwise.
     """
     specials, size = system.specials if kind is None else None, check_whole("pieces", size, 1)
 
@@ -48,11 +47,15 @@ def learned_tokenizer(
                     raise
         raise AssertionError("a range that begins with the size is not empty")
 
-    begins = with_begin if system.objective == "causal" else lambda made: made
     if not corpus.mark:
-        return begins(make())
+        return begun(system, make())
     key = (corpus.mark, _reader(), kind or system.tokenizer, size, specials, whole, grows)
-    return begins(cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer))
+    return begun(system, cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer))
+
+
+def begun(system: Preset, tokenizer: Tokenizer) -> Tokenizer:
+    """The tokenizer as this system reads with it: a decoder's writes the begin token, where it has one, before every text."""
+    return with_begin(tokenizer) if system.objective == "causal" else tokenizer
 
 
 def kept_examples(

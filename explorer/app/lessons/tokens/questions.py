@@ -22,7 +22,7 @@ SEVERAL = (
 FRAMED = (
     "The input holds more than the text: special tokens at its beginning and end, and for BERT a *segment* number: 0 for the first "
     "text, 1 for the second. The released GPT-2 adds nothing around a text; one token, `<|endoftext|>`, "
-    "separates documents in its training. Ours writes that token before a text, where it was before every text of its training."
+    "separates documents in its training. Ours writes that token before a text, because every text of its training began with it."
 )
 LONG = (
     "The plain way to read a long text is to cut it into segments and to read each alone. Other models connect them: **SMITH** (Yang et "
