@@ -40,7 +40,7 @@ LONGER = {
     "gpt": replace(longer("gpt", LONG, 22_000, BITS), keep=3),
     "bart": longer("bart", LONG, 16_000, ("bleu", "exact match")),
     "t5": longer("t5", LONG, 16_000, ("spans exactly right",), **SPANS),
-    "elmo": longer("elmo", SHORT, 3000, ("forward perplexity", "backward perplexity"), rate=1e-3),
+    "elmo": longer("elmo", SHORT, 9000, ("forward perplexity", "backward perplexity"), rate=1e-3),
     "bert-deep": longer("bert-deep", SHORT, 6000, MASKED, objective="mlm", layers=6, packed=True, by_length=False, **HIDING),
     "deberta": longer("deberta", SHORT, 10_000, MASKED, packed=True, by_length=False, **HIDING),
     "roberta": longer("roberta", SHORT, 9000, MASKED, **HIDING),

@@ -323,7 +323,7 @@ FOUND = (
     "tokens with a signal, masking",
 )
 ANALOGIES = ("analogies", "analogies, question words allowed", "analogies, gender", "analogies, plural")
-LONGER = "The preset alone takes 500 steps, so that two cores are done within five minutes; this one was given 800."
+LONGER = "The preset alone takes 500 steps, so that two cores are done within five minutes; this one was given more."
 ASKED = (
     "Analogies come from the world's own lists and are asked of the vectors alone: both kinds of text give the same figures."
 )
