@@ -223,10 +223,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     batch: Annotated[int | None, typer.Option(help="Batch size: texts in a step.")] = None,
     rate: Annotated[float | None, typer.Option(help="The maximum learning rate.")] = None,
     checks: Annotated[int | None, typer.Option(help="About how often the model is evaluated on held-out text.")] = None,
-    teacher: Annotated[
-        str | None,
-        typer.Option(help="A name or a folder: who teaches a student, or where an electra begins."),
-    ] = None,
+    teacher: Annotated[str | None, typer.Option(help="Who teaches a student, or where an electra begins: a model.")] = None,
     accumulate: Annotated[
         int | None, typer.Option(help="Gradient accumulation: in how many parts a batch is computed, to save memory.")
     ] = None,

@@ -24,7 +24,7 @@ from explorer.training.corpora import Corpus, corpus_of
 from explorer.training.counting import CountingPlan, CountingRun
 from explorer.training.device import pick_autocast
 from explorer.training.distillation import Teacher, learns_from, new_student
-from explorer.training.keeping import begun, learned_tokenizer
+from explorer.training.keeping import learned_tokenizer, tokenizer_for
 from explorer.training.objectives import FRAME, Objective, text_examples
 from explorer.training.objectives import objective as entry_of
 from explorer.training.plan import Plan
@@ -128,7 +128,7 @@ def _model(
         return what
     if teacher is not None:
         return new_student(system, teacher, options, **given)
-    pieces = options.pop("tokenizer", None if found.tokenizer is None else begun(system, found.tokenizer))
+    pieces = options.pop("tokenizer", None if found.tokenizer is None else tokenizer_for(system, found.tokenizer))
     if pieces is None or isinstance(pieces, str):
         many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
         usual = WHOLE.get(size, 0) if found.mark else 0

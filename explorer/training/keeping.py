@@ -48,12 +48,12 @@ def learned_tokenizer(
         raise AssertionError("a range that begins with the size is not empty")
 
     if not corpus.mark:
-        return begun(system, make())
+        return tokenizer_for(system, make())
     key = (corpus.mark, _reader(), kind or system.tokenizer, size, specials, whole, grows)
-    return begun(system, cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer))
+    return tokenizer_for(system, cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer))
 
 
-def begun(system: Preset, tokenizer: Tokenizer) -> Tokenizer:
+def tokenizer_for(system: Preset, tokenizer: Tokenizer) -> Tokenizer:
     """The tokenizer as this system reads with it: a decoder's writes the begin token, where it has one, before every text."""
     return with_begin(tokenizer) if system.objective == "causal" else tokenizer
 
