@@ -414,12 +414,9 @@ def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerMo
     elmo = ex.load("elmo", device="cpu")
     assert isinstance(elmo, ElmoModel)
     for model, moved in ((gpt2, ex.visibility(gpt2, text).moved), (elmo, elmo_visibility(elmo, text)[0].moved)):
-        far, first = (
-            len(moved) - 10,
-            int(model is gpt2),
-        )  # at most ten positions are left: all are taken, and none reaches a begin token
+        far = len(moved) - 10  # nine positions are left: all are taken, and none looks back at the begin token, which both have
         found = ex.analysis.reach([model], [text], far=far).lines[0]
-        wanted = [np.mean([moved[i, i - k] / moved[i, i] for i in range(far + first, len(moved))]) for k in range(far + 1)]
+        wanted = [np.mean([moved[i, i - k] / moved[i, i] for i in range(far + 1, len(moved))]) for k in range(far + 1)]
         np.testing.assert_allclose(found.y, wanted, rtol=1e-4)
     both = ex.analysis.reach([gpt2, elmo], [text], far=5)
     assert both.lines[1].y[0] == 1 and both.lines[1].label == "elmo, forward LSTM" and "up to 16 positions" in both.note
