@@ -101,9 +101,7 @@ def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool,
     usual = system.plan | (system.tiny if tiny else {})
     if not packable:
         usual.pop("packed", None)
-    left: set[str] = (
-        set() if new else {"mask_rate_first", "random_until"}
-    )  # who has learned already does not begin with these again
+    left = set[str]() if new else {"mask_rate_first", "random_until"}  # who has learned does not begin with what is easy
     if "strategy" in planned:
         left |= {"mask_rate", "mask_rate_first"}
     if "mask_rate" in planned:
