@@ -90,7 +90,8 @@ class StreamedTexts(Sequence[str]):
 
     def examples(self, tokenizer: Tokenizer, room: int | None) -> StreamedExamples:
         """What a model with this tokenizer learns from them."""
-        if self.corpus.fingerprint not in {fingerprint(tokenizer), fingerprint(without_begin(tokenizer))}:
+        held = self.corpus.fingerprint
+        if fingerprint(tokenizer) != held and fingerprint(without_begin(tokenizer)) != held:
             raise ChoiceError(
                 f"{self.corpus.folder} was prepared with another tokenizer than this model has. Prepare the texts again with the "
                 "model's own, or leave tokenizer=… out."

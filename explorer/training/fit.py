@@ -17,6 +17,7 @@ from explorer.models.factory import settings_of
 from explorer.models.load import build
 from explorer.models.model import TrainableModel
 from explorer.models.presets import Preset, preset, size_of
+from explorer.text.begin_token import with_begin
 from explorer.text.examples import Texts, Translation, packed, prepared
 from explorer.text.streamed import StreamedTexts
 from explorer.training.checking import Checks
@@ -24,7 +25,7 @@ from explorer.training.corpora import Corpus, corpus_of
 from explorer.training.counting import CountingPlan, CountingRun
 from explorer.training.device import pick_autocast
 from explorer.training.distillation import Teacher, learns_from, new_student
-from explorer.training.keeping import learned_tokenizer, tokenizer_for
+from explorer.training.keeping import learned_tokenizer
 from explorer.training.objectives import FRAME, Objective, text_examples
 from explorer.training.objectives import objective as entry_of
 from explorer.training.plan import Plan
@@ -126,12 +127,15 @@ def _model(
         return what
     if teacher is not None:
         return new_student(system, teacher, options, **given)
-    pieces = options.pop("tokenizer", None if found.tokenizer is None else tokenizer_for(system, found.tokenizer))
+    own = options.get("tokenizer") is None or isinstance(options["tokenizer"], str)  # one that is given stays as it is
+    pieces = options.pop("tokenizer", found.tokenizer)
     if pieces is None or isinstance(pieces, str):
         many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
         usual = WHOLE.get(size, 0) if found.mark else 0
         whole, grows = options.pop("whole", usual), "pieces" not in options
         pieces = learned_tokenizer(system, found, options.pop("pieces", many), pieces, whole, grows=grows and bool(whole))
+    if system.objective == "causal" and own:
+        pieces = with_begin(pieces)
     if "start" in settings_of(system.name):
         options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
     return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)

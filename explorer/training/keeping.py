@@ -12,7 +12,6 @@ from typing import Any
 from explorer import text
 from explorer.errors import ChoiceError, check_whole
 from explorer.models.presets import Preset
-from explorer.text.begin_token import with_begin
 from explorer.text.disk_cache import cached, source_mark
 from explorer.text.learning import tokenizer as learned
 from explorer.text.packing import PackedExamples, pack_examples, pack_tokenizer, unpack_tokenizer
@@ -48,14 +47,9 @@ def learned_tokenizer(
         raise AssertionError("a range that begins with the size is not empty")
 
     if not corpus.mark:
-        return tokenizer_for(system, make())
+        return make()
     key = (corpus.mark, _reader(), kind or system.tokenizer, size, specials, whole, grows)
-    return tokenizer_for(system, cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer))
-
-
-def tokenizer_for(system: Preset, tokenizer: Tokenizer) -> Tokenizer:
-    """The tokenizer as this system reads with it: a decoder's writes the begin token, where it has one, before every text."""
-    return with_begin(tokenizer) if system.objective == "causal" else tokenizer
+    return cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer)
 
 
 def kept_examples(

@@ -45,9 +45,7 @@ class Plan:
     snapshots: int = 8
     mask_rate: float | None = None  # the share of tokens that is hidden; None: the strategy's own
     mask_rate_first: float | None = None  # the share at the first step, from where it moves evenly to `mask_rate` at the last
-    random_until: float = (
-        0.0  # until this share of the steps a falling part of the replaced tokens is random, not the generator's
-    )
+    random_until: float = 0.0  # until this share of the steps a falling part of the replaced tokens is random
     compiled: bool = False
     precision: str = "float32"  # of the products; the weights and their updates stay in float32
     accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
