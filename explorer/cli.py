@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import io
 import json
 import os
@@ -15,7 +16,7 @@ import typer
 from typer.completion import completion_init, get_completion_script
 
 from explorer import __version__
-from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
+from explorer.errors import ChoiceError, ExplorerError, FileError, MissingError, unknown
 from explorer.errors.missing import check_installed, missing
 
 if TYPE_CHECKING:
@@ -342,15 +343,8 @@ def miniglue(  # noqa: PLR0913  one for each choice on the command line
     as_json: Json = False,
 ) -> None:
     """The lectures' table of models and tasks at classroom scale: measured again, with intervals and seconds."""
-    from explorer.studies import miniglue as study
-
-    if recorded:
-        kept = study.recorded_table()
-        _say(study.as_plain(kept), as_json, study.printed(kept))
-        return
-    size = study.sized(seeds, examples, steps, systems=_names(systems), tasks=_names(tasks))
-    table = study.measured(size, lambda line: sys.stderr.write(line + "\n"))
-    _say(study.as_plain(table), as_json, study.printed(table))
+    settings = (seeds, examples, steps, _names(systems), _names(tasks))
+    _say_measured("miniglue", None if recorded else settings, as_json)
 
 
 @cli.command()
@@ -364,15 +358,20 @@ def labels(  # noqa: PLR0913  one for each choice on the command line
     as_json: Json = False,
 ) -> None:
     """The score by the number of labelled texts, pre-trained and from scratch: measured again, with intervals and seconds."""
-    from explorer.studies import label_curves as study
+    settings = (seeds, _names(counts), steps, _names(models), _names(tasks))
+    _say_measured("labels", None if recorded else settings, as_json)
 
-    if recorded:
-        kept = study.recorded_curves()
-        _say(study.as_plain(kept), as_json, study.printed(kept))
-        return
-    size = study.sized(seeds, _names(counts), steps, models=_names(models), tasks=_names(tasks))
-    made = study.measured(size, lambda line: sys.stderr.write(line + "\n"))
-    _say(study.as_plain(made), as_json, study.printed(made))
+
+def _say_measured(name: str, settings: tuple[Any, ...] | None, as_json: bool) -> None:
+    """Print a shipped measurement, or one that is taken now by the study that lies beside the package in a checkout."""
+    import explorer as ex
+
+    if settings and not (Path(__file__).parent.parent / "studies" / f"{name}.py").is_file():
+        raise MissingError(
+            "Measuring again needs a checkout, this copy is installed: --recorded prints the shipped measurement."
+        )
+    record: Any = importlib.import_module(f"studies.{name}").again(*settings) if settings else ex.result(name)
+    _say(record.as_plain(), as_json, record.as_text())
 
 
 def _names(text: str) -> tuple[str, ...]:

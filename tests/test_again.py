@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from explorer.models import folders, results, store
-from explorer.studies import again
+from studies import again
 
 DEPENDENT = [name for name in results.results() if results.measured_models(name)]
 
@@ -74,4 +74,4 @@ def test_only_what_is_out_of_date_is_measured_again(copied: Path, monkeypatch: p
     path = copied / "models" / "bert" / store.WEIGHTS
     store.write_weights(path, {name: value * 2 for name, value in store.read_weights(path).items()})
     assert again.main() == 0
-    assert ran == [["explorer.studies.attention_there", "bert"]]
+    assert ran == [["studies.attention_there", "bert"]]

@@ -14,7 +14,7 @@ from test_rooms import ROOMS
 
 from explorer.app.lessons import LESSONS
 from explorer.models.presets import presets
-from explorer.studies import rooms
+from studies import rooms
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
@@ -30,10 +30,12 @@ PAGES = {  # how many files and modules each names, at least
 @pytest.mark.parametrize("page", PAGES)
 def test_every_file_and_command_that_a_page_names_is_there(page: str) -> None:
     text = (ROOT / page).read_text("utf-8")
-    files = {ROOT / path for path in re.findall(r"`((?:explorer|tests|benchmarks|docs|data|notebooks)/[\w/.-]*)`", text)}
-    files |= {ROOT / path for path in re.findall(r"\b(?:explorer|benchmarks)/\w+\.py\b", text)}
+    files = {
+        ROOT / path for path in re.findall(r"`((?:explorer|studies|tests|benchmarks|docs|data|notebooks)/[\w/.-]*)`", text)
+    }
+    files |= {ROOT / path for path in re.findall(r"\b(?:explorer|studies|benchmarks)/\w+\.py\b", text)}
     files |= {(ROOT / page).parent / path for path in re.findall(r"\]\(([\w/.-]+)\)", text)}
-    modules = set(re.findall(r"-m (explorer[\w.]*)", text))
+    modules = set(re.findall(r"-m ((?:explorer|studies)[\w.]*)", text))
     assert len(files) + len(modules) > PAGES[page]
     assert [str(path) for path in files if not path.exists()] == []
     assert [name for name in modules if find_spec(name) is None] == []
@@ -101,9 +103,9 @@ def test_the_drawing_shows_the_imports_of_today() -> None:
     assert set(counts) == set(found)
     files = {name: int(str(said).split()[0]) for name, said in counts.items()}
     there = {name: len(list((ROOT / "explorer" / name).rglob("*.py"))) for name in found}
-    assert files == there, "draw it again: python -m explorer.studies.rooms"
+    assert files == there, "draw it again: python -m studies.rooms"
     arrows = drawn.findall("{http://www.w3.org/2000/svg}path")
-    assert len(arrows) == len(rooms.needed(found)), "draw it again: python -m explorer.studies.rooms"
+    assert len(arrows) == len(rooms.needed(found)), "draw it again: python -m studies.rooms"
 
 
 def test_arrows_that_follow_from_others_are_left_out_and_a_circle_is_an_error(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import explorer as ex
 from explorer.app.lessons.decoding import blanks_questions as lesson
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves
-from explorer.studies import blank_pairs as study
+from studies import blank_pairs as study
 
 SIZE = study.BlankPairsSize(distances=(1, 3), stories=12, longest=24)
 

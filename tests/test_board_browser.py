@@ -558,7 +558,7 @@ def test_a_series_moves_while_everything_else_stays(browser: Browser, tmp_path: 
 )
 def test_other_architectures_are_drawn_and_derived(browser: Browser, tmp_path: Path, name: str) -> None:
     from explorer.models.hub.architectures import tiny
-    from explorer.studies.support import TEXT, words
+    from studies.support import TEXT, words
 
     watch, tokens = Watch(), words()
     page = shown(browser, trace := ex.trace(ex.load((tiny(name, 64), tokens)), TEXT, blocks=True), tmp_path, watch)

@@ -7,7 +7,7 @@ import pytest
 from conftest import LONG
 from PIL import Image
 
-from explorer.studies import board_picture
+from studies import board_picture
 
 
 @pytest.mark.browser
@@ -16,6 +16,4 @@ def test_the_front_page_s_picture_is_today_s_board() -> None:
     first, _ = board_picture.drawn(board_picture.STATIONS[:1])[0]
     with Image.open(board_picture.PICTURE) as picture:
         held = np.asarray(picture.convert("RGB"), np.int16)
-    assert float(np.abs(np.asarray(first, np.int16) - held).mean()) < 4, (
-        "draw it again: python -m explorer.studies.board_picture"
-    )
+    assert float(np.abs(np.asarray(first, np.int16) - held).mean()) < 4, "draw it again: python -m studies.board_picture"

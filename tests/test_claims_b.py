@@ -35,11 +35,11 @@ from explorer.models.card_figures import shipped_figures
 from explorer.models.transformer import TransformerModel
 from explorer.records import Damage, TrainingStep
 from explorer.records.answering import HINTS
-from explorer.studies.blank_pairs import BlankPairsSize, how
 from explorer.training.finetune.features import features
 from explorer.training.finetune.task import LabelledExample, Questions, TokenPosition
 from explorer.training.interpolation import fresh
 from explorer.views import VIEWS
+from studies.blank_pairs import BlankPairsSize, how
 
 RUNS = {name: path for name, held in ex.models().items() if (path := held.folder / "run.json").is_file()}
 
@@ -293,8 +293,8 @@ def test_what_was_recorded_says_by_which_command_it_is_measured_again(lesson: st
     pages = "".join(path.read_text("utf-8") for path in (Path(ex.__file__).parent / "app" / "lessons" / lesson).glob("*.py"))
     for name in RECORDED[lesson]:
         card = (Path(ex.__file__).parent.parent / "data" / "results" / name / "CARD.md").read_text("utf-8")
-        module = re.findall(r"explorer\.studies\.(\w+)", card)[-1]
-        said = (rf"explorer\.studies\.{module}\b", rf"recorded\.again\([^\n]*{module}\b", rf"`explorer {module}`")
+        module = re.findall(r"studies\.(\w+)", card)[-1]
+        said = (rf"studies\.{module}\b", rf"recorded\.again\([^\n]*{module}\b", rf"`explorer {module}`")
         assert re.search("|".join(said), pages), f"{name}: {module}"
 
 

@@ -33,13 +33,13 @@ from explorer.models import results
 from explorer.models.presets import PRESETS
 from explorer.models.transformer import TransformerModel
 from explorer.records import Corruption, GapSentences, Rates, SpanLengths
-from explorer.studies import planted
 from explorer.text.sentinels import with_sentinels
 from explorer.text.tokenizers import Tokenizer
 from explorer.text.toy import stories
 from explorer.views import VIEWS
 from explorer.views.strategies import answered, boxes, group_of, placed
 from explorer.views.tiles import LEFT_OUT, LOSS
+from studies import planted
 
 LONG = " ".join(" ".join(story) for story in stories(8, 3))
 

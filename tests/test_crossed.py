@@ -8,7 +8,7 @@ import torch
 
 from explorer.app.lessons.elmo import questions as lesson
 from explorer.records import Curve, Curves
-from explorer.studies import crossed as study
+from studies import crossed as study
 
 SIZE = study.CrossedSize(steps=2, batch=2, checks=1, stories=8, held=3, words=8, dim=8, seeds=(0, 1))
 

@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 
 import explorer as ex
 from explorer.models.hub.architectures import tiny
-from explorer.studies import support
+from studies import support
 
 PROMPT, SOURCE, TOKENS = "The dog was", "The dog was tired.", 8
 WRITERS = {

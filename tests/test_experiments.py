@@ -26,11 +26,11 @@ from explorer.microworld import labelled
 from explorer.models import results
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves
-from explorer.studies import ablations, common_runs, lengths, objectives, rates, senses
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS
+from studies import ablations, common_runs, lengths, objectives, rates, senses
 
 SMALL = lengths.LengthsSize(trained=16, read=64, bin=16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1))
 BRIEF = rates.RatesSize(steps=4, batch=4, checks=2, held=8, examples=3, questions=3, seeds=(0,))
@@ -296,9 +296,7 @@ def both_senses(told: senses.Uses, word: str) -> bool:
 # what was recorded, pictures and questions
 
 
-measured = pytest.mark.skipif(
-    not recorded.there("lengths-decoder"), reason="not measured yet: python -m explorer.studies.lengths"
-)
+measured = pytest.mark.skipif(not recorded.there("lengths-decoder"), reason="not measured yet: python -m studies.lengths")
 
 
 @measured
@@ -332,7 +330,7 @@ def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
             exec(compile("\n".join(code.splitlines()[:-1]), "page", "exec"), held)  # noqa: S102
             np.testing.assert_array_equal(held["trace"].lines[0].y, record.lines[0].y)
         said = " ".join(block.value for block in at.markdown)
-        assert f"python -m explorer.studies.lengths {family}" in said and "Caution" in said
+        assert f"python -m studies.lengths {family}" in said and "Caution" in said
 
 
 def test_a_place_with_a_name_is_drawn_upright(tmp_path: Path) -> None:

@@ -37,11 +37,11 @@ from explorer.nn.config import FAMILIES
 from explorer.nn.transformer import Transformer
 from explorer.records import Curves, Written, spread
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN, PREFIX
-from explorer.studies import unmasked
 from explorer.text import classroom
 from explorer.views import VIEWS, stream
 from explorer.views.blueprint import layout
 from explorer.views.board.pack import pack
+from studies import unmasked
 
 TRANSFORMERS = {name for name, system in PRESETS.items() if system.architecture.get("family") in FAMILIES}
 

@@ -26,8 +26,8 @@ from explorer.app.lessons.heads import behaviour_questions as behaviour
 from explorer.models import results
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import HeadSearch
-from explorer.studies import attention_there
 from explorer.views import VIEWS
+from studies import attention_there
 
 
 @pytest.fixture(scope="module")

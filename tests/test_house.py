@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-FILES = sorted((ROOT / "explorer").rglob("*.py")) + [ROOT / "app.py"]
+FILES = [*sorted((ROOT / "explorer").rglob("*.py")), *sorted((ROOT / "studies").glob("*.py")), ROOT / "app.py"]
 FUNCTIONS = [
     (path, node)
     for path in FILES

@@ -23,7 +23,7 @@ from explorer.models.hub.foreign import HubModel
 from explorer.models.model import NEVER_TRAINED
 from explorer.models.transformer import TransformerModel
 from explorer.records import Block, Edit
-from explorer.studies import support
+from studies import support
 
 SAMPLE = (
     "BertForPreTraining",

@@ -18,10 +18,10 @@ from conftest import ALL
 import explorer as ex
 from explorer.models import run_folder, store
 from explorer.models.presets import preset
-from explorer.studies import longer, making, model_cards, recipes
-from explorer.studies.longer import LONGER, recipe_of
 from explorer.training import fit as fitting
 from explorer.training import resume
+from studies import longer, making, model_cards, recipes
+from studies.longer import LONGER, recipe_of
 
 SMALL = {
     "corpus": "microworld:120",
@@ -74,7 +74,7 @@ KILLED = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from explorer.studies import making
+from studies import making
 from explorer.training import run
 run.EVERY_SECONDS = making.SAY_EVERY = 0.0
 making.LONGER = {"gpt2": replace(making.LONGER["gpt2"], options=OPTIONS)}
@@ -215,7 +215,7 @@ def test_a_card_of_this_size_says_so_and_how_to_make_it_again() -> None:
     taken = {0: {"seconds": 60.0, "processor": "abacus", "threads": 2, "torch": "2"}}
     card = model_cards.written("gpt", run, choice, {0: {"validation": {"perplexity": 3.0}}}, taken)
     told = " ".join(model_cards.with_words(card, 1000, 25, 40, 3).split())
-    assert "size `mini`" in told and "`python -m explorer.studies.making --only gpt`" in told
+    assert "size `mini`" in told and "`python -m studies.making --only gpt`" in told
     assert "`explorer fit gpt --size mini --seed 0 --device cpu --precision float32 --corpus microworld:120000`" in told
     assert "cuts 2.50% of the 1,000 words (and signs) of its training texts into several tokens; of the 40 different" in told
     again = model_cards.with_words(model_cards.with_words(card, 1, 1, 1, 1), 1000, 25, 40, 3)

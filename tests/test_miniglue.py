@@ -11,9 +11,9 @@ import explorer as ex
 from explorer import cli
 from explorer.errors import ChoiceError
 from explorer.models import folders, results
-from explorer.records import TaskTable
-from explorer.studies import label_curves, miniglue
+from explorer.records import LabelCurves, TaskTable
 from explorer.training.finetune.metrics import interval
+from studies import labels, miniglue
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results.md"
 
@@ -30,10 +30,10 @@ def test_intervals_and_what_lies_apart() -> None:
     np.testing.assert_allclose(made.intervals[1, 0], interval([0.6, 0.61, 0.62]))
     assert miniglue.apart(made, "BERT", "BERT, from scratch") == ("task 0",)
     assert made.average.tolist() == pytest.approx([(0.91 + 0.7) / 2, (0.61 + 0.6) / 2])
-    text, card = miniglue.printed(made), miniglue.card(made)
+    text, card = made.as_text(), miniglue.card(made)
     assert "0.910 ± 0.025" in text and "0.500" in text and "12 s in all" in text
     assert "- BERT above from scratch: task 0." in card and "BERT > BERT, from scratch" in card
-    assert miniglue.as_plain(made)["scores"]["BERT"]["task 1"] == [0.5, 0.7, 0.9]
+    assert made.as_plain()["scores"]["BERT"]["task 1"] == [0.5, 0.7, 0.9]
 
 
 def test_measuring_again_gives_the_same_scores() -> None:
@@ -57,21 +57,21 @@ def test_the_kept_record_is_whole() -> None:
 
 
 def test_the_record_has_five_seeds_and_says_where_pre_training_helps() -> None:
-    kept = miniglue.recorded_table()
+    kept = results.recorded(miniglue.NAME, TaskTable)
     assert kept.tasks == miniglue.TASKS and kept.scores.shape[2] == 5
     assert {"word vectors", "ELMo + biLSTM, from scratch", "GPT, from scratch", "BERT, from scratch"} <= set(kept.systems)
     for name, least in (("word vectors", 4), ("BERT", 3), ("GPT", 1)):
         clear = miniglue.apart(kept, name, f"{name}, from scratch")
         assert len(clear) >= least and f"- {name} above from scratch: {', '.join(clear)}." in miniglue.card(kept)
-    heads = miniglue.printed(kept).splitlines()[0].split("  ")
+    heads = kept.as_text().splitlines()[0].split("  ")
     assert [head.strip() for head in heads if head.strip()] == [*kept.tasks, "mean", "seconds"], "names of tasks do not touch"
 
 
 def test_the_command_prints_what_was_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     cli.miniglue(recorded=True)
-    assert capsys.readouterr().out.rstrip() == miniglue.printed(miniglue.recorded_table())
+    assert capsys.readouterr().out.rstrip() == results.recorded(miniglue.NAME, TaskTable).as_text()
     cli.labels(recorded=True)
-    assert capsys.readouterr().out.rstrip() == label_curves.printed(label_curves.recorded_curves())
+    assert capsys.readouterr().out.rstrip() == results.recorded(labels.NAME, LabelCurves).as_text()
 
 
 def test_word_vectors_begin_as_word2vec_s_or_at_random_and_are_trained() -> None:

@@ -15,10 +15,10 @@ from explorer.microworld.derived.misleading import KINDS, misleading
 from explorer.models import results
 from explorer.models.model import trainable
 from explorer.records import Nearer, cosine
-from explorer.studies import misled as study
 from explorer.training.finetune import misled as asked
 from explorer.training.finetune import sentences
 from explorer.views import VIEWS
+from studies import misled as study
 
 SMALL = study.MisledSize(seeds=(0, 1), trained=20, asked=12, steps=2)
 

@@ -20,7 +20,7 @@ import explorer as ex
 from explorer.models.hub.architectures import tiny
 from explorer.models.transformer import TransformerModel
 from explorer.records import Edit
-from explorer.studies import support
+from studies import support
 
 SENTENCE, TARGET = "The dog was tired because it ran.", "The dog slept."
 LAYER, HEAD, PLACE, FACTOR = 1, 1, 2, -40.0

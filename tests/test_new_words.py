@@ -15,12 +15,12 @@ from explorer.errors import ChoiceError
 from explorer.microworld.lexicon import lexicon
 from explorer.models import folders, results
 from explorer.records import LabelCurves
-from explorer.studies import finetuning_rates, label_curves, miniglue
 from explorer.training.finetune import new_words
 from explorer.training.finetune.labelled import draw_labelled, task_named
 from explorer.training.finetune.metrics import interval
 from explorer.training.finetune.new_words import NEW_WORDS, halves
 from explorer.training.finetune.plan import NARROW_RATES, RATES
+from studies import finetuning_rates, labels, miniglue
 
 GROUPS = (new_words.KINDS, new_words.FEELINGS, new_words.GENDERS, new_words.PARTS, new_words.NAMES)
 ASKED = {  # the words that decide the answer
@@ -110,16 +110,16 @@ def test_pre_training_answers_what_labels_do_not_teach() -> None:
 
 
 def test_curves_by_the_number_of_labels_come_out_the_same_again() -> None:
-    size = label_curves.CurvesSize(("BERT",), ("new words: gender",), (8, 16), (0, 1), steps=2, asked=20)
+    size = labels.CurvesSize(("BERT",), ("new words: gender",), (8, 16), (0, 1), steps=2, asked=20)
     lines: list[str] = []
-    one, other = label_curves.measured(size, lines.append), label_curves.measured(size)
+    one, other = labels.measured(size, lines.append), labels.measured(size)
     np.testing.assert_array_equal(one.scores, other.scores)
     assert one.ways == ("BERT, pre-trained", "BERT, from scratch") and one.scores.shape == (1, 2, 2, 2) and len(lines) == 1
     np.testing.assert_allclose(one.intervals[0, 1, 1], interval(one.scores[0, 1, 1]))
-    text = label_curves.printed(one)
-    assert "16 labels: above from scratch on" in text and label_curves.as_plain(one)["labels"] == [8, 16]
-    both = label_curves.joined(one, LabelCurves(**{**vars(other), "ways": ("GPT, pre-trained", "GPT, from scratch")}))
-    assert label_curves.models_of(both) == ("BERT", "GPT") and both.scores.shape == (1, 4, 2, 2)
+    text = one.as_text()
+    assert "16 labels: above from scratch on" in text and one.as_plain()["labels"] == [8, 16]
+    both = labels.joined(one, LabelCurves(**{**vars(other), "ways": ("GPT, pre-trained", "GPT, from scratch")}))
+    assert both.models == ("BERT", "GPT") and both.scores.shape == (1, 4, 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -132,19 +132,19 @@ def test_curves_by_the_number_of_labels_come_out_the_same_again() -> None:
 )
 def test_sizes_that_make_no_sense_are_said(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ChoiceError, match=said):
-        label_curves.sized(**{"seeds": 1, "counts": (5,), "steps": 1, **options})
+        labels.sized(**{"seeds": 1, "counts": (5,), "steps": 1, **options})
 
 
 def test_the_kept_curves_are_whole_and_pre_training_is_apart_on_most_tasks() -> None:
-    kept = results.recorded(label_curves.NAME, LabelCurves)
+    kept = results.recorded(labels.NAME, LabelCurves)
     assert kept.scores.shape == (len(kept.tasks), len(kept.ways), len(kept.counts), 5) and np.isfinite(kept.scores).all()
     np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores))
     assert {50, 200} <= set(kept.counts.tolist()) and set(NEW_WORDS) <= set(kept.tasks)
-    assert all(len(label_curves.apart(kept, "BERT", count)) >= 4 for count in (50, 200))
-    assert len(label_curves.apart(kept, "GPT", 50)) >= 3 and len(label_curves.apart(kept, "GPT", 200)) >= 4
-    folder = folders.data_folder() / "results" / label_curves.NAME
-    assert (folder / "CARD.md").read_text("utf-8") == label_curves.card(kept)
-    assert label_curves.table_of(kept) in (Path(__file__).parent.parent / "docs" / "results.md").read_text("utf-8")
+    assert all(len(kept.above_scratch("BERT", count)) >= 4 for count in (50, 200))
+    assert len(kept.above_scratch("GPT", 50)) >= 3 and len(kept.above_scratch("GPT", 200)) >= 4
+    folder = folders.data_folder() / "results" / labels.NAME
+    assert (folder / "CARD.md").read_text("utf-8") == labels.card(kept)
+    assert labels.table_of(kept) in (Path(__file__).parent.parent / "docs" / "results.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(("model", "rates"), [("bert", RATES), ("bert-tiny", NARROW_RATES)])

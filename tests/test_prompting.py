@@ -14,8 +14,8 @@ import explorer as ex
 from explorer.analysis.prompting import CONTENT_FREE, ScoredTokens, few_above_zero, log_probabilities
 from explorer.models.transformer import TransformerModel
 from explorer.records import Prompted
-from explorer.studies import prompting as study
 from explorer.views import VIEWS
+from studies import prompting as study
 
 FEEL = {"glad": "happy", "sad": "miserable and lonely"}  # of one token, and of several
 TEMPLATE = "{text} In the end Anna was {label}."

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from explorer.records import Curve, Curves
-from explorer.studies import rates_by_size as study
 from explorer.training.optimising import ADAM_RATE, MUON_RATE
 from explorer.training.run import Run
+from studies import rates_by_size as study
 
 SHORT = study.RateStudy(sizes=("tiny",), rates=(1.0, 2.0), steps=2, batch=4, held=4, seeds=(0,))
 

@@ -15,11 +15,11 @@ from transformers import PreTrainedTokenizerFast
 import explorer as ex
 from explorer.analysis.evaluation.context import EvalData
 from explorer.models import run_folder, store
-from explorer.studies import model_cards, models_page, recipes
-from explorer.studies.longer import recipe_of
 from explorer.training.checking import measure
 from explorer.training.corpora import COUNTABLE, recorded_corpus
 from explorer.training.steps import steps_of
+from studies import model_cards, models_page, recipes
+from studies.longer import recipe_of
 
 ROOT = Path(__file__).parent.parent
 NAMES = list(recipes.RECIPES)
@@ -107,7 +107,7 @@ def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> 
     (tmp_path / "gpt" / "CARD.md").write_text(card, "utf-8")
     row = model_cards.table(tmp_path, {"gpt": ("perplexity",)}).splitlines()[2]
     assert row == "| gpt | perplexity | 3.750 (3.250–4.250) | 5.000 (5.000–5.000) | 60 (60–61) |"
-    with pytest.raises(ex.ExplorerError, match="explorer.studies.recipes bert"):
+    with pytest.raises(ex.ExplorerError, match="studies.recipes bert"):
         model_cards.table(tmp_path, {"bert": ("mlm accuracy",)})
 
 

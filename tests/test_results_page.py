@@ -10,14 +10,14 @@ import pytest
 from explorer.errors import FileError
 from explorer.models.results import recorded, results
 from explorer.records import Curve, Curves
-from explorer.studies import results_page
+from studies import results_page
 
 PAGE = Path(__file__).parent.parent / results_page.PAGE
 
 
 def test_the_page_holds_the_recorded_tables() -> None:
     page = PAGE.read_text("utf-8")
-    assert results_page.written(page) == page, "write it again: python -m explorer.studies.results_page"
+    assert results_page.written(page) == page, "write it again: python -m studies.results_page"
 
 
 def test_a_row_holds_the_numbers_of_its_line() -> None:

@@ -17,10 +17,10 @@ from explorer.models.elmo import ElmoModel
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
 from explorer.records import Likeness, Ranked, cosine
-from explorer.studies import sentences as experiment
 from explorer.text.classroom import toys
 from explorer.training.finetune import sentences, siamese
 from explorer.training.finetune.metrics import interval
+from studies import sentences as experiment
 
 TEXTS = ("The dog was tired because it ran all day.", "A cat.", "Anna gave the red key to Tom in the garden.")
 
@@ -203,7 +203,7 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
         )
 
 
-measured = pytest.mark.skipif(not there("sentences"), reason="not measured yet: python -m explorer.studies.sentences")
+measured = pytest.mark.skipif(not there("sentences"), reason="not measured yet: python -m studies.sentences")
 
 
 @measured

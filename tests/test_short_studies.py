@@ -18,7 +18,7 @@ from explorer.app.lessons import LESSONS
 from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.training import left_out_questions
 from explorer.records import Curve, Curves
-from explorer.studies import copying, left_out
+from studies import copying, left_out
 
 ROOT = Path(__file__).parent.parent
 TINY = left_out.LeftOutSize(steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held=3, seeds=(0, 1))

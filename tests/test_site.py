@@ -23,9 +23,9 @@ from test_notebooks import NOTEBOOKS
 import explorer as ex
 from explorer.app.lessons import SENTENCE
 from explorer.errors import ChoiceError
-from explorer.studies import board_picture, site
-from explorer.studies.mathml import formulas, mathml
-from explorer.studies.still_widgets import fitted
+from studies import board_picture, site
+from studies.mathml import formulas, mathml
+from studies.still_widgets import fitted
 
 SOME = NOTEBOOKS if ALL else [path for path in NOTEBOOKS if path.stem == "04_attention"]
 LOADED = re.compile(r"""<(?:script|link|iframe|img)\b[^>]*?\b(?:src|href)\s*=\s*(?!["']?data:)|@import|url\(["']?https?:""")

@@ -12,9 +12,9 @@ from explorer.app.lessons.training import sizes_questions as lesson
 from explorer.errors import FileError
 from explorer.models import results
 from explorer.records import Curve, Curves
-from explorer.studies import sizes as study
-from explorer.studies.rates_by_size import label
 from explorer.views import VIEWS
+from studies import sizes as study
+from studies.rates_by_size import label
 
 SHORT = study.SizeStudy(sizes=("tiny",), steps=3, stories=40, batch=4, held=4, checks=1)
 

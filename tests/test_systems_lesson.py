@@ -20,9 +20,9 @@ from explorer.app.lessons.training.systems import PICTURES
 from explorer.app.lessons.training.systems_questions import IDEAS, OWN, beside_copying, beside_counting
 from explorer.models.card_figures import command, every_seed, shipped_figures
 from explorer.models.presets import PRESETS
-from explorer.studies import model_cards
-from explorer.studies.recipes import RECIPES
 from explorer.views import VIEWS, export
+from studies import model_cards
+from studies.recipes import RECIPES
 
 UNMEASURED = [name for name, result in (("bert", "next-sentence"), ("roberta", "masks")) if not recorded.there(result)]
 WALKED = ("gpt2", "llama", "olmo", "olmo2", "transformer")  # by the board
@@ -122,7 +122,7 @@ def test_only_a_card_has_figures_and_they_come_with_their_seeds_and_their_comman
     row = next(line for line in card.splitlines() if line.startswith("| perplexity (validation)"))
     low, *_, high = sorted(float(cell) for cell in row.split("|")[2:-1])
     said = next(text for block in shown("gpt2-tiny").caption if "seeds on this text" in (text := unmarked(block.value)))
-    assert f"perplexity {low:.3g} to {high:.3g}" in said and "explorer.studies.recipes gpt2-tiny" in said
+    assert f"perplexity {low:.3g} to {high:.3g}" in said and "studies.recipes gpt2-tiny" in said
     for name, held in ex.models().items():
         assert command(held.folder).split()[:2] == ["python", "-m"] and name in command(held.folder).split(), name
         assert {len(values) for values in every_seed(held.folder).values()} in ({1}, {3}), name

@@ -10,9 +10,9 @@ from test_short_studies import drawn, part
 import explorer as ex
 from explorer.app.lessons.elmo import tagging_questions as lesson
 from explorer.records import Curve, Curves
-from explorer.studies import tagging
 from explorer.training.finetune import TASKS
 from explorer.training.finetune.features import EPSILON
+from studies import tagging
 
 SIZE = tagging.TaggingSize(labelled=(2, 3), asked=2, steps=3, texts=2, seeds=(0, 1))
 

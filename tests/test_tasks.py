@@ -21,12 +21,12 @@ from explorer.microworld import labelled
 from explorer.models import folders, store
 from explorer.models.elmo import ElmoModel
 from explorer.records import Abilities, Bench, Curves, LabelCurves, Mixes, Record, TaskTable
-from explorer.studies import mixes as experiment
 from explorer.text.classroom import toys
 from explorer.training.finetune import TASKS, LabelledExample, Questions, Task, TokenPosition
 from explorer.training.finetune.features import features
 from explorer.training.finetune.metrics import interval, span_f1, spearman, tag_spans
 from explorer.training.finetune.mixing import Frozen, Learning
+from studies import mixes as experiment
 
 TEXT = "The dog was tired because it ran all day."
 

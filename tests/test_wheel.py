@@ -43,6 +43,18 @@ def test_the_app_and_the_notebooks_are_those_of_the_copy(installed: Path, tmp_pa
     assert (app, notebooks, bert) == (share / "app.py", share / "notebooks", share / "data" / "models" / "bert")
 
 
+def test_recorded_measurements_are_printed_and_measuring_again_needs_a_checkout(installed: Path, tmp_path: Path) -> None:
+    env = {**os.environ, "PYTHONPATH": str(installed)}
+    for command, first in (("miniglue", "accuracy"), ("labels", "25 labels")):
+        call = [sys.executable, "-m", "explorer", command]
+        shown, refused = (
+            subprocess.run([*call, *options], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+            for options in (("--recorded",), ("--seeds", "1"))
+        )
+        assert shown.returncode == 0 and first in shown.stdout, shown.stderr
+        assert refused.returncode == 1 and "needs a checkout" in refused.stderr and len(refused.stderr.splitlines()) == 1
+
+
 def test_no_folder_beside_the_app_is_taken_for_pages(installed: Path) -> None:
     """Streamlit makes pages of a folder `pages` beside the script that it starts, until the script itself names its pages."""
     beside = {path.name for path in (installed / "explorer" / "share").iterdir()}

@@ -31,7 +31,7 @@ def there(name: str) -> bool:
 
 def again(name: str, study: str) -> None:
     """How a result is measured again: by which study, with what asked of it."""
-    st.caption(f"Measure again: `python -m explorer.studies.{study}`; the card in `data/results/{name}` says how.")
+    st.caption(f"Measure again: `python -m studies.{study}`; the card in `data/results/{name}` says how.")
 
 
 def show(said: Mapping[str, str]) -> None:
@@ -54,14 +54,14 @@ def abilities() -> None:
         "tasks on new stories, where its output allows it. *Signal* is the share of the tokens that enter the training loss."
     )
     if not there("objectives"):
-        st.info("Not measured yet: `python -m explorer.studies.objectives` trains them, and keeps the record.")
+        st.info("Not measured yet: `python -m studies.objectives` trains them, and keeps the record.")
         return
     measured = results.recorded("objectives", Abilities)
     say(questions.able(measured))
     asked = ", ".join(f"{name} {count}" for name, count in zip(measured.abilities, measured.questions, strict=True))
     st.caption(
         f"Exactly right answers in percent, with the 95 % interval over the seeds. {measured.note}; about {measured.pieces.max():,.0f} "
-        f"tokens read by each. Questions: {asked}. Measure again: `python -m explorer.studies.objectives`."
+        f"tokens read by each. Questions: {asked}. Measure again: `python -m studies.objectives`."
     )
     say(questions.ABLE)
     if found := shipped_figures(store.data_folder() / "models" / "bert"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,32 @@ class TaskTable(Record):
         """The mean over the tasks [system], as GLUE's last column."""
         return np.asarray(self.scores.mean(axis=(1, 2)))
 
+    def as_text(self) -> str:
+        """The table as text: the mean and half of the 95 % interval."""
+        wide = max(map(len, self.systems)) + 2
+        each = max(16, *map(len, self.tasks)) + 2
+        lines = [
+            " " * wide + "".join(f"{task:>{each}}" for task in (*self.tasks, "mean", "seconds")),
+            " " * wide + "".join(f"{metric:>{each}}" for metric in self.metrics),
+        ]
+        for i, system in enumerate(self.systems):
+            cells = [plus_minus(*interval) for interval in self.intervals[i]]
+            cells += [f"{self.average[i]:.3f}", f"{self.seconds[i].mean():.1f}"]
+            lines.append(f"{system:{wide}}" + "".join(f"{cell:>{each}}" for cell in cells))
+        lines.append(f"{'most frequent answer':{wide}}" + "".join(f"{value:>{each}.3f}" for value in self.blind))
+        return "\n".join(
+            [*lines, f"{self.note}; ± is half of the 95 % interval of the mean; {self.seconds.sum():.0f} s in all."]
+        )
+
+    def as_plain(self) -> dict[str, Any]:
+        """The table as JSON takes it."""
+        scores = {
+            system: dict(zip(self.tasks, row.tolist(), strict=True))
+            for system, row in zip(self.systems, self.scores, strict=True)
+        }
+        about = {"tasks": list(self.tasks), "metrics": list(self.metrics), "note": self.note}
+        return about | {"scores": scores, "seconds": float(self.seconds.sum()), "most frequent": self.blind.tolist()}
+
 
 @dataclass(frozen=True, eq=False)
 class LabelCurves(Record):
@@ -53,6 +80,43 @@ class LabelCurves(Record):
     intervals: np.ndarray
     blind: np.ndarray
     note: str
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that were measured."""
+        return tuple(dict.fromkeys(way.partition(", ")[0] for way in self.ways))
+
+    def above_scratch(self, model: str, count: int) -> tuple[str, ...]:
+        """The tasks on which a pre-trained model with so many labels lies above itself from scratch, intervals apart."""
+        place = list(self.counts).index(count)
+        high, low = (self.ways.index(f"{model}, {begin}") for begin in ("pre-trained", "from scratch"))
+        apart = self.intervals[:, high, place, 1] > self.intervals[:, low, place, 2]
+        return tuple(task for task, above in zip(self.tasks, apart, strict=True) if above)
+
+    def as_text(self) -> str:
+        """The curves as text: the mean and half of the 95 % interval."""
+        lines = []
+        for n, task in enumerate(self.tasks):
+            lines.append(f"{task} ({self.metrics[n]}; most frequent answer {self.blind[n]:.3f})")
+            lines.append(" " * 22 + "".join(f"{f'{count} labels':>18}" for count in self.counts))
+            for way, intervals in zip(self.ways, self.intervals[n], strict=True):
+                lines.append(f"  {way:20}" + "".join(f"{plus_minus(*interval):>18}" for interval in intervals))
+        for model in self.models:
+            for count in self.counts:
+                above = len(self.above_scratch(model, int(count)))
+                lines.append(f"{model}, {count} labels: above from scratch on {above} of {len(self.tasks)} tasks")
+        return "\n".join([*lines, self.note])
+
+    def as_plain(self) -> dict[str, Any]:
+        """The curves as JSON takes them."""
+        scores = {task: dict(zip(self.ways, self.scores[n].tolist(), strict=True)) for n, task in enumerate(self.tasks)}
+        about = {"tasks": list(self.tasks), "metrics": list(self.metrics), "labels": self.counts.tolist(), "note": self.note}
+        return about | {"scores": scores, "most frequent": self.blind.tolist()}
+
+
+def plus_minus(mean: float, low: float, high: float) -> str:
+    """A mean and half of its interval: the longer half, where one end is cut off."""
+    return f"{mean:.3f} ± {max(mean - low, high - mean):.3f}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -121,7 +121,7 @@ def _take(text: str) -> None:
 def as_pairs() -> None:
     """word2vec's pairs as one more transformation of a text."""
     if "word2vec" not in models():
-        st.info("There is no trained word2vec here: `python -m explorer.studies.recipes word2vec` trains it.")
+        st.info("There is no trained word2vec here: `python -m studies.recipes word2vec` trains it.")
         return
     say(questions.PAIRED)
     st.latex(r"T(x) = \{((w, c), 1),\ ((w, \bar c_1), 0),\ \dots,\ ((w, \bar c_5), 0)\}")

@@ -11,7 +11,7 @@ SAYS = (
 SAID = (
     "**You may conclude** how often this model finds both tokens of a pair in either way, and where the gain lies above 0 by more than "
     "chance. **You may not conclude** that a pair which is not the story's is wrong: another one may fit as well. Measure again: "
-    "`python -m explorer.studies.blank_pairs`."
+    "`python -m studies.blank_pairs`."
 )
 LESS, TIE, MORE = "less often", "a tie: the interval holds 0", "more often"
 

@@ -106,9 +106,7 @@ def compared() -> None:
 
 def missing() -> None:
     """What to do where nothing was measured."""
-    st.info(
-        "Not measured yet: `python -m explorer.studies.mixes` trains three biLMs and all output layers, and stores the record."
-    )
+    st.info("Not measured yet: `python -m studies.mixes` trains three biLMs and all output layers, and stores the record.")
 
 
 page = LessonPage(

@@ -12,7 +12,7 @@ SAYS = (
 SAID = (
     "**You may conclude** how much these two frozen models help this tagger where few stories have labels; at each point all taggers read "
     "the same labelled stories. **You may not conclude** how much of the gain is context: ELMo also reads letters, and its vectors hold "
-    "more numbers. One ELMo was measured. Measure again: `python -m explorer.studies.tagging`."
+    "more numbers. One ELMo was measured. Measure again: `python -m studies.tagging`."
 )
 X, BOTH, ELMO = "x (word2vec)", "[x; ELMo]", "ELMo alone"
 

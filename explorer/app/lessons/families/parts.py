@@ -57,7 +57,7 @@ def unmasked() -> None:
     """The recorded trainings with and without the mask, and what they write."""
     name = "unmasked"
     if not recorded.there(name):
-        st.info("Not measured yet: `python -m explorer.studies.unmasked` trains six small decoders and keeps the record.")
+        st.info("Not measured yet: `python -m studies.unmasked` trains six small decoders and keeps the record.")
         return
     vocabulary = made(recorded.call(name, "with")).size
     empty = partial(web.awaited, VIEWS["curves"], recorded.call(name), name)
@@ -74,7 +74,7 @@ def _written() -> None:
     """Both models go on after the same words."""
     texts = tuple(made(recorded.call("unmasked", part)) for part in ("with", "without"))
     st.markdown("\n".join(f"- **{plain(text.label)}:** {plain(text.prompt)} → *{plain(text.text)}*" for text in texts))
-    st.caption("Measure again: `python -m explorer.studies.unmasked`.")
+    st.caption("Measure again: `python -m studies.unmasked`.")
 
 
 def built(name: str, text: str) -> Call:

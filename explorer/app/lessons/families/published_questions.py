@@ -40,7 +40,7 @@ COPYING = (
 COPIED = (
     "**You may conclude** how far back these two repeat a random token after the same number of steps. **You may not conclude** that an "
     "RNN forgets text as fast: text can be summarised, random tokens cannot; and a wider state or a longer training may reach further. "
-    "Measure again: `python -m explorer.studies.copying`."
+    "Measure again: `python -m studies.copying`."
 )
 LENGTH = 512
 TABLE = (  # L1: BLEU on English to German and to French, and the operations of the training, where the slide prints them

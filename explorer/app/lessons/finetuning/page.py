@@ -33,7 +33,7 @@ def show_curves() -> None:
     ways = {"By number of labels": "labels", "All tasks": "label-gains"}
     held = recorded.call("labels")
     web.one_of("Look at", {said: partial(web.show, VIEWS[view], held) for said, view in ways.items()}, "labels.shows")
-    recorded.again("labels", "label_curves")
+    recorded.again("labels", "labels")
 
 
 def few_labels() -> None:

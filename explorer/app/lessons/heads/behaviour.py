@@ -25,7 +25,7 @@ def section() -> None:
         st.subheader("And their heads?", anchor=False)
     found = lesson.measured()
     if not any(not taught for *_, taught in found.values()):
-        st.info("No model here was measured on such pairs. `python -m explorer.studies.recipes` measures the shipped ones.")
+        st.info("No model here was measured on such pairs. `python -m studies.recipes` measures the shipped ones.")
         return
     say(lesson.SAYS)
 

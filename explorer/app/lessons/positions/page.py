@@ -90,7 +90,7 @@ def reach() -> None:
         "Family", ("decoder", "encoder"), default="decoder", required=True, key="family", bind="query-params"
     )
     recorded.show({f"{name}-{family}": words for name, words in lesson.REACH.items()})
-    st.markdown(f"Measure again: `python -m explorer.studies.lengths {family}`.")
+    st.markdown(f"Measure again: `python -m studies.lengths {family}`.")
 
 
 def beyond() -> None:
@@ -99,7 +99,7 @@ def beyond() -> None:
         held = recorded.call("lengths-decoder")
         predict(lesson.reach_question(made(held)), "guess.reach", reach, partial(web.awaited, VIEWS["curves"], held))
     else:
-        st.info("Not measured yet: `python -m explorer.studies.lengths decoder` does it.")
+        st.info("Not measured yet: `python -m studies.lengths decoder` does it.")
 
 
 FOUR = (

@@ -101,7 +101,7 @@ def scale() -> None:
 
 def missing() -> None:
     """What to do where nothing was measured."""
-    st.info("Not measured yet: `python -m explorer.studies.prompting` measures the shipped models, and keeps the record.")
+    st.info("Not measured yet: `python -m studies.prompting` measures the shipped models, and keeps the record.")
 
 
 page = LessonPage(

@@ -59,5 +59,5 @@ def said(measured: Curves) -> str:
         f"Beside the whole model, at the end: {'; '.join(parts)}. **You may conclude** what these small models lose in a short training. "
         "**You may not conclude** that a part is useless where its line is not higher: norms allow larger learning rates and deeper "
         "models, and a model without feed-forward layers also has fewer weights. Try it yourself: *Train one*, *Leave out*. Measure "
-        "again: `python -m explorer.studies.left_out`."
+        "again: `python -m studies.left_out`."
     )

@@ -43,7 +43,7 @@ RATES = {
     "rates": (
         "**Caution.** All four make the same number of steps and read the same texts. So this is partly about learning *speed*: a higher "
         "masking rate means more predictions per step, and none has converged. It does not say which rate is best for a long training. "
-        "Measure again: `python -m explorer.studies.rates rates`."
+        "Measure again: `python -m studies.rates rates`."
     ),
     "rates-senses": (
         "**Is what they learned useful?** Each model is frozen, and a linear probe predicts the sense of a word (*bank*: money or river) "
@@ -60,7 +60,7 @@ OPTIMISERS = (
     "The formula is plain SGD. The transformers and the ELMo here were trained with Muon for the weight matrices inside the layers and "
     "AdamW for all other weights; word2vec and GloVe with AdamW alone. BERT and GPT were published with Adam and weight decay."
 )
-SIGNAL = {"signal": "Measure again: `python -m explorer.studies.rates signal`."}
+SIGNAL = {"signal": "Measure again: `python -m studies.rates signal`."}
 
 
 def first_question(steps: Sequence[TrainingStep], vocabulary: int, teacher: str = "") -> Exercise:

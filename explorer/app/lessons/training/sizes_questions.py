@@ -20,7 +20,7 @@ CAUTION = (
     "**You may conclude** which of these rates is best for a short training with this optimiser, and what a wrong one costs. **You may "
     "not conclude** that the best rates are equal: the rates measured are a factor of two apart. Nor that one rate serves models a "
     "hundred times as large, or a longer training. Muon moves every matrix by a step of the same size, whatever its width; with AdamW "
-    "alone larger models usually need lower rates. Measure again: `python -m explorer.studies.rates_by_size`."
+    "alone larger models usually need lower rates. Measure again: `python -m studies.rates_by_size`."
 )
 
 
@@ -69,5 +69,5 @@ def at_the_end(measured: Curves) -> str:
     return (
         f"At the end: {small.label} {end:.3f} nats, {large.label} {large.y[-1]:.3f} nats.{reached} **You may conclude** what one training "
         "of each size learned from the same text. **You may not conclude** that the larger one is the better use of the same *time*: "
-        "its card says how long a step took. Measure again: `python -m explorer.studies.sizes`."
+        "its card says how long a step took. Measure again: `python -m studies.sizes`."
     )

@@ -118,7 +118,7 @@ def measured(result: str, name: str, text: str) -> None:
         recorded.show({result: ""})
         recorded.again(result, f"ablations {result}")
     else:
-        st.info(f"Not measured yet. `python -m explorer.studies.ablations {result}` does it.")
+        st.info(f"Not measured yet. `python -m studies.ablations {result}` does it.")
 
 
 def asked(what: str, name: str, text: str) -> Call:

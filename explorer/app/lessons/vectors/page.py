@@ -127,7 +127,7 @@ page = LessonPage(
     lesson.SYMBOLS,
 )
 if not lab.trained():
-    st.warning("There are no trained vectors yet: `python -m explorer.studies.recipes word2vec glove` trains and keeps them.")
+    st.warning("There are no trained vectors yet: `python -m studies.recipes word2vec glove` trains and keeps them.")
     st.stop()
 with page.bar:
     name = one_of("Vectors of", lab.shelf(), "vectors", "word2vec")

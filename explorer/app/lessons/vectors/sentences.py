@@ -81,7 +81,7 @@ def ranking() -> None:
     """The recorded ranking of the ways."""
     ranked = measured()
     if ranked is None:
-        st.info("Not measured yet: `python -m explorer.studies.sentences` trains Sentence-BERT and compares all ways.")
+        st.info("Not measured yet: `python -m studies.sentences` trains Sentence-BERT and compares all ways.")
         return
 
     def show_ranked() -> None:

@@ -1,0 +1,186 @@
+"""The card of a shipped model: what it is, how to make it again, and what three seeds of it do. And the table made of all cards."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+
+from explorer.errors import FileError
+from explorer.models import store
+from explorer.models.card_figures import CARD
+from explorer.models.card_figures import figures as figures
+from explorer.training.objectives import OBJECTIVES
+
+TRAINED = "seconds of training"
+USUAL = (
+    "objective",
+    "strategy",
+    "steps",
+    "batch",
+    "schedule",
+    "warm",
+    "optimiser",
+    "smoothing",
+    "precision",
+    "mask_rate_first",
+    "mask_rate",
+    "random_until",
+)
+NAMED, READ = {"static": "table of word vectors"}, {"co-occurrence": "pairs of words, with their counts"}
+FLAGS = ("corpus", "steps", "batch", "rate")
+AGAIN = {False: "python -m studies.recipes", True: "python -m studies.making --only"}
+Figures = Mapping[int, Mapping[str, Mapping[str, float]]]  # by seed, by split, by name
+
+
+def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found: Figures, taken: Mapping[int, Any]) -> str:
+    """The card of a model of which several seeds were trained; `choice` says which of them it is and why."""
+    plan, shape, system = run["plan"], run["architecture"], run["preset"]["name"]
+    corpus = plan["corpus"]["name"]
+    how = ", ".join(f"{part} {plan[part]}" for part in USUAL if plan.get(part) not in (None, 0.0))
+    parts = [f"{shape[name]} {name}" for name in ("layers", "heads") if name in shape]
+    size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} tokens"
+    kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {NAMED.get(shape['family'], shape['family'])}"
+    seeds, small = list(found), choice.get("size", "tiny") == "tiny"
+    clock, again = taken[choice["seed"]], AGAIN[choice.get("longer", not small)]
+    rows = [f"| {TRAINED} | {' | '.join(format(taken[seed]['seconds'], '.0f') for seed in seeds)} |"]
+    for split in found[seeds[0]]:
+        for figure in found[seeds[0]][split]:
+            values = " | ".join(f"{found[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
+            rows.append(f"| {figure} ({split}) | {values} |")
+    paragraphs = [
+        f"{kind} by the preset `{system}`, size `{choice.get('size', 'tiny')}` ({size}), {_begun(plan)} on `{corpus}` "
+        f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
+        f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `{again} {name}`. "
+        "Another processor may round differently, so figures may differ in the last digits.",
+        f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other work "
+        f"shared its two cores, torch {clock['torch']}; it includes the checks on held-out text, not the learning of the tokenizer.",
+        f"{_chosen(choice, len(seeds))}Validation text tells facts that training did not tell; test text has words that training "
+        "never had as well.",
+    ]
+    figures_of_seeds = [f"| figure | {' | '.join(f'seed {seed}' for seed in seeds)} |", f"|---|{'---|' * len(seeds)}", *rows]
+    end = "The model has read only generated text. Words that it never met are marked in every picture, and what it makes of them is noise."
+    wrapped = [fill(paragraph.strip(), 128, break_on_hyphens=False) for paragraph in (*paragraphs, end)]
+    return "\n\n".join([f"# {name}", *wrapped[:-1], "\n".join(figures_of_seeds), wrapped[-1]]) + "\n"
+
+
+def _begun(plan: Mapping[str, Any]) -> str:
+    """From what it was trained, and by whom it was taught."""
+    teacher = plan.get("teacher")
+    if not teacher:
+        return "trained from scratch"
+    how = "taught by it" if OBJECTIVES[plan["objective"]].taught else "then trained without it"
+    return f"begun with layers of `{teacher['name']}` (weights with the SHA-256 {teacher['sha256'][:16]}…) and {how}"
+
+
+def _hash(corpus: str) -> str:
+    """The hash of the card of the corpus, where it has one."""
+    path = store.data_folder() / "corpora" / corpus.partition(":")[0] / CARD
+    return f"; its card has the SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}…" if path.is_file() else ""
+
+
+def _chosen(choice: Mapping[str, Any], seeds: int) -> str:
+    said = f"the best of {seeds} by *{choice['best']}* on validation text. "
+    return f"Shipped is seed {choice['seed']}: {said}" if seeds > 1 else ""
+
+
+def command(system: str, choice: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+    """The line that trains this model again: the preset's own settings, and what differs from them."""
+    flags = [f"--seed {choice['seed']}", "--device cpu", f"--precision {plan['precision']}"]
+    for name, value in choice.get("options", {}).items():
+        flags.append(f"--{name} {value}" if name in FLAGS else f"--set {name}={value}")
+    return " ".join(["explorer fit", system, f"--size {choice.get('size', 'tiny')}", *flags])
+
+
+TWIN, ALONE = "Exported, it opens as", "Hugging Face has no class for it"
+
+
+def with_twin(card: str, weights: int, architecture: str, gap: float, texts: int) -> str:
+    """The card with what is known of its twin, in place of what stood there about it."""
+    said = (
+        f"{TWIN} `{architecture}`: {weights:,} weights, and of {texts} held-out texts, padded, its scores differ from those of that "
+        f"class by at most {gap:.1e}."
+    )
+    return _told(card, said)
+
+
+def without_twin(card: str, weights: int) -> str:
+    """The card of a model that no class of Hugging Face's can hold."""
+    return _told(card, f"{ALONE}: {weights:,} weights, compared with its paper's formulas in the tests instead.")
+
+
+WORDS = "Its tokenizer"
+
+
+def with_words(card: str, words: int, cut: int, often: int, often_cut: int) -> str:
+    """The card with the share of words that its tokenizer cuts, in place of what stood there about it."""
+    said = (
+        f"{WORDS} cuts {cut / words:.2%} of the {words:,} words (and signs) of its training texts into several tokens; of the "
+        f"{often:,} different ones that occur 50 times or more, {often_cut:,}."
+    )
+    return _told(card, said, (WORDS,))
+
+
+def _told(card: str, said: str, before: tuple[str, ...] = (TWIN, ALONE)) -> str:
+    """The card with this paragraph before its figures, in place of the one that began so."""
+    kept = [part for part in card.split("\n\n") if not part.startswith(before)]
+    place = next(number for number, part in enumerate(kept) if part.startswith("| figure"))
+    return "\n\n".join([*kept[:place], fill(said, 128, break_on_hyphens=False), *kept[place:]])
+
+
+def twin_of(card: str) -> tuple[str, str, str]:
+    """How many weights a card tells of, its twin, and the largest difference to it; dashes where no twin can be."""
+    said = next((part for part in card.split("\n\n") if part.startswith((TWIN, ALONE))), "")
+    if said.startswith(ALONE):
+        return said.split()[7], "–", "–"
+    found = re.search(r"`(\w+)`: ([\d,]+) weights.*at most (\S+)\.$", " ".join(said.split()))
+    if found is None:
+        raise FileError("This card tells nothing of a twin. Measure it: python -m studies.recipes --twins.")
+    return found[2], found[1], found[3]
+
+
+def systems(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
+    """The first table of docs/results.md: a row for each model, with its weights, its time, its first figure and its twin."""
+    lines = [
+        "| model | weights | seconds | learned, on held-out text | | twin | largest difference |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, wanted in shown.items():
+        card = _card(models, name)
+        weights, twin, gap = twin_of(card)
+        held = figures(card)
+        found, seconds = _spread(held.get(f"{wanted[0]} (validation)", ())), _spread(held.get(TRAINED, ()), 0)
+        lines.append(f"| {name} | {weights} | {seconds} | {wanted[0]} | {found} | {twin} | {gap} |")
+    return "\n".join(lines) + "\n"
+
+
+def _card(models: Path, name: str) -> str:
+    path = models / name / CARD
+    if not path.is_file():
+        raise FileError(f"There is no {path}. Train the model first: python -m studies.recipes {name}.")
+    return path.read_text("utf-8")
+
+
+def table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
+    """The second table of docs/results.md: for each model its time and the figures asked for, over the seeds of its card."""
+    lines = ["| model | figure | validation | test | seconds |", "|---|---|---|---|---|"]
+    for name, wanted in shown.items():
+        held = figures(_card(models, name))
+        for number, figure in enumerate(wanted):
+            cells = [_spread(held.get(f"{figure} ({split})", ())) for split in ("validation", "test")]
+            seconds = _spread(held.get(TRAINED, ()), 0) if not number else ""
+            lines.append(f"| {name if not number else ''} | {figure} | {' | '.join(cells)} | {seconds} |")
+    return "\n".join(lines) + "\n"
+
+
+def _spread(values: tuple[float, ...], digits: int = 3) -> str:
+    """The mean of the seeds, with the lowest and the highest."""
+    if not values:
+        return ""
+    low, mean, high = np.min(values), np.mean(values), np.max(values)
+    return f"{mean:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})" if len(values) > 1 else f"{mean:.{digits}f}"

@@ -1,0 +1,413 @@
+"""The shipped models: three seeds of each system by its preset, measured on held-out text; the best is shipped with a card.
+
+`python -m studies.recipes` trains what is missing in `runs/recipes`, then ships; with names, only those. `--table` prints the
+tables of docs/results.md from the cards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from explorer.analysis.evaluation.as_text import SCORED
+from explorer.analysis.evaluation.context import plain
+from explorer.analysis.evaluation.minimal import minimal_scores, translates
+from explorer.errors import ChoiceError
+from explorer.microworld.derived.minimal import PHENOMENA
+from explorer.models import run_folder, store
+from explorer.models.hub.parity import difference
+from explorer.models.load import export
+from explorer.models.model import TrainableModel, trainable
+from explorer.models.presets import preset
+from explorer.models.transformer import TransformerModel, transformer
+from explorer.text.begin_token import only_begins
+from explorer.text.examples import prepared
+from explorer.text.learning import count_words, cut_words
+from explorer.text.tokenizers import Tokenizer
+from explorer.training.checking import measure, with_baseline
+from explorer.training.corpora import Corpus, full_name, recorded_corpus
+from explorer.training.fit import fit
+from explorer.training.objectives import OBJECTIVES
+from explorer.training.steps import steps_of
+from studies import model_cards
+
+SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
+TWINS = 16  # so many texts are read by a model and by its twin
+SPLITS = ("validation", "test")
+ASKED_IN_PAIRS = ("mlm", "mlm+nsp", "mlm+sbo", "distillation", "causal", "translation", "denoising")
+BEGINS = (
+    "Every row of its training began with the end token, so its tokenizer writes that token before every text: without it the model "
+    "predicts worse."
+)
+OFTEN = 50  # a word met so often should be one token
+RESULTS = Path("docs") / "results.md"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a shipped model is made: a system, what differs from its preset, and by which figure (the first shown) a seed is chosen."""
+
+    system: str
+    shown: tuple[str, ...]  # the figures of the table in docs/results.md
+    largest: bool = True
+    keep: int = 0  # how many snapshots travel with it
+    seeds: tuple[int, ...] = SEEDS
+    options: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
+    size: str = "tiny"
+    minutes: float = 5.0  # about how long a run takes on two cores
+    judged: tuple[str, ...] = ()  # by the mean of these a candidate is compared with what is shipped; else by the first shown
+
+
+def train(name: str, seed: int) -> Path:
+    """One run of a recipe from its beginning to its end, and how long it took."""
+    recipe, folder = RECIPES[name], WORKSHOP / f"{name}-{seed}"
+    if (folder / "time.json").is_file():
+        check_same(recipe, folder)
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)  # begun and not ended: begin again, so that the time is that of a whole run
+    run = fit(recipe.system, size=recipe.size, seed=seed, folder=folder, device="cpu", **recipe.options)
+    begin = time.process_time()  # of the processor, so that whatever else runs beside it does not count
+    for step in run:
+        if step.metrics:
+            sys.stderr.write(f"{name}-{seed} {step.step}: {dict(step.losses)} {dict(step.metrics)}\n")
+    (folder / "time.json").write_text(json.dumps({"seconds": time.process_time() - begin, **machine()}) + "\n", "utf-8")
+    return folder
+
+
+def check_same(recipe: Recipe, folder: Path) -> None:
+    """Refuse a run that was made before the recipe or the preset changed."""
+    different = differences(recipe, folder)
+    if different:
+        raise ChoiceError(f"{folder} was made by another recipe ({'; '.join(different)}). Delete it, then train it again.")
+
+
+def differences(recipe: Recipe, folder: Path) -> list[str]:
+    """In what a run differs from its recipe and its preset as they are now."""
+    system, about = preset(recipe.system), run_folder.described(folder)
+    held = {**about["architecture"], **about["plan"]}
+    held["teacher"] = (held.get("teacher") or {}).get("name")  # a plan tells its weights too
+    held["corpus"] = about["plan"].get("corpus", {}).get("name")
+    usual = system.tiny if recipe.size == "tiny" and "objective" not in recipe.options else {}
+    shape = {} if recipe.size == "tiny" or recipe.options.get("teacher") else system.sizes[recipe.size]
+    asked = {**system.plan, **usual, **shape, **recipe.options}
+    wanted = {name: value for name, value in asked.items() if name in held}
+    if "corpus" in wanted:
+        wanted["corpus"] = full_name(wanted["corpus"])
+    return [f"{name}={held[name]!r}, now {value!r}" for name, value in wanted.items() if held[name] != value]
+
+
+def machine() -> dict[str, Any]:
+    """What the time was taken on."""
+    about = Path("/proc/cpuinfo").read_text("utf-8") if Path("/proc/cpuinfo").is_file() else ""
+    names = [line.split(":")[1].strip() for line in about.splitlines() if line.startswith("model name")]
+    processor = names[0] if names else platform.machine()
+    return {"processor": processor, "threads": torch.get_num_threads(), "torch": str(torch.__version__)}
+
+
+def figures(name: str, folder: Path) -> dict[str, dict[str, float]]:
+    """What a run's model, stored in 16 bits, does on held-out text of both kinds; measured once and kept beside it."""
+    if (folder / "figures.json").is_file():
+        return dict(json.loads((folder / "figures.json").read_text("utf-8")))
+    plan = run_folder.described(folder)["plan"]
+    model = trainable(store.read(folder, name, run_folder.snapshots(folder)[-1]))
+    found = {split: measured(model, plan, split) for split in SPLITS}
+    (folder / "figures.json").write_text(json.dumps(found) + "\n", "utf-8")
+    return found
+
+
+def measured(model: TrainableModel, plan: dict[str, Any], split: str, texts: int = TEXTS) -> dict[str, float]:
+    """The figures of a model on so many texts of a split."""
+    corpus = _corpus(plan["corpus"]["name"])
+    stories = partial(prepared, corpus.texts, model.tokenizer)
+    held = with_baseline(corpus.held(texts, split), plan["objective"], model.tokenizer, stories)
+    if OBJECTIVES[plan["objective"]].taught:
+        held = replace(held, teacher=transformer(store.open_by_name(plan["teacher"]["name"])))
+    found = dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
+    return found | (minimal_figures(transformer(model), split) if asked_in_pairs(plan) else {})
+
+
+def asked_in_pairs(plan: dict[str, Any]) -> bool:
+    """Whether minimal pairs can be asked: of a model that reads texts without a prefix."""
+    return plan["objective"] in ASKED_IN_PAIRS and not plan["corpus"]["name"].startswith("tasks-as-text")
+
+
+def minimal_figures(model: TransformerModel, split: str) -> dict[str, float]:
+    """How often a model is right in both texts of a minimal pair, by phenomenon, bare and inside stories."""
+    found: dict[str, float] = {}
+    for phenomenon in PHENOMENA:
+        if (phenomenon == "il or elle") != translates(model):
+            continue
+        for inside in (False, True) if phenomenon == "reason" else (False,):
+            scores = minimal_scores(model, phenomenon, split=split, inside=inside)
+            found[f"minimal pairs, {phenomenon}{', in stories' * inside}: both of a pair"] = scores.both
+    return found
+
+
+@lru_cache(maxsize=2)
+def _corpus(name: str) -> Corpus:
+    return recorded_corpus(name)
+
+
+def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
+    """The best seed on validation text, with its card; what is shown of all of them comes from both splits."""
+    found = {seed: figures(name, folder) for seed, folder in folders.items()}
+    sign = 1 if recipe.largest else -1
+    best = max(folders, key=lambda seed: sign * found[seed]["validation"][recipe.shown[0]])
+    folder = folders[best]
+    taken = {seed: json.loads((place / "time.json").read_text("utf-8")) for seed, place in folders.items()}
+    kept = telling(snapshot_losses(folder), recipe.keep)
+    begins = BEGINS if only_begins(store.read_tokenizer(folder)) else ""
+    choice = {
+        "seed": best,
+        "best": recipe.shown[0],
+        "note": f"{recipe.note} {begins}".strip(),
+        "options": recipe.options,
+        "size": recipe.size,
+    }
+    choice["longer"] = recipe is not RECIPES[name]
+    card = model_cards.written(name, run_folder.described(folder), choice, found, taken)
+    shipped = store.ship(folder, store.data_folder() / "models" / name, keep=kept, card=card)
+    tell_twin(name)
+    tell_words(name)
+    return shipped
+
+
+def tell_words(name: str) -> None:
+    """Count the words that a shipped model's tokenizer cuts in the texts it was trained on, and write that into its card."""
+    model, folder = trainable(store.open_by_name(name)), store.folder_of(name)
+    counted = words_cut(model.tokenizer, run_folder.described(folder)["plan"]["corpus"]["name"])
+    card = folder / model_cards.CARD
+    card.write_text(model_cards.with_words(card.read_text("utf-8"), *counted), "utf-8")
+
+
+def words_cut(tokenizer: Tokenizer, corpus: str) -> tuple[int, int, int, int]:
+    """How many words the texts of a corpus have, how many of them are cut; and of those met often, how many there are and are cut."""
+    words = count_words(tokenizer.core, (" ".join(text) for text in recorded_corpus(corpus).texts))
+    cut = cut_words(tokenizer, words)
+    often = [word for word, count in words.items() if count >= OFTEN]
+    return words.total(), cut.total(), len(often), sum(word in cut for word in often)
+
+
+def tell_twin(name: str) -> None:
+    """Measure how far a shipped model is from its Hugging Face class, where there is one, and write it into its card."""
+    model, folder = store.open_by_name(name), store.folder_of(name)
+    card = folder / model_cards.CARD
+    weights = sum(weight.numel() for weight in model.module.parameters())
+    if model.family in ("bilm", "static"):  # no class of Hugging Face's is of this family
+        card.write_text(model_cards.without_twin(card.read_text("utf-8"), weights), "utf-8")
+        return
+    corpus = _corpus(run_folder.described(folder)["plan"]["corpus"]["name"])
+    texts = [plain(text) for text in corpus.held(TWINS, "validation").texts]
+    with TemporaryDirectory() as place:
+        architecture, gap = difference(transformer(model), export(model, place), texts)
+    card.write_text(model_cards.with_twin(card.read_text("utf-8"), weights, architecture, gap, len(texts)), "utf-8")
+
+
+def telling(losses: Mapping[int, float], count: int) -> tuple[int, ...]:
+    """So many snapshots, the first and the last among them, and each next one the farthest in loss from those taken before it: where a
+    model changes most there are most of them.
+
+    >>> telling({1: 8.0, 10: 7.9, 100: 5.0, 1000: 2.0, 10_000: 1.5}, 3)
+    (1, 100, 10000)
+    """
+    steps = sorted(losses)
+    taken = {steps[0], steps[-1]} if count > 1 else set(steps[-count:] if count else ())
+    while 1 < len(taken) < min(count, len(steps)):
+        gaps = {step: min(abs(losses[step] - losses[one]) for one in taken) for step in steps if step not in taken}
+        taken.add(max(gaps, key=gaps.__getitem__))
+    return tuple(sorted(taken))
+
+
+def snapshot_losses(folder: Path) -> dict[int, float]:
+    """The loss at each snapshot of a run: on held-out text as it was measured last, or in training before the first measurement."""
+    kept, found, held_out = set(run_folder.snapshots(folder)), {}, None
+    for step in steps_of(folder):
+        held_out = step.metrics.get("held-out loss", held_out)
+        if step.step in kept:
+            found[step.step] = sum(step.losses.values()) if held_out is None else held_out
+    return found
+
+
+def with_table(text: str, table: str) -> str:
+    """A page in which the table with this heading is replaced.
+
+    >>> with_table("A.\\n| x |\\n| 1 |\\n\\nB.", "| x |\\n| 2 |\\n")
+    'A.\\n| x |\\n| 2 |\\n\\nB.'
+    """
+    before, head, after = text.partition(table.partition("\n")[0] + "\n")
+    lines = after.split("\n")
+    rest = next(n for n, line in enumerate(lines) if not line.startswith("|"))
+    return before + table + "\n".join(lines[rest:]) if head else text
+
+
+def main() -> None:
+    """Train what is missing, then ship; or print the table."""
+    read = argparse.ArgumentParser(description=__doc__)
+    read.add_argument("names", nargs="*", help=", ".join(RECIPES))
+    read.add_argument("--seeds", nargs="*", type=int, help="train these and ship nothing")
+    read.add_argument(
+        "--twins",
+        action="store_true",
+        help="only compare the shipped models with their Hugging Face classes, and count the words that they cut",
+    )
+    read.add_argument("--table", action="store_true", help="write the tables of docs/results.md from the shipped cards")
+    asked = read.parse_args()
+    if asked.table:
+        shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, store.data_folder() / "models"
+        text = RESULTS.read_text("utf-8")
+        for made in (model_cards.systems(models, shown), model_cards.table(models, shown)):
+            text = with_table(text, made)
+        RESULTS.write_text(text, "utf-8")
+        return
+    if asked.twins:
+        for name in asked.names or list(RECIPES):
+            tell_twin(name)
+            tell_words(name)
+        return
+    torch.set_num_threads(1)  # two runs side by side use two cores better than one run on both
+    for name in asked.names or list(RECIPES):
+        for seed in RECIPES[name].seeds if asked.seeds is None else asked.seeds:
+            train(name, seed)
+            figures(name, WORKSHOP / f"{name}-{seed}")
+        if asked.seeds is None:
+            ship(name, RECIPES[name], {seed: WORKSHOP / f"{name}-{seed}" for seed in RECIPES[name].seeds})
+
+
+HIDDEN = (
+    "mlm accuracy",
+    "recoverable accuracy",
+    "a name said before",
+    "a noun said before",
+    "too tired, too wide",
+    "he or she",
+)
+SAID = ("perplexity", "4-gram perplexity", "bits per character", "4-gram bits per character")
+TOLD = (
+    "Its attention was *supervised*: head 0 of its last layer was trained, with gold labels, on where every pronoun points. It did not "
+    "find that by itself."
+)
+ALONE = (
+    "The same student as *distilbert*, from random weights and without a teacher: what the teacher is worth is the difference."
+)
+DEEP = "Three times as deep as *bert-tiny*: it is the teacher of *distilbert*, which has half its layers."
+TINY_GPT2 = (
+    "What the preset `gpt2` reaches in five minutes: *gpt2* has twice as many layers, three times as many stories and an hour."
+)
+TINY = "What the preset `bert` reaches in five minutes: *bert* has five times as many weights, three times as many stories and two hours."
+GROUPED = "Two query heads share each head of keys and values, as in the large LLaMAs from the second version on."
+AS_TEXT = (
+    "It learned four tasks at once, each named by a prefix, and nothing before them: T5's authors call that multi-task training. Its "
+    "tokenizer was learned from their texts, so that it holds French as well."
+)
+FOUND = (
+    "replaced f1",
+    "f1, always saying replaced",
+    "f1, pairs never met",
+    "replaced precision",
+    "replaced recall",
+    "generator accuracy",
+    "tokens with a signal",
+    "tokens with a signal, masking",
+)
+ANALOGIES = ("analogies", "analogies, question words allowed", "analogies, gender", "analogies, plural")
+LONGER = "The preset alone takes 500 steps, so that two cores are done within five minutes; this one was given more."
+ASKED = (
+    "Analogies come from the world's own lists and are asked of the vectors alone: both kinds of text give the same figures."
+)
+RECIPES = {
+    "transformer": Recipe("transformer", ("exact match", "bleu", "alignment", "alignment, mean of last heads")),
+    "bert": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), keep=6),
+    "spanbert": Recipe(
+        "spanbert",
+        ("mlm accuracy", "mlm accuracy, in spans", "masked spans exactly right", "sbo accuracy", "sbo, place in the span only"),
+    ),
+    "roberta": Recipe("roberta", HIDDEN),
+    "electra": Recipe("electra", FOUND),
+    "deberta": Recipe("deberta", HIDDEN),
+    "bert-deep": Recipe(
+        "bert",
+        HIDDEN,
+        seeds=(0,),
+        options={"objective": "mlm", "layers": 6, "steps": 3000, "mask_rate_first": 0.5, "mask_rate": 0.15},
+        note=DEEP,
+    ),
+    "distilbert": Recipe(
+        "distilbert",
+        ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's", "he or she"),
+        options={"teacher": "bert-deep"},
+    ),
+    "distilbert-alone": Recipe(
+        "distilbert", ("mlm accuracy", "he or she"), seeds=(0,), options={"teacher": None, "layers": 3}, note=ALONE
+    ),
+    "elmo": Recipe(
+        "elmo",
+        ("forward perplexity", "4-gram forward perplexity", "backward perplexity", "4-gram backward perplexity"),
+        largest=False,
+        options={"steps": 800},
+        note=LONGER,
+    ),
+    "word2vec": Recipe("word2vec", ANALOGIES, note=ASKED),
+    "glove": Recipe("glove", ANALOGIES, note=ASKED),
+    "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
+    "gpt2": Recipe("gpt2", SAID, largest=False),
+    "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "token accuracy")),
+    "t5": Recipe("t5", ("spans exactly right", "token accuracy")),
+    "t5-tasks": Recipe(
+        "t5",
+        ("exact match", *(f"{task}, {name}" for task, (metric, _, rule, _) in SCORED.items() for name in (metric, rule))),
+        seeds=(0,),
+        options={
+            "objective": "translation",
+            "corpus": "tasks-as-text:80000",
+            "steps": 10_000,
+            "batch": 32,
+            "by_length": True,
+            "pieces": 6000,
+        },
+        note=AS_TEXT,
+        size="mini",
+        minutes=20.0,
+    ),
+    "pegasus": Recipe("pegasus", ("gap sentence F1", "as many first words, F1", "token accuracy")),
+    "llama": Recipe("llama", SAID, largest=False, options={"kv_heads": 2}, note=GROUPED),
+    "olmo": Recipe("olmo", SAID, largest=False),
+    "olmo2": Recipe("olmo2", SAID, largest=False),
+    "induction": Recipe(
+        "gpt2",
+        ("repeat accuracy", "perplexity"),
+        keep=6,
+        options={
+            "corpus": "microworld+repeats",
+            "tokenizer": "words",
+            "pieces": 640,
+            "dim": 64,
+            "hidden": 256,
+            "length": 96,
+            "tables": "random",
+            "steps": 1600,
+            "batch": 32,
+        },
+        note="Half of its texts are random words, said again and again, so that heads learn to look back. Its held-out texts are such.",
+    ),  # fmt: skip
+    "bert-tiny": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), note=TINY),
+    "gpt2-tiny": Recipe("gpt2", SAID, largest=False, note=TINY_GPT2),
+    "bert-told": Recipe(
+        "bert", HIDDEN, seeds=(0,), options={"objective": "mlm+antecedent", "steps": 4000, "batch": 16}, note=TOLD
+    ),
+}
+
+if __name__ == "__main__":
+    main()

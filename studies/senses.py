@@ -1,0 +1,102 @@
+"""A probe of frozen hidden states: which sense has this word? A linear classifier for each word with several senses, with few gold
+examples.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+
+from explorer.analysis.evaluation.batches import Sheet, in_turn, sheet_of, states
+from explorer.microworld import labelled
+from explorer.microworld.giveaway import classify
+from explorer.models.transformer import TransformerModel
+from studies import common_runs
+
+EXAMPLES, QUESTIONS = 20, 60  # of each word: gold labels to learn from, and uses in new stories to be asked about
+STORIES = 6000
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Uses of words that have several senses: the row and the token of each, and its sense."""
+
+    sheet: Sheet
+    row: np.ndarray
+    place: np.ndarray
+    senses: np.ndarray  # like bank.river
+
+    @property
+    def words(self) -> np.ndarray:
+        """The word of each use."""
+        return np.array([lemma(sense) for sense in self.senses])
+
+
+def lemma(sense: str) -> str:
+    """The word of a sense: bank of bank.river."""
+    return sense.partition(".")[0]
+
+
+@lru_cache(maxsize=4)
+def uses(split: str, each: int, longest: int) -> Uses:
+    """Uses of every word with several senses in as many stories of a split, with their gold labels."""
+    pieces = common_runs.pieces("bert", "microworld")
+    found: list[tuple[int, int, str]] = []
+    rows: list[np.ndarray] = []
+    have: Counter[str] = Counter()
+    for story in labelled(STORIES, 2, split):
+        once = {lemma(word.sense): word for word in reversed(story.words) if word.sense}  # the first use in the story
+        wanted = [word for name, word in once.items() if have[name] < each]
+        tokens = pieces.encode(story.text) if wanted else None
+        if tokens is None or len(tokens) > longest:
+            continue
+        have.update(lemma(word.sense) for word in wanted)
+        begins = [begin if end > begin else -1 for begin, end in tokens.offsets]
+        for word in wanted:
+            found.append((len(rows), begins.index(word.start), word.sense))
+        rows.append(tokens.ids)
+    row, place, senses = zip(*found, strict=True)
+    return Uses(sheet_of(rows), np.array(row), np.array(place), np.array(senses))
+
+
+@torch.no_grad()
+def vectors(model: TransformerModel, asked: Uses) -> np.ndarray:
+    """The model's last state at each use: [use, dim]."""
+    found = []
+    for rows in in_turn(len(asked.sheet.ids)):
+        here = (asked.row >= rows.start) & (asked.row < rows.stop)
+        held = states(model, asked.sheet.cut(rows))
+        found.append(held[torch.as_tensor(asked.row[here] - rows.start), torch.as_tensor(asked.place[here])])
+    return torch.cat(found).double().cpu().numpy()
+
+
+def probed(model: TransformerModel, examples: int = EXAMPLES, questions: int = QUESTIONS) -> float:
+    """The accuracy of a linear classifier of senses on new uses, trained on a few frozen hidden states."""
+    train, asked = both(examples, questions, model.longest)
+    return judged(vectors(model, train), vectors(model, asked), train, asked)
+
+
+def both(examples: int, questions: int, longest: int) -> tuple[Uses, Uses]:
+    """What is learned from, and what is asked about: uses in new stories."""
+    return uses("train", examples, longest), uses("validation", questions, longest)
+
+
+def judged(before: np.ndarray, after: np.ndarray, train: Uses, asked: Uses) -> float:
+    """The accuracy with a separate classifier for every word; a word that was seen in one sense only is left out."""
+    right = []
+    for word in sorted(set(train.words)):
+        known, new = train.words == word, asked.words == word
+        names, gold = np.unique(train.senses[known], return_inverse=True)
+        if len(names) > 1 and new.any():
+            right += (names[classify(before[known], gold, after[new])] == asked.senses[new]).tolist()
+    return float(np.mean(right))
+
+
+def most_frequent(examples: int = EXAMPLES, questions: int = QUESTIONS, longest: int = 128) -> float:
+    """The accuracy of always predicting a word's most frequent sense: the baseline."""
+    train, asked = both(examples, questions, longest)
+    return judged(np.zeros((len(train.row), 1)), np.zeros((len(asked.row), 1)), train, asked)
