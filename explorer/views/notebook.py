@@ -11,7 +11,7 @@ import ipywidgets as widgets
 
 from explorer.errors import unknown
 from explorer.errors.kinds import checked
-from explorer.views import VIEWS, Choice, Control, Range, View, theme
+from explorer.views import Choice, Control, Range, View, theme, view_of
 from explorer.views.export import ALONE, prose, themed
 from explorer.views.lab import FRAME, Enlarge, Still, display_with_text, theme_of_lab
 
@@ -104,12 +104,7 @@ def show(view: View | str, record: Any, *, mode: str = "", **choices: Any) -> Sh
     >>> ex.show("place-turns", ex.places("rope")).figure is not None
     True
     """
-    if isinstance(view, str):
-        if view not in VIEWS:
-            raise unknown("view", view, VIEWS)
-        view = VIEWS[view]
-    if not isinstance(view, View):
-        raise unknown("view", view, VIEWS)
+    view = view if isinstance(view, View) else view_of(view)
     if mode not in ("", *theme.MODES):
         raise unknown("mode", mode, theme.MODES)
     if isinstance(record, list) and record and not any(map(view.fits, record)):

@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from explorer.views import theme
-from explorer.views.board.shorten import shorten
 
 FOLDER = Path(__file__).parent / "js"
 FILES = (
@@ -32,11 +31,9 @@ FILES = (
     "room",
     "board",
     "homes",
-)  # each uses those before it
+)  # fmt: skip  each uses those before it
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w.]+";\n', re.MULTILINE)
 EXPORTED = re.compile(r"^export (?!default)", re.MULTILINE)
-NUMBERS = "$M"  # what no file may call anything of its own
-KEPT = ("mount",)  # what a page calls by its name
 
 
 @lru_cache(maxsize=1)
@@ -44,9 +41,8 @@ def module() -> str:
     """One ES module, whose default export serves Streamlit and anywidget; a stand-alone page calls `mount`."""
     parts = [(FOLDER / f"{name}.js").read_text("utf-8") for name in FILES]
     joined = "\n".join(EXPORTED.sub("", IMPORT.sub("", part)) for part in parts)
-    drawn = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes(), separators=(",", ":")))
-    short = shorten(f"const {NUMBERS} = Math;\n" + re.sub(r"\bMath\.", f"{NUMBERS}.", drawn), kept=KEPT)
-    return f"{short}\nexport{{{','.join(KEPT)}}};\n"
+    coloured = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes(), separators=(",", ":")))
+    return f"{coloured}\nexport {{ mount }};\n"
 
 
 @lru_cache(maxsize=1)

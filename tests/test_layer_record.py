@@ -1,8 +1,6 @@
-"""The walk through a layer: every step against the model's own weights and the formula, for every norm place and family."""
+"""What a trace keeps of a layer: every step against the model's own weights and the formula, for every norm place; simple attention."""
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import pytest
@@ -13,9 +11,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn.layers import ACTIVATIONS, NORM_PLACES
 from explorer.records import Trace
 from explorer.views import VIEWS
-from explorer.views.steps import steps_of
-
-WALK = VIEWS["walk"]
+from explorer.views.board.stations import stations_of
 
 
 def weight(model: TransformerModel, name: str) -> np.ndarray:
@@ -25,11 +21,6 @@ def weight(model: TransformerModel, name: str) -> np.ndarray:
 def linear(model: TransformerModel, name: str, x: np.ndarray) -> np.ndarray:
     bias = model.module.state_dict().get(f"{name}.bias")
     return x @ weight(model, f"{name}.weight").T + (0.0 if bias is None else bias.numpy())
-
-
-def shown(trace: Trace, step: str, **given: object) -> np.ndarray:
-    data = WALK(trace, step=step, **given).data[0]
-    return np.asarray(data.z if data.type == "heatmap" else data.y, np.float64)
 
 
 def close(one: np.ndarray, other: np.ndarray) -> None:
@@ -62,14 +53,19 @@ def test_every_step_is_the_formula_on_the_model_s_weights(model: TransformerMode
         powers = np.exp(q[:, own] @ k[:, own].T / np.sqrt(width))
         every.append(powers / powers.sum(axis=1, keepdims=True) @ v[:, own])
     out = linear(model, "layers.0.attention.output", np.concatenate(every, axis=1))
-    for step, wanted in {
-        "x": x, "q": q[:, part], "k": k[:, part], "v": v[:, part], "q·k": scores * np.sqrt(width), "÷ √dₖ": scores,
-        "mask": scores, "softmax": weights, "Σ α v": weights @ v[:, part], "heads": np.concatenate(every, axis=1), "W_O": out,
-    }.items():  # fmt: skip
-        close(shown(trace, step, head=head), wanted)
-    word = "3 didn"
-    close(shown(trace, "q ⊙ k", head=head, word=word), q[3, part] * k[:, part])
-    close(shown(trace, "α · v", head=head, word=word), weights[3][:, None] * v[:, part])
+    attention, around, after = (
+        trace.attention[0],
+        trace.block("encoder", 0, "attention"),
+        trace.block("encoder", 0, "feed-forward"),
+    )
+    assert attention.q is not None and attention.k is not None and attention.v is not None
+    for shown, wanted in (
+        (around.given, x), (attention.q[head], q[:, part]), (attention.k[head], k[:, part]), (attention.v[head], v[:, part]),
+        (attention.stage("scores", head), scores * np.sqrt(width)), (attention.stage("scaled", head), scores),
+        (attention.stage("masked", head), scores), (attention.weights[head], weights), (attention.output, out),
+        (np.concatenate([attention.stage("context", h) for h in range(4)], axis=1), np.concatenate(every, axis=1)),
+    ):  # fmt: skip
+        close(np.asarray(shown), wanted)
     above = x + (norm(model, first, out) if place == "inside" else out)
     entering = norm(model, first, above) if place == "post" else above
     read = norm(model, second, entering) if place == "pre" else entering
@@ -77,21 +73,22 @@ def test_every_step_is_the_formula_on_the_model_s_weights(model: TransformerMode
         linear(model, "layers.0.feed_forward.widen", read))).double().numpy()  # fmt: skip
     made = linear(model, "layers.0.feed_forward.narrow", units)
     total = entering + (norm(model, second, made) if place == "inside" else made)
-    close(shown(trace, "+ x"), above)
-    close(shown(trace, "units"), units)
-    close(shown(trace, "feed-forward"), made)
-    close(shown(trace, "+ x again"), total)
+    close(around.total, above)
+    close(np.asarray(after.units), units)
+    close(after.norm_input if place == "inside" else after.out, made)
+    close(after.total, total)
     leaving = norm(model, second, total) if place == "post" else total
     close(trace.hidden["encoder"][1], leaving)
-    close(shown(trace, "norm again" if place == "post" else "+ x again"), leaving)
+    close(after.normed if place == "post" else after.total, leaving)
 
 
-def test_the_steps_stand_in_the_order_of_the_model(model: TransformerModel) -> None:
-    names = [step.name for step in steps_of(ex.trace(model, SENTENCE, blocks=True))]
+def test_the_stations_are_in_the_order_of_the_model(model: TransformerModel) -> None:
+    trace = ex.trace(model, SENTENCE, blocks=True)
+    names = stations_of(trace.attention[0], [block for block in trace.blocks if block.layer == 0], last=True, speaks=False)
     order = {
-        "post": ["x", "q", "W_O", "+ x", "norm", "units", "feed-forward", "+ x again", "norm again"],
-        "pre": ["x", "norm", "q", "W_O", "+ x", "norm again", "units", "feed-forward", "+ x again"],
-        "inside": ["x", "q", "W_O", "norm", "+ x", "units", "feed-forward", "norm again", "+ x again"],
+        "post": ["x", "qkv", "wo", "add1", "post1", "units", "narrow", "add2", "post2"],
+        "pre": ["x", "norm1", "qkv", "wo", "add1", "norm2", "units", "narrow", "add2"],
+        "inside": ["x", "qkv", "wo", "inner1", "add1", "units", "narrow", "inner2", "add2"],
     }[model.config.norm_place]
     assert [name for name in names if name in order] == order
 
@@ -104,48 +101,9 @@ def test_hidden_units_are_handed_out_for_every_kind_of_feed_forward_layer(bert: 
         close(linear(model, "layers.1.feed_forward.narrow", block.units), block.out)
 
 
-def test_one_word_is_a_row_of_the_whole(trace: Trace) -> None:
-    words = WALK.controls(trace)["word"].options
-    for step, place in itertools.product(steps_of(trace), (0, 7, len(words) - 1)):
-        whole, row = shown(trace, step.name), shown(trace, step.name, one=True, word=words[place])
-        if row.ndim == 1:
-            np.testing.assert_array_equal(row, whole[place])
-        else:
-            assert step.name in ("k", "v", "q ⊙ k", "α · v"), step.name
-
-
-def test_the_hovers_hold_their_operands(trace: Trace) -> None:
-    def operands(step: str) -> tuple[np.ndarray, np.ndarray]:
-        data = WALK(trace, step=step, word="4 '").data[0]
-        return np.asarray(data.customdata, np.float64), np.asarray(data.z, np.float64)
-
-    parts, total = operands("+ x")
-    close(parts.sum(-1), total)
-    (x, mean, deviation, gain, shift), normed = np.moveaxis(operands("norm")[0], -1, 0), operands("norm")[1]
-    close((x - mean) / deviation * gain + shift, normed)
-    for step in ("q ⊙ k", "α · v"):
-        parts, product = operands(step)
-        close(parts[..., 0] * parts[..., 1], product)
-    attention = trace.attention[0]
-    close(operands("q ⊙ k")[1].sum(axis=1), attention.stage("scores", 0)[4])
-    close(operands("α · v")[1].sum(axis=0), attention.stage("context", 0)[4])
-
-
-def test_source_and_target_each_have_their_own_walk(bert: TransformerModel) -> None:
-    model = ex.build("t5", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu")
-    trace = ex.trace(model, "The dog slept because it was tired.", target="It slept.", blocks=True)
-    assert "+ bias" in [step.name for step in steps_of(trace)]
-    for where, rows, columns in (("encoder", trace.source, trace.source), ("decoder", trace.target, trace.target),
-                                 ("cross", trace.target, trace.source)):  # fmt: skip
-        assert rows is not None and columns is not None
-        assert shown(trace, "softmax", layer=f"{where} layer 1").shape == (len(rows), len(columns))
-        assert len(shown(trace, "k", layer=f"{where} layer 1")) == len(columns)
-        assert len(shown(trace, "units", layer=f"{where} layer 1")) == len(rows)
-
-
 def test_a_trace_without_blocks_says_how_to_make_one(bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="blocks=True"):
-        WALK(ex.trace(bert, SENTENCE))
+        VIEWS["residual-stream"](ex.trace(bert, SENTENCE))
     with pytest.raises(ex.ExplorerError, match="blocks=True"):
         ex.trace(bert, SENTENCE).block("encoder", 0, "attention")
 
