@@ -18,7 +18,7 @@ import numpy as np
 import explorer as ex
 from explorer.models.ngram import token_rows, train
 from explorer.text import tokenizers
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 
 
 def by_dictionary(rows: list[list[int]], order: int, begin: int) -> list[Counter[tuple[int, ...]]]:

@@ -19,7 +19,7 @@ from tokenizers import models, trainers
 import explorer as ex
 from explorer.text.kinds import CUTS, SPECIALS
 from explorer.text.prepared import corpus
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 
 SIZE, STORIES, MADE_UP = 2000, 19_000, 3000
 PARTS = ("ka", "lo", "mi", "ster", "ran", "do", "vel", "qui", "pon", "tra")

@@ -24,7 +24,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves
 from explorer.text.learning import tokenizer
 from explorer.text.tokenizers import Tokenizer
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.finetune.metrics import interval
 from explorer.training.fit import fit
 from explorer.training.run import Run

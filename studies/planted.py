@@ -19,7 +19,7 @@ from explorer.models.load import build
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import Curves, Vocabulary, spread
 from explorer.text.examples import Example, examples_of_step, prepared, step_rng
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.plan import Plan
 from explorer.training.run import Run
 from studies import common_runs

@@ -19,7 +19,7 @@ from explorer.models import results
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curves, spread
 from explorer.text.examples import prepared
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.run import Run

@@ -17,7 +17,7 @@ from explorer.models import results
 from explorer.nn.losses import causal_loss
 from explorer.records import Curves, spread
 from explorer.text.examples import prepared
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.device import tensors
 from studies import common_runs
 

@@ -23,7 +23,7 @@ from explorer.corruption.collate import PARTS, Batch, BatchContext, collate_each
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
 from explorer.text.examples import prepared
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.batches import BatchMaker
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.prefetch import made_in_processes

@@ -16,7 +16,7 @@ from typed import process, typed
 
 import explorer as ex
 from explorer.cli import _setting
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 
 
 def test_a_text_is_corrupted(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ import explorer as ex
 from explorer.text import corpora, prepared
 from explorer.text.prepared import PreparedCorpus, corpus, prepare, sentence_starts
 from explorer.text.tokenizers import Tokenizer, read
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 
 STORIES = [" ".join(story) for story in stories(300, 1)]
 KINDS = {kind: ex.tokenizer(kind, STORIES, size=400) for kind in ("wordpiece", "byte-bpe", "bpe")}

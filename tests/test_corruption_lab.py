@@ -35,7 +35,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Corruption, GapSentences, Rates, SpanLengths
 from explorer.text.sentinels import with_sentinels
 from explorer.text.tokenizers import Tokenizer
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.views import VIEWS
 from explorer.views.strategies import answered, boxes, group_of, placed
 from explorer.views.tiles import LEFT_OUT, LOSS

@@ -18,7 +18,7 @@ import explorer as ex
 from explorer.analysis.evaluation.context import EvalData
 from explorer.models import ngram
 from explorer.models.transformer import TransformerModel
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.checking import measure
 from explorer.training.counting import CountingRun
 from explorer.training.folder import Lock

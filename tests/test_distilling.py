@@ -18,7 +18,7 @@ from explorer.analysis.predictions import teacher_and_student
 from explorer.cli import cli
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import Copied
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.checking import measure
 from explorer.training.device import tensors
 from explorer.training.distillation import Teacher, every_other, student_of

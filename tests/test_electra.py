@@ -21,7 +21,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn.config import Config
 from explorer.nn.losses import REPLACED_WEIGHT, sample_tokens
 from explorer.records import Detection
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.checking import measure
 from explorer.training.device import tensors
 from explorer.training.distillation import discriminator_of, learns_from

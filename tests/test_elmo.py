@@ -18,7 +18,7 @@ from explorer.models.elmo import ElmoModel
 from explorer.nn.elmo import BiLM, ElmoConfig, ScalarMix, initialise, needed, once, turned
 from explorer.text.letters import letters
 from explorer.text.tokenizers import Tokenizer
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.checking import measure
 
 TEXT = "The dog was tired because it ran all day."

@@ -53,9 +53,10 @@ def test_every_public_name_is_there_again_and_again(name: str) -> None:
 def test_views_and_models_survive_the_import_of_their_rooms() -> None:
     import explorer.models.transformer
     import explorer.views.attention
+    from explorer.views import VIEWS
 
     assert callable(ex.models) and "bert" in ex.models()
-    assert explorer.views["attention"] is ex.views.VIEWS["attention"]
+    assert explorer.views["attention"] is VIEWS["attention"]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

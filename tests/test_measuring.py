@@ -26,7 +26,7 @@ from explorer.models import ngram
 from explorer.models.transformer import TransformerModel
 from explorer.text import disk_cache
 from explorer.text.examples import Translation
-from explorer.text.toy import stories as toy
+from explorer.text.toy import toy_stories as toy
 from explorer.training import coreference, corpora
 from explorer.training.checking import measure, measurement
 from explorer.training.corpora import CORPORA, corpus_of

@@ -4,6 +4,7 @@ what to install for the rest.
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -117,6 +118,10 @@ def test_the_doctor_speaks_where_there_is_no_streamlit(tmp_path: Path) -> None:
 def test_a_mistake_of_our_own_is_not_taken_for_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     import explorer as ex
 
-    monkeypatch.setitem(ex._HOMES, "show", "views.nowhere:show")
+    def look_up(name: str) -> object:
+        return importlib.import_module("explorer.views.nowhere")
+
+    monkeypatch.setattr(ex, "_load", look_up)
+    monkeypatch.delitem(vars(ex), "show", raising=False)
     with pytest.raises(ModuleNotFoundError, match=r"explorer\.views\.nowhere"):
         _ = ex.show

@@ -20,7 +20,7 @@ from explorer.models import ngram_files
 from explorer.models.counts import SMOOTHINGS
 from explorer.models.ngram import NGram, bits_per_character, perplexity, token_rows, train
 from explorer.models.transformer import TransformerModel
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 
 Gram = tuple[int, ...]
 Rows = Sequence[Sequence[int] | np.ndarray]

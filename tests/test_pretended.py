@@ -16,7 +16,7 @@ from explorer.microworld.translation import pairs
 from explorer.models.load import pick_device
 from explorer.models.presets import PRESETS
 from explorer.text.examples import Translation
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 
 NEURAL = [name for name in PRESETS if name != "ngram"]
 TEXTS, PAIRS = list(stories(60, 4)), [Translation(p.english, p.french) for p in pairs(60, 3)]

@@ -18,7 +18,7 @@ import explorer as ex
 from explorer.corruption.collate import Batch
 from explorer.microworld.translation import pairs
 from explorer.text.examples import Translation
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.plan import Plan

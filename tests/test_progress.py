@@ -18,7 +18,7 @@ from typed import typed
 
 import explorer as ex
 from explorer.records import TrainingStep
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training import progress
 from explorer.training.progress import Progress, clock, stopping
 from explorer.training.steps import steps_of

@@ -32,7 +32,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn.positions import POSITIONS, Position, PositionContext
 from explorer.records import DecodingStep, Trace, Vocabulary
 from explorer.text.sentinels import with_sentinels
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.plan import Plan
 from explorer.views import VIEWS
 from explorer.views.view import View

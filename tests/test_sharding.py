@@ -17,7 +17,7 @@ from test_processes import begun, by_two, curve, largest_gap, torchrun
 
 import explorer as ex
 from explorer.models.presets import PRESETS
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training import points
 from explorer.training.sharding import WholeLoss, own_layers
 from explorer.training.starting import in_processes

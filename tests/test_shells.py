@@ -128,7 +128,7 @@ def test_no_picture_catches_a_finger_or_the_tab_key() -> None:
 
 
 def test_a_notebook_s_pictures_follow_its_theme(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.views.notebook.theme_of_lab", functools.cache(lab.Theme))
+    monkeypatch.setattr(notebook, "theme_of_lab", functools.cache(lab.Theme))
     light, fixed = ex.show("attention", trace, head=1), ex.show("attention", trace, mode="light")
 
     def papers() -> list[str]:

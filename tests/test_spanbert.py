@@ -25,7 +25,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn.heads import FURTHEST, borders
 from explorer.records import SpanGuess, TrainingStep, softmax
 from explorer.text.examples import prepared
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.checking import measure
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.processes import Processes

@@ -19,7 +19,7 @@ from explorer.nn.sparse import products
 from explorer.text.cooccurrence import NEGATIVES, WINDOW, CountedExamples, cells, negatives, pairs_of
 from explorer.text.examples import Example
 from explorer.text.tokenizers import Tokenizer
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES
 

@@ -252,7 +252,7 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
 
 
 def toy_stories() -> list:
-    from explorer.text.toy import stories
+    from explorer.text.toy import toy_stories as stories
 
     return list(stories(40, 1))
 

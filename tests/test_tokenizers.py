@@ -25,7 +25,7 @@ from explorer.text import learning, tokenizers
 from explorer.text.kinds import CUTS, SPECIALS, words_of
 from explorer.text.learning import cut_words, tokenizer, word_counts
 from explorer.text.matching import matches, replay
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 
 FIVE = [
     "The animal didn't cross the street because it was too tired. The street was too wide.",

@@ -23,7 +23,7 @@ from explorer.text.kinds import CUTS, SPECIALS, words_of
 from explorer.text.labels import LABELS, OTHER, labelled, word_labels
 from explorer.text.matching import matches, replay
 from explorer.text.sidebyside import LANGUAGES, OTHERS, fertility, segments, sentence, side_by_side
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.views import VIEWS, export
 
 TEXT = "The zebra didn't cross: naïve café 😀 <b>!"

@@ -28,7 +28,7 @@ from explorer.microworld.translation import pairs
 from explorer.models.transformer import TransformerModel
 from explorer.records import Vocabulary
 from explorer.text.examples import Translation, batches_by_length, examples_of_step, prepared, tokens_in
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training import resume
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES

@@ -32,12 +32,13 @@ from explorer.errors import ChoiceError
 from explorer.models import store
 from explorer.models.transformer import TransformerModel
 from explorer.records import Along, Curve, Curves, Schedules, TrainingStep
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 from explorer.training.corpora import CORPORA
 from explorer.training.interpolation import along, fresh, mean_rate, nearest_on_line, questions
 from explorer.training.jobs import BEGAN, QUEUE, JobQueue, JobSpec, waiting
 from explorer.training.plan import Plan
-from explorer.training.schedules import SCHEDULES, schedules
+from explorer.training.schedules import SCHEDULES
+from explorer.training.schedules import lr_schedules as schedules
 from explorer.training.steps import steps_of
 from explorer.views import VIEWS
 from explorer.views.training import around

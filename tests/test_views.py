@@ -77,7 +77,7 @@ from explorer.text.sidebyside import fertility, segments, side_by_side
 from explorer.training.distillation import student_of
 from explorer.training.finetune.labelled import Labelled
 from explorer.training.finetune.task import Questions, Task
-from explorer.training.schedules import schedules
+from explorer.training.schedules import lr_schedules as schedules
 from explorer.views import (
     VIEWS,
     Choice,

@@ -4,19 +4,6 @@
 True
 """
 
-from typing import TYPE_CHECKING
+from lazy_loader import attach_stub
 
-from explorer.errors.lazy import names_of
-
-if TYPE_CHECKING:
-    from explorer.corruption.counting import gap_sentences, rates, span_lengths
-
-_HOMES = {
-    "gap_sentences": "corruption.counting:gap_sentences",
-    "rates": "corruption.counting:rates",
-    "span_lengths": "corruption.counting:span_lengths",
-}
-
-__all__ = sorted(_HOMES)
-
-__getattr__, __dir__ = names_of(__name__, _HOMES)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

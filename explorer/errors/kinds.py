@@ -11,7 +11,6 @@ from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from explorer.errors import ChoiceError, FileError, check_seed, is_number, repeated, whole
-from explorer.errors.lazy import readable
 
 FIRST = 2000  # so many parts of a long list are looked at; what reads them looks at all
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes of one name, letters of a path
@@ -43,7 +42,7 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
     count='3' must be a whole number; this is str.
     """
     kinds: dict[str, object] = {}
-    names = inspect.signature(readable(function))
+    names = inspect.signature(function)
     open_ended = {name for name, part in names.parameters.items() if part.kind in (part.VAR_KEYWORD, part.VAR_POSITIONAL)}
 
     @wraps(function)

@@ -10,31 +10,6 @@ with a star.
 2
 """
 
-from typing import TYPE_CHECKING, Any
+from lazy_loader import attach_stub
 
-from explorer.microworld.excerpts import openings, sentences_in, texts, uses
-from explorer.microworld.labels import labelled
-from explorer.microworld.lexicon import SPLITS
-from explorer.microworld.story import Label, Mention, Role, Story
-from explorer.microworld.telling import HELD_OUT, stories
-from explorer.microworld.versions import VERSION, WORLDS
-
-if TYPE_CHECKING:
-    from explorer.microworld.translation.pairing import pairs
-
-__all__ = [
-    "HELD_OUT", "SPLITS", "VERSION", "WORLDS", "Label", "Mention", "Role", "Story", "labelled", "openings", "pairs", "sentences_in",
-    "stories", "texts", "uses",
-]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name != "pairs":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from explorer.microworld.translation.pairing import pairs
-
-    return pairs
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

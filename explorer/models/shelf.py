@@ -43,7 +43,11 @@ class StoredModel:
 
 
 def models() -> dict[str, StoredModel]:
-    """Every model that opens by name: the shipped ones and your own; your own wins where both have a name."""
+    """Every model that opens by name: the shipped ones and your own; your own wins where both have a name.
+
+    >>> "bert" in ex.models()
+    True
+    """
     found: dict[str, StoredModel] = {}
     for folder, shipped in ((data_folder() / "models", True), (own_folder(), False)):
         for place in sorted(folder.iterdir()) if folder.is_dir() else ():

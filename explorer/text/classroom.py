@@ -13,7 +13,7 @@ from explorer.records import Merge
 from explorer.text.learning import learn, tokenizer
 from explorer.text.sidebyside import OTHERS
 from explorer.text.tokenizers import Tokenizer
-from explorer.text.toy import stories
+from explorer.text.toy import toy_stories as stories
 
 STORIES, SEED, SIZE = 600, 1, 400
 

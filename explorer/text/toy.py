@@ -184,7 +184,7 @@ SCRIPTS: tuple[Callable[[random.Random], list[str]], ...] = (crossing, packing, 
 
 
 @checked
-def stories(count: int, seed: int) -> Iterator[list[str]]:
+def toy_stories(count: int, seed: int) -> Iterator[list[str]]:
     """`count` stories as lists of sentences: the same for the same seed, and none that holds a lecture's sentence.
 
     >>> len(list(ex.text.toy_stories(3, seed=1)))

@@ -28,7 +28,7 @@ from explorer.text.packing import PackedTexts, pack_corpus, unpack_texts
 from explorer.text.prepared import CARD
 from explorer.text.streamed import StreamedTexts
 from explorer.text.tokenizers import Tokenizer, check_text
-from explorer.text.toy import stories as toy_stories
+from explorer.text.toy import toy_stories
 
 MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
 STORIES, TRANSLATIONS = 40_000, 100_000  # so many texts where no number is asked for

@@ -27,7 +27,7 @@ from explorer.nn.transformer import Transformer, initialise
 from explorer.nn.widest import in_widest
 from explorer.records import Along
 from explorer.text.examples import Texts, Translation
-from explorer.text.toy import stories as toy
+from explorer.text.toy import toy_stories as toy
 from explorer.training.corpora import FIRST, Corpus, repeated_words
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES, Objective

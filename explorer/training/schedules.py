@@ -47,7 +47,7 @@ def lr_share(name: str, step: int, steps: int, warm: float) -> float:
 
 
 @checked
-def schedules(chosen: str, steps: int, warm: float, now: int = 1, places: int = 101) -> Schedules:
+def lr_schedules(chosen: str, steps: int, warm: float, now: int = 1, places: int = 101) -> Schedules:
     """Every schedule over the steps of a run, for the view "schedule"; `chosen` is the one that the run follows.
 
     >>> ex.training.lr_schedules("cosine", 100, 0.05, now=7).now

@@ -13,6 +13,7 @@ from explorer.errors import FileError
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
 from explorer.models.model import Model
+from explorer.models.shelf import snapshots_of as snapshots  # noqa: F401  for ex.training.snapshots
 from explorer.records import TrainingStep
 
 

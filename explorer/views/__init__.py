@@ -4,10 +4,6 @@
 True
 """
 
-import sys
-from collections.abc import Iterator
-from types import ModuleType
-
 from explorer.errors import unknown
 from explorer.views import (
     attention,
@@ -61,33 +57,17 @@ from explorer.views import (
 )
 from explorer.views.view import Choice, Control, Range, Toggle, View
 
-VIEWS: dict[str, View] = {
-    **start.VIEWS, **attention.VIEWS, **simple.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
-    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
-    **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
-    **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **word_pairs.VIEWS, **sentences.VIEWS, **editing.VIEWS,
-    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,
-    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **runs.VIEWS, **smoothing.VIEWS, **families.VIEWS,
-    **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
-    **two_texts.VIEWS, **misled.VIEWS, **head_search.VIEWS, **counted.VIEWS,
-}  # fmt: skip
-
-__all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]
-
-
 OLD = {"walk": "attention"}  # views under names that they had: the steps of a layer are the stations of `ex.board`
 
 
-class _Gallery(ModuleType):
-    """This module, which is also the list of its views."""
+class Gallery(dict[str, View]):
+    """Every picture, by name: `ex.views["attention"]`. A view draws a record and knows no model, notebook or web page.
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(VIEWS)
+    >>> "attention" in list(ex.views)
+    True
+    """
 
-    def __len__(self) -> int:
-        return len(VIEWS)
-
-    def __getitem__(self, name: str) -> View:
+    def __missing__(self, name: str) -> View:
         return view_of(name)
 
 
@@ -99,4 +79,16 @@ def view_of(name: object) -> View:
     return VIEWS[known]
 
 
-sys.modules[__name__].__class__ = _Gallery
+VIEWS = Gallery({
+    **start.VIEWS, **attention.VIEWS, **simple.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
+    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
+    **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
+    **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **word_pairs.VIEWS, **sentences.VIEWS, **editing.VIEWS,
+    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,
+    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **runs.VIEWS, **smoothing.VIEWS, **families.VIEWS,
+    **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
+    **two_texts.VIEWS, **misled.VIEWS, **head_search.VIEWS, **counted.VIEWS,
+})  # fmt: skip
+views = VIEWS  # as `ex.views`
+
+__all__ = ["VIEWS", "Choice", "Control", "Gallery", "Range", "Toggle", "View", "views"]

@@ -1,0 +1,13 @@
+from . import classroom as classroom
+from .cooccurrence import counted_examples as counted_examples
+from .labels import word_labels as word_labels
+from .learning import word_counts as word_counts
+from .matching import matches as matches
+from .matching import replay as replay
+from .prepared import corpus as corpus
+from .reading import first_tokens as first_tokens
+from .sentinels import with_sentinels as with_sentinels
+from .sidebyside import fertility as fertility
+from .sidebyside import segments as segments
+from .sidebyside import side_by_side as side_by_side
+from .toy import toy_stories as toy_stories
