@@ -139,7 +139,7 @@ def test_ever_new_sentences_never_push_out_the_model_that_reads_them(monkeypatch
     for sentence in ("The dog ran.", "The cat sat.", "A bird sang."):
         controls.made(controls.trace_of("bert", sentence))
     assert controls.opened("bert") is model and len(kept.KEPT) == 1
-    theirs = controls.Call("load", str(job_queue().home / "0123456789ab" / "run"), device="cpu")
+    theirs = controls.Call(ex.load, str(job_queue().home / "0123456789ab" / "run"), device="cpu")
     assert controls.cache_of(theirs) is kept.KEPT and controls.cache_of(controls.model_of("bert")) is kept.OPENED
 
 
@@ -147,8 +147,8 @@ def test_what_no_visitor_wrote_outlasts_the_server_and_the_rest_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path))
-    stories = controls.Call("microworld.openings", 2, 7, "test", sentences=2)
-    habits = controls.Call("head_statistics", controls.model_of("bert"), stories)
+    stories = controls.Call(ex.microworld.openings, 2, 7, "test", sentences=2)
+    habits = controls.Call(ex.head_statistics, controls.model_of("bert"), stories)
     kept.KEPT.drop(lambda key: True)
     first = controls.made(habits)
     (file,) = tmp_path.glob("page-*")

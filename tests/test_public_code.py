@@ -6,7 +6,9 @@ import ast
 import base64
 import json
 import re
+from operator import attrgetter
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import nbformat
@@ -17,8 +19,8 @@ from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.app import board
-from explorer.app.call import Call, Given, program, run
-from explorer.app.controls import FILES, made, model_of, stamp_of, trace_of
+from explorer.app.call import Call, Given, program, public_name, run
+from explorer.app.controls import made, model_of, stamp_of, trace_of
 from explorer.app.lessons import LESSONS
 
 SHOWN = ("type", "name", "x", "y", "z", "r", "theta", "a", "b", "c", "text", "customdata", "ids", "labels", "parents", "values")
@@ -150,7 +152,7 @@ def test_the_code_on_a_page_makes_its_pictures(page: str, monkeypatch: pytest.Mo
 
 
 def test_a_call_prints_what_it_runs() -> None:
-    call = Call("guess", model_of("bert"), Call("hide", "A dog ran.", [1], tokenizer=model_of("bert").attr("tokenizer")))
+    call = Call(ex.guess, model_of("bert"), Call(ex.hide, "A dog ran.", [1], tokenizer=model_of("bert").attr("tokenizer")))
     names: dict[str, Any] = {}
     exec(program(call), names)  # noqa: S102
     assert names["trace"] == call.run() == made(call)
@@ -160,17 +162,17 @@ def test_a_call_prints_what_it_runs() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        Call("corrupt", 'It\'s "odd" \\ {here} 😀\n.', "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=3, rate=0.5),
+        Call(ex.corrupt, 'It\'s "odd" \\ {here} 😀\n.', "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=3, rate=0.5),
         Call(
-            "change",
+            ex.change,
             model_of("bert"),
             "A dog ran.",
-            [Call("SetMask", "encoder", Call("np.tril", Call("np.ones", (6, 6), "bool")))],
+            [Call(ex.SetMask, "encoder", Call(np.tril, Call(np.ones, (6, 6), "bool")))],
         ),
-        Call(Call("lesson", "corruption").attr("part"), Call("result", "planted"), "fills a blank"),
-        Call("tuple", Call("decode", model_of("gpt2"), "A dog", max_tokens=3)),
-        (Call("places", "rope"), Call("places", model_of("gpt2"))),
-        Call("analysis.elmo_visibility", model_of("elmo"), "A dog ran. " * 8).item(0),
+        Call(Call(ex.lesson, "corruption").attr("part"), Call(ex.result, "planted"), "fills a blank"),
+        Call(tuple, Call(ex.decode, model_of("gpt2"), "A dog", max_tokens=3)),
+        (Call(ex.places, "rope"), Call(ex.places, model_of("gpt2"))),
+        Call(ex.analysis.elmo_visibility, model_of("elmo"), "A dog ran. " * 8).item(0),
     ],
 )
 def test_printed_calls_run_as_printed(call: Any) -> None:
@@ -180,27 +182,41 @@ def test_printed_calls_run_as_printed(call: Any) -> None:
     assert names["trace"] == run(call)
 
 
-def test_a_call_reaches_no_private_name() -> None:
+def test_every_call_in_the_app_is_printed_by_the_name_that_its_source_writes() -> None:
+    written = set()
+    for path in (ROOT / "explorer" / "app").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Attribute) and re.fullmatch(r"ex(\.\w+)+", ast.unparse(node)):
+                written.add(ast.unparse(node))
+    functions = {name: attrgetter(name.removeprefix("ex."))(ex) for name in written}
+    called = {name: value for name, value in functions.items() if isinstance(value, (FunctionType, type))}
+    assert len(called) > 80
+    assert {f"ex.{public_name(function)}" for function in called.values()} == set(called)
+    assert [public_name(function) for function in (np.ones, np.eye, np.tril, np.array, ex.models, list)] == [
+        "np.ones", "np.eye", "np.tril", "np.array", "models", "list",
+    ]  # fmt: skip
+
+
+def test_a_call_of_a_private_function_cannot_be_printed() -> None:
     with pytest.raises(AttributeError, match="not public"):
-        Call("_found", "errors").run()
+        program(Call(internal, "errors"))
 
 
 def test_calls_are_kept_until_their_files_change(tmp_path: Path, bert: object) -> None:
-    first = made(Call("trace", model_of("bert"), "A dog ran."))
-    assert made(Call("trace", model_of("bert"), "A dog ran.")) is first
+    first = made(Call(ex.trace, model_of("bert"), "A dog ran."))
+    assert made(Call(ex.trace, model_of("bert"), "A dog ran.")) is first
     folder = tmp_path / "mine"
     from explorer.models import store
 
     store.write(bert, folder)  # type: ignore[arg-type]
-    call = Call("trace", Call("load", str(folder)), "A dog ran.")
+    call = Call(ex.trace, Call(ex.load, str(folder)), "A dog ran.")
     one, before = made(call), stamp_of(call)
     assert made(call) is one
     (folder / "more").write_text("changed")
     assert stamp_of(call) != before and made(call) is not one and made(call) == made(call)
-    assert set(FILES) == {"load", "result", "steps_of", "compare_runs"}
 
 
 def test_what_is_there_already_is_printed_as_what_makes_it_elsewhere(bert: object) -> None:
-    call = Call("trace", Given(bert, Call("load", "./mine")), "A dog ran.")
+    call = Call(ex.trace, Given(bert, Call(ex.load, "./mine")), "A dog ran.")
     assert np.array_equal(made(call).source.ids, ex.trace(bert, "A dog ran.").source.ids)  # type: ignore[arg-type]
     assert "model = ex.load('./mine')" in program(call)

@@ -275,7 +275,7 @@ def test_a_registered_view_is_listed_and_shown(bert: TransformerModel) -> None:
         from explorer.app import web
         from explorer.app.call import Call
 
-        web.show(ex.views["toy"], Call("trace", Call("load", "bert", device="cpu"), "A dog."))
+        web.show(ex.views["toy"], Call(ex.trace, Call(ex.load, "bert", device="cpu"), "A dog."))
 
     at = AppTest.from_function(page, default_timeout=60).run()
     assert not at.exception and "You may not conclude anything else." in said(at) and figures(at)

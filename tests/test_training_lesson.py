@@ -37,8 +37,7 @@ from explorer.training.corpora import CORPORA
 from explorer.training.interpolation import along, fresh, mean_rate, nearest_on_line, questions
 from explorer.training.jobs import BEGAN, QUEUE, JobQueue, JobSpec, waiting
 from explorer.training.plan import Plan
-from explorer.training.schedules import SCHEDULES
-from explorer.training.schedules import lr_schedules as schedules
+from explorer.training.schedules import SCHEDULES, lr_schedules
 from explorer.training.steps import steps_of
 from explorer.views import VIEWS
 from explorer.views.training import around
@@ -150,7 +149,7 @@ def test_a_cell_of_the_probes_is_what_was_measured(home: Path) -> None:
 
 
 def test_schedules_are_the_formulas_of_the_papers() -> None:
-    record = schedules("noam", 400, 0.1, now=250)
+    record = lr_schedules("noam", 400, 0.1, now=250)
     assert set(record.names) == set(SCHEDULES) and 40 in record.at and 250 in record.at
     for name, shares in zip(record.names, record.shares, strict=True):
         rising = record.at <= 40
@@ -570,7 +569,7 @@ def test_a_shelf_without_runs_is_met_kindly() -> None:
     assert not at.exception
     if len(without) == len(store.models()):
         assert any("did not keep how they were trained" in block.value for block in at.info)
-    assert isinstance(schedules("cosine", 10, 0.1), Schedules) and "Learning rate" in charts(at)
+    assert isinstance(lr_schedules("cosine", 10, 0.1), Schedules) and "Learning rate" in charts(at)
 
 
 def test_a_line_in_the_curve_follows_the_snapshot() -> None:

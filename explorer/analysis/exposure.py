@@ -13,6 +13,7 @@ from explorer.analysis.masks import begun
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves, Exposure, log_softmax
 from explorer.records.families import AFTER
@@ -21,6 +22,7 @@ TAUGHT, WRONG, FREE = "all right so far (teacher forcing)", "one wrong token, th
 SHOWN, DRAWS = 4, 1000
 
 
+@cache_policy(CachePolicy(on_disk=True))
 @checked
 def exposure_bias(  # noqa: PLR0913  one for each thing that a reader may change
     model: TransformerModel,

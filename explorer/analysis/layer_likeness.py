@@ -12,6 +12,7 @@ from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
 from explorer.microworld import Story
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import Model, check_eval_mode
 from explorer.records import LayerLikeness, WordStates
@@ -20,6 +21,7 @@ WORD = re.compile(r"\w+|[^\w\s]")
 Word = tuple[int, int, str]  # its first letter, the one after its last, its kind
 
 
+@cache_policy(CachePolicy(on_disk=True))
 @checked
 def word_states(model: Model | ElmoModel, texts: Sequence[str | Story]) -> WordStates:
     """The state of every word of some texts in every layer: the mean over the tokens of the word. Texts with gold labels give each word
@@ -38,6 +40,7 @@ def word_states(model: Model | ElmoModel, texts: Sequence[str | Story]) -> WordS
     )
 
 
+@cache_policy(CachePolicy(on_disk=True))
 @checked
 def cka(first: Model | ElmoModel, second: Model | ElmoModel, texts: Sequence[str | Story], *, seed: int = 0) -> LayerLikeness:
     """Linear centred kernel alignment (CKA) of each layer of one model with each layer of another over the words of some texts

@@ -11,6 +11,7 @@ from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.model import Model, writing_stream
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
@@ -112,6 +113,7 @@ def _hidden_in_turn(model: Model, tokens: Tokens, change: tuple[Edit, ...]) -> t
     return wanted, losses_of(np.stack([scores[place] for scores, place in zip(found, places, strict=True)]), wanted.ids)
 
 
+@cache_policy(CachePolicy(on_disk=True))
 @checked
 def held_losses(model: TransformerModel, texts: Iterable[str], *, pieces: int = PIECES, count: int = 32) -> HeldLosses:
     """The loss under every mask over the first tokens of new texts, the same number of each: [mask, text, position].

@@ -11,6 +11,7 @@ from explorer.corruption.prediction import Sampler
 from explorer.corruption.strategies import corrupt
 from explorer.errors import ChoiceError, check_seed
 from explorer.errors.kinds import checked
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.model import check_eval_mode
 from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel
@@ -126,6 +127,7 @@ def teacher_and_student(
     return Copied((teacher.name, student.name), corruption, texts, (1.0, TEMPERATURE), shown, gap)
 
 
+@cache_policy(CachePolicy(keeps=False))
 @checked
 def generator(model: TransformerModel, seed: int = 0) -> Sampler:
     """A masked model as ELECTRA's generator: at every mask a token drawn by its probabilities. For `sample=` of "electra".

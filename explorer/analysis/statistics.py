@@ -12,6 +12,7 @@ from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
 from explorer.microworld import Story
 from explorer.microworld.antecedents import antecedents
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.model import Model
 from explorer.records import Attention, HeadStatistics, Tokens
 from explorer.text.reading import Text
@@ -91,6 +92,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 
+@cache_policy(CachePolicy(on_disk=True))
 @checked
 def head_statistics(model: Model, texts: Sequence[Text | Story], *, stream: str | None = None) -> HeadStatistics:
     """The mean of every measure over all rows of all texts, for each layer and head of one stream.

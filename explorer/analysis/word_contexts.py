@@ -10,11 +10,13 @@ from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import Model, check_eval_mode, reading_stream
 from explorer.records import Contexts, Tokens
 
 
+@cache_policy(CachePolicy(on_disk=True))
 @checked
 def contexts(model: Model | ElmoModel, word: str, uses: Sequence[tuple[str, int, str]]) -> Contexts:
     """One word in many texts: each use is (text, letter at which the word begins, its sense or "").

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+import explorer as ex
 from explorer.app import deeds, hold, present, web
 from explorer.app.cached import kept
 from explorer.app.call import Call, Expression, Given, calls, program
@@ -237,7 +238,7 @@ def _keep_row(key: str, trace: Trace, asked: dict[str, Any]) -> None:
     edit = row_of(trace, asked)
     if edit is not None:
         given = (edit.stream, edit.layer, edit.head, edit.query, np.asarray(edit.row).tolist())
-        st.session_state[f"{key}.rows"] += (Call("ReplaceRow", *given),)
+        st.session_state[f"{key}.rows"] += (Call(ex.ReplaceRow, *given),)
 
 
 def _with_edits(what: Expression, key: str) -> Expression:
@@ -247,7 +248,7 @@ def _with_edits(what: Expression, key: str) -> Expression:
     rows = list(st.session_state[f"{key}.rows"])
     if not rows or not isinstance(what, Call):
         return what
-    return Call(what.name, *what.given, **what.options | {"edits": [*what.options.get("edits", ()), *rows]})
+    return Call(what.function, *what.given, **what.options | {"edits": [*what.options.get("edits", ()), *rows]})
 
 
 def _undoing(key: str, asked: Expression) -> None:

@@ -1,35 +1,59 @@
 """Calls of public names that are run and printed from one object, so that the Python on a page is the Python that made its picture.
 
->>> made = Call("trace", Call("load", "bert", device="cpu"), "A dog ran.")
->>> print(program(made))
+>>> call = Call(ex.trace, Call(ex.load, "bert", device="cpu"), "A dog ran.")
+>>> print(program(call))
 import explorer as ex
 <BLANKLINE>
 model = ex.load('bert', device='cpu')
 trace = ex.trace(model, 'A dog ran.')
->>> len(made.run().source)
+>>> len(call.run().source)
 6
 """
 
 from __future__ import annotations
 
-import builtins
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
+from explorer.models.caching import policy_of
+
 LINE = 100  # letters of a line, at most, before a call is written over several
-BUILTINS = ("list", "range", "sum", "tuple")
-OPENING = ("load", "build")  # what opens a model
-NUMPY = "np."
+ROOMS = (
+    "",
+    "analysis",
+    "corruption",
+    "decoding",
+    "microworld",
+    "text",
+    "training",
+    "text.classroom",
+    "analysis.costs",
+)  # whose functions are public, the shortest name first
 NAMES = {
-    "load": "model",
-    "build": "model",
     "text.with_sentinels": "tokenizer",
     "trace": "read",
-}  # of what is given a line by itself
+}  # of what is given a line by itself, where its own name would mislead
 RESULT = "trace"  # the name of what the whole call makes
+
+
+@cache
+def public_name(function: Any) -> str:
+    """The name by which everybody can write a function: of `explorer` without "ex.", of NumPy with "np.", of Python itself as it is.
+
+    >>> public_name(ex.trace), public_name(ex.analysis.neighbours), public_name(list)
+    ('trace', 'analysis.neighbours', 'list')
+    """
+    name, home = function.__name__, function.__module__
+    if home in ("builtins", "numpy"):
+        return name if home == "builtins" else f"np.{name}"
+    for room in ROOMS:
+        module = import_module(f"explorer.{room}".rstrip("."))
+        if name in dir(module) and not name.startswith("_") and getattr(module, name) is function:
+            return f"{room}.{name}".lstrip(".")
+    raise AttributeError(f"{home}.{name} is not public.")
 
 
 class Expression:
@@ -61,30 +85,43 @@ class Expression:
 
 
 class Call(Expression):
-    """A call of a public name: below `ex` ("trace", "analysis.neighbours"), below NumPy ("np.ones"), one of a few builtins, or a method.
+    """A call of a function that has a public name, of NumPy or of Python itself, or of a method.
 
-    A method is given as the part that it is: `Call(Call("lesson", "attention").attr("exercises"), trace)`.
+    A method is given as the part that it is: `Call(Call(ex.lesson, "attention").attr("exercises"), trace)`.
     """
 
-    def __init__(self, name: str | CallPart, /, *given: Any, **options: Any) -> None:
-        self.name, self.given, self.options = name, given, options
+    def __init__(self, function: Any, /, *given: Any, **options: Any) -> None:
+        self.function, self.given, self.options = function, given, options
 
     def run(self, make: Callable[[Any], Any] | None = None) -> Any:
         """What the call makes. What a builtin takes up whole may be an iterator, which nobody can keep: it is run here and now."""
-        first = _once if self.name in BUILTINS else run
+        first = _once if self.builtin else run
         given, options = [first(one, make) for one in self.given], {key: run(one, make) for key, one in self.options.items()}
-        function = function_of(self.name) if isinstance(self.name, str) else self.name.run(make)
-        return function(*given, **options)
+        return run(self.function, make)(*given, **options)
 
     def parts(self) -> Iterator[Any]:
         """What is given to it."""
-        yield from (() if isinstance(self.name, str) else (self.name,))
-        yield from (*self.given, *self.options.values())
+        yield from (self.function, *self.given, *self.options.values())
 
     @property
-    def last(self) -> str:
-        """The last part of its name."""
-        return self.name.rpartition(".")[2] if isinstance(self.name, str) else str(self.name.key)
+    def builtin(self) -> bool:
+        """Whether Python itself has the function."""
+        return getattr(self.function, "__module__", "") == "builtins"
+
+    @property
+    def opens(self) -> bool:
+        """Whether it opens a model."""
+        return policy_of(self.function).opens
+
+    @property
+    def name(self) -> str:
+        """What is called: a public name, or a method."""
+        return str(self.function.key) if isinstance(self.function, CallPart) else public_name(self.function)
+
+    @property
+    def label(self) -> str:
+        """A name for what it makes."""
+        return "model" if self.opens else NAMES.get(self.name, self.name.rpartition(".")[2])
 
 
 class CallPart(Expression):
@@ -116,17 +153,6 @@ class Given(Expression):
     def parts(self) -> Iterator[Any]:
         """What makes it elsewhere."""
         yield self.elsewhere
-
-
-def function_of(name: str) -> Any:
-    """The public function of that name."""
-    room, rest = ("numpy", name.removeprefix(NUMPY)) if name.startswith(NUMPY) else ("explorer", name)
-    found: Any = builtins if name in BUILTINS else import_module(room)
-    for part in rest.split("."):
-        if part.startswith("_"):
-            raise AttributeError(f"{name} is not public.")
-        found = getattr(found, part)
-    return found
 
 
 def run(value: Any, make: Callable[[Any], Any] | None = None) -> Any:
@@ -165,10 +191,10 @@ def program(made: Any, name: str = RESULT) -> str:
     lines: list[str] = []
     names: dict[str, str] = {}
     for one in _worth_a_name(inside, made):
-        label = _unused(NAMES.get(str(one.name), one.last), {name, *names.values()})
+        label = _unused(one.label, {name, *names.values()})
         lines.append(f"{label} = {wrapped(one, names, len(label) + 3)}")
         names[one.text] = label
-    numpy = ["import numpy as np", ""] if any(str(one.name).startswith(NUMPY) for one in inside) else []
+    numpy = ["import numpy as np", ""] if any(one.name.startswith("np.") for one in inside) else []
     return "\n".join([*numpy, "import explorer as ex", "", *lines, f"{name} = {wrapped(made, names, len(name) + 3)}"])
 
 
@@ -177,7 +203,7 @@ def _worth_a_name(inside: list[Call], made: Any) -> list[Call]:
     often = Counter(one.text for one in inside)
     first: dict[str, Call] = {}
     for one in inside:
-        if one is not made and one.name not in BUILTINS and (one.name in OPENING or often[one.text] > 1):
+        if one is not made and not one.builtin and (one.opens or often[one.text] > 1):
             first.setdefault(one.text, one)
     return list(first.values())
 
@@ -210,9 +236,9 @@ def written(value: Any, names: Mapping[str, str]) -> str:
 
 def _function(value: Call, names: Mapping[str, str]) -> str:
     """A function as it is written."""
-    if not isinstance(value.name, str):
-        return written(value.name, names)
-    return value.name if value.name in BUILTINS or value.name.startswith(NUMPY) else f"ex.{value.name}"
+    if isinstance(value.function, CallPart):
+        return written(value.function, names)
+    return value.name if value.builtin or value.name.startswith("np.") else f"ex.{value.name}"
 
 
 def _arguments(value: Call, names: Mapping[str, str]) -> list[str]:

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import hold, hosted
 from explorer.app.cached import KEPT, OPENED, kept, lasting
-from explorer.app.call import OPENING, Call, Expression, Given, calls, run
+from explorer.app.call import Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
 from explorer.app.lessons import SENTENCE
 from explorer.errors import ExplorerError
-from explorer.models import run_folder, store
 from explorer.models.cache import Cache, Stamp, stamp
+from explorer.models.caching import USUAL, policy_of
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
 from explorer.nn.config import FAMILIES
 from explorer.training.jobs import job_queue
 from explorer.views import theme
 
-UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
-# of stories that no visitor wrote, and slow to make
-LASTING = {
-    "analysis.cka", "analysis.contexts", "analysis.exposure_bias", "analysis.held_losses", "analysis.word_states", "head_statistics",
-    "training.along",
-}  # fmt: skip
 AGREED = "yours.agreed"  # in the session: the folder or hub name that the visitor opened in *Your model*
 FIRST = "bert"  # the model that a lesson opens with
 LECTURED = "The animal didn't cross the street because it was too tired."  # in the lectures, and kept out of every training
@@ -40,7 +35,7 @@ WARNING = (
 
 def model_of(name: str) -> Call:
     """The call that opens a model."""
-    return Call("load", name, device="cpu")
+    return Call(ex.load, name, device="cpu")
 
 
 def opened(name: str) -> Any:
@@ -50,7 +45,7 @@ def opened(name: str) -> Any:
 
 def trace_of(name: str, text: str | list[int]) -> Call:
     """The call that traces a text, or the IDs of its tokens, with every block where the model shows them."""
-    return Call("trace", model_of(name), text, blocks=not getattr(opened(name), "without_blocks", ""))
+    return Call(ex.trace, model_of(name), text, blocks=not getattr(opened(name), "without_blocks", ""))
 
 
 def target_of(model: Any, text: str) -> dict[str, str]:
@@ -63,19 +58,21 @@ def made(what: Any) -> Any:
 
     A call inside it is kept as well. What depends on files is made again when they have changed.
     """
-    if isinstance(what, Call):
-        hosted.check_text((*what.given, *what.options.values()))
-    if not isinstance(what, Call) or what.name in UNKEPT or any(isinstance(one, Given) for one in calls(what)):
-        return what.run(made) if isinstance(what, Expression) else run(what, made)
-    doing = "Opening the model …" if what.name in OPENING else "Asking the model …"
+    if not isinstance(what, Call):
+        return run(what, made)
+    hosted.check_text((*what.given, *what.options.values()))
+    policy = policy_of(what.function)
+    if not policy.keeps or any(isinstance(one, Given) for one in calls(what)):
+        return what.run(made)
+    doing = "Opening the model …" if policy.opens else "Asking the model …"
     key = (what.text, stamp_of(what))
-    make = (lambda: lasting(key, lambda: what.run(made))) if what.name in LASTING else lambda: what.run(made)
+    make = (lambda: lasting(key, lambda: what.run(made))) if policy.on_disk else lambda: what.run(made)
     return kept(key, make, doing, cache_of(what))
 
 
 def cache_of(what: Call) -> Cache:
     """Opened models are kept apart from the rest, but for those that visitors train: there are ever more, and few look at each."""
-    if what.name not in OPENING:
+    if not what.opens:
         return KEPT
     home = job_queue().home
     return KEPT if any(isinstance(one, str) and Path(one).is_relative_to(home) for one in what.given) else OPENED
@@ -96,39 +93,8 @@ def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:
 
 def stamp_of(what: Expression) -> tuple[Stamp, ...]:
     """The times and sizes of the files that a call reads: of models that it opens, of steps and results that it reads."""
-    return tuple(stamp(*FILES[one.last](one)) for one in calls(what) if isinstance(one, Call) and one.last in FILES)
-
-
-def _of_model(call: Call) -> tuple[Path, ...]:
-    """The folder of a model, or of its snapshot."""
-    try:
-        folder = store.folder_of(call.given[0])
-    except ExplorerError:
-        return ()  # no folder: a name on the hub
-    return (folder if (step := call.options.get("step")) is None else run_folder.place_of(folder, step),)
-
-
-def _of_steps(call: Call) -> tuple[Path, ...]:
-    """The list of steps: a run adds to it."""
-    return (Path(run(call.given[0])) / run_folder.STEPS,)
-
-
-def _of_runs(call: Call) -> tuple[Path, ...]:
-    """The lists of steps of several runs."""
-    return tuple(Path(run(folder)) / run_folder.STEPS for folder in call.given[0].values())
-
-
-def _of_result(call: Call) -> tuple[Path, ...]:
-    """The folder of a result."""
-    return (store.data_folder() / "results" / call.given[0],)
-
-
-FILES: dict[str, Callable[[Call], tuple[Path, ...]]] = {
-    "load": _of_model,
-    "result": _of_result,
-    "steps_of": _of_steps,
-    "compare_runs": _of_runs,
-}
+    reading = [one for one in calls(what) if isinstance(one, Call) and policy_of(one.function).files is not USUAL.files]
+    return tuple(stamp(*policy_of(one.function).files(*run(one.given), **run(one.options))) for one in reading)
 
 
 def attentive() -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.exercises import predict
@@ -21,7 +22,7 @@ from explorer.views import VIEWS
 
 def call(name: str, part: str = "record") -> Call:
     """The call that reads a result."""
-    return Call("result", name) if part == "record" else Call("result", name, part)
+    return Call(ex.result, name) if part == "record" else Call(ex.result, name, part)
 
 
 def there(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import explorer as ex
 from explorer.app import recorded
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of
@@ -25,9 +26,9 @@ FIRST: dict[str, Callable[[], Exercise | None]] = {
             [hall.moved(name, start.TEXT, hall.choices(start.TEXT)[start.WORD], (start.OTHER,)) for name in hall.shown_models()]
         )
     ),
-    "scale": lambda: attention.scale_question(made(Call("analysis.saturation"))),
-    "heads": lambda: heads.pointing_question(made(Call("trace", model_of("bert"), SENTENCE))),
-    "order": lambda: positions.blind_question(made(Call("shuffle", model_of("bert"), SENTENCE, seed=1))),
+    "scale": lambda: attention.scale_question(made(Call(ex.analysis.saturation))),
+    "heads": lambda: heads.pointing_question(made(Call(ex.trace, model_of("bert"), SENTENCE))),
+    "order": lambda: positions.blind_question(made(Call(ex.shuffle, model_of("bert"), SENTENCE, seed=1))),
     "mask": lambda: family_questions.mask_question(made(families.held("gpt2"))),
     "planted": lambda: corruption.planted_question(made(recorded.call("planted"))),
 }

@@ -12,7 +12,8 @@ import torch
 
 from explorer.errors import ChoiceError, ExplorerError, FileError, check_seed, unknown
 from explorer.errors.kinds import checked
-from explorer.models import store
+from explorer.models import run_folder, store
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.factory import configure, model_of
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.folders import staged
@@ -35,6 +36,16 @@ HUB_NAME = re.compile(r"(?!.*(\.\.|--))[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-
 SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
 
 
+def _files_of(what: str | Path, *, step: int | None = None, **options: Any) -> tuple[Path, ...]:
+    """The folder of a model, or of its snapshot; none for a name on the hub."""
+    try:
+        folder = store.folder_of(what)
+    except ExplorerError:
+        return ()
+    return (folder if step is None else run_folder.place_of(folder, step),)
+
+
+@cache_policy(CachePolicy(opens=True, files=_files_of))
 @checked
 def load(
     what: str | Path | tuple[Any, Any],
@@ -79,6 +90,7 @@ def on_hub(what: str | Path) -> bool:
     return what.startswith(HUB) or (ON_HUB.fullmatch(what) is not None and not _there(Path(what)))
 
 
+@cache_policy(CachePolicy(opens=True))
 @checked
 def build(  # noqa: PLR0913  the public contract fixes these names
     name: str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from safetensors import safe_open
@@ -11,6 +12,7 @@ from safetensors import safe_open
 from explorer.errors import unknown
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.folders import data_folder
 from explorer.records import Record, SupportTable
 
@@ -28,6 +30,11 @@ def results() -> tuple[str, ...]:
     return tuple(sorted(place.name for place in folder.iterdir() if any(place.glob("*.npz")))) if folder.is_dir() else ()
 
 
+def _files_of(name: str, part: str = "record") -> tuple[Path, ...]:
+    return (data_folder() / "results" / name,)
+
+
+@cache_policy(CachePolicy(files=_files_of))
 @checked
 def result(name: str, part: str = "record") -> Record:
     """A recorded measurement that a lesson shows, or a part of one, as the record that it is; its card says how to make it again.

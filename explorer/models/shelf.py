@@ -11,6 +11,7 @@ from typing import Any
 from explorer.errors import FileError, unknown
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.folders import data_folder, own_folder
 from explorer.models.presets import size_of
 
@@ -42,6 +43,7 @@ class StoredModel:
         }
 
 
+@cache_policy(CachePolicy(keeps=False))  # there may be more of them
 def models() -> dict[str, StoredModel]:
     """Every model that opens by name: the shipped ones and your own; your own wins where both have a name.
 

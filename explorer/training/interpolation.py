@@ -21,6 +21,7 @@ from explorer.microworld import stories as microworld
 from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.excerpts import MOST
 from explorer.microworld.translation import pairs
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
 from explorer.nn.transformer import Transformer, initialise
@@ -36,6 +37,7 @@ Weights = Mapping[str, Tensor]
 MOST_PLACES = 10_001  # on the line, for each of which the loss is measured
 
 
+@cache_policy(CachePolicy(on_disk=True))
 @checked
 def along(
     model: TransformerModel,

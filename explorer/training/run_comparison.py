@@ -10,6 +10,7 @@ from typing import Any
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.nn.config import FAMILIES, Config
 from explorer.records import RunsBeside
 from explorer.training.plan import Plan
@@ -22,6 +23,11 @@ DEFAULTS, SHAPES = (
 MISSING = "–"
 
 
+def _files_of(runs: Mapping[str, str | Path]) -> tuple[Path, ...]:
+    return tuple(Path(folder) / run_folder.STEPS for folder in runs.values())
+
+
+@cache_policy(CachePolicy(files=_files_of))
 @checked
 def compare_runs(runs: Mapping[str, str | Path]) -> RunsBeside:
     """The steps of several runs, each given as its name and its folder, and every setting in which they differ.

@@ -12,6 +12,7 @@ import numpy as np
 from explorer.errors import FileError
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
+from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.model import Model
 from explorer.models.shelf import snapshots_of as snapshots  # noqa: F401  for ex.training.snapshots
 from explorer.records import TrainingStep
@@ -75,6 +76,12 @@ def line_of(made: TrainingStep) -> str:
     return json.dumps(short, ensure_ascii=False) + "\n"
 
 
+def _files_of(folder: str | Path) -> tuple[Path, ...]:
+    """The list of steps: a run adds to it."""
+    return (Path(folder) / run_folder.STEPS,)
+
+
+@cache_policy(CachePolicy(files=_files_of))
 @checked
 def steps_of(folder: str | Path) -> list[TrainingStep]:
     """The steps that a run wrote down.

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import asked, made, model_of, read, warn_of_lectured, warn_of_unseen
@@ -10,8 +11,8 @@ from explorer.app.glossary import say
 from explorer.app.lessons.attention import questions as lesson
 from explorer.views import VIEWS
 
-DRAWN = Call("analysis.saturation")  # random queries and keys of eight widths
-MEASURED = Call("result", "scale")  # twelve trainings
+DRAWN = Call(ex.analysis.saturation)  # random queries and keys of eight widths
+MEASURED = Call(ex.result, "scale")  # twelve trainings
 
 
 def simple() -> None:
@@ -39,7 +40,7 @@ page = LessonPage(
 )
 with page.bar:
     name, text = asked()
-call = Call("trace", model_of(name), text, blocks=True)
+call = Call(ex.trace, model_of(name), text, blocks=True)
 record = read(call)
 warn_of_unseen(record.source)
 warn_of_lectured(text)

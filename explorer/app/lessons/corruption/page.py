@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import hold, recorded, web
 from explorer.app.controls import made, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
@@ -86,7 +87,7 @@ def hidden() -> None:
 
 def how_much() -> None:
     """How much is hidden by chance: in many draws, then in one of a thousand tokens."""
-    rates = lab.counted("rates", name, text)
+    rates = lab.counted(ex.corruption.rates, name, text)
     web.show(VIEWS["rates"], rates, question=(lesson.coin_question(made(rates)), f"guess.coins.{text}"))
 
 
@@ -103,7 +104,7 @@ def planted() -> None:
 def spans() -> None:
     """How long the spans of a strategy are."""
     which = st.segmented_control("Spans of", list(laws()), default="spanbert", required=True, key="spans", bind="query-params")
-    drawn = lab.counted("span_lengths", name, text, which)
+    drawn = lab.counted(ex.corruption.span_lengths, name, text, which)
     web.show(VIEWS["span-lengths"], drawn, question=(lesson.spans_question(read(drawn)), f"guess.spans.{which}.{text}"))
 
 
@@ -140,7 +141,9 @@ page.parts(
     PagePart("What 80/10/10 is for", planted, "80/10/10"),
     PagePart("How long are spans?", spans, "Spans"),
     PagePart(
-        "Whole sentences", partial(web.show, VIEWS["gap-sentences"], lab.counted("gap_sentences", name, text)), "Sentences"
+        "Whole sentences",
+        partial(web.show, VIEWS["gap-sentences"], lab.counted(ex.corruption.gap_sentences, name, text)),
+        "Sentences",
     ),
     asking(lambda: lab.asked(name, text, seed), "corruption.exercise", lesson.DECK, lesson.NOTATION),
 )

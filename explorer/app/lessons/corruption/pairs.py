@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, read
@@ -19,8 +20,8 @@ SHARE = 0.3  # of a short text
 def spans_of(text: str, seed: int) -> Call:
     """Hidden spans of a text, and what SpanBERT's two output layers predict for them."""
     spanbert = model_of("spanbert")
-    hidden = Call("corrupt", text, "spanbert", tokenizer=spanbert.attr("tokenizer"), rate=SHARE, seed=seed)
-    return Call("analysis.guess_spans", spanbert, hidden)
+    hidden = Call(ex.corrupt, text, "spanbert", tokenizer=spanbert.attr("tokenizer"), rate=SHARE, seed=seed)
+    return Call(ex.analysis.guess_spans, spanbert, hidden)
 
 
 def section(name: str, text: str, seed: int) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read
@@ -21,7 +23,7 @@ from explorer.models.store import StoredModel, models
 from explorer.records import Exercise
 from explorer.views import VIEWS
 
-NEW = ("microworld.texts", 20, 3, "validation")  # stories unrelated to the text
+NEW = Call(ex.microworld.texts, 20, 3, "validation")  # stories unrelated to the text
 
 
 def seeded(key: str) -> int:
@@ -54,44 +56,44 @@ def _fills(held: StoredModel) -> bool:
 
 def pieces_of(name: str) -> Call:
     """The tokenizer of a model, with T5's sentinels."""
-    return Call("text.with_sentinels", model_of(name).attr("tokenizer"))
+    return Call(ex.text.with_sentinels, model_of(name).attr("tokenizer"))
 
 
 def corrupted(name: str, text: str, strategy: str, seed: int, **options: Any) -> Call:
     """One corruption. The chosen model is the generator of a strategy that takes one; unrelated sentences come from other stories."""
     entry = entry_of(strategy)
     if "sample" in entry.options:
-        options["sample"] = Call("analysis.generator", model_of(name), seed)
+        options["sample"] = Call(ex.analysis.generator, model_of(name), seed)
     if entry.takes_corpus:
-        options["corpus"] = Call(*NEW)
-    return Call("corrupt", text, strategy, tokenizer=pieces_of(name), seed=seed, **options)
+        options["corpus"] = NEW
+    return Call(ex.corrupt, text, strategy, tokenizer=pieces_of(name), seed=seed, **options)
 
 
-def counted(what: str, name: str, text: str, *more: Any) -> Call:
-    """Statistics of many corruptions of a text: "rates", "span_lengths" by strategy, "gap_sentences"."""
-    return Call(f"corruption.{what}", text, *more, tokenizer=pieces_of(name))
+def counted(statistic: Callable[..., Any], name: str, text: str, *more: Any) -> Call:
+    """Statistics of many corruptions of a text: rates, lengths of spans by strategy, scores of sentences."""
+    return Call(statistic, text, *more, tokenizer=pieces_of(name))
 
 
 def thousand(name: str, seed: int) -> Call:
     """A thousand tokens of new stories, masked."""
-    new = Call("text.first_tokens", Call("list", Call("microworld.stories", 40, 4, "validation")), pieces_of(name), 1000)
-    return Call("corrupt", new, "mlm", tokenizer=pieces_of(name), seed=seed)
+    new = Call(ex.text.first_tokens, Call(list, Call(ex.microworld.stories, 40, 4, "validation")), pieces_of(name), 1000)
+    return Call(ex.corrupt, new, "mlm", tokenizer=pieces_of(name), seed=seed)
 
 
 def guessed(name: str, text: str, words: tuple[int, ...]) -> Call:
     """What a model predicts with these words masked."""
     model = model_of(name)
-    return Call("guess", model, Call("hide", text, words, tokenizer=model.attr("tokenizer")))
+    return Call(ex.guess, model, Call(ex.hide, text, words, tokenizer=model.attr("tokenizer")))
 
 
 def judged(name: str, text: str, strategy: str, seed: int, **options: Any) -> Call:
     """What a model predicts at the positions that a strategy scores."""
-    return Call("guess", model_of(name), corrupted(name, text, strategy, seed, **options))
+    return Call(ex.guess, model_of(name), corrupted(name, text, strategy, seed, **options))
 
 
 def measured(what: str) -> Call:
     """The curves of one measure, for the trainings with and without 80/10/10."""
-    return Call(Call("lesson", "corruption").attr("part"), Call("result", "planted"), what)
+    return Call(Call(ex.lesson, "corruption").attr("part"), Call(ex.result, "planted"), what)
 
 
 def both_measured() -> None:
@@ -131,8 +133,8 @@ def as_pairs() -> None:
 def skipgrams(text: str, seed: int) -> Call:
     """The pairs of one text, and what word2vec makes of them."""
     word2vec = model_of("word2vec")
-    read_texts = Call("text.counted_examples", Call("list", Call("microworld.stories", 3000, 1)), word2vec.attr("tokenizer"))
-    return Call("analysis.skipgrams", word2vec, text, read_texts, seed=seed)
+    read_texts = Call(ex.text.counted_examples, Call(list, Call(ex.microworld.stories, 3000, 1)), word2vec.attr("tokenizer"))
+    return Call(ex.analysis.skipgrams, word2vec, text, read_texts, seed=seed)
 
 
 def first_hidden(words: list[str]) -> int:
@@ -145,7 +147,9 @@ def asked(name: str, text: str, seed: int) -> tuple[Exercise, ...]:
     """Six exercises on this text; the notebook has one more, which asks nothing about it."""
     model = opened(name)
     first = first_hidden(list(written_words(model.tokens(text), model.tokenizer)))
-    counts = made((counted("span_lengths", name, text, "spanbert"), counted("gap_sentences", name, text)))
+    counts = made(
+        (counted(ex.corruption.span_lengths, name, text, "spanbert"), counted(ex.corruption.gap_sentences, name, text))
+    )
     first_one, _, *others = questions.exercises(
         read(corrupted(name, text, "mlm", seed)), made(guessed(name, text, (first,))), *counts
     )

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import read
@@ -18,7 +19,7 @@ from explorer.views import VIEWS
 
 def scored(texts: str, references: str) -> Call:
     """BLEU and ROUGE of the lines of two boxes."""
-    return Call("decoding.score_texts", texts.splitlines(), references.splitlines())
+    return Call(ex.decoding.score_texts, texts.splitlines(), references.splitlines())
 
 
 @st.fragment

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import board, hosted
 from explorer.app.call import Call
 from explorer.app.controls import AGREED, at_the_source, model_of, opened, read, trace_of
@@ -62,12 +63,12 @@ def of(system: Preset) -> str:
 
 def steps(name: str, text: str, strategy: str, **options: Any) -> Call:
     """The steps of one decoding."""
-    return Call("tuple", Call("decode", model_of(name), text, strategy, **options))
+    return Call(tuple, Call(ex.decode, model_of(name), text, strategy, **options))
 
 
 def written(name: str, text: str, label: str, strategy: str, **options: Any) -> Call:
     """The text of one strategy."""
-    return Call("decoding.written", model_of(name), text, label, strategy, **options)
+    return Call(ex.decoding.written, model_of(name), text, label, strategy, **options)
 
 
 def ways(seed: int) -> list[Way]:
@@ -115,7 +116,7 @@ def everything(name: str, text: str, among: list[int]) -> tuple[Call, ...]:
 
 def distribution(name: str, text: str, said: tuple[int, ...]) -> Call:
     """The next token, after a text and the tokens that were chosen since."""
-    return Call("decoding.distribution", model_of(name), text, **({"prefix": list(said)} if said else {}))
+    return Call(ex.decoding.distribution, model_of(name), text, **({"prefix": list(said)} if said else {}))
 
 
 def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
@@ -126,8 +127,8 @@ def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
 
 def translated(name: str, source: str, watching: Call) -> Call:
     """One pass over a text and what an encoder-decoder wrote for it."""
-    written = Call("list", watching.attr("steps").item(-1).attr("ids"))
-    return Call("trace", model_of(name), source, target=written, blocks=not getattr(opened(name), "without_blocks", ""))
+    written = Call(list, watching.attr("steps").item(-1).attr("ids"))
+    return Call(ex.trace, model_of(name), source, target=written, blocks=not getattr(opened(name), "without_blocks", ""))
 
 
 def computed(name: str, text: str, said: tuple[int, ...]) -> None:
@@ -164,13 +165,13 @@ def rewritten(name: str, source: str, watching: Call, written: str) -> None:
 
 def watched(name: str, text: str, strategy: str, **options: Any) -> Call:
     """A text as it is generated, with all attention."""
-    return Call("decoding.watch", model_of(name), text, strategy, **options)
+    return Call(ex.decoding.watch, model_of(name), text, strategy, **options)
 
 
 def contest(name: str, count: int = 16) -> Call:
     """Greedy and five beams on the beginnings of new stories of the model's own world, which it did not read."""
     return Call(
-        "decoding.contest", model_of(name), Call("microworld.texts", count, 5, "validation", **world_of(name)), beams=(5,)
+        ex.decoding.contest, model_of(name), Call(ex.microworld.texts, count, 5, "validation", **world_of(name)), beams=(5,)
     )
 
 
@@ -186,7 +187,7 @@ def world_of(name: str) -> dict[str, str]:
 
 def trap(name: str) -> Call:
     """Where greedy lost most in the contest."""
-    return Call("decoding.trap", model_of(name), contest(name))
+    return Call(ex.decoding.trap, model_of(name), contest(name))
 
 
 def chosen_pieces(key: str) -> tuple[int, ...]:

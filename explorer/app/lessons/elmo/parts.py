@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.cached import cached
 from explorer.app.call import Call
@@ -28,23 +29,23 @@ def elmo() -> Call:
     """The trained model; where there is none, one with random weights, and the page says so."""
     if trained():
         return model_of("elmo")
-    letters = Call("tokenizer", "characters", Call("text.classroom.toys"), size=4000)
-    return Call("build", "elmo", tokenizer=letters, device="cpu")
+    letters = Call(ex.tokenizer, "characters", Call(ex.text.classroom.toys), size=4000)
+    return Call(ex.build, "elmo", tokenizer=letters, device="cpu")
 
 
 def traced(text: str) -> Call:
     """One forward pass in both directions."""
-    return Call("trace", elmo(), text)
+    return Call(ex.trace, elmo(), text)
 
 
 def found(word: str) -> Call:
     """What the letter filters find in a word."""
-    return Call("analysis.letter_filters", elmo(), word)
+    return Call(ex.analysis.letter_filters, elmo(), word)
 
 
 def gated(word: str) -> Call:
     """What the highway layers do with a word."""
-    return Call("analysis.highway_gates", elmo(), word)
+    return Call(ex.analysis.highway_gates, elmo(), word)
 
 
 def highway() -> None:
@@ -57,12 +58,12 @@ def highway() -> None:
 
 def expected(text: str) -> Call:
     """What both directions predict at every word."""
-    return Call("analysis.both_sides", elmo(), text)
+    return Call(ex.analysis.both_sides, elmo(), text)
 
 
 def used(word: str) -> Call:
     """A word in many stories, each with its gold sense."""
-    return Call("analysis.contexts", elmo(), word, Call("microworld.uses", word, USES))
+    return Call(ex.analysis.contexts, elmo(), word, Call(ex.microworld.uses, word, USES))
 
 
 @cached()

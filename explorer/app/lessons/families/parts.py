@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import frame, hold, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
@@ -31,8 +32,6 @@ ANSWER = 32  # tokens that an encoder-decoder writes at most, before they are re
 @cached("Writing an answer …")
 def answer(name: str, text: str) -> tuple[int, ...]:
     """What an encoder-decoder generates."""
-    import explorer as ex
-
     model = opened(name)
     *_, last = ex.decode(model, text, max_tokens=ANSWER, candidates=0, cross=False)
     return tuple(int(piece) for piece in last.ids) or (model.start,)
@@ -45,12 +44,12 @@ def target(name: str, text: str) -> dict[str, Any]:
 
 def under(name: str, text: str) -> Call:
     """One text under every mask."""
-    return Call("analysis.under_masks", model_of(name), text, **target(name, text))
+    return Call(ex.analysis.under_masks, model_of(name), text, **target(name, text))
 
 
 def held(name: str) -> Call:
     """New stories under every mask."""
-    return Call("analysis.held_losses", model_of(name), Call("microworld.texts", STORIES, 1, "validation"))
+    return Call(ex.analysis.held_losses, model_of(name), Call(ex.microworld.texts, STORIES, 1, "validation"))
 
 
 def unmasked() -> None:
@@ -79,40 +78,40 @@ def _written() -> None:
 
 def built(name: str, text: str) -> Call:
     """What a model is built of, with the shapes that it has for this text."""
-    return Call("analysis.blueprint", model_of(name), text, **target(name, text))
+    return Call(ex.analysis.blueprint, model_of(name), text, **target(name, text))
 
 
 def traced(name: str, text: str) -> Call:
     """One trace with all blocks; an encoder-decoder reads its own answer."""
-    return Call("trace", model_of(name), text, blocks=True, **target(name, text))
+    return Call(ex.trace, model_of(name), text, blocks=True, **target(name, text))
 
 
 def lens(name: str, text: str) -> Call:
     """What a model would say after each layer."""
-    return Call("lens", model_of(name), text, **target(name, text))
+    return Call(ex.lens, model_of(name), text, **target(name, text))
 
 
 def seen(text: str) -> tuple[Any, ...]:
     """Who can see whom in one model of each family, and in the two halves of an ELMo."""
-    three = [Call("visibility", model_of(one), text) for one in FAMILIES[:2]]
-    three.append(Call("visibility", model_of(FAMILIES[2]), text, target=text))  # BART restores a text
-    halves = Call("analysis.elmo_visibility", elmo(), text)
+    three = [Call(ex.visibility, model_of(one), text) for one in FAMILIES[:2]]
+    three.append(Call(ex.visibility, model_of(FAMILIES[2]), text, target=text))  # BART restores a text
+    halves = Call(ex.analysis.elmo_visibility, elmo(), text)
     return (*three, halves.item(0), halves.item(1))
 
 
 def exposed(name: str) -> Call:
     """What one wrong token does, over new texts."""
-    return Call("analysis.exposure_bias", model_of(name), **EXPOSED[name]())
+    return Call(ex.analysis.exposure_bias, model_of(name), **EXPOSED[name]())
 
 
 def stories() -> dict[str, Any]:
     """New stories for a model that goes on."""
-    return {"texts": Call("microworld.texts", 60, 1, "validation")}
+    return {"texts": Call(ex.microworld.texts, 60, 1, "validation")}
 
 
 def translations() -> dict[str, Any]:
     """New sentence pairs for a model that translates."""
-    french, english = (Call("microworld.sentences_in", language, 200, 1, "validation") for language in ("french", "english"))
+    french, english = (Call(ex.microworld.sentences_in, language, 200, 1, "validation") for language in ("french", "english"))
     return {"texts": french, "sources": english, "at": 3, "steps": 8}
 
 
@@ -127,7 +126,7 @@ def source_first() -> dict[str, object]:
 
 def watched(text: str) -> Call:
     """The translation of a text, with what every step looked at."""
-    return Call("decoding.watch", model_of("transformer"), text, max_tokens=ANSWER)
+    return Call(ex.decoding.watch, model_of("transformer"), text, max_tokens=ANSWER)
 
 
 def masks(name: str, text: str) -> dict[str, CallPart]:
@@ -138,8 +137,8 @@ def masks(name: str, text: str) -> dict[str, CallPart]:
 
 def translated(text: str) -> Call:
     """One pass of the translator over a text and all that it wrote."""
-    written = Call("list", watched(text).attr("steps").item(-1).attr("ids"))
-    return Call("trace", model_of("transformer"), text, target=written, blocks=True)
+    written = Call(list, watched(text).attr("steps").item(-1).attr("ids"))
+    return Call(ex.trace, model_of("transformer"), text, target=written, blocks=True)
 
 
 def block(record: Blueprint, chosen: Mapping[str, Any]) -> None:
@@ -244,17 +243,18 @@ def shapes(name: str, text: str) -> str:
     )
 
 
-COSTS = {"by length": "by_length", "with and without a cache": "saving"}
+COSTS = ("by length", "with and without a cache")
 
 
-def costs(name: str, size: str, maker: str) -> Call:
+def costs(name: str, size: str, what: str) -> Call:
     """What a layer spends by length, or what a cache spares, at the size that was chosen."""
-    return Call(f"analysis.costs.{maker}", config_of(name, size), name if size == HERE else size)
+    curves = ex.analysis.costs.by_length if what == COSTS[0] else ex.analysis.costs.saving
+    return Call(curves, config_of(name, size), name if size == HERE else size)
 
 
 def config_of(name: str, size: str) -> Expression:
     """The shape of the model on this page, or of a published one."""
-    return model_of(name).attr("config") if size == HERE else Call("configure", *PUBLISHED[size])
+    return model_of(name).attr("config") if size == HERE else Call(ex.configure, *PUBLISHED[size])
 
 
 HERE = "this model"
@@ -263,14 +263,12 @@ PUBLISHED = {"BERT base": ("bert", "base", 30_522), "GPT-2 base": ("gpt2", "base
 
 def once(text: str) -> str:
     """What the encoder does once, and the decoder at every step, in numbers."""
-    from explorer.analysis import costs as priced
-
     config, record = opened("transformer").config, made(watched(text))
     warn_of_unseen(record.trace.source)
     source, written = len(record.trace.source), len(record.rows)
-    first = priced.encoding(config, source)
-    scores = priced.vocabulary(config, 1) / priced.deciding(config, 1, source)
-    each = [priced.deciding(config, place, source) for place in range(1, written + 1)]
+    first = ex.analysis.costs.encoding(config, source)
+    scores = ex.analysis.costs.vocabulary(config, 1) / ex.analysis.costs.deciding(config, 1, source)
+    each = [ex.analysis.costs.deciding(config, place, source) for place in range(1, written + 1)]
     return (
         f"The encoder reads {source} tokens **once**: {first / 1e6:.2f} million multiply-adds. Then the decoder runs **{written} times**, "
         f"{each[0] / 1e6:.2f} to {each[-1] / 1e6:.2f} million each with a cache, {scores:.0%} of the first "
@@ -282,9 +280,7 @@ def once(text: str) -> str:
 
 def half(name: str) -> float:
     """The length at which the pairs cost as much as the rest of a layer of this model."""
-    from explorer.analysis import costs as priced
-
-    return priced.half(opened(name).config)
+    return ex.analysis.costs.half(opened(name).config)
 
 
 def show_exposed(name: str) -> None:
@@ -321,6 +317,6 @@ def cost_section(name: str) -> None:
     """What a layer costs, by the length of the text."""
     with st.container(horizontal=True):
         size = st.segmented_control("Size", (HERE, *PUBLISHED), default=HERE, required=True, key="size", bind="query-params")
-        what = st.segmented_control("Cost", tuple(COSTS), default="by length", required=True, key="cost", bind="query-params")
-    maker = COSTS[what]
-    web.show(VIEWS["costs"], costs(name, size, maker), key=maker)
+        what = st.segmented_control("Cost", COSTS, default="by length", required=True, key="cost", bind="query-params")
+    call = costs(name, size, what)
+    web.show(VIEWS["costs"], call, key=call.label)

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import streamlit as st
 
+import explorer as ex
 from explorer.analysis.parameters import Count, counts, total
 from explorer.app import recorded, web
 from explorer.app.call import Call
@@ -79,7 +80,7 @@ def recurrent() -> None:
 def reaching() -> None:
     """How many steps lie between two tokens, and how far back both reach, measured now."""
     names = [name for name in ("elmo", "gpt2") if name in models()]
-    call = Call("analysis.reach", [model_of(name) for name in names], Call("microworld.texts", TEXTS, 1, "validation"))
+    call = Call(ex.analysis.reach, [model_of(name) for name in names], Call(ex.microworld.texts, TEXTS, 1, "validation"))
 
     def reached() -> None:
         say(lesson.REACHES)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import hosted
 from explorer.app.cached import KEPT, kept
 from explorer.app.call import Call
@@ -38,14 +39,14 @@ def shelf() -> list[str]:
 
 def inputs(name: str) -> Call:
     """What this model reads for each task."""
-    return Call("training.task_inputs", model_of(name))
+    return Call(ex.training.task_inputs, model_of(name))
 
 
 def ways(name: str, task: str, how: tuple[str, ...], options: dict[str, Any]) -> Call:
     """The call that fine-tunes a model in several ways."""
     named = {way: {"how": "full", "head": "crf"} if way == CRF else {"how": way} for way in how}
     asked = named if CRF in how else list(how)
-    return Call("training.compare_ways", model_of(name), task=task, ways=asked, device="cpu", **options)
+    return Call(ex.training.compare_ways, model_of(name), task=task, ways=asked, device="cpu", **options)
 
 
 def chosen_ways(task: str) -> tuple[str, ...]:
@@ -59,7 +60,7 @@ def chosen_ways(task: str) -> tuple[str, ...]:
 
 def tuned(name: str, task: str, examples: int, steps: int) -> Call:
     """The call that fine-tunes a model and hands it over."""
-    return Call("training.finetuned_model", model_of(name), task=task, examples=examples, steps=steps, device="cpu")
+    return Call(ex.training.finetuned_model, model_of(name), task=task, examples=examples, steps=steps, device="cpu")
 
 
 def known(call: Call) -> bool:
@@ -92,7 +93,7 @@ def hidden() -> tuple[tuple[Corruption, ...], int, int]:
     """Some texts as BERT reads them in pre-training; and how many [MASK], and tokens, the same texts have as fine-tuning reads them."""
     tokenizer, told = made(model_of("bert").attr("tokenizer")), texts(MASKED, SEED)
     before = tuple(
-        made(Call("corrupt", text, "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=n)) for n, text in enumerate(told)
+        made(Call(ex.corrupt, text, "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=n)) for n, text in enumerate(told)
     )
     rows = [task_row(tokenizer, text) for text in told]
     return before, sum(int((row.ids == tokenizer.vocabulary.mask).sum()) for row in rows), sum(map(len, rows))
@@ -106,18 +107,18 @@ def notes(how: tuple[str, ...]) -> str:
 
 def changes(feel: Call, text: str) -> dict[str, Call]:
     """What fine-tuning changed inside the model for one sentence, and its errors on new texts: views with their calls."""
-    change = Call("training.before_after", model_of("bert"), feel, text)
-    return {name: change for name in CHANGED} | {"confusion": Call("training.answers", feel, task="sentiment", examples=ASKED)}
+    change = Call(ex.training.before_after, model_of("bert"), feel, text)
+    return {name: change for name in CHANGED} | {"confusion": Call(ex.training.answers, feel, task="sentiment", examples=ASKED)}
 
 
 def probed(feel: Call, text: str) -> Call:
     """What a linear classifier reads off every layer, before and after fine-tuning."""
-    return Call("training.before_after", model_of("bert"), feel, text, probes="sentiment", examples=PROBED)
+    return Call(ex.training.before_after, model_of("bert"), feel, text, probes="sentiment", examples=PROBED)
 
 
 def spans(ask: Call, question: str, story: str) -> Call:
     """The call that scores every span of a text as the answer."""
-    return Call("analysis.span_table", ask, (question, story))
+    return Call(ex.analysis.span_table, ask, (question, story))
 
 
 def wanted(causal: bool) -> tuple[str, dict[str, Any]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.analysis.evaluation.as_text import SCORED
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart
@@ -41,7 +42,7 @@ def there() -> bool:
 
 def written(text: str, task: str) -> CallPart:
     """What the model writes for a text behind the prefix of a task."""
-    steps = Call("list", Call("decode", model_of(NAME), PREFIXES[task] + text, "greedy", max_tokens=MOST))
+    steps = Call(list, Call(ex.decode, model_of(NAME), PREFIXES[task] + text, "greedy", max_tokens=MOST))
     return steps.item(-1).attr("text")
 
 

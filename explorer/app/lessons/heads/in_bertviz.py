@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call, program
 from explorer.app.controls import made
@@ -17,7 +18,7 @@ def section(traced: Call) -> None:
     if view is None:
         st.caption("For those who know BertViz: the same numbers in its own views. Choose one.")
         return
-    call = Call("bertviz", traced, view=view, mode=web.mode())
+    call = Call(ex.bertviz, traced, view=view, mode=web.mode())
     try:
         shown = made(call)
     except ExplorerError as error:

@@ -1,9 +1,12 @@
 """Lesson 5. Heads and layers: one head stage by stage, all at a glance, combined, over many texts, and other measures."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import asked, made, model_of, opened, read, target_of, warn_of_lectured, warn_of_unseen
@@ -19,14 +22,14 @@ TEXTS, SENTENCES = 24, 5
 STEPS = 64  # on the line of integrated gradients
 
 
-def asked_of(name: str, text: str, what: str, **options: object) -> Call:
-    """The lens, the gradients, what can be seen: by name."""
-    return Call(what, model_of(name), text, **target_of(opened(name), text), **options)
+def asked_of(name: str, text: str, analysis: Callable[..., Any], **options: object) -> Call:
+    """The lens, the gradients, what can be seen."""
+    return Call(analysis, model_of(name), text, **target_of(opened(name), text), **options)
 
 
 def habits(name: str, seed: int = lesson.CHOSEN) -> Call:
     """What the heads do over stories that were not in the training data."""
-    return Call("head_statistics", model_of(name), Call("microworld.openings", TEXTS, seed, "test", sentences=SENTENCES))
+    return Call(ex.head_statistics, model_of(name), Call(ex.microworld.openings, TEXTS, seed, "test", sentences=SENTENCES))
 
 
 def supervised(name: str) -> bool:
@@ -64,7 +67,7 @@ def contributing() -> None:
         st.info("The output matrix W_O is known for our own models only. Choose one that comes with the explorer.")
         return
     say(lesson.CONTRIBUTING)
-    call = asked_of(name, text, "analysis.contributions")
+    call = asked_of(name, text, ex.analysis.contributions)
     web.show(VIEWS["contributions"], call, question=(lesson.contribution_question(read(call)), "guess.contribution"))
 
 
@@ -85,7 +88,7 @@ def visible() -> None:
 def lens() -> None:
     """What the model would predict after each layer."""
     visible()
-    measure("lens", text)
+    measure(ex.lens, text)
 
 
 def gradients() -> None:
@@ -102,15 +105,15 @@ def gradients() -> None:
     if mask and not hide:
         visible()
     read_now = board.replaced(text, record, row, mask) if hide else text
-    measure("gradient", read_now, row=row, steps=STEPS, **({"token": token} if token.strip() else {}))
-    measure("visibility", text)
+    measure(ex.gradient, read_now, row=row, steps=STEPS, **({"token": token} if token.strip() else {}))
+    measure(ex.visibility, text)
 
 
-def measure(what: str, told: str, **options: object) -> None:
+def measure(analysis: Callable[..., Any], told: str, **options: object) -> None:
     """A view of a text that does not ask the weights of attention."""
-    call = asked_of(name, told, what, **options)
+    call = asked_of(name, told, analysis, **options)
     read(call)
-    web.show(VIEWS[what], call)
+    web.show(VIEWS[call.name], call)
 
 
 def board_of_heads() -> None:
@@ -127,7 +130,7 @@ page = LessonPage(
 )
 with page.bar:
     name, text = asked()
-traced = Call("trace", model_of(name), text)
+traced = Call(ex.trace, model_of(name), text)
 record = read(traced)
 warn_of_unseen(record.source)
 warn_of_lectured(text)
@@ -144,7 +147,7 @@ page.parts(
     PagePart("Beyond attention: the logit lens", lens, "Lens"),
     PagePart("In BertViz", partial(in_bertviz.section, traced), "BertViz"),
     asking(
-        lambda: lesson.exercises(record, made(habits(name)), made(asked_of(name, text, "visibility"))),
+        lambda: lesson.exercises(record, made(habits(name)), made(asked_of(name, text, ex.visibility))),
         "heads.exercise", lesson.DECK, lesson.NOTATION,
     ),
 )  # fmt: skip

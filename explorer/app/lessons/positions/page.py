@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import flying, hold, recorded, thumbnails, web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read, sentence, warn_of_lectured, warn_of_unseen
@@ -25,12 +26,12 @@ TABLES = {"learned (bert)": "bert", "learned (gpt2)": "gpt2", "t5 (t5)": "t5", "
 
 def placed(name: str) -> Call:
     """A scheme by name, or the trained table of a shipped model."""
-    return Call("places", model_of(TABLES[name]) if name in TABLES else name)
+    return Call(ex.places, model_of(TABLES[name]) if name in TABLES else name)
 
 
 def shuffled(name: str, text: str, seed: int) -> Call:
     """A text read in two orders."""
-    return Call("shuffle", model_of(name), text, seed=seed)
+    return Call(ex.shuffle, model_of(name), text, seed=seed)
 
 
 def schemes() -> None:

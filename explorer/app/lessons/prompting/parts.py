@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import explorer as ex
 from explorer.app import recorded
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of
@@ -46,7 +47,7 @@ def curves() -> dict[str, Curves]:
 def asked(name: str, text: str, template: str, words: Mapping[str, str], shots: Sequence[tuple[str, str]]) -> Call:
     """One prompt, with calibration."""
     given = {"shots": tuple(shots)} if shots else {}
-    return Call("prompt", model_of(name), text, labels=dict(words), template=template, calibrate=True, **given)
+    return Call(ex.prompt, model_of(name), text, labels=dict(words), template=template, calibrate=True, **given)
 
 
 def shots_in(count: int, backwards: bool, words: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

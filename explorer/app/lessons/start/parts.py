@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import streamlit as st
 
+import explorer as ex
 from explorer.analysis import architectures
 from explorer.app import tour
 from explorer.app.cached import cached
@@ -55,12 +56,12 @@ def model(name: str) -> Call:
 
 def sight(name: str, text: str, span: Span) -> Call:
     """Who may see whom in one of them."""
-    return Call("analysis.visibility_map", model(name), text, span)
+    return Call(ex.analysis.visibility_map, model(name), text, span)
 
 
 def passed(text: str) -> Call:
     """One forward pass of the encoder over the sentence."""
-    return Call("trace", model_of(READERS[0]), text, blocks=True)
+    return Call(ex.trace, model_of(READERS[0]), text, blocks=True)
 
 
 def row_of(trace: Trace, span: Span) -> int:
@@ -70,12 +71,12 @@ def row_of(trace: Trace, span: Span) -> int:
 
 def answer(name: str, text: str, span: Span) -> Call:
     """What one of them expects at a word."""
-    return Call("analysis.word_prediction", model(name), text, span)
+    return Call(ex.analysis.word_prediction, model(name), text, span)
 
 
 def moved(name: str, text: str, span: Span, others: tuple[str, ...]) -> Call:
     """How far a word's vector moves in one of them."""
-    return Call("analysis.context_shift", model(name), text, span, others)
+    return Call(ex.analysis.context_shift, model(name), text, span, others)
 
 
 @lru_cache(maxsize=1)

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, read
@@ -20,8 +21,8 @@ from explorer.views import VIEWS
 WATCHED = "animal street suitcase because the tired"
 TEXT = "The unbelievable zebra didn't cross 3 streets: naïve café 😀"
 LABELLED = "Oscar saw a brown bear near the harbour."
-SHELF, TOYS = Call("text.classroom.shelf"), Call("text.classroom.toys")
-GIVEN = {"as usual": SHELF, "the same for all": Call("text.classroom.alike")}
+SHELF, TOYS = Call(ex.text.classroom.shelf), Call(ex.text.classroom.toys)
+GIVEN = {"as usual": SHELF, "the same for all": Call(ex.text.classroom.alike)}
 ORDER = {"WordPiece": "wordpiece", "BPE": "bpe", "Byte BPE": "byte-bpe"}
 WAYS = {"by count": "count", "by the score": "score"}
 RARE = ("flibbertigibbet", "zzyzx", "don😀t")
@@ -29,13 +30,13 @@ RARE = ("flibbertigibbet", "zzyzx", "don😀t")
 
 def labelled(text: str) -> Call:
     """Word labels from a tagger that counts the tokens of a small vocabulary."""
-    small = Call("tokenizer", "wordpiece", TOYS, size=250)
-    return Call("text.word_labels", text, small, TOYS, Call("text.classroom.toys", 200, seed=2))
+    small = Call(ex.tokenizer, "wordpiece", TOYS, size=250)
+    return Call(ex.text.word_labels, text, small, TOYS, Call(ex.text.classroom.toys, 200, seed=2))
 
 
 def learned(kind: str, by: str, *watch: str) -> Call:
     """Every merge of one way of learning."""
-    return Call("text.classroom.learned", kind, by, watch) if watch else Call("text.classroom.learned", kind, by)
+    return Call(ex.text.classroom.learned, kind, by, watch) if watch else Call(ex.text.classroom.learned, kind, by)
 
 
 def one_word(text: str) -> str:
@@ -69,7 +70,7 @@ def both_ways() -> tuple[Any, Any]:
 
 def growth() -> None:
     """Count or score, after a guess: the lines, and tokens per word as a table."""
-    grown = Call("sum", tuple(learned("wordpiece", by) for by in ("count", "score")), ())
+    grown = Call(sum, tuple(learned("wordpiece", by) for by in ("count", "score")), ())
     question = (lesson.first_merge_question(*both_ways()), "guess.merge")
     table = f"Tokens per word of these stories:\n\n{lesson.table(*both_ways())}"
     web.show(VIEWS["growth"], grown, question=question, below=partial(say, table))
@@ -78,12 +79,12 @@ def growth() -> None:
 def readings() -> None:
     """One word by longest match, and by the merges done again."""
     word = one_word(st.text_input("Your word", "breadbasket", key="word", bind="query-params"))
-    trying = Call("tuple", Call("text.matches", word, SHELF.item("wordpiece")))
+    trying = Call(tuple, Call(ex.text.matches, word, SHELF.item("wordpiece")))
     tries = read(trying)
 
     def two_readings() -> None:
         web.show(VIEWS["matches"], trying, steps="step")
-        web.show(VIEWS["joins"], Call("tuple", Call("text.replay", word, SHELF.item("bpe"))))
+        web.show(VIEWS["joins"], Call(tuple, Call(ex.text.replay, word, SHELF.item("bpe"))))
 
     predict(lesson.longest_question(tries), f"guess.{word}", two_readings, partial(web.awaited, VIEWS["matches"], trying))
 
@@ -93,7 +94,7 @@ def several() -> None:
     say(lesson.SEVERAL.format(size=classroom.SIZE))
     text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
     given = st.pills("Characters", list(GIVEN), default="as usual", required=True, key="letters", bind="query-params")
-    cut = Call("text.side_by_side", text, GIVEN[given])
+    cut = Call(ex.text.side_by_side, text, GIVEN[given])
     say(lesson.unknown_note(read(cut)), small=True)
     web.show(VIEWS["pieces"], cut)
 
@@ -101,7 +102,7 @@ def several() -> None:
 def special() -> None:
     """Special tokens and segments."""
     say(lesson.FRAMED)
-    framed = Call("text.side_by_side", "The dog was tired.", Call("text.classroom.systems"), pair="It slept.", special=True)
+    framed = Call(ex.text.side_by_side, "The dog was tired.", Call(ex.text.classroom.systems), pair="It slept.", special=True)
     web.show(VIEWS["pieces"], framed, key="special")
 
 
@@ -126,8 +127,8 @@ def asked() -> tuple[Exercise, ...]:
     return lesson.exercises(*both_ways(), made(COST), lost, length)
 
 
-COST = Call("text.fertility", SHELF)
-LONG = Call("text.segments", Call("text.classroom.toys", 60), SHELF.item("wordpiece"))
+COST = Call(ex.text.fertility, SHELF)
+LONG = Call(ex.text.segments, Call(ex.text.classroom.toys, 60), SHELF.item("wordpiece"))
 page = LessonPage(
     "Tokens",
     "A model reads neither letters nor words but **tokens** from a fixed vocabulary; a token is a word or a piece of one. The "

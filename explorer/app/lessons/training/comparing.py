@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call, Expression
 from explorer.app.controls import one_of, read
@@ -24,7 +25,7 @@ SAYS = (
 
 def compared(chosen: Mapping[str, Expression | str]) -> Call:
     """The runs by name."""
-    return Call("training.compare_runs", dict(chosen))
+    return Call(ex.training.compare_runs, dict(chosen))
 
 
 def own(given: str) -> dict[str, str]:
@@ -47,7 +48,7 @@ def section(runs: Mapping[str, Path]) -> None:
         key="runs.ids",
         bind="query-params",
     )
-    places: dict[str, Expression | str] = {**own(given), **{name: Call("models").item(name).attr("folder") for name in runs}}
+    places: dict[str, Expression | str] = {**own(given), **{name: Call(ex.models).item(name).attr("folder") for name in runs}}
     if len(places) < 2:
         st.info("There are not two trainings to compare yet. Train two in the part *Train one*.")
         return

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made
@@ -37,13 +38,13 @@ def picture(folder: Path, system: str, step: int, sentence: str) -> tuple[str, s
     """What is looked at, the name of its view, and the call that makes its record."""
     family = preset(system).architecture["family"]
     if family == "ngram":  # it keeps no snapshots: its folder holds all that was counted so far
-        return "What was counted", "back-off", Call("analysis.back_off", lab.snapshot(folder), sentence)
+        return "What was counted", "back-off", Call(ex.analysis.back_off, lab.snapshot(folder), sentence)
     snapshot = lab.snapshot(folder, step)
     if family == "bilm":
-        return "What both directions predict", "both-sides", Call("analysis.both_sides", snapshot, sentence)
+        return "What both directions predict", "both-sides", Call(ex.analysis.both_sides, snapshot, sentence)
     if family == "static":
         word = known(made(snapshot), sentence)
-        return f"Nearest to *{plain(word)}*", "neighbours", Call("analysis.neighbours", snapshot, word)
+        return f"Nearest to *{plain(word)}*", "neighbours", Call(ex.analysis.neighbours, snapshot, word)
     return "Attention", "heads", lab.traced_at(folder, step, sentence)
 
 

@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import lessons, recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import clickable, made, one_of, opened, read
@@ -72,7 +73,7 @@ def schedule() -> None:
     if runs:
         web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)), steps="step")
     else:
-        web.show(VIEWS["schedule"], Call("training.lr_schedules", "cosine", 2000, 0.05, now=100))
+        web.show(VIEWS["schedule"], Call(ex.training.lr_schedules, "cosine", 2000, 0.05, now=100))
     say(lesson.OPTIMISERS, small=True)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import explorer as ex
 from explorer.analysis.capabilities import abilities
 from explorer.app.cached import cached
 from explorer.app.call import Call
@@ -46,7 +47,7 @@ def kept() -> dict[str, Path]:
 def steps_of(run: str | Path) -> Call:
     """The steps of a run, by the name of its model or its folder."""
     return Call(
-        "tuple", Call("training.steps_of", Call("models").item(run).attr("folder") if isinstance(run, str) else str(run))
+        tuple, Call(ex.training.steps_of, Call(ex.models).item(run).attr("folder") if isinstance(run, str) else str(run))
     )
 
 
@@ -104,7 +105,7 @@ def said_of(planned: Mapping[str, Any], usual: str) -> str:
 
 def snapshot(run: str | Path, step: int | None = None) -> Call:
     """A model as it was at a step, or at the end."""
-    return Call("load", str(run), device="cpu") if step is None else Call("load", str(run), step=step, device="cpu")
+    return Call(ex.load, str(run), device="cpu") if step is None else Call(ex.load, str(run), step=step, device="cpu")
 
 
 def at_step(folder: Path, step: int | None = None) -> Any:
@@ -114,7 +115,7 @@ def at_step(folder: Path, step: int | None = None) -> Any:
 
 def traced_at(run: str | Path, step: int, text: str) -> Call:
     """A sentence as a snapshot reads it."""
-    return Call("trace", snapshot(run, step), text)
+    return Call(ex.trace, snapshot(run, step), text)
 
 
 def line(name: str, corpus: str, seed: int, held: tuple[int, ...]) -> Call:
@@ -123,7 +124,7 @@ def line(name: str, corpus: str, seed: int, held: tuple[int, ...]) -> Call:
     ways = {step: snapshot(name, step) for step in held}
     options = {"plan": asked or None, "seed": seed, "snapshots": ways or None, "places": PLACES}
     given = {part: value for part, value in options.items() if value is not None}
-    return Call("training.along", snapshot(name), Call("training.fresh", corpus, LINE_TEXTS), **given)
+    return Call(ex.training.along, snapshot(name), Call(ex.training.fresh, corpus, LINE_TEXTS), **given)
 
 
 def line_rate(name: str) -> float:
@@ -153,7 +154,7 @@ def budget(folder: Path, number: int) -> Budget:
 def schedule_of(folder: Path, step: int) -> Call:
     """The schedule of a training, and where a step is on it."""
     planned = plan(folder)
-    return Call("training.lr_schedules", planned["schedule"], planned["steps"], planned["warm"], now=step)
+    return Call(ex.training.lr_schedules, planned["schedule"], planned["steps"], planned["warm"], now=step)
 
 
 def can(model: Any, text: str, objective: str | None) -> list[dict[str, str]]:

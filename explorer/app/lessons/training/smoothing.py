@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, read
@@ -20,7 +21,7 @@ def there() -> bool:
 
 def targets(source: str, target: str) -> Call:
     """What the translator predicts at every token of a translation."""
-    return Call("analysis.smoothed_targets", model_of(lesson.MODEL), source, target=target)
+    return Call(ex.analysis.smoothed_targets, model_of(lesson.MODEL), source, target=target)
 
 
 def section() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+import explorer as ex
 from explorer.analysis.capabilities import TEXT
 from explorer.analysis.masks import losses_of
 from explorer.app import board, recorded, web
@@ -125,16 +126,16 @@ def asked(what: str, name: str, text: str) -> Call:
     """The call that shows the idea of a system on a sentence."""
     model = model_of(name)
     if what == "detection":
-        return Call("detect", model, text, rate=SHARE, seed=SEED)
+        return Call(ex.detect, model, text, rate=SHARE, seed=SEED)
     if what == "gaps":
-        return Call("corruption.gap_sentences", text, tokenizer=model.attr("tokenizer"))
+        return Call(ex.corruption.gap_sentences, text, tokenizer=model.attr("tokenizer"))
     strategy = {"boundaries": "spanbert", "copied": "mlm"}.get(what, what)
-    hidden = Call("corrupt", text, strategy, tokenizer=model.attr("tokenizer"), rate=SHARE)
+    hidden = Call(ex.corrupt, text, strategy, tokenizer=model.attr("tokenizer"), rate=SHARE)
     if what in ("bart", "t5"):
         return hidden
     if what == "boundaries":
-        return Call("analysis.guess_spans", model, hidden)
-    return Call("analysis.teacher_and_student", model_of(teacher_of(name)), model, hidden)
+        return Call(ex.analysis.guess_spans, model, hidden)
+    return Call(ex.analysis.teacher_and_student, model_of(teacher_of(name)), model, hidden)
 
 
 def teacher_of(name: str) -> str:
@@ -171,7 +172,7 @@ def found(name: str, text: str) -> None:
     if not lab.read_steps(lab.shelf()[name]):
         st.info(f"*{plain(name)}* did not keep how it was trained, so there are no curves of it.")
         return
-    by_pieces = Call("lesson", "training").attr("systems").attr("by_pieces")
+    by_pieces = Call(ex.lesson, "training").attr("systems").attr("by_pieces")
     web.show(VIEWS["curves"], Call(by_pieces, lab.steps_of(name), _each(name)), key="by tokens")
 
 
@@ -195,9 +196,9 @@ def walk(station: str, name: str, text: str) -> None:
 
 def crossing(name: str, text: str) -> None:
     """The cross-attention of a translator, on what it writes for the sentence."""
-    watched = Call("decoding.watch", model_of(name), text)
+    watched = Call(ex.decoding.watch, model_of(name), text)
     read(watched)
-    call = Call("trace", model_of(name), text, target=Call("list", watched.attr("steps").item(-1).attr("ids")), blocks=True)
+    call = Call(ex.trace, model_of(name), text, target=Call(list, watched.attr("steps").item(-1).attr("ids")), blocks=True)
     board.show(call, key="system.board", first=at_the_source(name))
 
 

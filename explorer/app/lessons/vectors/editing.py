@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made
@@ -15,12 +16,12 @@ from explorer.app.lessons.vectors import editing_questions as lesson
 from explorer.app.lessons.vectors.parts import tried
 from explorer.views import VIEWS
 
-CORPUS = Call("lesson", "vectors").attr("editing").attr("CORPUS")
+CORPUS = Call(ex.lesson, "vectors").attr("editing").attr("CORPUS")
 
 
 def edited(lines: list[str], a: str, b: str, watch: str) -> Call:
     """What other sentences do to the counts of two words."""
-    return Call("analysis.edit_corpus", CORPUS, lines, a, b, watch=watch)
+    return Call(ex.analysis.edit_corpus, CORPUS, lines, a, b, watch=watch)
 
 
 def asked() -> Call:

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of
@@ -19,13 +20,13 @@ from explorer.views import VIEWS
 
 def network(word: str, near: str) -> Call:
     """A pair in the network of skip-gram."""
-    return Call("analysis.skipgram_network", model_of("word2vec"), *(lab.spoken("word2vec", one) for one in (word, near)))
+    return Call(ex.analysis.skipgram_network, model_of("word2vec"), *(lab.spoken("word2vec", one) for one in (word, near)))
 
 
 def row(word: str, near: str) -> Call:
     """A pair in the table of counts, as if all stories of the training had been counted."""
     words = (lab.spoken("glove", one) for one in (word, near))
-    return Call("analysis.glove_row", model_of("glove"), *words, lab.examples("glove"), scale=STORIES / lab.TEXTS)
+    return Call(ex.analysis.glove_row, model_of("glove"), *words, lab.examples("glove"), scale=STORIES / lab.TEXTS)
 
 
 def asked(key: str, first: tuple[str, str]) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened
@@ -56,18 +57,18 @@ def spoken(name: str, typed: str) -> str:
 
 def examples(name: str) -> Call:
     """The first training texts of the model, as its token ids."""
-    texts = Call("list", Call("microworld.stories", TEXTS, 1))
-    return Call("text.counted_examples", texts, model_of(name).attr("tokenizer"))
+    texts = Call(list, Call(ex.microworld.stories, TEXTS, 1))
+    return Call(ex.text.counted_examples, texts, model_of(name).attr("tokenizer"))
 
 
 def drawn(text: str, seed: int) -> Call:
     """The pairs of one text, and what word2vec makes of them."""
-    return Call("analysis.skipgrams", model_of("word2vec"), text, examples("word2vec"), seed=seed)
+    return Call(ex.analysis.skipgrams, model_of("word2vec"), text, examples("word2vec"), seed=seed)
 
 
 def near(name: str, word: str, top: int = 12) -> Call:
     """The nearest neighbours of a word."""
-    return Call("analysis.neighbours", model_of(name), spoken(name, word), top=top)
+    return Call(ex.analysis.neighbours, model_of(name), spoken(name, word), top=top)
 
 
 def say_click(chosen: dict[str, Any]) -> None:
@@ -85,17 +86,17 @@ def to_neighbours(point: dict[str, Any]) -> None:
 def analogy(name: str, a: str, b: str, c: str, forbid: bool) -> Call:
     """The nearest neighbours of b − a + c."""
     words = [spoken(name, word) for word in (a, b, c)]
-    return Call("analysis.analogy", model_of(name), *words, top=8, forbid=forbid)
+    return Call(ex.analysis.analogy, model_of(name), *words, top=8, forbid=forbid)
 
 
 def solved(name: str) -> Call:
     """Every analogy that the microworld knows the answer of."""
-    return Call("analysis.solve_analogies", model_of(name))
+    return Call(ex.analysis.solve_analogies, model_of(name))
 
 
 def ratios(name: str, a: str, b: str) -> Call:
     """Ratios of counts, and as the vectors have them."""
-    return Call("analysis.count_ratios", model_of(name), spoken(name, a), spoken(name, b), examples(name))
+    return Call(ex.analysis.count_ratios, model_of(name), spoken(name, a), spoken(name, b), examples(name))
 
 
 def known_pairs(name: str, relation: str, most: int = 12) -> tuple[tuple[str, str], ...]:
@@ -113,17 +114,17 @@ def offered(name: str) -> tuple[list[str], str]:
 
 def plane(name: str, relation: str) -> Call:
     """The pairs of a relation on a plane."""
-    return Call("analysis.plane", model_of(name), known_pairs(name, relation), relation=relation)
+    return Call(ex.analysis.plane, model_of(name), known_pairs(name, relation), relation=relation)
 
 
 def uses(name: str, word: str, texts: tuple[str, str]) -> np.ndarray:
     """The cosine of a word's vectors in two texts, by layer."""
-    return made(Call("analysis.two_uses", model_of(name), word, texts))
+    return made(Call(ex.analysis.two_uses, model_of(name), word, texts))
 
 
 def in_context(name: str, word: str) -> Call:
     """A word in many sentences of stories, each with its gold sense."""
-    return Call("analysis.contexts", model_of(name), word, Call("microworld.uses", word, USES))
+    return Call(ex.analysis.contexts, model_of(name), word, Call(ex.microworld.uses, word, USES))
 
 
 @st.fragment

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of
@@ -33,8 +34,8 @@ def there() -> tuple[tuple[str, str], ...]:
 
 def alike(texts: str) -> Call:
     """The cosine of every two of the lines, by each method."""
-    held = [(way, Call("training.sentence_bert") if name == NAME else model_of(name)) for name, way in there()]
-    return Call("training.likeness", texts.splitlines(), held)
+    held = [(way, Call(ex.training.sentence_bert) if name == NAME else model_of(name)) for name, way in there()]
+    return Call(ex.training.likeness, texts.splitlines(), held)
 
 
 def first() -> Call:

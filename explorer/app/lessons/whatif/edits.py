@@ -6,6 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+import explorer as ex
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, target_of
 from explorer.app.lessons.whatif import parts
@@ -15,37 +18,37 @@ def changed(name: str, text: str, edits: tuple[tuple[str, tuple[Any, ...]], ...]
     """A text read without and with edits, each given by its name and its arguments."""
     model, made = opened(name), [EDITS[what](*where) for what, where in edits]
     blocks = not getattr(model, "without_blocks", "")
-    return Call("change", model_of(name), text, made, blocks=blocks, **target_of(model, text))
+    return Call(ex.change, model_of(name), text, made, blocks=blocks, **target_of(model, text))
 
 
 def swapped(stream: str, first: int, second: int, count: int) -> Call:
     """Two words with their positions swapped."""
     order = list(range(count))
     order[first], order[second] = order[second], order[first]
-    return Call("MovePositions", stream, Call("np.array", order))
+    return Call(ex.MovePositions, stream, Call(np.array, order))
 
 
 def everywhere(count: int) -> Call:
     """A mask that forbids nothing."""
-    return Call("np.ones", (count, count), "bool")
+    return Call(np.ones, (count, count), "bool")
 
 
 EDITS: dict[str, Callable[..., Call]] = {
-    "silence a head": partial(Call, "SilenceHead"),
-    "silence attention": lambda stream, layer: Call("SilenceLayer", stream, layer, "attention"),
-    "silence feed-forward": lambda stream, layer: Call("SilenceLayer", stream, layer, "feed-forward"),
-    "no residual connection": partial(Call, "NoResidual"),
-    "no norm": partial(Call, "NoNorm"),
-    "look everywhere alike": partial(Call, "Uniform"),
+    "silence a head": partial(Call, ex.SilenceHead),
+    "silence attention": lambda stream, layer: Call(ex.SilenceLayer, stream, layer, "attention"),
+    "silence feed-forward": lambda stream, layer: Call(ex.SilenceLayer, stream, layer, "feed-forward"),
+    "no residual connection": partial(Call, ex.NoResidual),
+    "no norm": partial(Call, ex.NoNorm),
+    "look everywhere alike": partial(Call, ex.Uniform),
     "write a row": lambda stream, layer, head, query, key, count: Call(
-        "ReplaceRow", stream, layer, head, query, Call("np.eye", count).item(key)
+        ex.ReplaceRow, stream, layer, head, query, Call(np.eye, count).item(key)
     ),
-    "set q, k or v": partial(Call, "SetVector"),
-    "scale a unit": partial(Call, "SetUnit"),
-    "lift the mask": lambda stream, count: Call("SetMask", stream, everywhere(count)),
-    "forbid the future": lambda stream, count: Call("SetMask", stream, Call("np.tril", everywhere(count))),
-    "drop ÷ √dₖ": partial(Call, "NoScale"),
-    "no positions": partial(Call, "NoPositions"),
+    "set q, k or v": partial(Call, ex.SetVector),
+    "scale a unit": partial(Call, ex.SetUnit),
+    "lift the mask": lambda stream, count: Call(ex.SetMask, stream, everywhere(count)),
+    "forbid the future": lambda stream, count: Call(ex.SetMask, stream, Call(np.tril, everywhere(count))),
+    "drop ÷ √dₖ": partial(Call, ex.NoScale),
+    "no positions": partial(Call, ex.NoPositions),
     "swap two words": swapped,
 }
 DETAILED = ("set q, k or v", "scale a unit")  # each has numbers of its own to choose
@@ -66,7 +69,7 @@ def places(name: str, text: str, stream: str, sizes: tuple[int, int], kind: str,
         return (stream, first, second, count)
     layer = parts.whole("Layer", layers - 1, 0, f"{key}.layer")
     if kind in ("set q, k or v", "scale a unit"):
-        traced = read(Call("trace", model_of(name), text, blocks=True, **target_of(opened(name), text)))
+        traced = read(Call(ex.trace, model_of(name), text, blocks=True, **target_of(opened(name), text)))
         return (parts.vector_to_set if kind == "set q, k or v" else parts.unit_to_scale)(traced, stream, layer)
     if kind in ("silence a head", "look everywhere alike"):
         return (stream, layer, parts.whole("Head", heads - 1, 0, f"{key}.head"))

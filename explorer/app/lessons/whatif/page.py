@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import asked, made, model_of, one_of, opened, read, target_of, warn_of_lectured, warn_of_unseen
@@ -20,7 +21,7 @@ CHANGED = {"Predictions": "change", "Attention weights of the heads": "downstrea
 
 def hurt(name: str, text: str) -> Call:
     """Each part silenced alone."""
-    return Call("damage", model_of(name), text, **target_of(opened(name), text))
+    return Call(ex.damage, model_of(name), text, **target_of(opened(name), text))
 
 
 def silence(chosen: str, layer: int, head: int) -> None:
@@ -58,7 +59,7 @@ def one_thing() -> None:
         {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
         first={"stream": stream, "layer": 0, "head": 0, "station": "mix"},
     )  # fmt: skip
-    say(lesson.in_nats(made(Call("compare", edited.attr("before"), edited.attr("after"))), stream))
+    say(lesson.in_nats(made(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
     shown = st.segmented_control(
         "What changed", tuple(CHANGED), default="Predictions", required=True, key="changed", bind="query-params"
     )

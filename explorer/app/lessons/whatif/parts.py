@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read, target_of
@@ -107,7 +108,7 @@ def patches(name: str) -> None:
         pair = [st.text_input(label, answer, key=f"patch.{label}.{model.family}", bind="query-params", width=130)
                 for label, answer in zip(("Answer", "Other answer"), answers, strict=True)]  # fmt: skip
     more = {"target": texts[0], "row": 1} if model.family == "encoder-decoder" else {}
-    shown("patching", Call("analysis.patch_sweep", model_of(name), *texts, answers=tuple(pair), **more))
+    shown("patching", Call(ex.analysis.patch_sweep, model_of(name), *texts, answers=tuple(pair), **more))
 
 
 def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
@@ -123,7 +124,7 @@ def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
             head = whole("Head", heads - 1, 0, "writes.head")
             position = whole("Position", len(trace.axes(stream)[1]) - 1, 1, "writes.position")
             call = Call(
-                "analysis.head_writes",
+                ex.analysis.head_writes,
                 model_of(name),
                 text,
                 layer=layer,
@@ -133,11 +134,11 @@ def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
             )
         else:
             unit = whole("Unit", getattr(opened(name).config, "hidden", 10_000) - 1, 0, "writes.unit")
-            call = Call("analysis.unit_writes", model_of(name), layer=layer, unit=unit)
+            call = Call(ex.analysis.unit_writes, model_of(name), layer=layer, unit=unit)
     shown("writes", call)
 
 
 def ways(name: str, text: str) -> None:
     """The ways of information into one state."""
     say(FLOWS)
-    shown("flow", Call("analysis.information_flow", model_of(name), text, **target_of(opened(name), text)))
+    shown("flow", Call(ex.analysis.information_flow, model_of(name), text, **target_of(opened(name), text)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import present, web
 from explorer.app.call import Call, Given
 from explorer.app.controls import attentive, made, model_of, one_of, opened, read
@@ -26,18 +27,18 @@ FIRST = "bert"
 
 def stories() -> Call:
     """Openings of stories that were not in the training data, with gold labels."""
-    return Call("microworld.openings", TEXTS, 7, "test", sentences=SENTENCES)
+    return Call(ex.microworld.openings, TEXTS, 7, "test", sentences=SENTENCES)
 
 
 def opening_of(which: str | Upload) -> Any:
     """What opens a model, by its name or from an upload."""
-    return model_of(which) if isinstance(which, str) else Given(which.model, Call("load", f"./{which.name}", device="cpu"))
+    return model_of(which) if isinstance(which, str) else Given(which.model, Call(ex.load, f"./{which.name}", device="cpu"))
 
 
 def alike(first: str | Upload, second: str | Upload) -> Call:
     """CKA of the layers of two models; the second may be the random twin of the first."""
     other = twin_of(str(first)) if second == TWIN else opening_of(second)
-    return Call("analysis.cka", opening_of(first), other, stories())
+    return Call(ex.analysis.cka, opening_of(first), other, stories())
 
 
 def asked() -> Any:
@@ -67,7 +68,7 @@ def show_space(names: Sequence[str | Upload]) -> None:
         say(lesson.SPACE)
     brought = {one.name if isinstance(one, Upload) else one: one for one in names}
     name = one_of("Model", [*dict.fromkeys([*brought, *_readers()])], "space.model", next(iter(brought)))
-    call = Call("analysis.word_states", opening_of(brought.get(name, name)), stories())
+    call = Call(ex.analysis.word_states, opening_of(brought.get(name, name)), stories())
     read(call)
     web.show(VIEWS["word-space"], call)
 

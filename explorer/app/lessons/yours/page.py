@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.analysis.trace import MEMORY, cost
 from explorer.app import board, hold, hosted
 from explorer.app.call import Call, Given
@@ -120,7 +121,7 @@ def classes() -> None:
     predict(lesson.perplexity_question(), "guess.perplexity", lambda: None)
 
 
-TABLE = Call("support_table")
+TABLE = Call(ex.support_table)
 page = LessonPage("Your model", HOW if hosted.uploads() else hosted.CLOSED)
 with page.bar:
     names, beside, text = asked_models()

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import hold, present, web
 from explorer.app.call import Call, Given
 from explorer.app.controls import attentive, model_of, one_of, opened, read, target_of
@@ -39,7 +40,7 @@ def show_pair(names: Sequence[str | Upload], text: str) -> None:
         )
     texts = (text, other.strip() or usual)
     call = Call(
-        "analysis.align", *(_traced(brought.get(one, one), said) for one, said in zip(chosen, texts, strict=True)), texts
+        ex.analysis.align, *(_traced(brought.get(one, one), said) for one, said in zip(chosen, texts, strict=True)), texts
     )
     hold.units(read(call))
     shown = st.segmented_control(
@@ -56,5 +57,7 @@ def _model(label: str, offered: Sequence[str], first: str) -> str:
 def _traced(which: str | Upload, text: str) -> Call:
     """The call that traces a text with all scores; an encoder-decoder writes the text as well."""
     model: Any = read(lambda: opened(which)) if isinstance(which, str) else which.model
-    held: Any = model_of(which) if isinstance(which, str) else Given(which.model, Call("load", f"./{which.name}", device="cpu"))
-    return Call("trace", held, text, scores=True, **target_of(model, text))
+    held: Any = (
+        model_of(which) if isinstance(which, str) else Given(which.model, Call(ex.load, f"./{which.name}", device="cpu"))
+    )
+    return Call(ex.trace, held, text, scores=True, **target_of(model, text))

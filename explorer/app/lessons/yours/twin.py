@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, target_of, trace_of
@@ -25,7 +26,7 @@ def twin_of(name: str) -> Call:
     """The same architecture with random weights, and the same tokenizer."""
     preset = opened(name).preset
     same = {field: value for field, value in asdict(opened(name).config).items() if field in settings_of(preset) - {"vocab"}}
-    return Call("build", preset, tokenizer=model_of(name).attr("tokenizer"), seed=0, device="cpu", **same)
+    return Call(ex.build, preset, tokenizer=model_of(name).attr("tokenizer"), seed=0, device="cpu", **same)
 
 
 def drawn(trace: Trace, key: str) -> None:
@@ -41,7 +42,7 @@ def guessing(name: str, text: str) -> None:
     if getattr(opened(name), "preset", "") not in PRESETS:
         st.info(f"**{plain(name)}** was not built here, so it has no random twin. Choose a shipped model beside it.")
         return
-    traces = (read(trace_of(name, text)), read(Call("trace", twin_of(name), text, **target_of(opened(name), text))))
+    traces = (read(trace_of(name, text)), read(Call(ex.trace, twin_of(name), text, **target_of(opened(name), text))))
     turned = len(text) % 2 == 1
     say(lesson.TWIN)
     for column, trace, key in zip(st.columns(2), traces[::-1] if turned else traces, ("A", "B"), strict=True):

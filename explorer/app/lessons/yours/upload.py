@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.app.cached import cached
 from explorer.app.call import Call, Given
 from explorer.app.controls import opened
@@ -51,7 +52,7 @@ class Upload:
     def call(self, name: str, text: str) -> Call:
         """The call that traces a text: with the model that is open here, and elsewhere with the folder of that name."""
         blocks = not getattr(self.model, "without_blocks", "")
-        return Call("trace", Given(self.model, Call("load", name, device="cpu")), text, blocks=blocks)
+        return Call(ex.trace, Given(self.model, Call(ex.load, name, device="cpu")), text, blocks=blocks)
 
 
 def uploaded() -> Upload | None:
