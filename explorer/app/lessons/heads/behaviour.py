@@ -12,9 +12,16 @@ from explorer.app.controls import made
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import behaviour_questions as lesson
+from explorer.models import run_folder, store
 from explorer.views import VIEWS
 
 SEARCH = "heads-bert"
+
+
+def supervised(name: str) -> bool:
+    """Whether a head was trained with gold labels to point at antecedents."""
+    folder = store.folder_of(name)
+    return (folder / run_folder.RUN).is_file() and "antecedent" in str(run_folder.described(folder)["plan"].get("objective"))
 
 
 def section() -> None:

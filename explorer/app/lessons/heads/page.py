@@ -14,7 +14,6 @@ from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import behaviour, in_bertviz
 from explorer.app.lessons.heads import questions as lesson
-from explorer.models import run_folder, store
 from explorer.models.transformer import TransformerModel
 from explorer.views import VIEWS
 
@@ -32,12 +31,6 @@ def habits(name: str, seed: int = lesson.CHOSEN) -> Call:
     return Call(ex.head_statistics, model_of(name), Call(ex.microworld.openings, TEXTS, seed, "test", sentences=SENTENCES))
 
 
-def supervised(name: str) -> bool:
-    """Whether a head was trained with gold labels to point at antecedents."""
-    folder = store.folder_of(name)
-    return (folder / run_folder.RUN).is_file() and "antecedent" in str(run_folder.described(folder)["plan"].get("objective"))
-
-
 def formula() -> None:
     """The lecture's formula with the numbers of this model, and how far the board is from the model."""
     width = record.attention[0].q.shape[-1]
@@ -46,13 +39,13 @@ def formula() -> None:
         f"The rows of $Q$, $K$ and $V$ are the queries, keys and values of all tokens. Here d_k, the width of a head, is {width}: before "
         f"the softmax the scores are multiplied by $1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. All stages are recomputed from "
         f"the model's $q$, $k$ and mask; over all layers and heads, the weights differ from its own by at most **{record.residual:.0e}**."
-        f"{lesson.WHICH_SUPERVISED if supervised(name) else ''}"
+        f"{lesson.WHICH_SUPERVISED if behaviour.supervised(name) else ''}"
     )
 
 
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
-    say(lesson.FAMOUS + (lesson.WHICH_SUPERVISED if supervised(name) else ""))
+    say(lesson.FAMOUS + (lesson.WHICH_SUPERVISED if behaviour.supervised(name) else ""))
     question = lesson.pointing_question(record)
     if question is None:
         st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM[0]}” to predict how many heads connect them.")
@@ -75,7 +68,7 @@ def over_texts() -> None:
     """What heads do over many texts."""
     known = made(habits(name))
     if known.pronouns:
-        say(lesson.coreference(known, made(habits(name, lesson.MEASURED)), supervised(name)))
+        say(lesson.coreference(known, made(habits(name, lesson.MEASURED)), behaviour.supervised(name)))
     web.show(VIEWS["habits"], habits(name))
 
 

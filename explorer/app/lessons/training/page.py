@@ -4,9 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-import explorer as ex
 from explorer.app import lessons, recorded, web
-from explorer.app.call import Call
 from explorer.app.controls import clickable, made, one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -73,7 +71,7 @@ def schedule() -> None:
     if runs:
         web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)), steps="step")
     else:
-        web.show(VIEWS["schedule"], Call(ex.training.lr_schedules, "cosine", 2000, 0.05, now=100))
+        web.show(VIEWS["schedule"], lab.usual_schedule())
     say(lesson.OPTIMISERS, small=True)
 
 
