@@ -170,10 +170,10 @@ def gone_on(at: Bench, name: str, devices: tuple[str, ...], **settings: Any) -> 
     return found
 
 
-QUICK = {"lean": True, "unpadded": True, "read_every": 10}
+QUICK = {"read_every": 10}
 ROWS: tuple[tuple[str, int, dict[str, Any]], ...] = (
-    ("as it is", 128, {}), ("compiled", 128, {"compiled": True}), ("lean, unpadded, read_every", 128, QUICK), ("as it is", 512, {}),
-    ("lean, unpadded, read_every", 512, QUICK), ("compiled", 512, {"compiled": True}),
+    ("as it is", 128, {}), ("compiled", 128, {"compiled": True}), ("read_every", 128, QUICK), ("as it is", 512, {}),
+    ("read_every", 512, QUICK), ("compiled", 512, {"compiled": True}),
 )  # fmt: skip
 
 
@@ -282,7 +282,7 @@ def whole_rows(at: Bench) -> dict[str, Any]:
 def large(at: Bench) -> Rows:
     """GPT-2 base over whole rows: its memory, how long a resume point holds the run up, and what a check costs."""
     torch.cuda.reset_peak_memory_stats()
-    settings = {"precision": "bfloat16", "lean": True, "checks": 1, "snapshots": 0, "seed": 5, "device": "cuda"}
+    settings = {"precision": "bfloat16", "checks": 1, "snapshots": 0, "seed": 5, "device": "cuda"}
     run = ex.fit("gpt2", **settings, **whole_rows(at))
     read = run.batch(1)
     yield (

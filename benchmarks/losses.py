@@ -175,13 +175,10 @@ def table(name: str, seeds: int, steps: int, rates: tuple[float, ...]) -> Iterat
         "Trainer, our optimiser": lambda n: train_theirs(side, ready(n), fresh, every, None),
         f"ours, AdamW at {best:g}": lambda n: train_ours(ready(n, **plain), fresh, every),
         "ours": lambda n: train_ours(ready(n), fresh, every),
-        "ours, unpadded": lambda n: train_ours(ready(n, unpadded=True), fresh, every),
     }
     if name == "masked":
         falling = {"mask_rate_first": 0.5, "mask_rate": 0.15}
         ways["ours, hiding 50 % at first, 15 % at last"] = lambda n: train_ours(ready(n, **falling), fresh, every)
-        both = falling | {"unpadded": True}
-        ways["ours, both"] = lambda n: train_ours(ready(n, **both), fresh, every)
     found: dict[str, list[Course]] = {way: [] for way in ways}
     for n in range(seeds):
         for way, run in ways.items():

@@ -225,7 +225,6 @@ def measure(name: str, size: str, precision: str, rounds: int) -> str:
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "unpadded": {"unpadded": True},
     "by_length": {"by_length": True},
     "AdamW alone": {"optimiser": "adamw"},
 }

@@ -22,7 +22,7 @@ from explorer.models.load import build, load
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.losses import causal_loss
-from explorer.records import Curves, Edit, Written, spread
+from explorer.records import Curves, Edit, TapPlace, Written, spread
 from explorer.text.examples import Example, prepared
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.plan import Plan
@@ -59,7 +59,9 @@ class UnmaskedSize:
 class Lifted(Edit):
     """Every position sees all others: later ones too, but no padding."""
 
-    def on_allowed(self, value: Any) -> Any:
+    places = (TapPlace.ALLOWED,)
+
+    def changed(self, value: Any) -> Any:
         """The same keys for every query."""
         return value.any(-2)[..., None, :] | value
 

@@ -26,7 +26,7 @@ from types import ModuleType
 ROOT = Path(__file__).parent.parent
 SAMPLE, PATIENCE, BAR = 24, 4.0, 0.85
 TESTS = {
-    "explorer/nn/attention.py": ("attention", "positions", "tracing", "lean", "unpadded"),
+    "explorer/nn/attention.py": ("attention", "positions", "tracing"),
     "explorer/nn/positions.py": ("positions", "attention", "tracing"),
     "explorer/corruption/masking.py": ("corruption", "corruption_lab"),
     "explorer/corruption/spans.py": ("corruption", "corruption_lab", "spanbert"),

@@ -353,7 +353,7 @@ def test_training_without_the_mask_is_the_same_training_but_for_the_mask() -> No
 
 def test_without_the_mask_padding_stays_unseen() -> None:
     allowed = torch.ones(4, 4, dtype=torch.bool).tril() & torch.tensor([True, True, True, False])
-    lifted = unmasked.Lifted("decoder").on_allowed(allowed[None, None])
+    lifted = unmasked.Lifted("decoder").changed(allowed[None, None])
     assert lifted[0, 0].tolist() == [[True, True, True, False]] * 4
 
 

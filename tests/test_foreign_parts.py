@@ -23,9 +23,8 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.attention import AttentionInputs, MultiHeadAttention
 from explorer.nn.config import Config
-from explorer.nn.incremental import IncrementalDecoder
+from explorer.nn.fast.numpy_decoder import NumpyDecoder
 from explorer.nn.layers import FeedForward
-from explorer.nn.numpy_decoder import NumpyDecoder
 from explorer.nn.positions import POSITIONS, Position, PositionContext, Project
 from explorer.nn.transformer import norm_of
 
@@ -154,14 +153,13 @@ class Foreign:
 
     positions: type[Position] | None = None
     change: Callable[[TransformerModel], None] | None = None
-    fast: bool = False
     cached: bool = True
 
 
 FOREIGN = {
     "score": Foreign(WordToDistance),
-    "bias": Foreign(Fading, fast=True),
-    "rotate": Foreign(Swing, fast=True),
+    "bias": Foreign(Fading),
+    "rotate": Foreign(Swing),
     "needs the whole text": Foreign(PartOfTheText, cached=False),
     "mixture of experts": Foreign(change=feed_forward(MixtureOfTwoExperts)),
     "whole layer": Foreign(change=parallel),
@@ -206,10 +204,8 @@ def test_it_is_traced_and_the_explicit_path_is_the_fast_one(name: str, build: Bu
 def test_the_way_is_chosen_by_what_is_declared(name: str, build: Build) -> None:
     model, foreign = build(name), FOREIGN[name]
     stepper = NativeStepper(model)
-    assert (stepper.incremental is not None, stepper.cached) == (foreign.fast, foreign.cached)
+    assert stepper.cached == foreign.cached
     assert stepper.numpy is None and not NumpyDecoder.fits(model.module)
-    if foreign.fast:
-        compared(model)
 
 
 @every
@@ -299,7 +295,6 @@ def test_a_part_that_replaces_another_of_its_type_keeps_the_fast_way(gpt2: Trans
     model = ex.build("gpt2", tokenizer=gpt2.tokenizer, seed=4, **SHAPE)
     model.module.layers[1].feed_forward = FeedForward(32, 80, "swiglu")
     shaken(model.module, 4)
-    assert IncrementalDecoder.fits(model.module) and NumpyDecoder.fits(model.module)
     compared(model)
     model.module.layers[1].feed_forward.forward = lambda x, name: x
-    assert not IncrementalDecoder.fits(model.module) and not NativeStepper(model).cached
+    assert not NumpyDecoder.fits(model.module) and not NativeStepper(model).cached

@@ -13,7 +13,7 @@ from transformers.models.marian.modeling_marian import MarianSinusoidalPositiona
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from explorer.nn import tap
-from explorer.nn.attention import AttentionInputs, MultiHeadAttention
+from explorer.nn.attention import AttentionInputs, MultiHeadAttention, consecutive
 from explorer.nn.config import Config
 from explorer.nn.positions import POSITIONS, PositionContext
 
@@ -89,5 +89,5 @@ def test_disentangled_attention_is_deberta_s() -> None:
         _, wanted = theirs(x, everyone, output_attentions=True, rel_embeddings=table)
         heard = {}
         with tap.listening(lambda place, stream, layer, values: heard.update(values)):
-            ours(x, AttentionInputs(position))
+            ours(x, AttentionInputs(position, consecutive(x.shape[1])))
     assert (heard["weights"][0] - wanted.reshape(heads, n, n)).abs().max() <= 1e-5

@@ -17,7 +17,7 @@ from explorer.errors.kinds import checked
 from explorer.models.model import Model, reading_stream, with_gradients, writing_stream
 from explorer.nn import tap
 from explorer.nn.threads import one_thread
-from explorer.records import Edit, Gradient, Tokens, Visibility
+from explorer.records import Edit, Gradient, TapPlace, Tokens, Visibility
 from explorer.text.reading import Text
 
 MOST_STEPS = 1000  # on the line of integrated gradients
@@ -33,11 +33,12 @@ class Held:
 class Leaf(Edit):
     """Nothing is changed: gradients are taken with respect to the input of the first layer."""
 
+    places = (TapPlace.HIDDEN,)
     layer: int
     held: Held
     share: float = 1.0
 
-    def on_hidden(self, value: Any) -> Any:
+    def changed(self, value: Any) -> Any:
         """The same numbers, or a point on the way to them from the mean of all positions, as a leaf."""
         mean = value.detach().mean(-2, keepdim=True)
         self.held.leaf = torch.lerp(mean.expand_as(value), value.detach(), self.share).clone().requires_grad_(True)
@@ -138,8 +139,8 @@ def gradient_lengths(
     leaving = writing_stream(model)
     held, states = Held(), []
 
-    def hear(place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "hidden" and stream == leaving:
+    def hear(place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == TapPlace.HIDDEN and stream == leaving:
             states.append(values["x"])
 
     with with_gradients(), tap.listening(hear), tap.editing([Leaf(entering, -1, held)]):

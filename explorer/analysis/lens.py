@@ -12,7 +12,7 @@ from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.model import Model, writing_stream
 from explorer.nn import tap
-from explorer.records import Edit, Lens, log_softmax
+from explorer.records import Edit, Lens, TapPlace, log_softmax
 from explorer.records.edits import like
 from explorer.text.reading import Text
 
@@ -24,10 +24,11 @@ ANSWER = 24  # tokens that an encoder-decoder writes before it is looked into, w
 class LensStates(Edit):
     """All states after one layer, replaced."""
 
+    places = (TapPlace.HIDDEN,)
     layer: int
     states: np.ndarray
 
-    def on_hidden(self, value: Any) -> Any:
+    def changed(self, value: Any) -> Any:
         """The other states, in the shape of these."""
         return like(value, self.states).reshape(value.shape)
 

@@ -15,7 +15,7 @@ from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
 from explorer.models.model import Model, reading_stream
 from explorer.nn import tap
-from explorer.records import Edit, PatchHidden, PatchSweep, SilenceLayer, Tokens, Trace
+from explorer.records import Edit, PatchHidden, PatchSweep, SilenceLayer, TapPlace, Tokens, Trace
 from explorer.text.reading import Text
 
 STATE = "state"
@@ -33,17 +33,13 @@ class Kept:
 class Keep(Edit):
     """Nothing is changed: what a layer adds and hands on is kept."""
 
+    places = (TapPlace.OUT, TapPlace.HIDDEN)
     layer: int
     kept: Kept
 
-    def on_out(self, value: Any, part: str) -> Any:
+    def changed(self, value: Any, part: str = STATE) -> Any:
         """The same, kept."""
         self.kept.values[self.layer, part] = value.detach().clone()
-        return value
-
-    def on_hidden(self, value: Any) -> Any:
-        """The same, kept."""
-        self.kept.values[self.layer, STATE] = value.detach().clone()
         return value
 
 
@@ -51,18 +47,15 @@ class Keep(Edit):
 class PatchEach(Edit):
     """In a batch of one text, another position in each copy: what stands there is taken from the clean run."""
 
+    places = (TapPlace.OUT, TapPlace.HIDDEN)
     layer: int
     part: str
     positions: tuple[int, ...]
     kept: Kept
 
-    def on_out(self, value: Any, part: str) -> Any:
-        """What a sub-layer adds, with one position of each copy replaced."""
+    def changed(self, value: Any, part: str = STATE) -> Any:
+        """What a sub-layer adds, or the states, with one position of each copy replaced."""
         return self._patched(value) if part == self.part else value
-
-    def on_hidden(self, value: Any) -> Any:
-        """The states, with one position of each copy replaced."""
-        return self._patched(value) if self.part == STATE else value
 
     def _patched(self, value: Tensor) -> Tensor:
         copies = len(self.positions)

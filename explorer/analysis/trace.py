@@ -31,11 +31,13 @@ from explorer.records import (
     SetUnit,
     SetVector,
     SilenceLayer,
+    TapPlace,
     Tokens,
     Trace,
     again,
     log_softmax,
 )
+from explorer.records.edits import apply_edits
 from explorer.text.reading import Text, are_several
 
 LIMIT = 512
@@ -269,32 +271,34 @@ class _Listener:
         self._units: Tensor | None = None
         self._allowed = np.zeros((0, 0), bool)
 
-    def __call__(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "embeddings":  # of an encoder-decoder, those of the encoder are called "source token" and so on
+    def __call__(self, place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == TapPlace.EMBEDDINGS:  # of an encoder-decoder, those of the encoder are called "source token" and so on
             first = {f"source {name}": value for name, value in self.embeddings.items()}
             self.embeddings = first | {name: _array(value) for name, value in values.items()}
-        elif place == "hidden":
+        elif place == TapPlace.HIDDEN:
             self.hidden.setdefault(stream, []).append(_array(values["x"]))
         elif self.layers is None or layer in self.layers:
             self._in_layer(place, stream, layer, values)
 
-    def _in_layer(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "projected":  # of the tokens first; a scheme that projects positions with the same matrices comes after
+    def _in_layer(self, place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if (
+            place == TapPlace.PROJECTED
+        ):  # of the tokens first; a scheme that projects positions with the same matrices comes after
             self._projected = {name: _array(value) for name, value in values.items()} | self._projected
-        elif place == "terms":
+        elif place == TapPlace.TERMS:
             self._terms = {name: _array(value) for name, value in values["terms"].items()}
-        elif place == "attention":
+        elif place == TapPlace.ATTENTION:
             self._weights = {name: _array(value) for name, value in values.items()}
-        elif place == "attention out":
+        elif place == TapPlace.ATTENTION_OUT:
             edited = tuple(edit for edit in self.edits if edit.touches(stream, layer))
             held = {**self._weights, "allowed": self._shared(self._weights["allowed"][0])}  # the same for every head
             held |= {f"projected_{n}": x for n, x in self._projected.items() if not np.array_equal(_set(edited, x, n), held[n])}
             made = Attention(stream, layer, output=_array(values["output"]), edited=edited, terms=self._terms, **held)
             self.attention.append(made)
             self._projected, self._terms = {}, {}
-        elif place == "units" and stream:  # a layer inside another has no name, and its units are not those of the block
+        elif place == TapPlace.UNITS and stream:  # a layer inside another has no name, and its units are not those of the block
             self._units = values["units"]
-        elif place == "block" and self.wants_blocks:
+        elif place == TapPlace.BLOCK and self.wants_blocks:
             units = {"units": self._units} if values["part"] == "feed-forward" else {}
             self.blocks.append(_block(stream, layer, {**values, **units}))
             self._units = None
@@ -309,9 +313,8 @@ class _Listener:
 
 def _set(edits: tuple[Edit, ...], x: np.ndarray, which: str) -> np.ndarray:
     """Vectors with those written in that an edit sets: where nothing but an edit changes them, nothing turned them."""
-    for edit in edits:
-        x = edit.on_vectors(x, which)
-    return x
+    changed: np.ndarray = apply_edits(edits, TapPlace.VECTORS, x, which)
+    return changed
 
 
 def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:

@@ -15,7 +15,7 @@ from explorer.decoding.native import NativeStepper
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.nn import tap
-from explorer.records import Attention, DecodingStep, Generation, Trace
+from explorer.records import Attention, DecodingStep, Generation, TapPlace, Trace
 from explorer.text.reading import Text
 
 LIMIT = 512
@@ -59,8 +59,8 @@ def _of_native(made: PreparedDecoding, chunks: Sequence[Sequence[int]]) -> list[
     stepper, recorded, new = made.stepper, dict[tuple[str, int], list[Part]](), 0
     assert isinstance(stepper, NativeStepper)
 
-    def hear(place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "attention":
+    def hear(place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == TapPlace.ATTENTION:
             part: Part = {"stream": stream, "layer": layer} | {name: _array(value) for name, value in values.items()}
             if stream != "encoder":  # without a cache a step computes the rows of earlier ones again
                 part |= {name: part[name][:, -new:] for name in ROWS if part[name] is not None}

@@ -15,11 +15,11 @@ from explorer.decoding import State
 from explorer.errors import ChoiceError
 from explorer.models.model import check_eval_mode
 from explorer.models.transformer import TransformerModel
-from explorer.nn import tap
+from explorer.nn import fast, tap
 from explorer.nn.cache import KeyValueCache
-from explorer.nn.incremental import IncrementalDecoder, accepts_cache
-from explorer.nn.numpy_decoder import MOST_BEAMS, NumpyDecoder, PreallocatedCache
-from explorer.records import Tokens, log_softmax
+from explorer.nn.fast.numpy_decoder import MOST_BEAMS, NumpyDecoder, PreallocatedCache
+from explorer.nn.known_parts import accepts_cache
+from explorer.records import TapPlace, Tokens, log_softmax
 
 
 @dataclass
@@ -56,7 +56,6 @@ class NativeStepper:
         self.memory: Tensor | None = None
         module = model.module
         self.cached = accepts_cache(module)
-        self.incremental = IncrementalDecoder(module) if IncrementalDecoder.fits(module) and not self.cross else None
         self.numpy = NumpyDecoder(module) if NumpyDecoder.fits(module) and not hidden else None
 
     def start(self, prompt: Sequence[int]) -> NativeState:
@@ -73,13 +72,13 @@ class NativeStepper:
             return self._next_by_numpy(self.numpy, state, ids, parents)
         if isinstance(state.cache, PreallocatedCache):
             state.cache = state.cache.as_cache()
-        return self._next_of_beams(state, ids, parents)
+        return self._next_by_modules(state, ids, parents)
 
     @staticmethod
     def _is_quick(decoder: NumpyDecoder, state: NativeState, beams: int) -> bool:
         """Whether few texts are continued by one token each, without a trace."""
         few, room = max(beams, state.beams) <= MOST_BEAMS, 0 < state.cache.length < decoder.capacity
-        return few and room and not state.unread and not tap.watched()
+        return few and room and not state.unread and fast.chosen()
 
     def _next_by_numpy(
         self, decoder: NumpyDecoder, state: NativeState, ids: Sequence[int], parents: Sequence[int]
@@ -99,7 +98,9 @@ class NativeStepper:
         return logp, made
 
     @torch.inference_mode()
-    def _next_of_beams(self, state: NativeState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, NativeState]:
+    def _next_by_modules(
+        self, state: NativeState, ids: Sequence[int], parents: Sequence[int]
+    ) -> tuple[np.ndarray, NativeState]:
         self._reorder(state, parents)
         new = torch.tensor([[*state.unread, token] for token in ids], device=self.model.device)  # [beam, position]
         before, cross = state.cache.length, list[Tensor]()
@@ -121,10 +122,7 @@ class NativeStepper:
         if not self.cached:
             ids = new if state.ids is None else torch.cat((state.ids, new), dim=1)
             return self._run(ids, None), NativeState(ids=ids)
-        made = NativeState(cache=state.cache)
-        if self.incremental is not None and state.cache.length and not state.unread and not tap.watched():
-            return self.incremental(new[:, 0], state.cache)[:, None], made
-        return self._run(new, state.cache), made  # who listens hears the modules
+        return self._run(new, state.cache), NativeState(cache=state.cache)
 
     def _reorder(self, state: NativeState, parents: Sequence[int]) -> None:
         """Let a state's beams be those that go on, where they are not the same already."""
@@ -146,8 +144,8 @@ class NativeStepper:
     def _recording(self, weights: list[Tensor]) -> Iterator[None]:
         """While inside, the weights of cross-attention [beam, head, query, source] are added by layer, where they are wanted."""
 
-        def hear(place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-            if place == "attention" and stream == "cross":
+        def hear(place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
+            if place == TapPlace.ATTENTION and stream == "cross":
                 weights.append(values["weights"])
 
         with tap.listening(hear) if self.cross else nullcontext():

@@ -2,55 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
-from explorer.nn import tap
+from explorer.nn import fast, tap
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
-from explorer.nn.fast_attention import How, at_once, shareable, takes_a_line
 from explorer.nn.layers import NORMS
 from explorer.nn.positions import NO_POSITIONS, POSITIONS, Position
-from explorer.nn.products import fused_products
-from explorer.nn.unpadded import Unpadded, attend_in_line
-
-Made = TypeVar("Made")
+from explorer.records import TapPlace
 
 
 @dataclass(frozen=True)
 class AttentionInputs:
     """What the attention of one stack needs besides its input x.
 
-    `attention_mask` [batch, key] is False at padding (None: there is none); `memory` [batch, key, dim] are the encoder's last hidden
-    states, which cross-attention attends to; `cache` holds what earlier steps computed; keys and values are computed from `states` [batch,
-    key, dim] instead of x (None: from x). With a `layout`, x holds real tokens only, [1, token, dim]: queries, keys and values of
-    the stack itself are put back into rows.
+    `at` are the positions of the queries and of the keys; `attention_mask` [batch, key] is False at padding (None: there is none);
+    `memory` [batch, key, dim] are the encoder's last hidden states, which cross-attention attends to; `cache` holds what earlier
+    steps computed; keys and values are computed from `states` [batch, key, dim] instead of x (None: from x).
     """
 
     position: Position
+    at: tuple[Tensor, Tensor]
     attention_mask: Tensor | None = None
     memory: Tensor | None = None
     memory_mask: Tensor | None = None
     cache: KeyValueCache | None = None
     states: Tensor | None = None
-    layout: Unpadded | None = None
-    tables: dict[str, Any] = field(default_factory=dict, compare=False)  # positions, biases and masks, which all layers share
 
-    def table(self, name: str, make: Callable[[], Made]) -> Made:
-        """What the first layer of the stack made under this name; another one would make the same."""
-        if name not in self.tables:
-            self.tables[name] = make()
-        made: Made = self.tables[name]
-        return made
+
+def consecutive(count: int, cached: int = 0, device: torch.device | None = None) -> tuple[Tensor, Tensor]:
+    """The positions of `count` queries after those in the cache, and of all keys: the cached ones and these."""
+    positions = torch.arange(cached + count, device=device)
+    return positions[cached:], positions
 
 
 def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Tensor) -> Tensor:
-    """The attention weights of every query over every key: softmax(q·kᵀ · scale + bias, where allowed)."""
+    """The attention weights of every query over every key: softmax(q·kᵀ · scale + bias, where allowed).
+
+    The formula is written in four places, which `tests/test_attention.py` compares: here, in `nn/fast/attention.py` (fused), in
+    `records/trace.py` (NumPy, derived from a record) and in `views/board/js/derive.js` (in the browser).
+    """
     scores = q @ k.transpose(-2, -1)  # 1  every query times every key    [batch, head, query, key]
     scaled = scores * scale  # 2  divided by √d
     biased = scaled if bias is None else scaled + bias  # 3  plus the position bias
@@ -64,8 +59,6 @@ class MultiHeadAttention(nn.Module):
     In the encoder every position sees every other; in the decoder it sees itself and those before it; in cross-attention a position
     of the decoder sees the whole source.
     """
-
-    fused = False  # whether queries, keys and values are one product when nobody watches: quicker, and equal but for rounding
 
     def __init__(self, config: Config, name: tuple[str, int]) -> None:
         super().__init__()
@@ -84,134 +77,79 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x: Tensor, inputs: AttentionInputs) -> Tensor:
         """From [batch, position, dim] to the same shape."""
         crossing = self.stream == "cross"
-        position, attention_mask = (NO_POSITIONS, inputs.memory_mask) if crossing else (inputs.position, inputs.attention_mask)
-        if inputs.layout is not None and not crossing and self._in_line(x, inputs, inputs.layout):
-            return self._line(x, inputs, inputs.layout)
-        begin = 0 if crossing or inputs.cache is None else _length(inputs.cache, self.name)
-        wide = x.shape[1] if inputs.layout is None else inputs.layout.width
-        every = inputs.table("queries", lambda: torch.arange(begin, begin + wide, device=x.device))
-        position, q_at = self._placed(position, every)
-        three = None if crossing else self._projections(x, inputs)
-        q = self._queries(x, inputs.layout) if three is None else three[0]
-        q = tap.edited("vectors", *self.name, position.rotate(q, q_at), "q")  # [batch, head, query, dim]
-        k, v = self._keys_and_values(three, q_at, position, inputs)  # [batch, key/value head, key, dim]
-        keys = inputs.table(f"keys {self.stream}", lambda: torch.arange(k.shape[2], device=x.device))
-        _, k_at = self._placed(position, keys)
-        bias = self._bias(position, (q_at, k_at), inputs)  # a scheme fills one slot: bias or score
-        terms = {} if bias is not None else position.score(q, self.shared(k), (self._queries, self._keys), (q_at, k_at))
-        tap.tap("terms", *self.name, terms=terms)
-        for term in terms.values():
-            bias = term if bias is None else bias + term
-        if tap.watched():
-            context = self._openly(q, k, v, bias, attention_mask)
+        position, at = (NO_POSITIONS, inputs.at) if crossing else self._edited_positions(inputs)
+        mask = inputs.memory_mask if crossing else inputs.attention_mask
+        q = position.rotate(self._queries(x), at[0])  # W_Q x  [batch, head, query, dim]
+        q = tap.edited(TapPlace.VECTORS, *self.name, q, "q")
+        k, v = self._keys_and_values(x, position, at[0], inputs)  # W_K x, W_V x  [batch, key/value head, key, dim]
+        bias = None if crossing else self._bias(position, q, k, at)  # [batch or 1, head, query, key]
+        if fast.chosen():
+            qkv, dropout = (q, self.shared(k), self.shared(v)), self.dropout if self.training else 0.0
+            context = fast.fused_attention(qkv, bias, mask, scale=self.scale, causal=self.stream == "decoder", dropout=dropout)
         else:
-            how = How(self.stream, self.scale, self._drop, inputs.table, shared=not terms and shareable(x))
-            context = at_once((q, self.shared(k), self.shared(v)), bias, attention_mask, how)
-        joined = context.transpose(1, 2).flatten(2)
-        joined = joined if inputs.layout is None else inputs.layout.take(joined)
-        out: Tensor = self.output(joined)  # heads concatenated, then W_O  [batch, position, dim]
-        tap.tap("attention out", *self.name, output=out)
+            context = self._step_by_step(q, k, v, bias, mask)  # [batch, head, query, dim]
+        out: Tensor = self.output(context.transpose(1, 2).flatten(2))  # heads concatenated, then W_O  [batch, position, dim]
+        tap.tap(TapPlace.ATTENTION_OUT, *self.name, output=out)
         return out
 
-    def _placed(self, position: Position, where: Tensor) -> tuple[Position, Tensor]:
-        """The scheme and the positions after edits; where an edit removes the positions, the scheme that does nothing."""
-        places = tap.edited("places", *self.name, where)
-        return (NO_POSITIONS, where) if places is None else (position, places)
+    def _step_by_step(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, mask: Tensor | None) -> Tensor:
+        """The six steps one by one, with taps and edits."""
+        scale = tap.edited(TapPlace.SCALE, *self.name, self.scale)
+        allowed = self._edited_mask(self._allowed(q, k, mask))
+        weights = attend(q, self.shared(k), scale, bias, allowed)  # steps 1 to 5  [batch, head, query, key]
+        weights = tap.edited(TapPlace.WEIGHTS, *self.name, weights, allowed)
+        context = weights @ self.shared(v)  # 6  the values, weighted  [batch, head, query, dim]
+        context = tap.edited(TapPlace.CONTEXT, *self.name, context)
+        tap.tap(TapPlace.ATTENTION, *self.name, q=q, k=k, v=v, scale=scale, bias=bias, allowed=allowed, weights=weights)
+        return context
 
-    def _bias(self, position: Position, at: tuple[Tensor, Tensor], inputs: AttentionInputs) -> Tensor | None:
-        """[batch or 1, head, query, key], also where a scheme adds the same to every head and says so by a 1."""
+    def _queries(self, x: Tensor) -> Tensor:
+        projected = self.query(x)
+        tap.tap(TapPlace.PROJECTED, *self.name, q=self._by_head(projected, self.heads))
+        return self._by_head(projected if self.query_norm is None else self.query_norm(projected), self.heads)
 
-        def made() -> Tensor | None:
-            bias = position.bias(*at)
-            return bias if bias is None else bias.expand(-1, self.heads, -1, -1)
-
-        return made() if tap.watched() or not shareable(at[0]) else inputs.table(f"bias {self.stream}", made)
-
-    def _projections(self, x: Tensor, inputs: AttentionInputs, *, line: bool = False) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values [batch, head, position, dim] of the stack itself; a `line` of texts stays one."""
-        layout, states = None if line else inputs.layout, x if inputs.states is None else inputs.states
-        if states is x and self.fused and not tap.watched():
-            made = fused_products(x, (self.query, self.key, self.value))
-            if made is not None:
-                q, k, v = made if layout is None else layout.spread(torch.cat(made, -1)).split([m.shape[-1] for m in made], -1)
-                return self._as_queries(q), self._as_keys(k), self._parted(v, self.groups)
-        return self._queries(x, layout), self._keys(states, layout), self._values(states, layout)
-
-    def _queries(self, x: Tensor, layout: Unpadded | None = None) -> Tensor:
-        made = self.query(x)
-        return self._as_queries(made if layout is None else layout.spread(made))
-
-    def _as_queries(self, made: Tensor) -> Tensor:
-        tap.tap("projected", *self.name, q=self._parted(made, self.heads))
-        return self._parted(made if self.query_norm is None else self.query_norm(made), self.heads)
-
-    def _keys(self, x: Tensor, layout: Unpadded | None = None) -> Tensor:
-        made = self.key(x)
-        return self._as_keys(made if layout is None else layout.spread(made))
-
-    def _as_keys(self, made: Tensor) -> Tensor:
-        tap.tap("projected", *self.name, k=self._parted(made, self.groups))
-        return self._parted(made if self.key_norm is None else self.key_norm(made), self.groups)
-
-    def _values(self, x: Tensor, layout: Unpadded | None = None) -> Tensor:
-        made = self.value(x)
-        return self._parted(made if layout is None else layout.spread(made), self.groups)
+    def _keys(self, x: Tensor) -> Tensor:
+        projected = self.key(x)
+        tap.tap(TapPlace.PROJECTED, *self.name, k=self._by_head(projected, self.groups))
+        return self._by_head(projected if self.key_norm is None else self.key_norm(projected), self.groups)
 
     @staticmethod
-    def _parted(x: Tensor, heads: int) -> Tensor:
+    def _by_head(x: Tensor, heads: int) -> Tensor:
         """[batch, position, dim] as [batch, head, position, dim of a head]."""
-        made: Tensor = x.unflatten(-1, (heads, -1)).transpose(1, 2)
-        return made
+        return x.unflatten(-1, (heads, -1)).transpose(1, 2)
 
-    def _keys_and_values(
-        self, own: tuple[Tensor, Tensor, Tensor] | None, where: Tensor, position: Position, inputs: AttentionInputs
-    ) -> tuple[Tensor, Tensor]:
-        """Those of the text itself (with the earlier ones from the cache), or in cross-attention those of the source."""
-        if own is not None:
-            k, v = self._set(position.rotate(own[1], where), own[2])
-            return (k, v) if inputs.cache is None else inputs.cache.grown(self.name, k, v)
-        if inputs.cache is not None and self.name in inputs.cache.kept:
-            return inputs.cache.kept[self.name]
-        assert inputs.memory is not None, "cross-attention needs the encoder's states"
-        k, v = self._set(self._keys(inputs.memory), self._values(inputs.memory))
-        return (k, v) if inputs.cache is None else inputs.cache.grown(self.name, k, v)
-
-    def _set(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values after edits."""
-        return tap.edited("vectors", *self.name, k, "k"), tap.edited("vectors", *self.name, v, "v")
+    def _keys_and_values(self, x: Tensor, position: Position, at: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
+        """Those of the text, with the earlier ones from the cache; in cross-attention those of the source, computed once."""
+        cache, source = inputs.cache, x if inputs.states is None else inputs.states
+        if self.stream == "cross":
+            if cache is not None and self.name in cache.kept:
+                return cache.kept[self.name]
+            assert inputs.memory is not None, "cross-attention needs the encoder's states"
+            source = inputs.memory
+        k = position.rotate(self._keys(source), at)
+        v = self._by_head(self.value(source), self.groups)
+        k, v = tap.edited(TapPlace.VECTORS, *self.name, k, "k"), tap.edited(TapPlace.VECTORS, *self.name, v, "v")
+        return (k, v) if cache is None else cache.grown(self.name, k, v)
 
     def shared(self, x: Tensor) -> Tensor:
         """Keys or values, once for every query head of their group."""
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
 
-    def _in_line(self, x: Tensor, inputs: AttentionInputs, layout: Unpadded) -> bool:
-        """Whether attention itself can run over texts that lie end to end: where nothing is added to scores, and there is a kernel."""
-        plain = not inputs.position.by_head() and not self._drop and inputs.cache is None and not tap.watched()
-        return plain and takes_a_line(x, self.query.out_features // self.heads, layout)
+    def _bias(self, position: Position, q: Tensor, k: Tensor, at: tuple[Tensor, Tensor]) -> Tensor | None:
+        """What a scheme adds to the scores: independent of the tokens, or the sum of its terms, which it fills instead."""
+        bias = position.bias(*at)
+        if bias is not None:
+            bias = bias.expand(-1, self.heads, -1, -1)  # also where every head gets the same
+        terms = {} if bias is not None else position.score(q, self.shared(k), (self._queries, self._keys), at)
+        tap.tap(TapPlace.TERMS, *self.name, terms=terms)
+        for term in terms.values():
+            bias = term if bias is None else bias + term
+        return bias
 
-    def _line(self, x: Tensor, inputs: AttentionInputs, layout: Unpadded) -> Tensor:
-        """The same with a kernel that knows where each text begins."""
-        *both, v = self._projections(x, inputs, line=True)
-        q, k = (inputs.position.rotate(made, layout.places) for made in both)
-        context = attend_in_line(q, self.shared(k), self.shared(v), layout, self.scale, causal=self.stream == "decoder")
-        made: Tensor = self.output(context.transpose(1, 2).flatten(2))
-        return made
-
-    @property
-    def _drop(self) -> float:
-        return self.dropout if self.training else 0.0
-
-    def _openly(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, attention_mask: Tensor | None) -> Tensor:
-        """The six steps one by one, with taps and edits."""
-        scale = tap.edited("scale", *self.name, self.scale)
-        allowed = self._edited_mask(self._allowed(q, k, attention_mask))
-        weights = attend(q, self.shared(k), scale, bias, allowed)  # [batch, head, query, key]
-        weights = tap.edited("weights", *self.name, weights, allowed)
-        context = tap.edited(
-            "context", *self.name, weights @ self.shared(v)
-        )  # 6  the values, weighted  [batch, head, query, dim]
-        tap.tap("attention", *self.name, q=q, k=k, v=v, scale=scale, bias=bias, allowed=allowed, weights=weights)
-        return context
+    def _edited_positions(self, inputs: AttentionInputs) -> tuple[Position, tuple[Tensor, Tensor]]:
+        """The scheme and the positions after edits; where an edit removes the positions, the scheme that does nothing."""
+        queries, keys = (tap.edited(TapPlace.POSITIONS, *self.name, positions) for positions in inputs.at)
+        return (NO_POSITIONS, inputs.at) if queries is None else (inputs.position, (queries, keys))
 
     def _allowed(self, q: Tensor, k: Tensor, attention_mask: Tensor | None) -> Tensor:
         """The attention mask [batch or 1, 1, query, key]: the one difference between an encoder and a decoder."""
@@ -223,7 +161,7 @@ class MultiHeadAttention(nn.Module):
 
     def _edited_mask(self, allowed: Tensor) -> Tensor:
         shape = allowed.shape
-        allowed = torch.as_tensor(tap.edited("allowed", *self.name, allowed), device=allowed.device)
+        allowed = torch.as_tensor(tap.edited(TapPlace.ALLOWED, *self.name, allowed), device=allowed.device)
         if allowed.shape[-2:] != shape[-2:]:
             given, needed = (" × ".join(map(str, s[-2:])) for s in (allowed.shape, shape))
             raise ChoiceError(
@@ -232,7 +170,3 @@ class MultiHeadAttention(nn.Module):
         if not bool(allowed.any(dim=-1).all()):
             raise ChoiceError("A row of the mask allows nothing. Let every position see at least one, if only itself.")
         return allowed.expand(*shape)
-
-
-def _length(cache: KeyValueCache, name: tuple[str, int]) -> int:
-    return cache.kept[name][0].shape[2] if name in cache.kept else 0

@@ -22,6 +22,7 @@ from torch.nn import functional
 from explorer.errors import ChoiceError, check_whole
 from explorer.errors.kinds import checked
 from explorer.nn import tap
+from explorer.records import TapPlace
 from explorer.text.letters import FILL
 
 LETTERS = FILL + 1  # how many different letters there are
@@ -218,7 +219,7 @@ class BiLM(nn.Module):
         back = [turned(state, count) for state in self.back(turned(x, count))]
         for name, states in (("characters", [x]), ("forward", onward), ("backward", back)):
             for number, state in enumerate(states):
-                tap.tap("hidden", name, number, x=state)
+                tap.tap(TapPlace.HIDDEN, name, number, x=state)
         return BiLMStates(x, onward, back)
 
     def outputs(self, states: BiLMStates) -> dict[str, Tensor]:

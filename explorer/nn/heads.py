@@ -15,8 +15,6 @@ FURTHEST = 20  # so many positions in a span have an embedding, as published; to
 class Head(nn.Module):
     """The output layer: a score for every token of the vocabulary, by the token embeddings (tied) or a separate matrix."""
 
-    chunked = False  # whether a loss makes its scores a few rows at a time: less memory, and equal but for rounding
-
     def __init__(self, config: Config, tokens: nn.Embedding) -> None:
         super().__init__()
         self.project = nn.Linear(config.embedding_width if config.head_transform else config.dim, config.vocab, bias=False)
@@ -28,14 +26,9 @@ class Head(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """From [..., dim] to [..., vocab]."""
-        scores = self.project(self.scored(hidden))
-        made: Tensor = scores if self.bias is None else scores + self.bias
-        return made
-
-    def scored(self, hidden: Tensor) -> Tensor:
-        """What the matrix of the vocabulary is multiplied with: from [..., dim] to [..., dimension of the embeddings]."""
-        made: Tensor = (hidden if self.transform is None else self.transform(hidden)) * self.scale
-        return made
+        states = (hidden if self.transform is None else self.transform(hidden)) * self.scale
+        scores: Tensor = self.project(states)
+        return scores if self.bias is None else scores + self.bias
 
 
 class Transform(nn.Module):

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from explorer.nn import tap
+from explorer.records import TapPlace
 
 NORM_PLACES = ("post", "pre", "inside")
 PLAIN_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -37,8 +38,8 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor, name: tuple[str, int] = ("", -1)) -> Tensor:
         """From [batch, position, dim] to the same shape. `name` is (stream, layer), for the taps."""
         units = self.activation(self.widen(x)) if self.gate is None else self.activation(self.gate(x)) * self.widen(x)
-        units = tap.edited("units", *name, units)
-        tap.tap("units", *name, units=units)  # [batch, position, hidden]
+        units = tap.edited(TapPlace.UNITS, *name, units)
+        tap.tap(TapPlace.UNITS, *name, units=units)  # [batch, position, hidden]
         made: Tensor = self.narrow(units)
         return made
 
@@ -122,13 +123,13 @@ class AddNorm(nn.Module):
         """Run `sublayer` on x, add x, and normalise where this model does so. `name` is (stream, layer, part)."""
         entering, kept = x, self._kept(name, x)
         if self.place == "pre":
-            out = self._edited("out", name, self.drop(sublayer(normed := self._normed(name, x))))
+            out = self._edited(TapPlace.OUT, name, self.drop(sublayer(normed := self._normed(name, x))))
             result = total = kept + out
         elif self.place == "inside":
-            out = normed = self._edited("out", name, self.drop(self._normed(name, entering := sublayer(x))))
+            out = normed = self._edited(TapPlace.OUT, name, self.drop(self._normed(name, entering := sublayer(x))))
             result = total = kept + out
         else:
-            out = self._edited("out", name, self.drop(sublayer(x)))
+            out = self._edited(TapPlace.OUT, name, self.drop(sublayer(x)))
             entering = total = kept + out
             result = normed = self._normed(name, total)
         if tap.watched():
@@ -138,13 +139,13 @@ class AddNorm(nn.Module):
 
     def _kept(self, name: tuple[str, int, str], x: Tensor) -> Tensor:
         """What is added to the output of the sub-layer: x, or zeros."""
-        return self._edited("residual", name, x if self.residual else torch.zeros_like(x))
+        return self._edited(TapPlace.RESIDUAL, name, x if self.residual else torch.zeros_like(x))
 
     def _normed(self, name: tuple[str, int, str], x: Tensor) -> Tensor:
-        return self._edited("norm", name, self.norm(x), x)
+        return self._edited(TapPlace.NORM, name, self.norm(x), x)
 
     @staticmethod
-    def _edited(place: str, name: tuple[str, int, str], value: Tensor, *known: Tensor) -> Tensor:
+    def _edited(place: TapPlace, name: tuple[str, int, str], value: Tensor, *known: Tensor) -> Tensor:
         stream, layer, part = name
         return tap.edited(place, stream, layer, value, *known, part)
 
@@ -157,4 +158,4 @@ class AddNorm(nn.Module):
             "shift": torch.zeros_like(gain) if off or shift is None else shift,
             "epsilon": self.norm.epsilon, "centred": self.norm.centred, "normless": off, "residual": residual,
         }  # fmt: skip
-        tap.tap("block", stream, layer, part=part, norm_place=self.place, **held, **values)
+        tap.tap(TapPlace.BLOCK, stream, layer, part=part, norm_place=self.place, **held, **values)

@@ -6,25 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from explorer.errors import ChoiceError
 from explorer.nn import tap
 from explorer.nn.cross_entropy import NOT_SCORED, cross_entropy
 from explorer.nn.elmo import BiLM
-from explorer.nn.products import chunked_cross_entropy
 from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
-from explorer.nn.unpadded import Unpadded
+from explorer.records import TapPlace
 
 Tensors = Mapping[str, Tensor]  # source, attention_mask, segments, labels, loss_mask, loss_positions, and extras by name
 Losses = dict[str, Tensor]
 Loss = Callable[[Any, Tensors, float], Losses]  # of a Transformer, or of what else there is to train
 SUPERVISED_HEAD = 0  # the head of the last layer that `mlm_coref` teaches where to look
 UNPADDED = "unpadded"  # a batch that says so has no padding
-REAL = ("attention_mask", "kept", "offsets")  # what a batch says whose padding is left out of the layers
-REAL_TARGET = ("target_mask", "target_kept", "target_offsets")  # and of the text to be written
 ROUND = 64  # rows are scored in round numbers, since a processor prepares a product again for every new shape
 REPLACED_WEIGHT = 50.0  # ELECTRA's λ
 RARE_POWER = 0.75  # GloVe: below that, a pair counts by its share of it to this power
@@ -33,35 +30,21 @@ TEMPERATURE = 2.0
 WEIGHTS = {"soft": 5 / 8, "hard": 2 / 8, "cosine": 1 / 8}  # 5 : 2 : 1, as DistilBERT was released
 
 
-def padding_mask(batch: Tensors) -> Tensor | Unpadded | None:
+def padding_mask(batch: Tensors) -> Tensor | None:
     """Which positions are no padding [row, position]; None where it is known that there is none."""
-    if UNPADDED in batch:
-        return None
-    return _unpadded(batch, REAL) or batch["attention_mask"]
-
-
-def _unpadded(batch: Tensors, names: tuple[str, ...]) -> Unpadded | None:
-    return Unpadded(*(batch[name] for name in names)) if names[1] in batch else None
+    return None if UNPADDED in batch else batch["attention_mask"]
 
 
 def loss_where_scored(module: Transformer, hidden: Tensor, batch: Tensors, smoothing: float) -> Tensor:
     """The mean cross-entropy of the right tokens, where they count."""
-    positions, head = loss_positions(batch), module.head
-    states = states_at(hidden, positions)
-    if head.chunked and type(head.project) is nn.Linear and not torch.compiler.is_compiling():
-        labels = _labels_at(batch, positions, len(states))
-        return chunked_cross_entropy(head.scored(states), head.project.weight, head.bias, labels, smoothing)
-    return masked_cross_entropy(head(states), batch, positions, smoothing)
+    positions = loss_positions(batch)
+    return masked_cross_entropy(module.head(states_at(hidden, positions)), batch, positions, smoothing)
 
 
 def masked_cross_entropy(scores: Tensor, batch: Tensors, positions: Tensor, smoothing: float) -> Tensor:
     """The mean cross-entropy of the right tokens at these positions; scores of rows that fill up to a round number do not count."""
-    return cross_entropy(scores, _labels_at(batch, positions, len(scores)), smoothing)
-
-
-def _labels_at(batch: Tensors, positions: Tensor, rows: int) -> Tensor:
-    """The right tokens, and NOT_SCORED for rows that fill up to a round number."""
-    return functional.pad(batch["labels"].flatten()[positions], (0, rows - len(positions)), value=NOT_SCORED)
+    labels = functional.pad(batch["labels"].flatten()[positions], (0, len(scores) - len(positions)), value=NOT_SCORED)
+    return cross_entropy(scores, labels, smoothing)
 
 
 def loss_positions(batch: Tensors) -> Tensor:
@@ -104,8 +87,8 @@ def mlm_coref_loss(module: Transformer, batch: Tensors, smoothing: float) -> Los
     weights: list[Tensor] = []
     last = module.config.layers - 1
 
-    def hear(place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "attention" and layer == last:
+    def hear(place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == TapPlace.ATTENTION and layer == last:
             weights.append(values["weights"][:, SUPERVISED_HEAD])  # [batch, query, key]
 
     with tap.listening(hear):
@@ -209,7 +192,7 @@ def seq2seq_loss(module: Transformer, batch: Tensors, smoothing: float) -> Losse
     """The target, token by token, from the source and the target so far (teacher forcing: the right tokens, shifted)."""
     read = shifted_right(batch["labels"], module.config.start)
     memory = module.encode(batch["source"], padding_mask(batch))
-    hidden = module.decode(memory, read, padding_mask(batch), layout=_unpadded(batch, REAL_TARGET))
+    hidden = module.decode(memory, read, padding_mask(batch))
     return {"lm": loss_where_scored(module, hidden, batch, smoothing)}
 
 

@@ -16,7 +16,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from explorer.nn import tap
+from explorer.nn import fast
+from explorer.nn.fast.distances import for_all_heads
 
 SLOTS = ("add", "rotate", "bias", "score")
 NOTHING = "0: a formula"  # what a scheme without weights has to learn
@@ -61,11 +62,6 @@ class Position(nn.Module):
         super().__init__()
         self.context = context
         self._last: tuple[tuple[Tensor, ...], Tensor] | None = None
-
-    @property
-    def room(self) -> PositionContext:
-        """The former name of `context`, which schemes written for it still read."""
-        return self.context
 
     def once(self, make: Callable[[], Tensor], *positions: Tensor) -> Tensor:
         """What was made for these very positions, which all layers of a stack share; another tensor is made again for.
@@ -319,7 +315,7 @@ class Disentangled(Position):
         scale = (self.terms * q.shape[-1]) ** -0.5
         table = self.norm(self.table.weight)
         row = (at[0][:, None] - at[1][None, :] + self.span).clamp(0, 2 * self.span - 1)  # [query, key]
-        products = looked_up if tap.watched() else shifted
+        products = fast.shifted if fast.chosen() else looked_up
         to_place = products(q, lambda x: as_key(x) * scale, table, row)
         from_place = products(k, lambda x: as_query(x) * scale, table, row.T)
         return {TO_PLACE: to_place, FROM_PLACE: from_place.transpose(-1, -2)}
@@ -327,29 +323,8 @@ class Disentangled(Position):
 
 def looked_up(x: Tensor, project: Project, table: Tensor, row: Tensor) -> Tensor:
     """The product of position i with the row of the table at [i, j] of `row`: [batch, head, i, j]."""
-    every = x @ _for_all(project(table[None]), x)  # [batch, head, i, row]
+    every = x @ for_all_heads(project(table[None]), x)  # [batch, head, i, row]
     return every.gather(-1, row.expand(*x.shape[:2], -1, -1))
-
-
-def shifted(x: Tensor, project: Project, table: Tensor, row: Tensor) -> Tensor:
-    """The same where positions are consecutive: a line of `row` is the one above moved by one, so few rows are asked for.
-
-    Looking up is what takes longest on a processor; here the products are only read along their diagonals: with one number less a
-    line, they lie below each other.
-    """
-    lines, columns = row.shape
-    few = table.index_select(0, torch.cat((row[:, 0].flip(0), row[0, 1:])))  # the last line comes first
-    every = (x @ _for_all(project(few[None]), x)).contiguous()  # [batch, head, i, lines + columns − 1]
-    if lines == 1:
-        return every
-    less = every.shape[-1] - 1
-    moved: Tensor = every.flatten(-2).narrow(-1, lines - 1, lines * less).unflatten(-1, (lines, less))
-    return moved[..., :columns]
-
-
-def _for_all(made: Tensor, x: Tensor) -> Tensor:
-    """What was made of a table, once for every head of x (grouped heads share a key), ready to be multiplied from the right."""
-    return made.repeat_interleave(x.shape[1] // made.shape[1], dim=1).transpose(-1, -2)
 
 
 NO_POSITIONS = Position(PositionContext(0, 0, 0, False))  # what cross-attention uses: source and target share no positions

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from explorer.errors import ChoiceError
 from explorer.nn import tap
 from explorer.nn.sparse import products
+from explorer.records import TapPlace
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class WordVectors(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         """The vectors of words: from [batch, position] to [batch, position, dim]."""
         x = self.table[ids]
-        tap.tap("hidden", "static", 0, x=x)
+        tap.tap(TapPlace.HIDDEN, "static", 0, x=x)
         return x
 
     def closeness(self, middle: Tensor, near: Tensor) -> Tensor:

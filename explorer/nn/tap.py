@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
-from explorer.records import Edit
+from explorer.records import Edit, TapPlace
+from explorer.records.edits import apply_edits
 
 Value = TypeVar("Value")
-Hear = Callable[[str, str, int, dict[str, Any]], None]
+Hear = Callable[[TapPlace, str, int, dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -40,18 +41,16 @@ def watched() -> bool:
     return _now() is not _QUIET
 
 
-def tap(place: str, stream: str = "", layer: int = -1, **values: Any) -> None:
+def tap(place: TapPlace, stream: str = "", layer: int = -1, **values: Any) -> None:
     """Give what was computed at `place` to the listener, if there is one."""
     hear = _now().hear
     if hear is not None:
         hear(place, stream, layer, values)
 
 
-def edited(place: str, stream: str, layer: int, value: Value, *known: object) -> Value:
+def edited(place: TapPlace, stream: str, layer: int, value: Value, *known: object) -> Value:
     """The value at `place` after the active edits; `known` are their further arguments."""
-    for edit in edits_on(stream, layer):
-        value = getattr(edit, f"on_{place}")(value, *known)  # an edit gives the same kind of thing back
-    return value
+    return apply_edits(edits_on(stream, layer), place, value, *known)
 
 
 def edits_on(stream: str, layer: int) -> tuple[Edit, ...]:

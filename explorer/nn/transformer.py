@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from explorer.nn import tap
-from explorer.nn.attention import AttentionInputs, MultiHeadAttention
+from explorer.nn.attention import AttentionInputs, MultiHeadAttention, consecutive
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
 from explorer.nn.heads import Head, NextSentence, Replaced, SpanBoundary
 from explorer.nn.layers import NORMS, AbsentFeedForward, AddNorm, FeedForward, Norm
 from explorer.nn.positions import POSITIONS, Learned, PositionContext
-from explorer.nn.unpadded import Unpadded
+from explorer.records import TapPlace
 
 
 def norm_of(config: Config, width: int = 0) -> Norm:
@@ -46,17 +46,17 @@ class Embeddings(nn.Module):
         self.scale = config.dim**0.5 if config.embedding_scale else 1.0
         self.drop = nn.Dropout(config.dropout)
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None, begin: int = 0) -> Tensor:
-        """From ids [batch, position], the first of which is at position `begin`, to vectors [batch, position, width]."""
+    def forward(self, ids: Tensor, segments: Tensor | None, at: Tensor) -> Tensor:
+        """From ids [batch, position], which are at the positions `at`, to vectors [batch, position, width]."""
         parts = {"token": self.tokens(ids) * self.scale}
-        where = tap.edited("places", self.stream, -1, torch.arange(begin, begin + ids.shape[1], device=ids.device))
+        where = tap.edited(TapPlace.POSITIONS, self.stream, -1, at)
         added = None if where is None else self.position.add(where)
         if added is not None:
             parts["position"] = added.expand_as(parts["token"])
         if self.segments is not None:
             parts["segment"] = self.segments(torch.zeros_like(ids) if segments is None else segments)
         total = sum(parts.values(), parts["token"].new_zeros(()))
-        tap.tap("embeddings", self.stream, **parts, sum=total)
+        tap.tap(TapPlace.EMBEDDINGS, self.stream, **parts, sum=total)
         made: Tensor = self.drop(total if self.norm is None else self.norm(total))
         return made
 
@@ -67,7 +67,7 @@ class Layer(nn.Module):
     A part of a built model may be replaced by any module that is called as it is, for example a feed-forward layer by a mixture of
     experts: `model.module.layers[0].feed_forward = …`; and so may a whole layer. Decoding reads such a model over the whole text at
     every step, unless the class says `incremental = True` beside its `forward`: each position for itself, or with an `Attention`
-    that is given the cache (see `nn.incremental`).
+    that is given the cache (see `nn.cache`).
     """
 
     def __init__(self, config: Config, stream: str, layer: int) -> None:
@@ -94,8 +94,8 @@ class Layer(nn.Module):
         if cross is not None and self.after_cross is not None:
             x = self.after_cross(x, lambda y: cross(y, inputs), (*self.name, "cross-attention"))
         x = self.after_feed_forward(x, lambda y: self.feed_forward(y, self.name), (*self.name, "feed-forward"))
-        x = tap.edited("hidden", *self.name, x)
-        tap.tap("hidden", *self.name, x=x)
+        x = tap.edited(TapPlace.HIDDEN, *self.name, x)
+        tap.tap(TapPlace.HIDDEN, *self.name, x=x)
         return x
 
 
@@ -119,8 +119,7 @@ class MaskDecoder(nn.Module):
     def forward(self, last: Layer, x: Tensor, inputs: AttentionInputs) -> Tensor:
         """From the input of the last layer, [batch, position, dim], to the input of the output layer."""
         seen = replace(inputs, states=x)
-        every = torch.arange(x.shape[1], device=x.device) if inputs.layout is None else inputs.layout.places
-        where = tap.edited("places", last.name[0], -1, every)
+        where = tap.edited(TapPlace.POSITIONS, last.name[0], -1, inputs.at[1])
         asking = x if where is None else x + self.position.add(where)
         made: Tensor = self.again(last(asking, seen), seen)
         return made
@@ -145,20 +144,28 @@ class Stack(nn.Module):
         self.norm = norm_of(config) if config.final_norm else None
         self.mask_decoder = MaskDecoder(config, layers[-1]) if config.mask_decoder else None
 
-    def run(self, ids: Tensor, segments: Tensor | None, inputs: AttentionInputs) -> Tensor:
-        """The last hidden states [batch, position, dim] of `ids` [batch, position]."""
-        begin = 0 if inputs.cache is None else inputs.cache.length
-        x = self.embeddings(ids, segments, begin)
+    def run(
+        self,
+        ids: Tensor,
+        segments: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        memory: tuple[Tensor, Tensor | None] | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        """The last hidden states [batch, position, dim] of `ids` [batch, position]; `memory` is the encoder's, with its mask."""
+        begin = 0 if cache is None else cache.length
+        at, source = consecutive(ids.shape[1], begin, ids.device), memory or (None, None)
+        inputs = AttentionInputs(self.embeddings.position, at, attention_mask, *source, cache)
+        x = self.embeddings(ids, segments, at[0])
         x = x if self.project is None else self.project(x)
-        x = tap.edited("hidden", self.stream, -1, x)
-        tap.tap("hidden", self.stream, -1, x=x)
-        x = x if inputs.layout is None else inputs.layout.take(x)
+        x = tap.edited(TapPlace.HIDDEN, self.stream, -1, x)
+        tap.tap(TapPlace.HIDDEN, self.stream, -1, x=x)
         for layer in self.layers if self.mask_decoder is None else self.layers[:-1]:
             x = layer(x, inputs)
         if self.mask_decoder is not None:
             x = self.mask_decoder(self.layers[-1], x, inputs)
-        made: Tensor = x if self.norm is None else self.norm(x)
-        return made if inputs.layout is None else inputs.layout.spread(made)
+        states: Tensor = x if self.norm is None else self.norm(x)
+        return states
 
 
 class Transformer(Stack):
@@ -182,33 +189,26 @@ class Transformer(Stack):
         self,
         ids: Tensor,
         segments: Tensor | None = None,
-        attention_mask: Tensor | Unpadded | None = None,
+        attention_mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
     ) -> Tensor:
-        """The last hidden states [batch, position, dim] of one stack; `attention_mask` is False at padding (at the right end).
+        """The last hidden states [batch, position, dim] of one stack; `attention_mask` is False at padding (at the right end)."""
+        return self.run(ids, segments, attention_mask, cache=cache)
 
-        Given as `Unpadded`, padding is left out of the layers; its states are 0.
-        """
-        mask, layout = _mask_and_layout(attention_mask)
-        return self.run(ids, segments, AttentionInputs(self.embeddings.position, mask, cache=cache, layout=layout))
-
-    def encode(self, source: Tensor, attention_mask: Tensor | Unpadded | None = None) -> Tensor:
+    def encode(self, source: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         """The encoder's last hidden states for the source: [batch, key, dim]. Computed once for a whole decoding."""
         assert self.encoder is not None, "only an encoder-decoder encodes"
-        mask, layout = _mask_and_layout(attention_mask)
-        return self.encoder.run(source, None, AttentionInputs(self.encoder.embeddings.position, mask, layout=layout))
+        return self.encoder.run(source, None, attention_mask)
 
     def decode(
         self,
         memory: Tensor,
         target: Tensor,
-        attention_mask: Tensor | Unpadded | None = None,
+        attention_mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
-        layout: Unpadded | None = None,
     ) -> Tensor:
-        """The decoder's last states for `target` (which begins with the start token), looking at `memory`; `layout` is the target's."""
-        position, (mask, _) = self.embeddings.position, _mask_and_layout(attention_mask)
-        return self.run(target, None, AttentionInputs(position, None, memory, mask, cache, layout=layout))
+        """The decoder's last states for `target` (which begins with the start token), looking at `memory`, whose mask this is."""
+        return self.run(target, memory=(memory, attention_mask), cache=cache)
 
     def outputs(self, hidden: Tensor) -> dict[str, Tensor]:
         """Everything that this model predicts from its last hidden states: raw scores by name."""
@@ -218,10 +218,6 @@ class Transformer(Stack):
         if self.next_sentence is not None:
             found["nsp"] = self.next_sentence(hidden)  # [batch, 2]
         return found
-
-
-def _mask_and_layout(given: Tensor | Unpadded | None) -> tuple[Tensor | None, Unpadded | None]:
-    return (given.mask, given) if isinstance(given, Unpadded) else (given, None)
 
 
 def initialise(module: nn.Module, seed: int, deviation: float = 0.02) -> nn.Module:

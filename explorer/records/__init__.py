@@ -72,6 +72,7 @@ from explorer.records.families import (
 from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanTable, TaskChange, TaskTable
 from explorer.records.inputs import FinetuneWays, TaskInputs
 from explorer.records.layers import LayerLikeness, WordStates
+from explorer.records.places import TapPlace
 from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
 from explorer.records.scores import TextScores
@@ -188,6 +189,7 @@ __all__ = [
     "Schedules",
     "spread",
     "Edit",
+    "TapPlace",
     "Edited",
     "EntryNorm",
     "Fertility",

@@ -1,22 +1,22 @@
 """What a student may change inside a model, as data.
 
-An edit is asked at eleven places and answers with the value it was given or another: in attention `on_vectors` (q, k and v, each
-[head, position, dim]), `on_scale` (a number), `on_allowed` [query, key], `on_weights` [head, query, key] and `on_context` [head,
-query, dim]; around it `on_places` (where the words stand), `on_units` (the hidden units of a feed-forward layer), `on_out` (what a
-sub-layer adds), `on_residual` (what that is added to), `on_norm` and `on_hidden` (the states after a layer). It uses only what
-NumPy arrays and tensors share, so the same edit changes the running model and re-derives the record.
+An edit names the places of a forward pass that it changes (`TapPlace` says what each holds, and its shape), and `changed` answers
+with another value for the one that it is given. It uses only what NumPy arrays and tensors share, so the same edit changes the running
+model and re-derives the record.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import ChoiceError, check_index, unknown
 from explorer.errors.kinds import check_fields
+from explorer.records.places import TapPlace
 from explorer.records.record import Record
 
 PARTS = ("attention", "cross-attention", "feed-forward")
@@ -36,6 +36,7 @@ def _numbers(given: Any, expected: str) -> np.ndarray:
 class Edit(Record):
     """A change to one part of a model; `None` for layer or head means all of them."""
 
+    places: ClassVar[tuple[TapPlace, ...]] = ()
     stream: str
 
     def __post_init__(self) -> None:
@@ -47,53 +48,13 @@ class Edit(Record):
         mine = getattr(self, "layer", None)
         return stream == self.stream and (mine is None or mine == layer)
 
-    def on_vectors(self, value: Any, which: str) -> Any:
-        """The vectors "q", "k" or "v" as they meet, after QK norm and rotary positions: [head, position, dim]."""
-        return value
-
-    def on_scale(self, value: float) -> float:
-        """The factor on the scores."""
-        return value
-
-    def on_allowed(self, value: Any) -> Any:
-        """Who may see whom."""
-        return value
-
-    def on_weights(self, value: Any, allowed: Any) -> Any:
-        """The attention weights, after the softmax; `allowed` says who may see whom."""
-        return value
-
-    def on_context(self, value: Any) -> Any:
-        """What each head hands on: its weights times the values."""
-        return value
-
-    def on_places(self, value: Any) -> Any:
-        """Where the words stand: a number for each position, or None for nowhere."""
-        return value
-
-    def on_units(self, value: Any) -> Any:
-        """The hidden units of a feed-forward layer, after the activation: [position, hidden]."""
-        return value
-
-    def on_out(self, value: Any, part: str) -> Any:
-        """What a sub-layer adds to the residual stream."""
-        return value
-
-    def on_residual(self, value: Any, part: str) -> Any:
-        """The input of a sub-layer, as it is added to its output."""
-        return value
-
-    def on_norm(self, value: Any, entering: Any, part: str) -> Any:
-        """What the norm of a sub-layer made of `entering`."""
-        return entering if self.leaves_norm_out(part) else value
+    def changed(self, *args: Any, **kwargs: Any) -> Any:
+        """What replaces the value given first; what its place knows besides comes after it."""
+        return args[0]
 
     def leaves_norm_out(self, part: str) -> bool:
         """Whether the norm of this sub-layer is left out."""
         return False
-
-    def on_hidden(self, value: Any) -> Any:
-        """The states after a layer: [position, dim]."""
-        return value
 
     @property
     def label(self) -> str:
@@ -120,10 +81,11 @@ class SilenceHead(Edit):
     0.0
     """
 
+    places = (TapPlace.CONTEXT,)
     layer: int | None = None
     head: int | None = None
 
-    def on_context(self, value: Any) -> Any:
+    def changed(self, value: Any) -> Any:
         """Zeros for the head (or for all of them)."""
         keep = (np.arange(value.shape[-3]) != self.head) if self.head is not None else np.zeros(value.shape[-3], bool)
         changed = value + 0  # a copy, in NumPy and in torch alike
@@ -144,7 +106,9 @@ class NoScale(Edit):
     1.0
     """
 
-    def on_scale(self, value: float) -> float:
+    places = (TapPlace.SCALE,)
+
+    def changed(self, value: float) -> float:
         """One: the scores stay as they are."""
         return 1.0
 
@@ -164,6 +128,7 @@ class SetMask(Edit):
     True
     """
 
+    places = (TapPlace.ALLOWED,)
     allowed: np.ndarray
 
     def __post_init__(self) -> None:
@@ -173,7 +138,7 @@ class SetMask(Edit):
             raise ChoiceError("A mask needs rows of equal length, one for each query, of true and false.") from error
         super().__post_init__()
 
-    def on_allowed(self, value: Any) -> Any:
+    def changed(self, value: Any) -> Any:
         """The mask that was set."""
         return self.allowed.copy()  # the record stays its own
 
@@ -193,10 +158,11 @@ class SilenceLayer(Edit):
     0.0
     """
 
+    places = (TapPlace.OUT,)
     layer: int | None = None
     part: str | None = None
 
-    def on_out(self, value: Any, part: str) -> Any:
+    def changed(self, value: Any, part: str) -> Any:
         """Zeros where the part is meant."""
         return value * 0 if self.part in (None, part) else value
 
@@ -216,10 +182,11 @@ class NoResidual(Edit):
     True
     """
 
+    places = (TapPlace.RESIDUAL,)
     layer: int | None = None
     part: str | None = None
 
-    def on_residual(self, value: Any, part: str) -> Any:
+    def changed(self, value: Any, part: str) -> Any:
         """Zeros where the part is meant."""
         return value * 0 if self.part in (None, part) else value
 
@@ -241,8 +208,13 @@ class NoNorm(Edit):
     True
     """
 
+    places = (TapPlace.NORM,)
     layer: int | None = None
     part: str | None = None
+
+    def changed(self, value: Any, entering: Any, part: str) -> Any:
+        """What enters the norm, where it is left out."""
+        return entering if self.leaves_norm_out(part) else value
 
     def leaves_norm_out(self, part: str) -> bool:
         """Whether this is the part, or one of all that are meant."""
@@ -264,6 +236,7 @@ class ReplaceRow(Edit):
     [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
 
+    places = (TapPlace.WEIGHTS,)
     layer: int | None
     head: int | None
     query: int
@@ -276,7 +249,7 @@ class ReplaceRow(Edit):
         object.__setattr__(self, "row", row)
         super().__post_init__()
 
-    def on_weights(self, value: Any, allowed: Any) -> Any:
+    def changed(self, value: Any, allowed: Any) -> Any:
         """The weights with this row in the head (or in all of them)."""
         changed = value + 0
         heads = slice(None) if self.head is None else self.head
@@ -298,10 +271,11 @@ class Uniform(Edit):
     1
     """
 
+    places = (TapPlace.WEIGHTS,)
     layer: int | None = None
     head: int | None = None
 
-    def on_weights(self, value: Any, allowed: Any) -> Any:
+    def changed(self, value: Any, allowed: Any) -> Any:
         """Equal shares for the head (or for all of them)."""
         even = (value * 0 + 1) * allowed
         even = even / even.sum(-1, keepdims=True)
@@ -326,6 +300,7 @@ class MovePositions(Edit):
     True
     """
 
+    places = (TapPlace.POSITIONS,)
     order: np.ndarray
 
     def __post_init__(self) -> None:
@@ -335,7 +310,7 @@ class MovePositions(Edit):
         object.__setattr__(self, "order", order.astype(np.int64))
         super().__post_init__()
 
-    def on_places(self, value: Any) -> Any:
+    def changed(self, value: Any) -> Any:
         """The positions that the words are given."""
         return None if value is None else like(value, self.order)[value]
 
@@ -353,7 +328,9 @@ class NoPositions(Edit):
     (NoPositions(stream='encoder'),)
     """
 
-    def on_places(self, value: Any) -> Any:
+    places = (TapPlace.POSITIONS,)
+
+    def changed(self, value: Any) -> Any:
         """Nowhere."""
         return None
 
@@ -374,11 +351,12 @@ class PatchHidden(Edit):
     True
     """
 
+    places = (TapPlace.HIDDEN,)
     layer: int
     position: int
     trace: Any
 
-    def on_hidden(self, value: Any) -> Any:
+    def changed(self, value: Any) -> Any:
         """The states with that one replaced; the trace's first states are those before layer 0."""
         changed = value + 0
         changed[..., self.position, :] = like(value, self.trace.hidden[self.stream][self.layer + 1][self.position])
@@ -403,6 +381,7 @@ class SetVector(Edit):
     0.0
     """
 
+    places = (TapPlace.VECTORS,)
     which: str
     layer: int | None
     head: int | None
@@ -422,7 +401,7 @@ class SetVector(Edit):
         object.__setattr__(self, "values", numbers)
         super().__post_init__()
 
-    def on_vectors(self, value: Any, which: str) -> Any:
+    def changed(self, value: Any, which: str) -> Any:
         """The vectors with this one written in."""
         if which != self.which:
             return value
@@ -452,6 +431,7 @@ class SetUnit(Edit):
     0.0
     """
 
+    places = (TapPlace.UNITS,)
     layer: int | None
     unit: int | None
     factor: float
@@ -461,7 +441,7 @@ class SetUnit(Edit):
             raise ChoiceError(f"The factor of a unit must be a finite number, for example 0 or 2; this is {self.factor!r}.")
         super().__post_init__()
 
-    def on_units(self, value: Any) -> Any:
+    def changed(self, value: Any) -> Any:
         """The units with this one (or all of them) multiplied."""
         if self.unit is None:
             return value * float(self.factor)
@@ -475,6 +455,14 @@ class SetUnit(Edit):
         """The edit in a few words, for captions."""
         unit = "every unit" if self.unit is None else f"unit {self.unit}"
         return f"{unit} of {self._where} × {self.factor:g}"
+
+
+def apply_edits(edits: Iterable[Edit], place: TapPlace, value: Any, *known: Any) -> Any:
+    """The value at `place` after those of the edits that change it, which give back the same kind of thing."""
+    for edit in edits:
+        if place in edit.places:
+            value = edit.changed(value, *known)
+    return value
 
 
 def like(value: Any, array: np.ndarray) -> Any:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from explorer.errors import ChoiceError, check_index, unknown
-from explorer.records.edits import Edit
+from explorer.records.edits import Edit, apply_edits
+from explorer.records.places import TapPlace
 from explorer.records.record import Record
 from explorer.records.softmax import softmax
 from explorer.records.summary import Summary, fields_of, listed
@@ -97,9 +98,7 @@ class Attention(Record):
     def _context(self, head: int) -> np.ndarray:
         assert self.v is not None
         every = np.stack([self.weights[h] @ self.v[self._shared(h)] for h in range(self.heads)])
-        for edit in self.edited:
-            every = edit.on_context(every)
-        made: np.ndarray = every[head]
+        made: np.ndarray = apply_edits(self.edited, TapPlace.CONTEXT, every)[head]
         return made
 
     def derived(self, head: int) -> np.ndarray:
@@ -109,9 +108,7 @@ class Attention(Record):
             masked = np.concatenate([masked, np.full((len(masked), 1), self.sinks[head])], axis=1)
         weights = softmax(masked)[:, : self.allowed.shape[1]]
         every = np.broadcast_to(weights, (self.heads, *weights.shape))
-        for edit in self.edited:
-            every = edit.on_weights(every, self.allowed)
-        made: np.ndarray = every[head]
+        made: np.ndarray = apply_edits(self.edited, TapPlace.WEIGHTS, every, self.allowed)[head]
         return made
 
     @property

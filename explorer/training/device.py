@@ -12,7 +12,7 @@ from torch import Tensor
 
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError, unknown
-from explorer.nn.losses import REAL, REAL_TARGET, ROUND, UNPADDED, Loss
+from explorer.nn.losses import UNPADDED, Loss
 from explorer.nn.widest import widest
 
 ROUND_BYTES = 16  # where a tensor may begin whose kernels read several numbers at once
@@ -50,21 +50,14 @@ def autocast(device: torch.device, precision: str) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=AUTOCAST[precision])
 
 
-def tensors(batch: Batch, device: torch.device, *, unpadded: bool = False) -> dict[str, Tensor]:
-    """A batch as a loss takes it: its parts, the numbers of the positions that count, and its extras; `unpadded`, where its real
-    tokens are, too.
-    """
+def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
+    """A batch as a loss takes it: its parts, the numbers of the positions that count, and its extras."""
     named = {name: getattr(batch, name) for name in PARTS}
     positions = np.flatnonzero(batch.loss_mask)  # found here: no device is waited for
     named |= {"loss_positions": positions, **batch.extras}
     made = {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
     if device.type == "cuda" and batch.attention_mask.all():  # then attention takes its quickest way, which knows no padding
         made[UNPADDED] = torch.empty(0)
-    if unpadded:
-        needed = np.flip(np.maximum.accumulate(np.flip(batch.loss_mask, 1), 1), 1)  # a target up to its last token that counts
-        for names, mask in ((REAL, batch.attention_mask), (REAL_TARGET, needed)):
-            if not mask.all():
-                made |= dict(zip(names, where_real(mask, ROUND if device.type == "cpu" else 1), strict=True))
     if device.type != "cuda":
         wide = {name: value.to(widest(device)) for name, value in made.items() if value.dtype == torch.float64}
         return {name: value.to(device) for name, value in {**made, **wide}.items()}
@@ -82,17 +75,6 @@ def sent(parts: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
         name: place[: value.nbytes].view(value.dtype).view(value.shape)
         for (name, value), place in zip(parts.items(), far, strict=True)
     }
-
-
-def where_real(mask: np.ndarray, multiple: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The mask, the numbers of the real tokens, counted through all rows, and where each row begins among them.
-
-    The first of the padding fill up to a multiple, since a processor prepares a product again for every new shape.
-    """
-    real, padding = np.flatnonzero(mask), np.flatnonzero(~mask)
-    kept = np.sort(np.concatenate((real, padding[: -len(real) % multiple])))
-    offsets = np.concatenate(([0], mask.sum(1).cumsum())).astype(np.int32)
-    return torch.as_tensor(np.ascontiguousarray(mask)), torch.as_tensor(kept), torch.as_tensor(offsets)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ STEPS = 2000  # how long a preset without a number trains
 PLANNED = (
     "batch", "accumulate", "schedule", "warm", "optimiser", "rate", "smoothing", "snapshots", "checks", "strategy", "objective",
     "compiled", "mask_rate", "mask_rate_first", "random_until", "packed", "static", "check_share", "deterministic", "read_every",
-    "by_length", "pairs_from", "pairs_after", "strangers", "unpadded", "lean", "by_row", "workers", "shard",
+    "by_length", "pairs_from", "pairs_after", "strangers", "by_row", "workers", "shard",
 )  # fmt: skip
 
 

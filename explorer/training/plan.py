@@ -50,8 +50,6 @@ class Plan:
     precision: str = "float32"  # of the products; the weights and their updates stay in float32
     accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
     packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
-    unpadded: bool = False  # whether layers compute real tokens only: texts lie end to end, and each attends to itself alone
-    lean: bool = False  # whether a step takes fewer and smaller operations: equal to the plain one but for rounding
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
     by_row: bool = False  # whether each row draws from its own generator, so that each process can make its own rows alone
     shard: bool = False  # whether each of several processes holds its part of weights, gradients and optimiser alone
@@ -132,8 +130,6 @@ def _check_rows(plan: Plan) -> None:
         ("by_row", alone),
         ("packed", with_property("packable")),
         ("static", with_property("per_example")),
-        ("unpadded", layered),
-        ("lean", layered),
         ("shard", layered),
     ):
         given = getattr(plan, name)

@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,6 @@ from explorer.training.distillation import Teacher, loss_of
 from explorer.training.divided_muon import DividedMuon
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
 from explorer.training.interrupts import defer_sigint, memory_for
-from explorer.training.lean import LeanStep
 from explorer.training.muon import StackedMuon
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.optimising import Optimiser, check_norm
@@ -97,10 +96,9 @@ class Run(Summarised, Generic[Trained]):
             self._enter(folder)
 
     def _take_in(self) -> None:
-        """What moves the weights, and what makes a step lean."""
+        """What moves the weights."""
         muon = StackedMuon if self.processes.accelerator is None else DividedMuon
         self.optimiser = Optimiser(self.trained, self.plan.optimiser, self.plan.rate, muon=muon)
-        self._lean = LeanStep(self.trained, half=self.plan.precision == "bfloat16") if self.plan.lean else None
 
     @property
     def trained(self) -> nn.Module:
@@ -267,17 +265,15 @@ class Run(Summarised, Generic[Trained]):
         totals: dict[str, Tensor] = {}
         module.zero_grad(set_to_none=True)  # what a step that failed may have left
         first = int(step_rng(self.plan.seed, number).integers(2**62))  # dropout too depends on seed and step alone
-        with forked(device), self._lean.working() if self._lean else nullcontext():
+        with forked(device):
             for place, part, shares in self.processes.parts(batch, self.plan.accumulate, self.objective.weigh, own=self._alone):
                 seeded(device, first + place)
                 with autocast(device, self.plan.precision):
-                    losses = self.loss(module, tensors(part, device, unpadded=self.plan.unpadded), self.plan.smoothing)
+                    losses = self.loss(module, tensors(part, device), self.plan.smoothing)
                 weighted = {name: self._scaled(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
                 whole = sum(weighted.values(), torch.zeros((), device=device))
                 if whole.requires_grad:
                     whole.backward()
-                    if self._lean is not None:
-                        self._lean.collect()
                 for name, loss in weighted.items():
                     totals[name] = totals[name] + loss.detach() if name in totals else loss.detach()
         return totals

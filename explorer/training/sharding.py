@@ -28,7 +28,6 @@ from explorer.nn.losses import Loss, Losses, Tensors
 from explorer.nn.transformer import Layer
 from explorer.training import points
 from explorer.training.divided_muon import ShardedMuon
-from explorer.training.lean import LeanStep
 from explorer.training.optimising import Optimiser
 from explorer.training.processes import Share, handed_over
 from explorer.training.run import TOKENS, Measure, Run, Trained, check_losses
@@ -121,7 +120,6 @@ class ShardedRun(Run[Trained]):
         self._asked = divided(self.model.module, self.loss, self.processes.count)
         self._forget()
         self.optimiser = ShardedOptimiser(self.trained, self.plan.optimiser, self.plan.rate, muon=ShardedMuon)
-        self._lean = LeanStep(self.trained, half=False) if self.plan.lean else None
         self.loss = lambda _, batch, smoothing: self._asked(batch, smoothing)
 
     @property

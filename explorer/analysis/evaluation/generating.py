@@ -12,7 +12,7 @@ from explorer.analysis.evaluation.batches import ROWS, given
 from explorer.models.model import padded_batch
 from explorer.models.transformer import TransformerModel
 from explorer.nn.cache import KeyValueCache
-from explorer.nn.incremental import accepts_cache
+from explorer.nn.known_parts import accepts_cache
 
 Read = Callable[[Tensor, KeyValueCache | None], Tensor]
 

@@ -14,6 +14,7 @@ from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, i
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.widest import in_widest, widest
+from explorer.records import TapPlace
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def weights_each(
 def _adder(stream: str, asked: Sequence[Links], total: Sequence[np.ndarray]) -> Callable[..., None]:
     """A listener that adds up the weights of one stream on some links, by row."""
 
-    def hear(place: str, where: str, layer: int, values: dict[str, Any]) -> None:
+    def hear(place: TapPlace, where: str, layer: int, values: dict[str, Any]) -> None:
         if place != "attention" or where != stream:
             return
         weights: Tensor = values["weights"]  # [row, head, query, key]
@@ -97,8 +98,8 @@ def heard(model: TransformerModel, stream: str, run: Callable[[], object]) -> li
     """The weights of every layer of a stream while something runs, [row, head, query, key] each."""
     found: list[np.ndarray] = []
 
-    def hear(place: str, where: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "attention" and where == stream:
+    def hear(place: TapPlace, where: str, layer: int, values: dict[str, Any]) -> None:
+        if place == TapPlace.ATTENTION and where == stream:
             found.append(values["weights"].float().cpu().numpy())
 
     with tap.listening(hear):

@@ -16,6 +16,7 @@ from explorer.analysis.evaluation.masked import as_read
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.widest import in_widest
+from explorer.records import TapPlace
 
 CONTENT = "content → content"
 MOST = 64  # texts: a share of a variance over millions of pairs of words hardly moves with more
@@ -61,11 +62,11 @@ def _adder(total: dict[str, np.ndarray], shape: tuple[int, int], attention_mask:
     """A listener that adds up how far every term varies with the sum, by its name."""
     held: dict[str, Tensor] = {}
 
-    def hear(place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "terms":
+    def hear(place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == TapPlace.TERMS:
             held.clear()
             held.update(values["terms"])
-        elif place == "attention":
+        elif place == TapPlace.ATTENTION:
             keys = values["k"].repeat_interleave(shape[1] // values["k"].shape[1], dim=1)
             parts = {CONTENT: values["q"] @ keys.transpose(-1, -2) * values["scale"], **held}
             whole = _centred(sum(parts.values(), torch.zeros(())), attention_mask)

@@ -19,6 +19,7 @@ from explorer.models.hub import module_map
 from explorer.models.hub.listening import CROSSING, NAME, Pass, current, register
 from explorer.models.hub.sublayers import Plan, Unclear, plan
 from explorer.nn import tap
+from explorer.records import TapPlace
 
 STAGES, WEIGHTS = "stages", "weights"
 LENGTHS = re.compile(r"landmark|block_|segment_|chunk|window|axial")  # settings of classes that read texts of certain lengths
@@ -155,8 +156,8 @@ class _Probe:
     modules: list[int] = field(default_factory=list)
     width: int = 0
 
-    def __call__(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "attention":
+    def __call__(self, place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == TapPlace.ATTENTION:
             self.weights.setdefault(stream, []).append(values["weights"])
             if values["q"] is not None:
                 self.width = values["q"].shape[1] * values["q"].shape[-1]

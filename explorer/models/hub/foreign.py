@@ -13,7 +13,18 @@ from explorer.errors import ChoiceError
 from explorer.models.hub.adopting import STAGES, WEIGHTS, Adopted, ask, sees_no_future, weights_of
 from explorer.models.model import NEVER_TRAINED, TextModel, follows, padded, untrained
 from explorer.nn import tap
-from explorer.records import Edit, MovePositions, NoNorm, NoPositions, NoResidual, PatchHidden, SetUnit, SilenceLayer, Tokens
+from explorer.records import (
+    Edit,
+    MovePositions,
+    NoNorm,
+    NoPositions,
+    NoResidual,
+    PatchHidden,
+    SetUnit,
+    SilenceLayer,
+    TapPlace,
+    Tokens,
+)
 from explorer.text.tokenizers import Tokenizer
 
 HUGE = 10**6  # tokenizers without a limit say so with a very large number
@@ -135,8 +146,8 @@ def _tell(stream: str, layer: int, weights: Tensor) -> None:
     """Tap the weights of a class that returns nothing else."""
     allowed = torch.ones(1, *weights.shape[-2:], dtype=torch.bool)
     allowed = allowed.tril() if stream == "decoder" and sees_no_future(weights) else allowed
-    tap.tap("attention", stream, layer, q=None, k=None, v=None, scale=1.0, allowed=allowed[None], weights=weights)
-    tap.tap("attention out", stream, layer, output=None)
+    tap.tap(TapPlace.ATTENTION, stream, layer, q=None, k=None, v=None, scale=1.0, allowed=allowed[None], weights=weights)
+    tap.tap(TapPlace.ATTENTION_OUT, stream, layer, output=None)
 
 
 def named(module: nn.Module, out: Any, tokens: Tokens) -> dict[str, Tensor]:

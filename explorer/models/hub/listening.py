@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from explorer.models.hub.sublayers import Heard, Plan
 from explorer.nn import tap
+from explorer.records import TapPlace
 
 NAME = "explorer"
 CROSSING = re.compile(r"encoder_attn|cross_?attention|EncDecAttention", re.IGNORECASE)
@@ -92,12 +93,12 @@ def recorded_attention(
         now.parted = bool(made_by)
     for which, made in made_by.items() if call.before == 1.0 else ():  # elsewhere a factor is all that comes between
         of = query if which == "q" else key
-        tap.tap("projected", *name, **{which: made.unflatten(-1, (-1, of.shape[-1])).transpose(1, 2)})
-    tap.tap("attention", *name, **call.stages(), weights=weights)
+        tap.tap(TapPlace.PROJECTED, *name, **{which: made.unflatten(-1, (-1, of.shape[-1])).transpose(1, 2)})
+    tap.tap(TapPlace.ATTENTION, *name, **call.stages(), weights=weights)
     if id(module) in now.projections:
         now.open[now.projections[id(module)]] = name
     else:
-        tap.tap("attention out", *name, output=None)
+        tap.tap(TapPlace.ATTENTION_OUT, *name, output=None)
     return out, weights
 
 
@@ -139,33 +140,33 @@ class AttentionCall:
     def edited(self, name: tuple[str, int]) -> tuple[Tensor, Tensor]:
         """The same with the edits that are in force at this place; where they change nothing, to the bit the same."""
         self._set_vectors(name)
-        scale = tap.edited("scale", *name, self.scale)
+        scale = tap.edited(TapPlace.SCALE, *name, self.scale)
         if scale != self.scale:
             self.scale = scale
             self.given["scaling"] = scale / self.before
         if self.given.get("position_bias") is not None:
             self.given["position_bias"] = _moved(self.given["position_bias"], name)
         allowed = self.allowed
-        changed = tap.edited("allowed", *name, allowed)
+        changed = tap.edited(TapPlace.ALLOWED, *name, allowed)
         if changed is not allowed:
             seen = torch.as_tensor(changed, device=self.q.device).expand(1, 1, *allowed.shape[-2:])
             low = torch.finfo(self.q.dtype).min
             self.mask = torch.zeros(seen.shape, dtype=self.q.dtype, device=self.q.device).masked_fill(~seen, low)
         out, weights = self.made()
-        aimed = tap.edited("weights", *name, weights, self.allowed)
+        aimed = tap.edited(TapPlace.WEIGHTS, *name, weights, self.allowed)
         if aimed is not weights:
             shared = self.v.repeat_interleave(self.q.shape[1] // self.v.shape[1], dim=1)
             weights, out = aimed, (aimed.to(shared.dtype) @ shared).transpose(1, 2).contiguous()
         context = out.transpose(1, 2)  # [batch, head, query, dim]
-        kept = tap.edited("context", *name, context)
+        kept = tap.edited(TapPlace.CONTEXT, *name, context)
         return out if kept is context else kept.transpose(1, 2).contiguous(), weights
 
     def _set_vectors(self, name: tuple[str, int]) -> None:
         """q, k and v after edits; q as it was before any factor."""
         plain = self.q if self.before == 1.0 else self.q / self.before
-        q = tap.edited("vectors", *name, plain, "q")
+        q = tap.edited(TapPlace.VECTORS, *name, plain, "q")
         self.q = self.q if q is plain else q * self.before
-        self.k, self.v = tap.edited("vectors", *name, self.k, "k"), tap.edited("vectors", *name, self.v, "v")
+        self.k, self.v = tap.edited(TapPlace.VECTORS, *name, self.k, "k"), tap.edited(TapPlace.VECTORS, *name, self.v, "v")
 
     @property
     def allowed(self) -> Tensor:
@@ -194,7 +195,7 @@ class AttentionCall:
 def _moved(bias: Tensor, name: tuple[str, int]) -> Tensor:
     """What distances add [.., query, key], for words that are given another position, or none."""
     where = torch.arange(bias.shape[-1], device=bias.device)
-    places = tap.edited("places", *name, where)
+    places = tap.edited(TapPlace.POSITIONS, *name, where)
     if places is None:
         return bias * 0
     return bias if places is where or bias.shape[-1] != bias.shape[-2] else bias[..., places, :][..., places]

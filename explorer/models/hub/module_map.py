@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from explorer.models.hub.listening import Pass, current
 from explorer.models.hub.sublayers import Heard, norms_in, tell
 from explorer.nn import tap
+from explorer.records import TapPlace
 
 ATTENTION = re.compile(r"Attention|Attn")
 OUT = ("o_proj", "out_proj", "c_proj", "dense", "out_lin", "wo", "Wo", "o", "output.dense", "linear_out")
@@ -176,9 +177,9 @@ def _entering(stream: str) -> Any:
         if stream in now.states:
             return None
         now.states[stream] = 0
-        now.inside.given = changed = _turned(tap.edited("hidden", stream, -1, _turned(x)), like=x)
-        tap.tap("embeddings", stream, sum=_turned(changed))
-        tap.tap("hidden", stream, -1, x=_turned(changed))
+        now.inside.given = changed = _turned(tap.edited(TapPlace.HIDDEN, stream, -1, _turned(x)), like=x)
+        tap.tap(TapPlace.EMBEDDINGS, stream, sum=_turned(changed))
+        tap.tap(TapPlace.HIDDEN, stream, -1, x=_turned(changed))
         return ((changed, *args[1:]), given) if args else (args, {**given, "hidden_states": changed})
 
     return hook
@@ -195,8 +196,8 @@ def _leaving(stream: str) -> Any:
         layer = now.states.get(stream, 0)
         now.states[stream] = layer + 1
         _finish(now, (stream, layer), x)
-        changed = tap.edited("hidden", stream, layer, _turned(x))
-        tap.tap("hidden", stream, layer, x=changed)
+        changed = tap.edited(TapPlace.HIDDEN, stream, layer, _turned(x))
+        tap.tap(TapPlace.HIDDEN, stream, layer, x=changed)
         changed = _turned(changed, like=x)
         if changed is x:
             return None
@@ -225,9 +226,9 @@ def _out(stream: str, part: str) -> Any:
             return None
         name = now.open.pop(id(module), None)
         layer = now.states.get(stream if stream != "cross" else "decoder", 0) if name is None else name[1]
-        changed = tap.edited("out", stream if part != "cross-attention" else "decoder", layer, out, part)
+        changed = tap.edited(TapPlace.OUT, stream if part != "cross-attention" else "decoder", layer, out, part)
         if name is not None:
-            tap.tap("attention out", *name, output=out)
+            tap.tap(TapPlace.ATTENTION_OUT, *name, output=out)
         if now.inside is not None:
             now.inside.out(part, changed, args[0])
         return None if changed is out else changed
@@ -243,7 +244,7 @@ def _mixed(stream: str) -> Any:
         made = out[0] if isinstance(out, tuple) else out
         if now is None or now.inside is None or not isinstance(made, Tensor):
             return None
-        changed = tap.edited("out", stream, now.states.get(stream, 0), made, "feed-forward")
+        changed = tap.edited(TapPlace.OUT, stream, now.states.get(stream, 0), made, "feed-forward")
         now.inside.out("feed-forward", changed, None)
         if changed is made:
             return None
@@ -259,7 +260,7 @@ def _units(stream: str) -> Any:
         now = current.get()
         if now is None or not args or not isinstance(args[0], Tensor):
             return None
-        changed = tap.edited("units", stream, now.states.get(stream, 0), args[0])
+        changed = tap.edited(TapPlace.UNITS, stream, now.states.get(stream, 0), args[0])
         return None if changed is args[0] else (changed, *args[1:])
 
     return hook
@@ -273,7 +274,7 @@ def _placed(stream: str) -> Any:
             return None
         parts = out if isinstance(out, tuple) else (out,)
         where = torch.arange(parts[0].shape[-2], device=parts[0].device)
-        module_map = tap.edited("places", stream, -1, where)
+        module_map = tap.edited(TapPlace.POSITIONS, stream, -1, where)
         if module_map is where:
             return None
         if module_map is None:  # nowhere: nothing is added, nothing turned (cos = 1, sin = 0)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.nn import tap
+from explorer.records import TapPlace
 
 EPSILONS = ("eps", "variance_epsilon", "epsilon", "norm_eps")
 Plan = tuple["Sublayer", ...]
@@ -163,10 +164,10 @@ def tell(name: tuple[str, int], heard: Heard, planned: Plan) -> None:
         total = x + out
         values = {"given": x, "out": out, "total": total, "norm_input": before, "normed": normed, **held.numbers(x)}
         if held.part == "feed-forward" and units is not None:
-            tap.tap("units", *name, units=units.reshape(*x.shape[:-1], -1))
+            tap.tap(TapPlace.UNITS, *name, units=units.reshape(*x.shape[:-1], -1))
         if held.entry is not None:
             values["entry"] = {"normed": norms[id(held.entry.norm)][1], **held.entry.numbers(x)}
-        tap.tap("block", *name, part=held.part, norm_place=held.place, **values)
+        tap.tap(TapPlace.BLOCK, *name, part=held.part, norm_place=held.place, **values)
         x = normed if held.place == "post" else total
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import ChoiceError
-from explorer.records import Attention, Block, DecodingStep, Edit, Tokens, Trace
+from explorer.records import Attention, Block, DecodingStep, TapPlace, Tokens, Trace
 from explorer.views.board import rounding
 from explorer.views.board.beams import moments
 from explorer.views.board.rounding import FINER, added, in_steps, moved, planes
@@ -294,7 +294,7 @@ def _keeps_weights(held: Attention) -> bool:
 
 def _written(held: Attention) -> list[int]:
     """The heads whose weights an edit set, so that they do not follow from q and k."""
-    setting = [edit for edit in held.edited if type(edit).on_weights is not Edit.on_weights]
+    setting = [edit for edit in held.edited if TapPlace.WEIGHTS in edit.places]
     heads: set[Any] = {getattr(edit, "head", None) for edit in setting}
     return list(range(held.heads)) if None in heads else sorted(heads)
 
@@ -335,7 +335,7 @@ def _is_finite(trace: Trace, held: Attention) -> bool:
 
 def _changed_contexts(held: Attention) -> np.ndarray | None:
     """What the heads hand on, where an edit makes it other than weights times values: [head, query, dim]."""
-    if held.v is None or not any(type(edit).on_context is not Edit.on_context for edit in held.edited):
+    if held.v is None or not any(TapPlace.CONTEXT in edit.places for edit in held.edited):
         return None
     return np.stack([held.stage("context", head) for head in range(held.heads)])
 

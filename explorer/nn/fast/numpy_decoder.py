@@ -1,4 +1,4 @@
-"""One decoding step of a few texts, for small decoders on a CPU: the computation of `nn.incremental` on preallocated arrays.
+"""One decoding step of a few texts, for small decoders on a CPU: the computation of the modules on preallocated arrays.
 
 With few texts and a few hundred dimensions, the overhead of a PyTorch call is larger than its work. So all results are preallocated,
 the large products write into them, and everything between them is NumPy, whose overhead is four times smaller. One text is an array
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.cache import KeyValueCache, Name
-from explorer.nn.incremental import IncrementalDecoder, add_norm, alone, supported
+from explorer.nn.known_parts import all_known, parts_of
 from explorer.nn.layers import AbsentFeedForward, AbsentNorm, AddNorm, FeedForward, Norm
 from explorer.nn.transformer import Layer, Transformer
 
@@ -100,11 +100,12 @@ class NumpyDecoder:
     @staticmethod
     def fits(module: Transformer) -> bool:
         """Whether this decoder can be laid out so: small, in single precision on a processor, and of parts that have a sum here."""
-        if not IncrementalDecoder.fits(module) or module.project is not None or not supported(module.head):
+        if type(module) is not Transformer or module.stream != "decoder" or module.training or module.project is not None:
             return False
-        weight, added = module.embeddings.tokens.weight, module.embeddings.position.slots <= {"add"}
-        near = weight.device.type == "cpu" and weight.dtype == torch.float32
-        return added and near and module.config.dim <= WIDEST and all(_plain(layer) for layer in module.layers)
+        embeddings, weight = module.embeddings, module.embeddings.tokens.weight
+        added = embeddings.segments is None and embeddings.position.slots <= {"add"}
+        near = weight.device.type == "cpu" and weight.dtype == torch.float32 and module.config.dim <= WIDEST
+        return added and near and all(map(all_known, (*parts_of(module), module.head))) and all(map(_plain, module.layers))
 
     def __call__(self, tokens: Sequence[int], cache: PreallocatedCache) -> np.ndarray:
         """The scores [beam, vocab] of every token after these; the cache, which holds all before, grows by them."""
@@ -226,7 +227,16 @@ def _context(weights: np.ndarray, total: np.ndarray, values: np.ndarray) -> np.n
 
 
 def _add_norm(part: AddNorm) -> Callable[[np.ndarray, Map], np.ndarray]:
-    return (add_norm if part.residual else alone)(part.place, _norm(part.norm))
+    """The residual sum and the norm, where this model has them."""
+    norm, place, residual = _norm(part.norm), part.place, part.residual
+
+    def added(x: np.ndarray, sublayer: Map) -> np.ndarray:
+        out = sublayer(norm(x) if place == "pre" else x)
+        out = norm(out) if place == "inside" else out
+        total = x + out if residual else out
+        return norm(total) if place == "post" else total
+
+    return added
 
 
 def _norm(part: Norm) -> Map:
