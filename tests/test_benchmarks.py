@@ -12,7 +12,20 @@ from pathlib import Path
 import pytest
 from conftest import ALL
 
-LONG = ("board", "classroom", "decoding", "gpu", "losses", "learnable", "training", "pieces", "soak", "tracing", "vectors")
+LONG = [
+    "board",
+    "classroom",
+    "corruptions",
+    "decoding",
+    "gpu",
+    "losses",
+    "learnable",
+    "training",
+    "pieces",
+    "soak",
+    "tracing",
+    "vectors",
+]
 BENCHMARKS = sorted((Path(__file__).parent.parent / "benchmarks").glob("*.py"))
 
 

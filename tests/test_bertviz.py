@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, SENTENCE
+from conftest import ALL, SENTENCE, long
 from offline import ROOT, Watch
 from playwright.sync_api import Browser, Page
 from streamlit.testing.v1 import AppTest
@@ -212,7 +212,7 @@ def rounded(attention: list[Any]) -> np.ndarray:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("view", ["head", "model"])
+@pytest.mark.parametrize("view", ["head", *long("model")])
 def test_bertviz_s_script_is_given_what_bertviz_would_give_it(
     browser: Browser, trace: Trace, paired: Trace, uneven: Trace, tmp_path: Path, view: str
 ) -> None:
@@ -234,7 +234,7 @@ def test_bertviz_s_script_is_given_what_bertviz_would_give_it(
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("mode", ["light", *long("dark")])
 def test_every_view_draws_every_stream(browser: Browser, uneven: Trace, tmp_path: Path, mode: str) -> None:
     watch = Watch()
     for view in ("head", "model", "neuron"):

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import nbformat
 import numpy as np
 import pytest
-from conftest import ALL, LONG, SENTENCE
+from conftest import ALL, LONG, SENTENCE, long, some
 from offline import ROOT, Watch, free_port, opened, server
 from playwright.sync_api import Browser, Page, expect
 
@@ -75,7 +75,7 @@ def check_numbers(page: Page, trace: Trace) -> None:
         assert found["gaps"]["weights"] <= 1e-5 and all(gap <= 1e-4 for gap in found["gaps"]["around"] if gap is not None)
 
 
-@pytest.mark.parametrize("name", attentive())
+@pytest.mark.parametrize("name", some(attentive(), "bert", "gpt2", "t5", "llama"))
 def test_the_browser_s_numbers_are_the_model_s(browser: Browser, tmp_path: Path, name: str) -> None:
     watch, trace = Watch(), traced(name)
     page = shown(browser, trace, tmp_path, watch)
@@ -85,7 +85,7 @@ def test_the_browser_s_numbers_are_the_model_s(browser: Browser, tmp_path: Path,
     page.context.close()
 
 
-@pytest.mark.parametrize("place", NORM_PLACES)
+@pytest.mark.parametrize("place", some(NORM_PLACES, "inside"))
 def test_every_scheme_and_norm_place_is_derived(browser: Browser, tmp_path: Path, bert: Any, place: str) -> None:
     for scheme in POSITIONS if ALL else ("alibi", "disentangled"):
         choices = {"positions": scheme, "norm_place": place, "dim": 32}
@@ -182,7 +182,9 @@ def test_the_last_station_says_the_state_that_is_handed_on(browser: Browser, tmp
     page.context.close()
 
 
-@pytest.mark.parametrize(("name", "wide"), [("bert", 1120), ("bert", 1900), ("gpt2", 1120)])  # gpt2's titles are the longest
+@pytest.mark.parametrize(
+    ("name", "wide"), [("bert", 1120), *long(("bert", 1900), ("gpt2", 1120))]
+)  # gpt2's titles are the longest
 def test_a_wide_board_has_its_words_in_two_lines_and_never_moves(
     browser: Browser, tmp_path: Path, name: str, wide: int
 ) -> None:
@@ -291,7 +293,10 @@ def test_the_twin_is_a_grid_that_arrow_keys_walk(browser: Browser, tmp_path: Pat
     page.context.close()
 
 
-@pytest.mark.parametrize(("mode", "width"), [*itertools.product(("light", "dark"), (390, 850, 1280, 1920))])
+@pytest.mark.parametrize(
+    ("mode", "width"),
+    some(itertools.product(("light", "dark"), (390, 850, 1280, 1920)), ("light", 390), ("dark", 390), ("dark", 1920)),
+)
 def test_it_fits_every_screen(browser: Browser, tmp_path: Path, mode: str, width: int) -> None:
     watch = Watch()
     page = shown(browser, traced("t5"), tmp_path, watch, mode=mode, width=width)
@@ -547,15 +552,9 @@ def test_a_series_moves_while_everything_else_stays(browser: Browser, tmp_path: 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "ModernBertForMaskedLM",
-        "GptOssForCausalLM",
-        "Gemma2ForCausalLM",
-        "FalconForCausalLM",
-        "PhiForCausalLM",
-        "GPTNeoXForCausalLM",
-    ],
-)
+    ["GptOssForCausalLM", "PhiForCausalLM", "GPTNeoXForCausalLM",
+     *long("ModernBertForMaskedLM", "Gemma2ForCausalLM", "FalconForCausalLM")],
+)  # fmt: skip
 def test_other_architectures_are_drawn_and_derived(browser: Browser, tmp_path: Path, name: str) -> None:
     from explorer.models.hub.architectures import tiny
     from studies.support import TEXT, words

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import ALL, LONG
+from conftest import ALL, LONG, long, some
 from nbconvert import HTMLExporter
 from offline import LATE, ROOT, Watch, app_server, free_port, opened, server
 from PIL import Image
@@ -126,8 +126,8 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
 
 @pytest.mark.parametrize(
     "query",
-    ["?model=nobody&attention.layer=x&attention.head=77&attention.stage=!", "?text=", "?text=%3Cscript%3Ealert(1)%3C/script%3E",
-     "?text=%00%F0%9F%98%80", "?text=" + "word+" * 400],
+    ["?model=nobody&attention.layer=x&attention.head=77&attention.stage=!", "?text=%3Cscript%3Ealert(1)%3C/script%3E",
+     *long("?text=", "?text=%00%F0%9F%98%80", "?text=" + "word+" * 400)],
 )  # fmt: skip
 def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], query: str) -> None:
     watch = Watch()
@@ -173,7 +173,7 @@ def test_an_exported_file_draws_itself_from_disk(browser: Browser, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("mode", "width"), FEW)
-@pytest.mark.parametrize("lesson", LESSONS if ALL else [*LESSONS][::2])
+@pytest.mark.parametrize("lesson", some(LESSONS, "tokens"))
 def test_a_lesson_fits_every_screen(browser: Browser, app: tuple[str, Path], lesson: str, mode: str, width: int) -> None:
     watch = Watch()
     page = opened(browser, watch, f"{app[0]}/{lesson}", mode, width)

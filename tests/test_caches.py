@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL
+from conftest import some
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import SessionState, WStates
 from streamlit.testing.v1 import AppTest
@@ -179,7 +179,7 @@ def reached(begin: list[object]) -> Iterator[object]:
             waiting += gc.get_referents(one)
 
 
-@pytest.mark.parametrize("lesson", list(LESSONS) if ALL else ["attention", "families", "yours"])
+@pytest.mark.parametrize("lesson", some(LESSONS, "families"))
 def test_what_a_visitor_s_session_keeps_of_a_board_holds_no_trace(lesson: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit forgets no widget of a session: what is called when it changes stays, with all that it holds."""
     widgets: list[WidgetMetadata[Any]] = []

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, sample
+from conftest import SENTENCE, long, sample
 from opening import opened, pictures
 from streamlit.testing.v1 import AppTest
 from torch.nn import functional
@@ -467,7 +467,9 @@ def test_every_strategy_has_its_words_on_the_page(name: str) -> None:
     assert entry_of(name).about.startswith("**") and entry_of(name).says == entry_of(name).about
 
 
-@pytest.mark.parametrize("text", ["", "   ", "Dog", "word " * 500, "<script>alert(1)</script>. 😀 你好. $x$ `a`", ". . ."])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "<script>alert(1)</script>. 😀 你好. $x$ `a`", "word " * 500, *long("Dog", ". . .")]
+)
 def test_odd_texts_are_met_calmly(text: str) -> None:
     at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=60)
     at.run().switch_page(str(LESSONS["corruption"].page)).run()

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import LONG
+from conftest import LONG, some
 from offline import Watch, opened
 from playwright.sync_api import Browser, Error, Locator, Page, expect
 
@@ -180,7 +180,7 @@ TOPS = """() => { const find = root => { for (const one of root.querySelectorAll
 BELOW = {"whatif": 510, "yours": 530}  # one row of controls more: what is changed; what is opened, and a line about it
 
 
-@pytest.mark.parametrize("lesson", ["", "attention", "heads", *BELOW])
+@pytest.mark.parametrize("lesson", some(["", "attention", "heads", *BELOW], "", "yours"))
 def test_a_board_begins_in_the_upper_half_of_a_small_screen(browser: Browser, app: tuple[str, Path], lesson: str) -> None:
     watch = Watch()
     page = opened(browser, watch, f"{app[0]}/{lesson}", width=1280, height=800)

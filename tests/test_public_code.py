@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 import numpy as np
 import pytest
-from conftest import ALL
+from conftest import some
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -25,7 +25,6 @@ from explorer.app.lessons import LESSONS
 
 SHOWN = ("type", "name", "x", "y", "z", "r", "theta", "a", "b", "c", "text", "customdata", "ids", "labels", "parents", "values")
 ROOT = Path(__file__).parent.parent
-SOME = list(LESSONS)[1::3]  # all of them with `make test-all`
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
@@ -127,7 +126,7 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.usefixtures("unfolded")
-@pytest.mark.parametrize("page", list(LESSONS) if ALL else SOME)
+@pytest.mark.parametrize("page", some(LESSONS, "attention", "finetuning"))
 def test_the_code_on_a_page_makes_its_pictures(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     boards = boards_of(monkeypatch)
     at = opened(page)

@@ -8,12 +8,13 @@ import os
 import re
 import shutil
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from conftest import SENTENCE
+from conftest import SENTENCE, long, some
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -168,8 +169,9 @@ BROKEN: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("how", list(BROKEN))
-@pytest.mark.parametrize("native", [None, False])
+@pytest.mark.parametrize(
+    ("how", "native"), some(product(BROKEN, (None, False)), ("type", False), ("list", False), ("quantised", None))
+)
 def test_broken_configurations_of_transformers_are_too(how: str, native: bool | None, tmp_path: Path) -> None:
     folder = ex.export(ex.load("bert", device="cpu"), tmp_path / "bert")
     spoiled(folder / "config.json", BROKEN[how])
@@ -262,7 +264,7 @@ def page_of(lesson: str, **asked: str) -> AppTest:
 
 @pytest.mark.parametrize(
     ("lesson", "asked"),
-    [("tokens", {"labelled": "the [SEP] dog"}), ("yours", {"yours": "word2vec"}), ("yours", {"yours": "elmo"})],
+    [("tokens", {"labelled": "the [SEP] dog"}), *long(("yours", {"yours": "word2vec"}), ("yours", {"yours": "elmo"}))],
 )
 def test_no_page_falls_over_a_link(lesson: str, asked: dict[str, str]) -> None:
     at = page_of(lesson, **asked)

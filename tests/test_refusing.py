@@ -9,11 +9,13 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from conftest import some
 from test_training import SMALL, TEXTS, begun, weights
 
 import explorer as ex
@@ -113,8 +115,10 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("what", ODD)
-@pytest.mark.parametrize("system", ["bert", "gpt2", "bart", "t5"])
+ODD_ROWS = [*product(("bert", "gpt2", "bart", "t5"), ODD)]
+
+
+@pytest.mark.parametrize(("system", "what"), some(ODD_ROWS, *(row for row in ODD_ROWS if row != ("t5", "one long word"))))
 def test_odd_texts_are_trained_on(system: str, what: str) -> None:
     for losses in fitted(system, corpus=ODD[what], pieces=500):
         assert all(np.isfinite(value) for value in losses.values())

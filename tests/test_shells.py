@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from conftest import LONG
+from conftest import LONG, long
 from playwright.sync_api import Browser
 from typed import process, typed
 from typer.testing import CliRunner
@@ -56,7 +56,7 @@ def test_a_piece_cannot_break_out_of_the_page(bert: object, tmp_path: Path) -> N
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("mode", ["light", *long("dark")])
 def test_pictures_are_drawn(trace: Trace, tmp_path: Path, mode: str) -> None:
     figure = VIEWS["attention"](trace)
     png, svg, pdf = (ex.save(figure, tmp_path / f"x.{kind}", mode=mode).read_bytes() for kind in ("png", "svg", "pdf"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from conftest import long
 from test_attention import random_model, watched
 from transformers import PreTrainedTokenizerFast
 
@@ -48,7 +49,7 @@ def fitted(system: str, **given: object) -> Run:
 # every system
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", ["roberta", "olmo2", "llama", *long("olmo", "pegasus")])
 def test_each_trains_is_traced_exported_and_opened_again(system: str, tmp_path: Path) -> None:
     more = {"kv_heads": 2} if system in ("llama", "olmo2") else {}
     run = fitted(system, steps=60, **more)

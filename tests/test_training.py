@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, sample
+from conftest import ALL, long, sample
 from sklearn.feature_extraction.text import TfidfTransformer
 from torch.nn import functional
 from transformers import BertForPreTraining
@@ -269,7 +269,7 @@ def test_the_schedules_are_their_formulas() -> None:
         lr_share("cosin", 1, 10, 0.1)
 
 
-@pytest.mark.parametrize("preset", ["bert", "gpt2", "bart"])
+@pytest.mark.parametrize("preset", ["bert", *long("gpt2", "bart")])
 def test_training_learns_and_repeats_itself(preset: str, bert: TransformerModel, gpt2: TransformerModel) -> None:
     tokenizer = (gpt2 if preset == "gpt2" else bert).tokenizer
     runs = []
