@@ -1,14 +1,16 @@
-"""BLEU and ROUGE against sacrebleu 2.6.0 and rouge-score 0.1.2, and the page of lesson 12 that shows them."""
+"""BLEU and ROUGE against sacrebleu and rouge-score 0.1.2, and the page of lesson 12 that shows them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import sacrebleu
 from opening import opened
 
 import explorer as ex
 from explorer.app.lessons.decoding import metric_questions as lesson
 from explorer.app.lessons.decoding.metric_card import of_labels
+from explorer.decoding.scoring import corpus_bleu
 from explorer.errors import ExplorerError
 from explorer.views import VIEWS
 
@@ -24,21 +26,25 @@ PROVED = (  # text, reference, and what sacrebleu.sentence_bleu (÷ 100) and rou
     ("A dog", "A dog ran home to Anna.", 0.0820849986, ((1.0, 0.3333333333, 0.5), (1.0, 0.2, 0.3333333333), (1.0, 0.3333333333, 0.5))),
     ("nothing here", "A dog ran home.", 0.0, ((0.0, 0.0, 0.0),) * 3),
 )  # fmt: skip
-CORPUS = 0.3362359572  # of all of them at once, by sacrebleu.corpus_bleu
 
 
 @pytest.mark.parametrize(("text", "reference", "bleu", "rouge"), PROVED)
 def test_bleu_is_sacrebleu_s_and_rouge_is_rouge_score_s(text: str, reference: str, bleu: float, rouge: object) -> None:
-    found = ex.decoding.score_texts(text, reference)
-    assert found.bleu == pytest.approx(bleu, abs=1e-9)
-    np.testing.assert_allclose(found.rouge, rouge, atol=1e-9)
+    scored = ex.decoding.score_texts(text, reference)
+    assert scored.bleu == pytest.approx(bleu, abs=1e-9)
+    assert scored.bleu == pytest.approx(sacrebleu.sentence_bleu(text, [reference]).score / 100, abs=1e-9)
+    np.testing.assert_allclose(scored.rouge, rouge, atol=1e-9)
 
 
-def test_bleu_of_many_texts_counts_before_it_divides() -> None:
+def test_bleu_of_many_texts_is_sacrebleu_s_in_the_lesson_and_in_every_measure() -> None:
     texts, references = zip(*((text, reference) for text, reference, *_ in PROVED), strict=True)
-    found = ex.decoding.score_texts(texts, references)
-    assert found.bleu == pytest.approx(CORPUS, abs=1e-9)
-    assert found.bleu != pytest.approx(np.mean([bleu for *_, bleu, _ in PROVED]), abs=0.01), "it is no mean of the texts"
+    expected = sacrebleu.corpus_bleu(texts, [references]).score
+    assert ex.decoding.score_texts(texts, references).bleu == pytest.approx(expected / 100, abs=1e-9)
+    assert corpus_bleu(texts, references) == pytest.approx(expected, abs=1e-7)
+    assert abs(expected / 100 - np.mean([bleu for *_, bleu, _ in PROVED])) > 0.01, "it is no mean of the texts"
+    stories = [" ".join(story) for story in ex.microworld.texts(200, seed=3)]
+    shuffled = [" ".join(words[: n % 7] + words[n % 7 + 1 :]) for n, words in enumerate(map(str.split, stories))]
+    assert corpus_bleu(shuffled, stories) == pytest.approx(sacrebleu.corpus_bleu(shuffled, [stories]).score, abs=1e-7)
 
 
 def test_the_bars_are_the_numbers_of_the_record() -> None:

@@ -40,16 +40,34 @@ def score_texts(texts: str | Sequence[str], references: str | Sequence[str]) -> 
         raise TextError(f"There are {len(mine)} texts and {len(right)} references. Give one reference for each text.")
     if sum(map(len, (*mine, *right))) > LETTERS:
         raise TextError(f"These texts have more than {LETTERS:,} letters together. Score fewer at once.")
-    pairs = [(marked_words(a), marked_words(b)) for a, b in zip(mine, right, strict=True)]
-    lengths = (sum(len(a) for a, _ in pairs), sum(len(b) for _, b in pairs))
-    counted = [[_overlap(grams(a, n), grams(b, n)) for a, b in pairs] for n in range(1, ORDERS + 1)]
-    matched, total = (np.array([sum(pair[part] for pair in order) for order in counted]) for part in (0, 1))
-    precisions = _smoothed(matched, total)
-    brevity = 1.0 if lengths[0] >= lengths[1] else float(np.exp(1 - lengths[1] / lengths[0])) if lengths[0] else 0.0
-    orders = precisions[total > 0] if len(mine) == 1 else precisions  # a short sentence has no long n-grams
-    bleu = brevity * float(np.exp(np.log(orders).mean())) if matched.any() and (orders > 0).all() else 0.0
+    matched, total, lengths = _counted(mine, right)
+    precisions, brevity, bleu = _bleu(matched, total, lengths, len(mine) == 1)
     rouge = np.mean([rouge_of(a, b) for a, b in zip(mine, right, strict=True)], axis=0)
     return TextScores(mine, right, matched, total, precisions, lengths, brevity, bleu, rouge)
+
+
+def corpus_bleu(texts: Sequence[str], references: Sequence[str]) -> float:
+    """BLEU of a whole set of texts (Papineni et al. 2002), from 0 to 100, as `sacrebleu.corpus_bleu` gives it."""
+    return 100 * _bleu(*_counted(texts, references))[-1]
+
+
+def _counted(texts: Sequence[str], references: Sequence[str]) -> tuple[np.ndarray, np.ndarray, tuple[int, int]]:
+    """How many n-grams of all texts are in their references and how many there are, for n = 1 to 4; and both lengths in words."""
+    pairs = [(marked_words(a), marked_words(b)) for a, b in zip(texts, references, strict=True)]
+    counted = [[_overlap(grams(a, n), grams(b, n)) for a, b in pairs] for n in range(1, ORDERS + 1)]
+    matched, total = (np.array([sum(pair[part] for pair in order) for order in counted]) for part in (0, 1))
+    return matched, total, (sum(len(a) for a, _ in pairs), sum(len(b) for _, b in pairs))
+
+
+def _bleu(
+    matched: np.ndarray, total: np.ndarray, lengths: tuple[int, int], single: bool = False
+) -> tuple[np.ndarray, float, float]:
+    """The precisions, the brevity penalty and BLEU from 0 to 1; a single short sentence has no long n-grams, which then do not count."""
+    precisions = _smoothed(matched, total)
+    brevity = 1.0 if lengths[0] >= lengths[1] else float(np.exp(1 - lengths[1] / lengths[0])) if lengths[0] else 0.0
+    orders = precisions[total > 0] if single else precisions
+    bleu = brevity * float(np.exp(np.log(orders).mean())) if matched.any() and (orders > 0).all() else 0.0
+    return precisions, brevity, bleu
 
 
 def marked_words(text: str) -> list[str]:

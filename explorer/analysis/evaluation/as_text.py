@@ -12,6 +12,7 @@ from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
 from explorer.analysis.evaluation.context import EvalContext
 from explorer.analysis.evaluation.generating import rewritten
+from explorer.decoding.scoring import corpus_bleu
 from explorer.microworld.derived.as_text import PREFIXES, task_of
 from explorer.models.transformer import TransformerModel
 from explorer.text.tokenizers import Tokenizer
@@ -22,7 +23,7 @@ ENDING = "It ends well."
 
 
 def _bleu(said: Words, gold: Words) -> float:
-    return scores.bleu(said, gold)
+    return corpus_bleu([" ".join(words) for words in said], [" ".join(words) for words in gold])
 
 
 def _accuracy(said: Words, gold: Words) -> float:

@@ -14,6 +14,7 @@ from explorer.analysis.evaluation.generating import rewritten
 from explorer.analysis.evaluation.head_weights import links, weights_on
 from explorer.corruption.rows import MASKED, Corrupted
 from explorer.corruption.strategies import STRATEGIES
+from explorer.decoding.scoring import corpus_bleu
 from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
 
@@ -101,11 +102,14 @@ def _written(context: EvalContext, strategy: str, suffix: str, most: int | None)
     left = [_text(context, row[mask]) for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
     sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
     longest = min(context.length, int(made.scored.sum(axis=1).max()) + 8)
-    beside = {f"copying the source, bleu{suffix}": _bleu(left, gold), f"copying the source, exact{suffix}": _same(left, gold)}
+    beside = {
+        f"copying the source, bleu{suffix}": corpus_bleu(left, gold),
+        f"copying the source, exact{suffix}": _same(left, gold),
+    }
 
     def ask(model: TransformerModel) -> Measured:
         said = [_text(context, np.array(row, np.int64)) for row in rewritten(model, sources, longest)]
-        metrics = {f"exact match{suffix}": _same(said, gold), f"bleu{suffix}": _bleu(said, gold), **beside}
+        metrics = {f"exact match{suffix}": _same(said, gold), f"bleu{suffix}": corpus_bleu(said, gold), **beside}
         shown = zip([context.tokenizer.decode(row.tolist(), special=True) for row in sources[:SHOWN]], said, gold, strict=False)
         return Measured(metrics, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
 
@@ -118,10 +122,6 @@ def _text(context: EvalContext, ids: np.ndarray) -> str:
 
 def _same(found: Sequence[str], gold: Sequence[str]) -> float:
     return scores.share([mine == theirs for mine, theirs in zip(found, gold, strict=True)])
-
-
-def _bleu(found: Sequence[str], gold: Sequence[str]) -> float:
-    return scores.bleu([text.split() for text in found], [text.split() for text in gold])
 
 
 def spans(context: EvalContext) -> Ask | None:

@@ -12,6 +12,7 @@ from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, j
 from explorer.analysis.evaluation.context import EvalContext
 from explorer.analysis.evaluation.generating import rewritten
 from explorer.analysis.evaluation.head_weights import heard, links, weights_on
+from explorer.decoding.scoring import corpus_bleu
 from explorer.microworld.translation import Pair
 from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
@@ -48,7 +49,7 @@ def exact(context: EvalContext) -> Ask | None:
         right = [mine == theirs for mine, theirs in zip(said, gold, strict=True)]
         measure = {
             "exact match": scores.share(right),
-            "bleu": scores.bleu([s.split() for s in said], [g.split() for g in gold]),
+            "bleu": corpus_bleu(said, gold),
         }
         shown = zip(read[:SHOWN], said, gold, strict=False)
         return Measured(measure, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
