@@ -58,7 +58,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_said_in_the_first_two_seconds(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(waiting.time, "monotonic", lambda: now[0])
-    for number in waiting.told(range(8), "Counting"):
+    for number in waiting.with_progress(range(8), "Counting"):
         assert (screen.getvalue() == "") == (number < 4), number
         now[0] += 0.5
     assert screen.lines[0] == "Counting  " + "█" * 12 + "░" * 12 + " 4/8, about 2 s left" and screen.left == ""
@@ -67,16 +67,16 @@ def test_nothing_is_said_in_the_first_two_seconds(screen: Screen, monkeypatch: p
 def test_a_log_another_thread_and_what_is_inside_say_nothing(
     screen: Screen, impatient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    elsewhere = threading.Thread(target=lambda: list(waiting.told(range(3), "On a page")))
+    elsewhere = threading.Thread(target=lambda: list(waiting.with_progress(range(3), "On a page")))
     elsewhere.start()
     elsewhere.join()
     assert screen.getvalue() == ""
-    for _ in waiting.told(range(2), "Outside"):
-        list(waiting.told(range(3), "Inside"))
+    for _ in waiting.with_progress(range(2), "Outside"):
+        list(waiting.with_progress(range(3), "Inside"))
     assert screen.lines and all(line.startswith("Outside") for line in screen.lines)
     log = io.StringIO()
     monkeypatch.setattr(waiting, "sys", SimpleNamespace(stderr=log))
-    list(waiting.told(range(3), "In a log"))
+    list(waiting.with_progress(range(3), "In a log"))
     with waiting.during("In a log"):
         pass
     assert log.getvalue() == ""
@@ -87,15 +87,15 @@ def test_a_line_goes_when_the_work_fails_and_the_next_is_shown_again(screen: Scr
         time.sleep(0.05)
         _ = 1 // 0
     assert screen.left == "" and any(line.startswith("Dividing … ") for line in screen.lines)
-    for number in waiting.told(range(5), "Stopped early"):
+    for number in waiting.with_progress(range(5), "Stopped early"):
         if number == 2:
             break
-    list(waiting.told(range(2), "After it"))
+    list(waiting.with_progress(range(2), "After it"))
     assert any(line.startswith("After it") for line in screen.lines) or any("Stopped" in line for line in screen.lines)
 
 
 def test_what_somebody_prints_between_two_steps_stands_on_a_line_of_its_own(screen: Screen, impatient: None) -> None:
-    for number in waiting.handed(range(3), "Writing", 3):
+    for number in waiting.steps_with_progress(range(3), "Writing", 3):
         assert screen.left in ("", "step 0\n"), "the line is away while a step is looked at"
         screen.write(f"step {number}\n")
     assert screen.getvalue().count("step") == 3 and any(line.startswith("Writing  █") for line in screen.lines)
@@ -181,7 +181,7 @@ def test_a_notebook_shows_one_output_that_is_empty_in_the_end() -> None:
     code = (
         "import time\nfrom explorer.errors import waiting\nwaiting.PATIENCE = waiting.OFTEN = 0.0\nseen = []\n"
         "show = waiting.Notebook.show\nwaiting.Notebook.show = lambda self, text: (seen.append(text), show(self, text))\n"
-        "print(sum(waiting.told(range(4), 'Counting')))\n"
+        "print(sum(waiting.with_progress(range(4), 'Counting')))\n"
         "with waiting.during('Thinking'):\n    time.sleep(0.2)\n"
     )
     book = nbformat.v4.new_notebook(

@@ -9,7 +9,7 @@ import numpy as np
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.models.model import Model, writing_stream
 from explorer.records import Change, Comparison, Damage, Edit, SilenceHead, SilenceLayer, Tokens, Trace, log_softmax
 from explorer.records.analysis import divergence
@@ -114,7 +114,7 @@ def damage(model: Model, text: Text, *, target: Text | None = None, stream: str 
     edits: list[Edit] = [SilenceHead(stream, layer, head) for layer in range(layers) for head in range(heads)]
     edits += [SilenceLayer(stream, layer, part) for layer in range(layers) for part in parts]
     edits += [SilenceHead(stream, layer) for layer in range(layers)]
-    found = np.array([hurt(edit) for edit in told(edits, "Silencing heads and sub-layers")])
+    found = np.array([hurt(edit) for edit in with_progress(edits, "Silencing heads and sub-layers")])
     each, rest = np.split(found, [layers * heads])
     halves, whole = np.split(rest, [layers * len(parts)])
     return Damage(model.name, stream, each.reshape(layers, heads), halves.reshape(layers, len(parts)), parts, whole)

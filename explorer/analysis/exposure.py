@@ -12,7 +12,7 @@ import numpy as np
 from explorer.analysis.masks import begun
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves, Exposure, log_softmax
@@ -50,7 +50,7 @@ def exposure_bias(  # noqa: PLR0913  one for each thing that a reader may change
     wrong = right.copy()
     wrong[:, at] = _second(first[:, at], right[:, at])
     own = wrong.copy()
-    for place in told(range(at + 1, right.shape[1]), "Writing after a wrong token"):
+    for place in with_progress(range(at + 1, right.shape[1]), "Writing after a wrong token"):
         said = _logp(model, read, own[:, : place + 1])[:, place]
         own[:, place] = said.argmax(-1)
     runs = {TAUGHT: first, WRONG: _logp(model, read, wrong), FREE: _logp(model, read, own)}

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.analysis.word_contexts import states_of
 from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.microworld import Story
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.elmo import ElmoModel
@@ -132,7 +132,7 @@ def _fits(model: Model | ElmoModel, text: str) -> bool:
 def _states(models: Sequence[Model | ElmoModel], read: Sequence[tuple[str, list[Word]]]) -> tuple[list[np.ndarray], np.ndarray]:
     """The states of every word in every layer of each model [layer, word, dim], and which words all models have tokens of."""
     each = {  # a model beside itself reads once
-        id(model): np.concatenate([_of_text(model, *one) for one in told(read, f"Reading with {model.name}")], axis=1)
+        id(model): np.concatenate([_of_text(model, *one) for one in with_progress(read, f"Reading with {model.name}")], axis=1)
         for model in {id(one): one for one in models}.values()
     }
     made = [each[id(model)] for model in models]

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.model import Model, writing_stream
 from explorer.models.transformer import TransformerModel
@@ -140,7 +140,7 @@ def held_losses(model: TransformerModel, texts: Iterable[str], *, pieces: int = 
     else:
         read, stream, answers, shift = rows[:, :-1], "decoder", rows[:, 1:], 1
     prefix, losses = read.shape[1] // 2, []
-    for name in told(list(MASKS), "Reading under every mask"):
+    for name in with_progress(list(MASKS), "Reading under every mask"):
         with tap.editing(edits(stream, name, read.shape[1], prefix)):
             found = model.outputs_many([ids.tolist() for ids in read])
         losses.append(losses_of(np.stack([one["lm"] for one in found]), answers))

@@ -12,7 +12,7 @@ from torch import Tensor
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError, check_index, unknown
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.models.model import Model, reading_stream
 from explorer.nn import tap
 from explorer.records import Edit, PatchHidden, PatchSweep, SilenceLayer, TapPlace, Tokens, Trace
@@ -113,7 +113,7 @@ def _raw_sweep(
     kept, every = _kept(model, clean, stream), tuple(range(len(clean.axes(stream)[0])))
     found: dict[str, list[np.ndarray]] = {}
     places = sorted(kept.values, key=lambda at: (at[1] != STATE, at[0]))
-    for layer, part in told(places, "Patching the layers"):
+    for layer, part in with_progress(places, "Patching the layers"):
         if _reached(model, stream, part):
             edit = PatchEach(stream, layer, part, every, kept)
             found.setdefault(part, []).append(_layer(model, (source, target), edit, asked))

@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.errors import ChoiceError, TextError, an, unknown
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.models.model import Model
 from explorer.records import Curves, Prompted, PromptScores, log_softmax
 from explorer.text.begin_token import missing_begin
@@ -258,7 +258,7 @@ def prompt_orders(  # noqa: PLR0913  what `prompt` takes
             model, texts, labels=labels, template=template, shots=[shots[n] for n in order], separator=separator,
             calibrate=calibrate, gold=gold,
         )
-        for order in told(orders, "Trying every order")
+        for order in with_progress(orders, "Trying every order")
     ]  # fmt: skip
     return _compared("The same shots in every order", said, [" ".join(str(n + 1) for n in order) for order in orders])
 

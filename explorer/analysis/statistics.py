@@ -9,7 +9,7 @@ import numpy as np
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.microworld import Story
 from explorer.microworld.antecedents import antecedents
 from explorer.models.caching import CachePolicy, cache_policy
@@ -109,7 +109,7 @@ def head_statistics(model: Model, texts: Sequence[Text | Story], *, stream: str 
         raise ChoiceError(f"Statistics need texts and a stream with self-attention: encoder or decoder; this is {stream!r}.")
     parts: dict[str, list[np.ndarray]] = {}
     evenly: dict[str, list[np.ndarray]] = {}
-    for text in told(texts, "Looking at the heads"):
+    for text in with_progress(texts, "Looking at the heads"):
         made = trace(model, text.text if isinstance(text, Story) else text)
         rows, columns = made.axes(stream)
         measures = dict(MEASURES)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from explorer.errors import ChoiceError, check_index, unknown
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.models.model import Model
 from explorer.models.top_tokens import top_tokens
 from explorer.nn import tap
@@ -104,7 +104,9 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
     if not are_several(text):
         return _traced(model, (model.tokens(text), model.reads(target)), changes, kept, blocks=blocks, scores=scores)  # type: ignore[arg-type]
     rows = _several(model, text, target, kept)  # type: ignore[arg-type]
-    return [_traced(model, row, changes, kept, blocks=blocks, scores=scores) for row in told(rows, "Tracing the texts")]
+    return [
+        _traced(model, row, changes, kept, blocks=blocks, scores=scores) for row in with_progress(rows, "Tracing the texts")
+    ]
 
 
 def _several(

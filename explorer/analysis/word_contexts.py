@@ -9,7 +9,7 @@ import numpy as np
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import Model, check_eval_mode, reading_stream
@@ -37,7 +37,7 @@ def contexts(model: Model | ElmoModel, word: str, uses: Sequence[tuple[str, int,
     states = model.layers(read) if isinstance(model, ElmoModel) else (states_of(model, text) for text, *_ in uses)
     found = [
         held[:, at].astype(np.float32).mean(axis=1)
-        for held, at in zip(told(states, "Reading the uses", len(uses)), places, strict=True)
+        for held, at in zip(with_progress(states, "Reading the uses", len(uses)), places, strict=True)
     ]
     texts, _, senses = zip(*uses, strict=True)
     return Contexts(model.name, word, texts, senses, np.stack(found, axis=1))

@@ -11,7 +11,7 @@ from explorer.decoding.decode import decode, last, writer
 from explorer.decoding.search import check_room
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.records import Contest, DecodingStep, Distribution, Written
 from explorer.text.reading import Text
 
@@ -105,7 +105,7 @@ def _contested(
     model: Any, texts: Sequence[str], begin: int, tokens: int, beams: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], tuple[str, ...], tuple[float, ...]]]:
     """For each text its beginning, how each goes on, and how probable that is."""
-    for text in told(texts, "Letting the strategies write"):
+    for text in with_progress(texts, "Letting the strategies write"):
         ids = [int(token) for token in model.tokens(text).ids]
         start, rest = ids[:begin], ids[begin : begin + tokens]
         if len(rest) < tokens:

@@ -13,7 +13,7 @@ from explorer.decoding.fill import filled
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.errors.kinds import check_kind, checked
-from explorer.errors.waiting import handed
+from explorer.errors.waiting import steps_with_progress
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import Model
@@ -65,7 +65,7 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
         for name in options:
             if name not in FILLING:
                 raise unknown("option of 'fill'", name, FILLING)
-        return handed(filled(model, text, **options), "Filling the blanks")
+        return steps_with_progress(filled(model, text, **options), "Filling the blanks")
     if strategy not in STRATEGIES:
         raise unknown("decoding strategy", strategy, (*STRATEGIES, "fill"))
     entry = STRATEGIES[strategy]
@@ -75,7 +75,7 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     extra = {name: options.pop(name, usual) for name, usual in entry.options.items()}
     made = writer(model, text, prefix=prefix, cross=cross or entry.cross, cache=cache, hidden=entry.hidden)
     settings = replace(decoding_settings(made, options), extra=extra)
-    return handed(entry(made.stepper, made.prompt, settings), f"Writing with {made.name}", settings.max_tokens)
+    return steps_with_progress(entry(made.stepper, made.prompt, settings), f"Writing with {made.name}", settings.max_tokens)
 
 
 def writer(  # noqa: PLR0913  as decode

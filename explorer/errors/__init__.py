@@ -22,8 +22,8 @@ class ExplorerError(Exception):
     True
     """
 
-    def __init__(self, *said: object) -> None:
-        super().__init__(*(one_line(part) if isinstance(part, str) else part for part in said))
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*(one_line(part) if isinstance(part, str) else part for part in parts))
 
 
 class TextError(ExplorerError):
@@ -52,8 +52,7 @@ def one_line(message: str) -> str:
     >>> one_line("There is \t no model.")
     'There is no model.'
     """
-    line = " ".join(message[: 20 * LONGEST].split()) if len(message) > 20 * LONGEST else " ".join(message.split())
-    line += " … " + " ".join(message[-ENDING:].split()) if len(message) > 20 * LONGEST else ""
+    line = " ".join(message.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - ENDING]} … {line[-ENDING:]}"
 
 
@@ -71,10 +70,10 @@ def repeated(given: object) -> str:
     if isinstance(given, str):
         return repr(given if len(given) <= SHOWN else given[:SHOWN] + "…")
     try:
-        said = repr(given).partition("\n")[0]  # a record says more on further lines
+        text = repr(given).partition("\n")[0]  # a record says more on further lines
     except Exception:  # of an object that is not ours, or with a whole number of thousands of digits
         return f"a {type(given).__name__}"
-    return said if len(said) <= SHOWN else said[:SHOWN] + "…"
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
 def unknown(what: str, given: object, known: Iterable[object]) -> ChoiceError:
@@ -84,11 +83,6 @@ def unknown(what: str, given: object, known: Iterable[object]) -> ChoiceError:
     hint = f" Did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(names[:LISTED]) + (f" … ({len(names):,} in all)" if len(names) > LISTED else "")
     return ChoiceError(f"There is no {what} {repeated(given)}.{hint} Choose one of: {listed or '(none)'}.")
-
-
-def outside(what: str, given: object, count: int) -> ChoiceError:
-    """The error for an index that is not one of 0 … count − 1."""
-    return ChoiceError(f"There is no {what} {repeated(given)}: choose a whole number from 0 to {count - 1}.")
 
 
 def whole(given: object) -> int | None:
@@ -106,12 +100,12 @@ def check_index(what: str, given: object, count: int) -> int:
     """`given` if it is one of 0 … count − 1, otherwise the error that says so."""
     index = whole(given)
     if index is None or not 0 <= index < count:
-        raise outside(what, given, count)
+        raise ChoiceError(f"There is no {what} {repeated(given)}: choose a whole number from 0 to {count - 1}.")
     return index
 
 
 def check_seed(seed: object) -> int:
-    """`seed` if a generator can be started with it, otherwise the error that says what can."""
+    """`seed` if a generator can start with it, otherwise the error that says what can."""
     return check_whole("seed", seed, 0)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, wraps
+from functools import wraps
 from itertools import islice
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from explorer.errors import ChoiceError, FileError, check_seed, is_number, repeated, whole
 
@@ -16,17 +16,24 @@ FIRST = 2000  # so many parts of a long list are looked at; what reads them look
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes of one name, letters of a path
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
-KINDS: dict[object, str] = {
-    Any: "anything", str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None", "Path": "a path",
-    "Model": "a model, for example ex.load('bert')", "TransformerModel": "a Transformer, for example ex.load('bert')",
-    "TrainableModel": "a model of ours, for example ex.load('bert')",
-    "StaticModel": "word vectors, for example ex.load('word2vec')", "ElmoModel": "an ELMo, for example ex.load('elmo')",
-    "FinetunedModel": "a fine-tuned model, for example the .model of an ex.finetune(…)", "FinetuneRun": "a run of ex.finetune",
-    "Tokenizer": "a tokenizer, for example ex.load('bert').tokenizer", "Tokens": "Tokens", "Task": "a task of ex.tasks()",
-    "Trace": "a trace, for example ex.trace(ex.load('bert'), 'A dog ran.')",
-    "Corruption": "a corruption, for example of ex.corrupt(…)", "Contest": "a contest, of ex.decoding.contest(…)",
-    "Edit": "an edit, for example ex.NoScale('encoder')", "CountedExamples": "the result of ex.text.counted_examples(…)",
+Kind = TypeVar("Kind", bound=type)
+KINDS: dict[object, str] = {  # what a reader calls a type; a class of ours says so itself
+    Any: "anything", str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None", Path: "a path",
 }  # fmt: skip
+
+
+def called(words: str) -> Callable[[Kind], Kind]:
+    """Mark a class with the words that an error calls an object of it.
+
+    >>> called("a trace, for example ex.trace(…)")(type("Trace", (), {})).__name__
+    'Trace'
+    """
+
+    def mark(kind: Kind) -> Kind:
+        KINDS[kind] = words
+        return kind
+
+    return mark
 
 
 def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
@@ -86,9 +93,9 @@ def _check_order(function: str, name: str, given: Mapping[str, object], kinds: M
 
 
 def _is_other_model(given: object, kind: object) -> bool:
-    """Whether this is a model where another kind of model is expected: what it cannot do is best said by who asks it."""
-    wanted = [one for one in (get_args(kind) or (kind,)) if isinstance(one, type)]
-    return _has(given, "family") and _has(given, "tokenizer") and any("family" in _names(one) for one in wanted)
+    """Whether this is a model where another kind of model is expected: what it cannot do is best said by who uses it."""
+    models = [part for part in (get_args(kind) or (kind,)) if isinstance(part, type) and "family" in _names(part)]
+    return bool(models) and _has(given, "family") and _has(given, "tokenizer")
 
 
 def _names(kind: type) -> set[str]:
@@ -118,14 +125,9 @@ def check_path(name: str, given: str) -> None:
 
 def check_fields(given: object) -> None:
     """The same for the texts, numbers and switches of a dataclass, whose other fields say themselves what they take."""
-    for name, kind in _hints(cast(Any, type(given))).items():
+    for name, kind in get_type_hints(type(given)).items():
         if set(get_args(kind) or (kind,)) <= {str, int, float, bool, NoneType}:
             check_kind(name, getattr(given, name), kind)
-
-
-@cache
-def _hints(kind: type) -> dict[str, object]:
-    return get_type_hints(kind)
 
 
 def is_kind(given: object, kind: object) -> bool:
@@ -134,7 +136,7 @@ def is_kind(given: object, kind: object) -> bool:
         return PLAIN[kind](given)
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return any(is_kind(given, one) for one in inner)
+        return any(is_kind(given, part) for part in inner)
     if origin is Literal:
         return given in inner
     if origin is None:
@@ -143,9 +145,7 @@ def is_kind(given: object, kind: object) -> bool:
         return callable(given)
     if origin is tuple:
         return _is_row(given, inner)
-    if not isinstance(origin, type):
-        return True
-    return _holds(given, origin, inner)
+    return not isinstance(origin, type) or _holds(given, origin, inner)
 
 
 PLAIN: dict[object, Callable[[object], bool]] = {
@@ -159,9 +159,7 @@ def _is_instance(given: object, kind: type) -> bool:
     """Whether this is of a class; of a protocol, whether it has everything that it names."""
     if not getattr(kind, "_is_protocol", False):
         return isinstance(given, kind)
-    return not isinstance(given, type) and all(
-        _has(given, name) for name in (*vars(kind), *vars(kind).get("__annotations__", ()))
-    )
+    return not isinstance(given, type) and all(_has(given, name) for name in _names(kind))
 
 
 def _has(given: object, name: str) -> bool:
@@ -194,15 +192,14 @@ def _holds(given: object, origin: type, inner: tuple[object, ...]) -> bool:
 
 
 def in_words(kind: object) -> str:
-    """An annotation as a reader says it."""
+    """An annotation in words."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        said = list(dict.fromkeys(in_words(one) for one in inner if one is not NoneType))
-        return " or ".join(said + ["None"] * (NoneType in inner))
+        return " or ".join(dict.fromkeys(in_words(part) for part in sorted(inner, key=lambda part: part is NoneType)))
     if origin is Literal:
         return " or ".join(map(repr, inner))
     if origin is tuple and Ellipsis not in inner:
-        return f"({', '.join(in_words(one) for one in inner)})"
+        return f"({', '.join(map(in_words, inner))})"
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return f"a mapping from {in_words(inner[0])} to {in_words(inner[1])}"
     if origin is Callable:
@@ -210,4 +207,4 @@ def in_words(kind: object) -> str:
     if origin is not None:
         return f"a list, each {in_words(inner[0])}" if inner else "a list"
     name = getattr(kind, "__name__", str(kind))
-    return KINDS.get(kind, KINDS.get(name, f"a {name}")) if isinstance(kind, type) else name
+    return KINDS.get(kind, f"a {name}") if isinstance(kind, type) else name

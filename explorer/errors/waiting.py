@@ -1,4 +1,4 @@
-"""What is said to somebody who waits: nothing for two seconds, then one line that moves, and afterwards no trace of it.
+"""A line of progress for somebody who waits: nothing for two seconds, then one line that moves, and afterwards no trace of it.
 
 On a terminal and in a notebook only, and only in the main thread: a log, a page of the app and a test stay as they are.
 """
@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 PATIENCE, OFTEN = 2.0, 0.2  # seconds before the first word, and between two
 WIDTH = 24
@@ -18,27 +18,13 @@ Item = TypeVar("Item")
 _lines: list[Any] = []  # the one that is shown now: what is done inside of something else says nothing
 
 
-class Screen(Protocol):
-    """Where a line is shown."""
-
-    def show(self, text: str) -> None:
-        """Show this line instead of the one before."""
-
-    def clear(self) -> None:
-        """Take the line away."""
-
-
 class Terminal:
     """The last line of a terminal."""
 
     def show(self, text: str) -> None:
-        """Write over the line before."""
+        """Write this line over the one before."""
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Leave an empty line to what comes."""
-        self.show("")
 
 
 class Notebook:
@@ -48,7 +34,7 @@ class Notebook:
         self.handle: Any = None
 
     def show(self, text: str) -> None:
-        """Change the output, or make it."""
+        """Write this line in place of the one before."""
         from IPython.display import display
 
         if self.handle is None:
@@ -56,12 +42,8 @@ class Notebook:
         else:
             self.handle.update({"text/plain": text}, raw=True)
 
-    def clear(self) -> None:
-        """Leave it empty."""
-        self.show("")
 
-
-def screen() -> Screen | None:
+def screen() -> Terminal | Notebook | None:
     """Where somebody may be waiting; None where nobody looks."""
     if threading.current_thread() is not threading.main_thread() or sys.stderr is None:
         return None
@@ -77,14 +59,14 @@ class WaitingLine:
         self.doing, self.total, self.done = doing, total, 0
         self.screen = None if _lines else screen()
         self.began = time.monotonic()
-        self.said, self.shown = self.began + PATIENCE - OFTEN, False
+        self.latest, self.shown = self.began + PATIENCE - OFTEN, False
 
     def say(self) -> None:
         """Say how far it is, if somebody waits for long enough."""
         now = time.monotonic()
-        if self.screen is not None and now - self.said >= OFTEN:
+        if self.screen is not None and now - self.latest >= OFTEN:
             self.screen.show(self.text(now - self.began))
-            self.said, self.shown = now, True
+            self.latest, self.shown = now, True
 
     def text(self, seconds: float) -> str:
         """The line: a bar and what is left where the number is known, otherwise the time."""
@@ -98,7 +80,7 @@ class WaitingLine:
     def clear(self) -> None:
         """Take it away."""
         if self.screen is not None and self.shown:
-            self.screen.clear()
+            self.screen.show("")
             self.shown = False
 
 
@@ -116,10 +98,10 @@ def waiting(doing: str, total: int | None = None) -> Iterator[WaitingLine]:
             _lines.remove(line)
 
 
-def told(items: Iterable[Item], doing: str, total: int | None = None) -> Iterator[Item]:
+def with_progress(items: Iterable[Item], doing: str, total: int | None = None) -> Iterator[Item]:
     """The same items, one after another, while the line says how many are done.
 
-    >>> list(told("abc", "Counting"))
+    >>> list(with_progress("abc", "Counting"))
     ['a', 'b', 'c']
     """
     if total is None and isinstance(items, Sized):
@@ -132,7 +114,7 @@ def told(items: Iterable[Item], doing: str, total: int | None = None) -> Iterato
         line.say()
 
 
-def handed(items: Iterable[Item], doing: str, total: int | None = None) -> Iterator[Item]:
+def steps_with_progress(items: Iterable[Item], doing: str, total: int | None = None) -> Iterator[Item]:
     """The same for steps that somebody is given one by one and may print: there is a line only while the next one is made."""
     line = WaitingLine(doing, total)
     for item in items:
@@ -147,17 +129,16 @@ def handed(items: Iterable[Item], doing: str, total: int | None = None) -> Itera
 def during(doing: str) -> Iterator[None]:
     """While inside, a line says for how long."""
     with waiting(doing) as line:
-        if line.screen is None:
-            yield
-            return
         over = threading.Event()
-        watch = threading.Thread(target=_tick, args=(line, over), daemon=True)
-        watch.start()
+        clock = threading.Thread(target=_tick, args=(line, over), daemon=True)
+        if line.screen is not None:
+            clock.start()
         try:
             yield
         finally:
             over.set()
-            watch.join()
+            if line.screen is not None:
+                clock.join()
 
 
 def _tick(line: WaitingLine, over: threading.Event) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import called
 from explorer.models.model import TrainableModel, check_eval_mode
 from explorer.nn.elmo import BiLM, BiLMStates, ElmoConfig
 from explorer.records import Tokens
@@ -17,6 +18,7 @@ from explorer.text.reading import Text, refuse_target
 from explorer.text.tokenizers import AS_ELMO, Tokenizer
 
 
+@called("an ELMo, for example ex.load('elmo')")
 class ElmoModel(TrainableModel):
     """An ELMo with its tokenizer: it reads the letters of words, and predicts both the next word and the one before."""
 

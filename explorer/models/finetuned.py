@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import called
 from explorer.models.hub.body import OUTPUT_LAYER, HubBody
 from explorer.models.model import TrainableModel, check_eval_mode, follows
 from explorer.models.task_rows import AskedText, TaskRow, task_row, words_in
@@ -49,6 +50,7 @@ class TaskBatch:
     letters: Tensor | None = None
 
 
+@called("a fine-tuned model, for example the .model of an ex.finetune(…)")
 class FinetunedModel(TrainableModel):
     """`body` is the model as every lesson knows it (`ex.trace(model.body, …)`), `output` the shape of what was put on top of it.
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from explorer.errors import ChoiceError, TextError, an
+from explorer.errors.kinds import called
 from explorer.nn.elmo import BiLM
 from explorer.nn.factory import AnyConfig
 from explorer.nn.static import WordVectors
@@ -37,6 +38,7 @@ LETTERS = 8  # for each token that a model reads: with more of them a text is li
 NEVER_TRAINED = "this model was never trained: its weights are as random as they began"
 
 
+@called("a model, for example ex.load('bert')")
 class Model(Protocol):
     """What tracing, decoding and the pages need of a model: a Transformer, ELMo, word vectors, n-grams, ours or anyone's."""
 
@@ -196,6 +198,7 @@ class TextModel(Summarised):
         return found["lm"]
 
 
+@called("a model of ours, for example ex.load('bert')")
 class TrainableModel(TextModel):
     """One of our networks with its tokenizer: it can be trained and stored. `preset` names the system that it was built as."""
 

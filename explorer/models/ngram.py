@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from explorer.errors import ChoiceError, TextError, check_index, outside, unknown
+from explorer.errors import ChoiceError, TextError, check_index, unknown
 from explorer.models.counts import SMOOTHINGS, Counts, Level, count, find, find_contexts
 from explorer.records import Edit, Tokens
 from explorer.records.summary import Summarised, Summary
@@ -256,7 +256,7 @@ def checked(ids: np.ndarray, size: int) -> np.ndarray:
         raise TextError(f"Ids must be whole numbers, for example [0, 17, 4, 0]; these are {ids.dtype}.")
     wrong = ids[(ids < 0) | (ids >= size)]
     if len(wrong):
-        raise outside("token", int(wrong[0]), size)
+        check_index("token", int(wrong[0]), size)
     return ids.astype(np.int64)
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import called
 from explorer.models.model import Model, TrainableModel, check_eval_mode, follows, padded
 from explorer.nn.config import Config
 from explorer.nn.transformer import Transformer
@@ -15,6 +16,7 @@ from explorer.records import Tokens
 from explorer.text.tokenizers import Tokenizer
 
 
+@called("a Transformer, for example ex.load('bert')")
 class TransformerModel(TrainableModel):
     """One of our Transformers with its tokenizer."""
 

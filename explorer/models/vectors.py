@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.errors.kinds import called
 from explorer.models.model import TrainableModel, padded
 from explorer.nn.static import StaticConfig, WordVectors
 from explorer.records import Tokens
@@ -15,6 +16,7 @@ from explorer.text.reading import Text, refuse_target
 from explorer.text.tokenizers import Tokenizer
 
 
+@called("word vectors, for example ex.load('word2vec')")
 class StaticModel(TrainableModel):
     """Word vectors with their tokenizer. They say nothing about a text but where its words lie."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import called
 from explorer.records.record import Record
 from explorer.records.summary import Summary, listed
 from explorer.records.tokens import Tokens
@@ -14,6 +15,7 @@ from explorer.records.tokens import Tokens
 ACTIONS = ("kept", "masked", "replaced", "kept-but-scored", "inserted", "moved")
 
 
+@called("a corruption, for example of ex.corrupt(…)")
 @dataclass(frozen=True, eq=False)
 class Corruption(Record):
     """What a strategy made of one text.

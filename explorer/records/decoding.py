@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.errors.kinds import called
 from explorer.records.record import Record
 from explorer.records.softmax import log_softmax, softmax
 from explorer.records.summary import Summary, shortened
@@ -241,6 +242,7 @@ class Distribution(Record):
         return softmax(self.scores / temperature), why
 
 
+@called("a contest, of ex.decoding.contest(…)")
 @dataclass(frozen=True, eq=False)
 class Contest(Record):
     """How probable a model finds the texts of several strategies after the same beginnings.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import ChoiceError, check_index, unknown
-from explorer.errors.kinds import check_fields
+from explorer.errors.kinds import called, check_fields
 from explorer.records.places import TapPlace
 from explorer.records.record import Record
 
@@ -32,6 +32,7 @@ def _numbers(given: Any, expected: str) -> np.ndarray:
         raise ChoiceError(expected) from error
 
 
+@called("an edit, for example ex.NoScale('encoder')")
 @dataclass(frozen=True, eq=False)
 class Edit(Record):
     """A change to one part of a model; `None` for layer or head means all of them."""

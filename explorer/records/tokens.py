@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from explorer.errors.kinds import called
 from explorer.records.record import Record
 from explorer.records.softmax import softmax
 from explorer.records.summary import Summary, listed
@@ -38,6 +39,7 @@ class Vocabulary(Record):
         return tuple(sorted({i for i in named if i is not None} | set(self.sentinels)))
 
 
+@called("Tokens")
 @dataclass(frozen=True, eq=False)
 class Tokens(Record):
     """One text (or pair of texts) as tokens.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from explorer.errors import ChoiceError, check_index, unknown
+from explorer.errors.kinds import called
 from explorer.records.edits import Edit, apply_edits
 from explorer.records.places import TapPlace
 from explorer.records.record import Record
@@ -184,6 +185,7 @@ class Prediction(Record):
     logp: np.ndarray
 
 
+@called("a trace, for example ex.trace(ex.load('bert'), 'A dog ran.')")
 @dataclass(frozen=True, eq=False)
 class Trace(Record):
     """What one forward pass left behind.

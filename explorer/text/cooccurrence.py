@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorer.errors.kinds import checked
+from explorer.errors.kinds import called, checked
 from explorer.text.examples import Example, prepared
 from explorer.text.tokenizers import Tokenizer
 
@@ -20,6 +20,7 @@ GUIDES = 1 << 16  # points on the cumulative distribution whose words are looked
 SAMPLE = 1e-3  # word2vec often leaves out a word that makes up more than this share of the text
 
 
+@called("the result of ex.text.counted_examples(…)")
 class CountedExamples(list[Example]):
     """Stories, with the count of each word in all of them."""
 

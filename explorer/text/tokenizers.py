@@ -17,6 +17,7 @@ import numpy as np
 import tokenizers as library
 
 from explorer.errors import ChoiceError, FileError, TextError
+from explorer.errors.kinds import called
 from explorer.records import Tokens, Vocabulary
 from explorer.text.letters import letters
 from explorer.text.readable import raw_bytes, spelled
@@ -57,6 +58,7 @@ class Seen:
         return cls(frozenset(held["words"]), frozenset(held["pieces"]))
 
 
+@called("a tokenizer, for example ex.load('bert').tokenizer")
 class Tokenizer:
     """Turns text into `Tokens` and ids into text."""
 

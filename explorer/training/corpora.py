@@ -17,7 +17,7 @@ import numpy as np
 from explorer import microworld
 from explorer.analysis.evaluation.context import EvalData
 from explorer.errors import ChoiceError, TextError, unknown
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
 from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.translation import pairs
@@ -165,7 +165,7 @@ def _world() -> str:
 
 
 def _told(count: int, version: str) -> list[list[str]]:
-    return list(told(stories(count, 1, version=version), "Generating stories", count))
+    return list(with_progress(stories(count, 1, version=version), "Generating stories", count))
 
 
 def _microworld(count: int = STORIES, version: str = microworld.VERSION) -> Corpus:
@@ -200,7 +200,7 @@ def _french(count: int = TRANSLATIONS, version: str = microworld.VERSION) -> Cor
         return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
 
     def make() -> list[Translation]:
-        every = told(pairs(count, 1, version=version), "Generating translations", count)
+        every = with_progress(pairs(count, 1, version=version), "Generating translations", count)
         return [Translation(pair.english, pair.french) for pair in every]
 
     texts, mark = _kept("translations" if version == FIRST else f"translations {version}", count, make)
@@ -220,7 +220,7 @@ def _tasks(count: int = TRANSLATIONS) -> Corpus:
         return [Translation(one.source, one.target) for one in islice(new, count)]
 
     def make() -> list[Translation]:
-        every = told(tasks_as_text(count, 1), "Generating tasks as text", count)
+        every = with_progress(tasks_as_text(count, 1), "Generating tasks as text", count)
         return [Translation(one.source, one.target) for one in every]
 
     texts, mark = _kept("tasks as text", count, make)

@@ -15,7 +15,7 @@ from explorer.analysis.evaluation.context import EvalData
 from explorer.corruption.collate import BatchContext
 from explorer.errors import check_whole
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.microworld import WORLDS
 from explorer.microworld import stories as microworld
 from explorer.microworld.derived.as_text import tasks_as_text
@@ -65,7 +65,7 @@ def along(
     share = np.linspace(0, 1, places)
     losses = [
         _loss(walker, {name: begin[name].lerp(end[name], t) for name in begin}, ready, task)
-        for t in told(share.tolist(), "Measuring along the line")
+        for t in with_progress(share.tolist(), "Measuring along the line")
     ]
     went, apart = [], []
     for step, held in sorted((snapshots or {}).items()):

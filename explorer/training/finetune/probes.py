@@ -12,7 +12,7 @@ import numpy as np
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told as reported
+from explorer.errors.waiting import with_progress as reported
 from explorer.models.model import Model
 from explorer.records import LayerProbes
 from explorer.training.finetune.features import inside

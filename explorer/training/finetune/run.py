@@ -14,6 +14,7 @@ from torch import Tensor
 
 from explorer.analysis.evaluation.baselines import Measured
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import called
 from explorer.models.finetuned import FinetunedModel, stacked_rows
 from explorer.nn.threads import one_thread
 from explorer.nn.widest import in_widest
@@ -42,6 +43,7 @@ class TaskPart:
     tokens: int
 
 
+@called("a run of ex.finetune")
 class FinetuneRun(Run[FinetunedModel]):
     """A model with an output layer, labelled texts and a plan. `run.model` is the model as it is now, `run.score()` how good it is."""
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from explorer.errors.kinds import called
 from explorer.training.finetune.metrics import METRICS
 
 
@@ -44,6 +45,7 @@ class Questions:
         return tuple(example.places[0].text for example in self.examples)
 
 
+@called("a task of ex.tasks()")
 @dataclass(frozen=True)
 class Task:
     """A task by its name. `make(count, split)` asks about so many texts of a split; `join` says how the vectors of an example's

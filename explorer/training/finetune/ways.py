@@ -13,7 +13,7 @@ from torch import Tensor
 
 from explorer.errors import ChoiceError, check_whole
 from explorer.errors.kinds import checked
-from explorer.errors.waiting import told
+from explorer.errors.waiting import with_progress
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.load import load
 from explorer.models.model import Model
@@ -82,7 +82,7 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
         "lm_weight": lm_weight,
     }
     found = []
-    for number, (label, options) in enumerate(told(list(named.items()), "Fine-tuning in every way")):
+    for number, (label, options) in enumerate(with_progress(list(named.items()), "Fine-tuning in every way")):
         say = _progress_of(progress, label, number, len(named))
         found.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), say))
     note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
