@@ -19,9 +19,7 @@ from explorer.analysis.word_vectors import ids_of, unit
 from explorer.app import controls
 from explorer.app.exercises import table_row
 from explorer.app.lessons import LESSONS, SENTENCE
-from explorer.app.lessons.attention import questions as attention
 from explorer.app.lessons.corruption import questions as corruption
-from explorer.app.lessons.decoding import questions as decoding
 from explorer.app.lessons.families import parts as families
 from explorer.app.lessons.heads import questions as heads
 from explorer.app.lessons.start import questions as start
@@ -30,6 +28,7 @@ from explorer.app.lessons.vectors import networks_questions, sentences
 from explorer.app.lessons.vectors import questions as vectors
 from explorer.app.lessons.vectors import sentences_questions as whole
 from explorer.app.lessons.vectors.parts import known_pairs
+from explorer.app.prose import prose
 from explorer.app.tour_steps import STEPS
 from explorer.models.run_folder import described
 from explorer.models.transformer import TransformerModel
@@ -65,7 +64,7 @@ def test_only_wordpiece_is_given_letters_that_its_texts_do_not_have() -> None:
 @pytest.mark.parametrize("page", sorted(LESSONS))
 def test_no_cell_of_a_table_of_slides_is_cut_by_a_bar(page: str) -> None:
     """A | ends a cell, inside a formula as well."""
-    assert all(table_row(row).count("|") == 4 for row in getattr(ex.lesson(page), "DECK", ()))
+    assert all(table_row(row).count("|") == 4 for row in prose(page).rows("slides"))
     assert table_row(("$P(k|a)$", "x")) == r"| $P(k\vert a)$ | x |"
 
 
@@ -123,7 +122,7 @@ def test_rows_of_slides_name_only_slides_that_there_are() -> None:
 
     A row corrects a slide, so it names a deck; what no slide says is explained in the text of a part.
     """
-    rows = [row for page in LESSONS for row in getattr(ex.lesson(page), "DECK", ())] + list(whole.DECK)
+    rows = [row for page in LESSONS for row in prose(page).rows("slides")]
     assert not [where for where, *_ in rows if not re.match(r"(L[0-4]|all\b)", where) or "further reading" in where]
     assert not [says for where, says, _ in rows if "sines, then" in says or "antecedent" in says]
     assert any("represents a single attention head" in says and where.startswith("L2") for where, says, _ in rows)
@@ -156,8 +155,8 @@ def test_a_supervised_head_is_called_supervised_and_visible_tokens_are_explained
     said = unmarked(" ".join(block.value for block in at.markdown))
     assert (
         not at.exception
-        and (heads.SUPERVISED in said) is supervised
-        and heads.VISIBLE in said
+        and (prose("heads")("supervised") in said) is supervised
+        and prose("heads")("visible") in said
         and "Pronoun → antecedent" in said
     )
 
@@ -192,7 +191,7 @@ def test_the_translator_keeps_the_negation_of_short_forms() -> None:
     for word in ("did not", "didn't", "didn’t"):
         *_, last = ex.decode(model, f"The animal {word} cross the street.", max_tokens=32, candidates=0, cross=False)
         assert model.tokenizer.decode(last.ids).strip() == "L'animal n'a pas traversé la rue.", word
-    assert "*didn't* is *n'a pas*" in decoding.GENDER
+    assert "*didn't* is *n'a pas*" in prose("decoding")("gender")
 
 
 @pytest.mark.parametrize("split", ["validation", "test"])
@@ -233,7 +232,7 @@ def bart() -> TransformerModel:
 def test_t5_multiplies_its_scores_by_one_and_so_does_the_board() -> None:
     trace = ex.trace(ex.load("t5", device="cpu"), "The dog saw the cat.", target="The dog.")
     assert {attention.scale for attention in trace.attention} == {1.0}
-    assert "its scores are multiplied by 1" in attention.T5
+    assert "its scores are multiplied by 1" in prose("attention")("t5")
 
 
 def test_t5_starts_with_queries_that_are_smaller_by_the_root_of_a_head_s_width() -> None:
@@ -241,7 +240,7 @@ def test_t5_starts_with_queries_that_are_smaller_by_the_root_of_a_head_s_width()
     layer = next(part for part in model.module.modules() if isinstance(part, MultiHeadAttention))
     query, key = (part.weight.detach().std().item() for part in (layer.query, layer.key))
     assert query / key == pytest.approx((model.config.dim / model.config.heads) ** -0.5, rel=0.05)
-    assert "smaller by the factor $1/\\sqrt{d_k}$" in attention.T5
+    assert "smaller by the factor $1/\\sqrt{d_k}$" in prose("attention")("t5")
 
 
 def test_queries_times_keys_is_one_matrix_of_the_stream_as_the_composed_form_says() -> None:
@@ -285,7 +284,7 @@ def test_the_opening_sentence_shows_what_the_warning_beside_the_lecture_s_says()
     head = 4  # head 0 of layer 1
     assert pointed(SENTENCE)[head] == "dog" and pointed(controls.LECTURED)[head] == "it"
     assert "from *it* to *dog*; here it attends to *it* itself" in controls.WARNING
-    assert "of another form" in heads.SUPERVISED and "has not seen" not in heads.SUPERVISED
+    assert "of another form" in prose("heads")("supervised") and "has not seen" not in prose("heads")("supervised")
     for name in ("bert", "bert-told", "gpt2", "bart", "t5", "transformer"):
         assert not unseen_note(ex.load(name, device="cpu").tokens(SENTENCE)), name
 
@@ -304,14 +303,16 @@ def test_the_lecture_s_sentence_is_one_click_away_and_so_is_the_way_back(lesson:
 
 @pytest.mark.usefixtures("unfolded")
 def test_an_encoder_s_visible_tokens_are_explained_at_both_lenses_and_the_gradient_hides_one() -> None:
-    assert heads.VISIBLE in unmarked(" ".join(block.value for block in opened("heads", part="lens").markdown))
+    assert prose("heads")("visible") in unmarked(" ".join(block.value for block in opened("heads", part="lens").markdown))
     inside = opened("families", part="residual-stream", model="bert", inside="A lens on every layer")
-    assert heads.VISIBLE in unmarked(" ".join(block.value for block in inside.markdown))
+    assert prose("heads")("visible") in unmarked(" ".join(block.value for block in inside.markdown))
     hidden = opened("heads", part="gradients")
-    assert not hidden.exception and heads.VISIBLE not in unmarked(" ".join(block.value for block in hidden.markdown))
+    assert not hidden.exception and prose("heads")("visible") not in unmarked(
+        " ".join(block.value for block in hidden.markdown)
+    )
     assert any("The [MASK] did not cross" in block.value for block in hidden.code)
     shown = hidden.toggle(key="gradient.hide").set_value(False).run()
-    assert heads.VISIBLE in unmarked(" ".join(block.value for block in shown.markdown))
+    assert prose("heads")("visible") in unmarked(" ".join(block.value for block in shown.markdown))
 
 
 def test_a_bar_says_where_a_token_only_continues_a_word(bart: TransformerModel, bert: TransformerModel) -> None:
@@ -382,7 +383,9 @@ def test_the_four_models_of_the_front_page_read_the_same_stories() -> None:
     plans = [described(ex.models()[name].folder)["plan"] for name in ("elmo", "bert", "gpt", "bart")]
     assert {str(plan["corpus"]["name"]) for plan in plans} == {"microworld-1.1:120000"}
     assert len({plan["steps"] for plan in plans}) > 1
-    assert "the same stories of one small world" in start.OPENING and "how long they were trained" in start.OPENING
+    assert "the same stories of one small world" in prose("start")(
+        "what happens here"
+    ) and "how long they were trained" in prose("start")("what happens here")
 
 
 def test_how_a_table_of_positions_starts_is_said_of_the_models_that_start_so() -> None:
@@ -393,7 +396,7 @@ def test_how_a_table_of_positions_starts_is_said_of_the_models_that_start_so() -
 
 def test_no_masking_rate_is_said_of_an_encoder_that_was_trained_with_another() -> None:
     plan = described(ex.models()["bert"].folder)["plan"]
-    assert plan["mask_rate"] > 0.15 < plan["mask_rate_first"] and "%" not in heads.VISIBLE
+    assert plan["mask_rate"] > 0.15 < plan["mask_rate_first"] and "%" not in prose("heads")("visible")
 
 
 def test_a_stream_of_pre_norm_mostly_grows_but_a_sum_can_shrink_and_post_norm_rescales_every_sum(

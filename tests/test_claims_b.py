@@ -19,17 +19,15 @@ from explorer.app.controls import made
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.corruption import parts as corruption_parts
 from explorer.app.lessons.corruption import questions as corruption
-from explorer.app.lessons.decoding import blanks_questions as blanks
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as decoding
 from explorer.app.lessons.elmo import parts as elmo_parts
 from explorer.app.lessons.elmo import questions as elmo
-from explorer.app.lessons.finetuning import questions as finetuning
 from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training import questions as training
 from explorer.app.lessons.whatif import questions as whatif
-from explorer.app.lessons.yours import questions as yours
+from explorer.app.prose import prose
 from explorer.corruption.choosing import written_words
 from explorer.models.card_figures import shipped_figures
 from explorer.models.transformer import TransformerModel
@@ -48,13 +46,17 @@ def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
     guess = ex.guess(bert, ex.hide(corruption.STORY, ["tired"], tokenizer=bert.tokenizer))
     place = int(guess.corruption.scored.argmax())
     assert guess.texts[place][0] != "tired", "the shipped BERT finds another word that fits"
-    assert "wrong here" not in corruption.WRONG and "not always wrong" in corruption.WRONG
-    assert corruption.WRONG in corruption.guess_question(guess, place).why
+    assert "wrong here" not in prose("corruption")("another token") and "not always wrong" in prose("corruption")(
+        "another token"
+    )
+    assert prose("corruption")("another token") in corruption.guess_question(guess, place).why
     assert "over 1 predicted token," in re.sub("</span><br><span[^>]*>", " ", VIEWS["surprises"](guess).layout.title.text)
     milk = ex.guess(bert, ex.hide(corruption.STORY, [corruption.HIDDEN], tokenizer=bert.tokenizer))
     place = int(milk.corruption.scored.argmax())
     asked = corruption.guess_question(milk, place)
-    assert asked.answer == corruption.HIDDEN and corruption.WRONG not in asked.why, "the word that is hidden first is found"
+    assert asked.answer == corruption.HIDDEN and prose("corruption")("another token") not in asked.why, (
+        "the word that is hidden first is found"
+    )
     words = written_words(bert.tokens(corruption.STORY), bert.tokenizer)
     assert list(words)[corruption_parts.first_hidden(list(words))] == corruption.HIDDEN
     for text, blank in zip(corruption.PRESETS.values(), corruption.BLANKED, strict=True):
@@ -99,7 +101,7 @@ def test_published_models_are_about_a_hundred_times_larger() -> None:
     sizes = {name: weights for name, weights, *_ in texts.SCALE}
     assert all(70 < sizes[name] / ours < 140 for name in ("GPT", "BERT base")) and 225 < 335_141_888 / ours < 275
     assert 393_000 / int(ex.result("miniglue").note.split()[0]) == pytest.approx(2000, rel=0.05)
-    assert "about a hundred times" in finetuning.GLUE_NOTE and "thousands" not in finetuning.GLUE_NOTE
+    assert "about a hundred times" in prose("finetuning")("glue note") and "thousands" not in prose("finetuning")("glue note")
 
 
 @pytest.mark.parametrize("name", sorted(parts.kept()))
@@ -118,7 +120,9 @@ def test_the_page_names_the_optimisers_of_the_shipped_models() -> None:
     plans = {name: json.loads(path.read_text("utf-8"))["plan"] for name, path in RUNS.items()}
     adam = {name for name, plan in plans.items() if plan["optimiser"] == "adamw"}
     assert adam == {"word2vec", "glove"} and all(plans[name]["optimiser"] == "muon" for name in set(plans) - adam)
-    assert "word2vec and GloVe with AdamW alone" in training.OPTIMISERS and "Muon" in training.OPTIMISERS
+    assert "word2vec and GloVe with AdamW alone" in prose("training")("optimisers") and "Muon" in prose("training")(
+        "optimisers"
+    )
 
 
 def test_what_a_model_cannot_do_is_told_as_it_is() -> None:
@@ -148,7 +152,7 @@ def test_a_loss_is_drawn_only_where_it_was_asked_for() -> None:
     paired = next(step.step for step in steps if step.losses["nsp"])
     planned = parts.plan(parts.shelf()["bert"])
     assert paired > planned["pairs_after"] * planned["steps"] == 18_000
-    assert any("before step 18,000" in read_as for slide, _, read_as in training.DECK if slide == "L3, NSP")
+    assert any("before step 18,000" in read_as for slide, _, read_as in prose("training").rows("slides") if slide == "L3, NSP")
     drawn = {line.name: line for line in VIEWS["training"](steps).data}
     for name in ("nsp", "nsp, each batch"):
         assert drawn[name].x[0] == paired and min(drawn[name].y) > 0, "a loss of 0 would be a model that is always right"
@@ -248,7 +252,7 @@ def test_how_much_of_the_lectures_texts_is_cut() -> None:
     for name in ("Computable", "World knowledge", "Memorised"):
         cut = Counter(word for word in tokenizer.encode(corruption.PRESETS[name]).words if word >= 0)
         counts = [counts[0] + sum(count > 1 for count in cut.values()), counts[1] + len(cut)]
-    assert 0.2 < counts[0] / counts[1] < 0.5 and "cuts many of their words" in corruption.BLANKS
+    assert 0.2 < counts[0] / counts[1] < 0.5 and "cuts many of their words" in prose("corruption")("blanks")
 
 
 def test_neighbouring_tokens_are_words_of_their_own() -> None:
@@ -258,7 +262,7 @@ def test_neighbouring_tokens_are_words_of_their_own() -> None:
     shares = [sum(a == b >= 0 for a, b in zip(words, words[1:], strict=False)) / len(words) for words in cut]
     assert np.mean(shares) < 0.01
     card = (ex.models()["bert"].folder.parent.parent / "results" / "blank-pairs" / "CARD.md").read_text("utf-8")
-    assert not any("pieces of one" in said for said in (blanks.SAID, card, how(BlankPairsSize())))
+    assert not any("pieces of one" in said for said in (prose("decoding")("blanks: conclusion"), card, how(BlankPairsSize())))
 
 
 def test_where_a_fault_acts_is_read_from_the_first_layer_that_moved() -> None:
@@ -272,7 +276,7 @@ def test_where_a_fault_acts_is_read_from_the_first_layer_that_moved() -> None:
 
 
 def test_the_slides_are_named_with_their_lecture() -> None:
-    named = {row[0] for rows in (decoding.DECK, whatif.DECK, yours.DECK) for row in rows}
+    named = {row[0] for page in ("decoding", "whatif", "yours") for row in prose(page).rows("slides")}
     assert "L1, GPT-2's sample" in named and "L0, layer norm and residuals" in named and "L2, models" in named
     assert "L2, GPT sizes" not in named, "that lecture has no perplexity"
 
@@ -290,7 +294,7 @@ RECORDED = {
 @pytest.mark.parametrize("lesson", RECORDED)
 def test_what_was_recorded_says_by_which_command_it_is_measured_again(lesson: str) -> None:
     """The command of the card stands on the page as well."""
-    pages = "".join(path.read_text("utf-8") for path in (Path(ex.__file__).parent / "app" / "lessons" / lesson).glob("*.py"))
+    pages = "".join(path.read_text("utf-8") for path in (Path(ex.__file__).parent / "app" / "lessons" / lesson).glob("*.*"))
     for name in RECORDED[lesson]:
         card = (Path(ex.__file__).parent.parent / "data" / "results" / name / "CARD.md").read_text("utf-8")
         module = re.findall(r"studies\.(\w+)", card)[-1]

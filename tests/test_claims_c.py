@@ -16,13 +16,12 @@ from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.families import parts as families
 from explorer.app.lessons.finetuning import questions as finetuning
 from explorer.app.lessons.heads import behaviour_questions as behaviour
-from explorer.app.lessons.heads import questions as heads
 from explorer.app.lessons.training import parts as training
-from explorer.app.lessons.training import questions as training_questions
 from explorer.app.lessons.training.systems_questions import IDEAS
 from explorer.app.lessons.whatif import questions as whatif
 from explorer.app.lessons.whatif.edits import EDITS
 from explorer.app.lessons.whatif.faults import NAMES
+from explorer.app.prose import prose
 from explorer.app.tour_steps import STEPS
 from explorer.corruption.strategies import STRATEGIES, entry_of
 from explorer.models.transformer import TransformerModel
@@ -52,7 +51,7 @@ def test_what_electra_says_of_its_random_tokens_is_what_its_plan_did() -> None:
 def test_no_text_repeats_a_masking_rate_that_only_a_plan_knows() -> None:
     """The shipped BERT may be trained again by another plan; 15 % is the published rate, and that of every check."""
     texts = [entry_of(name).says for name in STRATEGIES] + [" ".join(VIEWS["training"].caption.split())]
-    texts += [" ".join(row) for row in training_questions.DECK]
+    texts += [" ".join(row) for row in prose("training").rows("slides")]
     assert all("50 %" not in text for text in texts)
 
 
@@ -74,7 +73,7 @@ def test_grouped_keys_are_said_of_the_version_that_has_them_and_of_the_model_tha
 
 def test_what_is_made_large_and_what_is_made_small_in_fine_tuning_are_told_apart() -> None:
     """The formula of the slide has no minus; the losses of the pictures are positive."""
-    assert "made large" in finetuning.SYMBOLS and "minus sign" in finetuning.SYMBOLS
+    assert "made large" in prose("finetuning")("symbols") and "minus sign" in prose("finetuning")("symbols")
     model = ex.load("gpt2", device="cpu")
     found = ex.training.compare_ways(model, task="new words: kind", ways=["frozen"], examples=25, steps=1, device="cpu")
     assert (found.loss > 0).all()
@@ -125,7 +124,13 @@ def test_the_answer_about_the_best_head_follows_its_figure(head: float, answer: 
 
 def test_nothing_said_of_heads_is_refuted_by_another_model_here() -> None:
     """*The small models have no such heads* was wrong once one of them had learned reasons."""
-    said = " ".join((behaviour.SAYS, behaviour.CONCLUDE, *(" ".join(row) for row in heads.DECK)))
+    said = " ".join(
+        (
+            prose("heads")("behaviour"),
+            prose("heads")("behaviour: conclusion"),
+            *(" ".join(row) for row in prose("heads").rows("slides")),
+        )
+    )
     assert "Clark et al. 2019" in said and "have none" not in said and "no such heads" not in said
 
 
@@ -148,7 +153,7 @@ def test_half_of_the_pairs_follow_each_other_as_the_lab_and_the_tour_say(bert: T
     made = [ex.corrupt(corruption.STORY, "nsp", tokenizer=bert.tokenizer, corpus=others, seed=n) for n in range(80)]
     follows = sum(one.labels["nsp"][0] == 0 for one in made)
     assert 25 <= follows <= 55
-    assert "half of the pairs B follows A" in corruption.TWO_TEXTS
+    assert "half of the pairs B follows A" in prose("corruption")("two texts")
     assert any("half of the pairs follow each other" in step.know for step in STEPS)
 
 

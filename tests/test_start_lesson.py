@@ -19,6 +19,7 @@ from explorer.analysis.word_vectors import two_uses
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as lesson
+from explorer.app.prose import prose
 from explorer.corruption.choosing import hide
 from explorer.errors import ChoiceError, TextError
 from explorer.microworld import stories
@@ -136,7 +137,7 @@ def test_the_page_opens_first_and_shows_the_models_numbers() -> None:
     drawn = [json.loads(chart.proto.spec) for chart in pictures(at)]
     titles = [figure["layout"]["title"]["text"] for figure in drawn]
     assert [title.partition("</b>")[0] for title in titles[:4]] == ["<b>elmo", "<b>bert", "<b>gpt", "<b>bart"]
-    assert len(drawn) == 8 and lesson.UNTRAINED not in [box.value for box in at.info]
+    assert len(drawn) == 8 and prose("start")("untrained") not in [box.value for box in at.info]
     question = next(radio for radio in at.radio if radio.key == "guess.moved")
     before = len(drawn)
     at = question.set_value(question.options[0]).run()
@@ -147,7 +148,7 @@ def test_without_a_trained_elmo_its_place_says_so(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(hall.lab, "trained", lambda: False)  # then other calls are made, which are kept by what they say
     at = open_page()
     first = json.loads(pictures(at)[0].proto.spec)["layout"]["title"]["text"]
-    assert not at.exception and lesson.UNTRAINED in [box.value for box in at.info] and "random" in first
+    assert not at.exception and prose("start")("untrained") in [box.value for box in at.info] and "random" in first
     assert len(pictures(at)) == 7, "its guesses and vectors would be noise"
 
 

@@ -108,7 +108,7 @@ def _judge(item: Exercise, given: str, name: str, first: str) -> bool:
     return said.kind == "right"
 
 
-def deck(rows: Sequence[tuple[str, str, str]], notation: str) -> None:
+def deck(rows: Sequence[Sequence[str]], notation: str) -> None:
     """What the signs mean; and folded, where the slides say it differently, and what to take instead."""
     say(f"**Notation.** {notation}")
     with st.expander("In your deck: where slides are loose"):

@@ -12,6 +12,7 @@ from explorer.app import core, glossary, hold, present
 from explorer.app.exercises import deck as slides
 from explorer.app.exercises import exercises
 from explorer.app.glossary import marked
+from explorer.app.prose import Prose
 from explorer.records import Exercise
 
 KEY = "part"  # in the address of a page
@@ -145,12 +146,12 @@ class LessonPage:
     A page writes what all its parts share with `with page.bar:`, and then calls `page.parts(…)`, the last thing that it does.
     """
 
-    def __init__(self, title: str, says: str, formulas: Sequence[str] = (), symbols: str = "", more: str = "") -> None:
-        self.says, self.formulas, self.symbols, self.more = says, formulas, symbols, more
+    def __init__(self, prose: Prose, about: str = "", *, more: str = "") -> None:
+        self.about, self.prose, self.more = about or prose("about"), prose, more
         glossary.begin()
         hold.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
-            st.title(title, width="stretch")
+            st.title(prose.title, width="stretch")
             with st.container(horizontal=True, width="content", wrap=False, vertical_alignment="center", key="more"):
                 if not present.on():
                     core.button()
@@ -180,16 +181,16 @@ class LessonPage:
     def _open(self) -> None:
         """What the page is about, above its first part."""
         with self._says:
-            st.markdown(marked(self.says))
+            st.markdown(marked(self.about))
 
     def _written_as_formulas(self) -> None:
         """The same in formulas, below the first picture: what each symbol means, then the lines."""
-        if not self.formulas:
+        if not self.prose.formulas:
             return
         with st.container(border=True, key="formulas"):
-            st.markdown(marked(f"**In formulas.** {self.symbols}"))
+            st.markdown(marked(f"**In formulas.** {self.prose('symbols')}"))
             with st.container(horizontal=True, gap="large"):
-                for formula in self.formulas:
+                for formula in self.prose.formulas:
                     st.latex(formula, width="content")
 
     def _chosen(self, every: Sequence[PagePart]) -> Sequence[PagePart]:
@@ -225,12 +226,12 @@ def _follow() -> None:
     choose(st.session_state["part.chosen"])
 
 
-def asking(items: Callable[[], Sequence[Exercise]], key: str, rows: Sequence[tuple[str, str, str]], notation: str) -> PagePart:
+def asking(items: Callable[[], Sequence[Exercise]], key: str, prose: Prose) -> PagePart:
     """The part with a lesson's exercises, computed once it is opened, and the box about the slides."""
 
     def show() -> None:
         exercises(items(), key)
         if not core.on():
-            slides(rows, notation)
+            slides(prose.rows("slides"), prose("notation"))
 
     return PagePart(EXERCISES, show)

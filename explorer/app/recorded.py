@@ -14,6 +14,7 @@ from explorer.app.call import Call
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.training import questions
+from explorer.app.prose import prose
 from explorer.models import results, store
 from explorer.models.card_figures import shipped_figures
 from explorer.records import Abilities, Exercise
@@ -64,7 +65,7 @@ def abilities() -> None:
         f"Exactly right answers in percent, with the 95 % interval over the seeds. {measured.note}; about {measured.pieces.max():,.0f} "
         f"tokens read by each. Questions: {asked}. Measure again: `python -m studies.objectives`."
     )
-    say(questions.ABLE)
+    say(prose("training")("abilities: conclusion"))
     if found := shipped_figures(store.data_folder() / "models" / "bert"):
         say(questions.longer(found))
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from explorer.app.prose import Prose, prose
 from explorer.errors import unknown
 from explorer.errors.kinds import checked
 
@@ -18,8 +19,8 @@ SENTENCE = "The dog did not cross the river because it was too tired."  # with w
 class Lesson:
     """A lesson: the name of its folder and address, and its title in the menu.
 
-    Its texts, questions and exercises are its attributes (those of `questions.py`); a further part of it, such as
-    `ex.lesson("vectors").editing`, holds those of `editing_questions.py`.
+    Its questions and exercises are its attributes (those of `questions.py`), as are its texts (the sections of `prose.md`, in capitals);
+    a further part of it, such as `ex.lesson("vectors").editing`, holds those of `editing_questions.py`.
     """
 
     name: str
@@ -33,6 +34,11 @@ class Lesson:
         """The script that Streamlit runs."""
         return HERE / self.name / "page.py"
 
+    @property
+    def prose(self) -> Prose:
+        """The texts of its page."""
+        return prose(self.name)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -41,6 +47,10 @@ class Lesson:
             return getattr(questions, name)
         if (HERE / self.name / f"{name}_questions.py").is_file():
             return import_module(f"{__name__}.{self.name}.{name}_questions")
+        if name.isupper() and (section := name.lower().replace("_", " ")) in self.prose.sections:
+            return self.prose(section)
+        if name == "DECK":
+            return self.prose.rows("slides")
         raise AttributeError(f"The lesson {self.name!r} has no {name!r}. It has: {', '.join(dir(self))}.")
 
     def __dir__(self) -> list[str]:

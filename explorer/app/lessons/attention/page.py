@@ -9,7 +9,10 @@ from explorer.app.controls import asked, made, model_of, read, warn_of_lectured,
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.attention import questions as lesson
+from explorer.app.prose import prose
 from explorer.views import VIEWS
+
+PROSE = prose("attention")
 
 DRAWN = Call(ex.analysis.saturation)  # random queries and keys of eight widths
 MEASURED = Call(ex.result, "scale")  # twelve trainings
@@ -17,7 +20,7 @@ MEASURED = Call(ex.result, "scale")  # twelve trainings
 
 def simple() -> None:
     """Attention without parameters, and the formula that parameters make of it."""
-    say(lesson.COMPOSED)
+    say(PROSE("composed"))
     web.show(VIEWS["simple"], call)
 
 
@@ -28,16 +31,11 @@ def drawn() -> None:
 
 def trained() -> None:
     """What it does to trainings."""
-    say(lesson.T5)
+    say(PROSE("t5"))
     web.show(VIEWS["curves"], MEASURED, question=(lesson.training_question(made(MEASURED)), "guess.training"))
 
 
-page = LessonPage(
-    "Attention, step by step",
-    "Attention over all tokens, then a feed-forward network on each token; each result is added to its input (a residual connection) "
-    "and normalised. The model computed every number below while it read your sentence. Press **▶**, or step with the **arrow keys**; "
-    "**?** lists them.",
-)
+page = LessonPage(PROSE)
 with page.bar:
     name, text = asked()
 call = Call(ex.trace, model_of(name), text, blocks=True)
@@ -51,5 +49,5 @@ page.parts(
     PagePart("Both masks", partial(web.show, VIEWS["masks"], call)),
     PagePart("Why divide by √dₖ?", drawn, "Why √dₖ"),
     PagePart("Trained with and without √dₖ", trained, "Without √dₖ"),
-    asking(lambda: lesson.exercises(record), "attention.exercise", lesson.DECK, lesson.NOTATION),
+    asking(lambda: lesson.exercises(record), "attention.exercise", PROSE),
 )

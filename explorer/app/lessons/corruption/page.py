@@ -15,11 +15,14 @@ from explorer.app.glossary import say
 from explorer.app.lessons.corruption import matrix, pairs
 from explorer.app.lessons.corruption import parts as lab
 from explorer.app.lessons.corruption import questions as lesson
+from explorer.app.prose import prose
 from explorer.corruption.choosing import written_words
 from explorer.corruption.counting import laws
 from explorer.corruption.strategies import PAIRS, STRATEGIES, entry_of
 from explorer.views import VIEWS
 from explorer.views.strategies import seen_by
+
+PROSE = prose("corruption")
 
 
 def chosen_strategy() -> tuple[str, dict[str, Any]]:
@@ -49,10 +52,7 @@ def one_strategy() -> None:
     if not seen_by(made(one)).all():
         web.show(VIEWS["visible"], one)
     if entry_of(strategy).masked_lm:
-        say(
-            "Mask too little and each text teaches little; mask too much and no context is left. Change the masking rate, and "
-            "watch the mean of −log P over the predicted tokens."
-        )
+        say(PROSE("masking rate"))
         web.show(VIEWS["surprises"], lab.judged(name, text, strategy, seed, **options), key="strategy")
 
 
@@ -108,16 +108,7 @@ def spans() -> None:
     web.show(VIEWS["span-lengths"], drawn, question=(lesson.spans_question(read(drawn)), f"guess.spans.{which}.{text}"))
 
 
-page = LessonPage(
-    "Corruption lab",
-    "The texts of pre-training need no labels. Each text is corrupted: the model reads what is left of it, and must predict what was "
-    "removed or changed. The systems of the lectures differ in how they corrupt a text.",
-    (
-        r"\mathcal D \ni x \;\xrightarrow{\;T\;}\; (\tilde x, \tilde y)",
-        r"\min_\theta\ \mathcal L = \sum_{w\ \mathrm{predicted}} -\log P_\theta(w \mid \tilde x)",
-    ),
-    lesson.SYMBOLS,
-)
+page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
     seed = lab.seeded("seed")
@@ -145,5 +136,5 @@ page.parts(
         partial(web.show, VIEWS["gap-sentences"], lab.counted(ex.corruption.gap_sentences, name, text)),
         "Sentences",
     ),
-    asking(lambda: lab.asked(name, text, seed), "corruption.exercise", lesson.DECK, lesson.NOTATION),
+    asking(lambda: lab.asked(name, text, seed), "corruption.exercise", PROSE),
 )

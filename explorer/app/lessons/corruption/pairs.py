@@ -10,9 +10,11 @@ from explorer.app.call import Call
 from explorer.app.controls import model_of, read
 from explorer.app.glossary import say
 from explorer.app.lessons.corruption import parts as lab
-from explorer.app.lessons.corruption import questions as lesson
+from explorer.app.prose import prose
 from explorer.models.store import models
 from explorer.views import VIEWS
+
+PROSE = prose("corruption")
 
 SHARE = 0.3  # of a short text
 
@@ -26,12 +28,12 @@ def spans_of(text: str, seed: int) -> Call:
 
 def section(name: str, text: str, seed: int) -> None:
     """Both objectives on the visitor's text."""
-    say(lesson.TWO_TEXTS)
+    say(PROSE("two texts"))
     which = st.segmented_control("Pair", ("nsp", "sop"), default="nsp", required=True, key="pair", bind="query-params")
     pair = lab.corrupted(name, text, which, seed)
     read(pair)
     web.show(VIEWS["two-texts"], pair, key="pair")
     if "spanbert" in models():
-        say(lesson.BORDERS)
+        say(PROSE("borders"))
         read(spans_of(text, seed))
         web.show(VIEWS["boundaries"], spans_of(text, seed), key="borders")

@@ -14,6 +14,7 @@ from explorer.app.controls import made, model_of, opened, read
 from explorer.app.exercises import plain
 from explorer.app.glossary import meaning, say
 from explorer.app.lessons.corruption import questions
+from explorer.app.prose import prose
 from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
 from explorer.errors import ExplorerError
@@ -22,6 +23,8 @@ from explorer.models.presets import PRESETS
 from explorer.models.store import StoredModel, models
 from explorer.records import Exercise
 from explorer.views import VIEWS
+
+PROSE = prose("corruption")
 
 NEW = Call(ex.microworld.texts, 20, 3, "validation")  # stories unrelated to the text
 
@@ -111,7 +114,7 @@ def to_be_measured() -> None:
 def presets() -> None:
     """Texts of the lectures to hide words in, each a click away."""
     with st.expander("Texts of the lectures, with several kinds of blank"):
-        say(questions.BLANKS)
+        say(PROSE("blanks"))
         for number, (label, text) in enumerate(questions.PRESETS.items()):
             st.button(f"{label}: {plain(text)}", key=f"preset.{number}", type="tertiary", on_click=_take, args=(text,))
 
@@ -125,7 +128,7 @@ def as_pairs() -> None:
     if "word2vec" not in models():
         st.info("There is no trained word2vec here: `python -m studies.recipes word2vec` trains it.")
         return
-    say(questions.PAIRED)
+    say(PROSE("paired"))
     st.latex(r"T(x) = \{((w, c), 1),\ ((w, \bar c_1), 0),\ \dots,\ ((w, \bar c_5), 0)\}")
     web.show(VIEWS["context-pairs"], skipgrams(questions.PAIRS_OF, 0))
 

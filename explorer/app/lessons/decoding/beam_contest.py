@@ -12,7 +12,10 @@ from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
+from explorer.app.prose import prose
 from explorer.views import VIEWS
+
+PROSE = prose("decoding")
 
 
 @st.fragment
@@ -28,8 +31,5 @@ def judged(name: str) -> None:
     """Which texts are more probable, and the prompt where greedy lost most."""
     web.show(VIEWS["contest"], desk.contest(name))
     if made(desk.trap(name)):
-        say(
-            "**The deepest trap**: one step takes the most probable token, "
-            "and every text that continues it is less probable than another text."
-        )
+        say(PROSE("deepest trap"))
         web.show(VIEWS["written"], desk.trap(name), key="trap")

@@ -12,9 +12,12 @@ from explorer.app.call import Call
 from explorer.app.controls import read
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import metric_questions as lesson
+from explorer.app.prose import prose
 from explorer.errors import ChoiceError
 from explorer.training.finetune.metrics import accuracy, correlation, macro_f1, matthews
 from explorer.views import VIEWS
+
+PROSE = prose("decoding")
 
 
 def scored(texts: str, references: str) -> Call:
@@ -25,7 +28,7 @@ def scored(texts: str, references: str) -> Call:
 @st.fragment
 def texts() -> None:
     """Two texts, and how much they share."""
-    say(lesson.BLEU)
+    say(PROSE("BLEU"))
     st.latex(r"\mathrm{BLEU} = \min\left(1, e^{\,1 - r/c}\right)\cdot\Big(\prod_{n=1}^{4} p_n\Big)^{1/4}")
     with st.container(horizontal=True):
         mine = st.text_area("Generated, one sentence on each line", lesson.WRITTEN, key="scored", bind="query-params")
@@ -37,13 +40,13 @@ def texts() -> None:
 @st.fragment
 def labels() -> None:
     """Labels and grades that were predicted, beside the gold ones."""
-    say(lesson.LABELS)
+    say(PROSE("labels"))
     with st.container(horizontal=True):
         said = st.text_input("Predicted labels", lesson.SAID, key="said", bind="query-params")
         gold = st.text_input("Gold labels", lesson.GOLD, key="gold", bind="query-params")
     rows = read(partial(of_labels, said.split(), gold.split()))
     st.table([{"metric": name, "value": value} for name, value in rows.items()])
-    say(lesson.CHANCE, small=True)
+    say(PROSE("labels: conclusion"), small=True)
 
 
 def of_labels(said: list[str], gold: list[str]) -> dict[str, str]:

@@ -14,8 +14,11 @@ from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.app.lessons.decoding.beam_contest import section
+from explorer.app.prose import prose
 from explorer.records import Distribution
 from explorer.views import VIEWS, theme
+
+PROSE = prose("decoding")
 
 
 def chain() -> None:
@@ -64,16 +67,13 @@ def force(said: tuple[int, ...], path: tuple[int, ...]) -> None:
 
 def next_tokens() -> None:
     """Which token comes next, after a guess."""
-    say(
-        "Move temperature and the cuts. **Click a bar** (or a name beside it) to force this token and continue from there: now "
-        "you choose."
-    )
+    say(PROSE("next tokens"))
     bars(read(lambda: desk.chosen_pieces("path")))
 
 
 def searching() -> None:
     """The tree of beam search."""
-    say(f"**Click a node** to force the text that leads to it, and let the search branch from there. {lesson.PENALTY}")
+    say(f"**Click a node** to force the text that leads to it, and let the search branch from there. {PROSE('penalty')}")
     strategy, options = sections.search_settings(pieces)
     said = read(lambda: desk.chosen_pieces("path"))
     if said:
@@ -90,14 +90,7 @@ def followed(point: dict[str, Any]) -> None:
         desk.choose("path", tuple(int(piece) for piece in at.split(".")))
 
 
-page = LessonPage(
-    "Decoding, step by step",
-    "A trained model gives the probability of each next token. Which text to write is decided by a *decoding strategy*: there are too "
-    "many texts to try them all. *Greedy* takes the most probable token at each step, *beam search* keeps several texts, and *sampling* "
-    "draws tokens by their probability.",
-    (r"\hat y = \arg\max_{y_1,\dots,y_L} \prod_{i=1}^{L} P_\theta(y_i \mid y_{<i},\, x)", r"|V|^L \text{ texts}"),
-    lesson.SYMBOLS,
-)
+page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Model", desk.writers(), "writer", "gpt2")
     text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params")
@@ -118,5 +111,5 @@ page.parts(
     PagePart("What is computed, and what is reused", sections.cache, "Cache"),
     PagePart("A masked language model writes too", sections.masked, "Blanks"),
     PagePart("Score what was written", metric_card.section, "Metrics"),
-    asking(lambda: sections.asked(name, text, pieces), "decoding.exercise", lesson.DECK, lesson.NOTATION),
+    asking(lambda: sections.asked(name, text, pieces), "decoding.exercise", PROSE),
 )

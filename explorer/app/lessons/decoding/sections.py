@@ -15,9 +15,12 @@ from explorer.app.lessons.decoding import blanks_questions as two_blanks
 from explorer.app.lessons.decoding import metric_card, metric_questions
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
+from explorer.app.prose import prose
 from explorer.decoding import ORDERS
 from explorer.records import Exercise
 from explorer.views import VIEWS
+
+PROSE = prose("decoding")
 
 RULES = {"nᵅ": "power", "((5 + n) / 6)ᵅ": "gnmt"}
 EARLY = {"no": False, "yes": True, "never": "never"}
@@ -62,10 +65,7 @@ def side_by_side(name: str, text: str, pieces: int) -> None:
 
 def every_text(name: str, text: str) -> None:
     """Greedy beside a search through everything."""
-    say(
-        "With eight tokens and four positions all texts can be tried. The eight are the next four that greedy writes, their rivals from "
-        "5-beam search, and, where these are the same, the most probable next tokens."
-    )
+    say(PROSE("every text"))
     tried = desk.everything(name, text, desk.few(name, text))
     read(tried)
     web.show(VIEWS["written"], tried, key="tiny")
@@ -92,7 +92,7 @@ def translating() -> None:
         source, call = watching("source", name)
     seen = read(call)
     st.markdown(f"The encoder read the text once. The decoder writes: **{plain(seen.steps[-1].text)}**")
-    say(lesson.GENDER if name == TRANSLATOR else lesson.RESTORES, small=True)
+    say(PROSE("gender") if name == TRANSLATOR else PROSE("restores"), small=True)
     if name == TRANSLATOR and (turned := lesson.other_reason(source)):
         reason, other = turned
         st.button(
@@ -120,9 +120,9 @@ def masked() -> None:
     web.show(VIEWS["filling"], filled, key=str(len(read(filled))), steps="shown")
     if recorded.there(BLANKS):
         st.subheader("At once, or one after the other?", anchor=False)
-        say(two_blanks.SAYS)
+        say(PROSE("blanks"))
         held = made(recorded.call(BLANKS))
-        recorded.guessed(two_blanks.neighbours_question(held), "guess.blanks", {BLANKS: two_blanks.SAID})
+        recorded.guessed(two_blanks.neighbours_question(held), "guess.blanks", {BLANKS: PROSE("blanks: conclusion")})
 
 
 def asked(name: str, text: str, pieces: int) -> tuple[Exercise, ...]:

@@ -10,10 +10,11 @@ import streamlit as st
 from explorer.app import recorded, web
 from explorer.app.controls import made
 from explorer.app.glossary import say
+from explorer.app.prose import prose
 from explorer.records import Bench
 from explorer.views import VIEWS
 
-SAYS = "**Click in the triangle** to mix the three layers, or move the sliders: both show the same mix."
+PROSE = prose("elmo")
 
 
 def section(tasks: tuple[str, ...]) -> None:
@@ -31,7 +32,7 @@ def triangle(record: Bench, key: str, chosen: dict[str, Any]) -> None:
     view = VIEWS["mix-place"]
     if view.fits(record):
         return
-    say(SAYS)
+    say(PROSE("by hand"))
     figure = view(record, **{name: value for name, value in chosen.items() if name != "example"})
     web.drawn(web.styled(figure), f"{key}.place", selection_mode="points", on_select=partial(clicked, key))
 

@@ -13,17 +13,17 @@ from explorer.app.glossary import say
 from explorer.app.lessons.elmo import by_hand, tagging
 from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.elmo import questions as lesson
+from explorer.app.prose import prose
 from explorer.views import VIEWS
+
+PROSE = prose("elmo")
 
 AMBIGUOUS = ("bank", "bat", "light", "park", "ring", "play")
 
 
 def letters() -> None:
     """From letters to a word."""
-    say(
-        "A filter slides over the letters; only its largest activation is kept. So every word has a vector, even one never seen "
-        "in training."
-    )
+    say(PROSE("letters"))
     word = st.text_input("Word", "fishing", key="word", bind="query-params", width=240)
     read(lab.found(word))
     web.show(VIEWS["letter-filters"], lab.found(word))
@@ -47,7 +47,7 @@ def directions() -> None:
 
 def crossing() -> None:
     """What happens when the directions are crossed, after a guess."""
-    say(lesson.CROSSING)
+    say(PROSE("crossing"))
     measured = recorded.call("crossed")
 
     def lines() -> None:
@@ -72,7 +72,7 @@ def show_shares() -> None:
     """The weights while they are learned, as bars and as paths through the triangle."""
     web.show(VIEWS["mix-shares"], mixes)
     web.show(VIEWS["mix-triangle"], mixes, steps="step")
-    say(lesson.PROBED, small=True)
+    say(PROSE("probed"), small=True)
     recorded.again("mixes", "mixes")
 
 
@@ -97,10 +97,7 @@ def helps() -> None:
 def compared() -> None:
     """The lecture's results, and ours."""
     say(lesson.compared(made(mixes)))
-    st.caption(
-        "The lecture compares strong models of each task with and without ELMo; here a linear output layer reads words without context "
-        "(layer 0) or the mix. So only the direction of the gain can be compared, not its size."
-    )
+    st.caption(PROSE("lecture: caution"))
     recorded.again("mixes", "mixes")
 
 
@@ -109,17 +106,7 @@ def missing() -> None:
     st.info("Not measured yet: `python -m studies.mixes` trains three biLMs and all output layers, and stores the record.")
 
 
-page = LessonPage(
-    "ELMo lab",
-    "A word comes from its letters. Two language models read it, one from the left and one from the right; they share the "
-    "character layers and the softmax, but neither reads the states of the other. Then they are frozen; each task learns how much it "
-    "takes of each layer.",
-    (
-        r"\mathrm{ELMo}_k = \gamma \sum_{j=0}^{L} s_j\, h_{k,j}",
-        r"h_{k,j} = [\overrightarrow{h}_{k,j};\ \overleftarrow{h}_{k,j}], \quad h_{k,0} = [x_k; x_k]",
-    ),
-    lesson.SYMBOLS,
-)
+page = LessonPage(PROSE)
 if not lab.trained():
     st.warning("There is no trained ELMo here yet, so the first pictures show random weights: `explorer fit elmo` trains one.")
 with page.bar:
@@ -144,5 +131,5 @@ page.parts(
     PagePart("One word, many vectors", senses, "Senses"),
     *(measured if recorded.there("mixes") else (PagePart("The weights that each task learns", missing, "Weights"),)),
     *((PagePart("A tagger with ELMo", tagging.section, "Tagger"),) if tagging.there() else ()),
-    asking(lambda: lesson.exercises(*turned()[::2], lab.filters()), "elmo.exercise", lesson.DECK, lesson.NOTATION),
+    asking(lambda: lesson.exercises(*turned()[::2], lab.filters()), "elmo.exercise", PROSE),
 )

@@ -12,10 +12,12 @@ from explorer.app.cached import cached
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, read
 from explorer.app.glossary import say
-from explorer.app.lessons.elmo import questions as lesson
+from explorer.app.prose import prose
 from explorer.models.store import models
 from explorer.training.finetune import TASKS
 from explorer.views import VIEWS
+
+PROSE = prose("elmo")
 
 USES = 60
 
@@ -50,7 +52,7 @@ def gated(word: str) -> Call:
 
 def highway() -> None:
     """The highway layers on a word."""
-    say(lesson.HIGHWAY)
+    say(PROSE("highway"))
     word = st.text_input("Word", "fishing", key="highway.word", bind="query-params", width=240)
     read(gated(word))
     web.show(VIEWS["highway"], gated(word))

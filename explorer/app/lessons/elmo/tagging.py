@@ -6,6 +6,9 @@ from explorer.app import recorded
 from explorer.app.controls import made
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo import tagging_questions as lesson
+from explorer.app.prose import prose
+
+PROSE = prose("elmo")
 
 NAME = "tagging"
 
@@ -17,6 +20,6 @@ def there() -> bool:
 
 def section() -> None:
     """What the taggers read, and how well they do by the number of labelled stories."""
-    say(lesson.SAYS)
+    say(PROSE("tagging"))
     found = made(recorded.call(NAME))
     recorded.guessed(lesson.labels_question(found), "guess.tagging", {NAME: lesson.said(found)})

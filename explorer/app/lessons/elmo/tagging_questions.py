@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
+from explorer.app.prose import prose
 from explorer.records import Curve, Curves, Exercise
 
-SAYS = (
-    "This is how ELMo was used: take a tagger that reads word vectors $x_k$, and let it read $[x_k;\\ \\mathrm{ELMo}_k]$ instead. "
-    "Nothing else changes. Here a GRU in both directions marks named entities; $x_k$ comes from word2vec, one vector for each word, and "
-    "both word2vec and ELMo are frozen. The tagger learns its own weights, and the mix $s$ and $\\gamma$."
-)
-SAID = (
-    "**You may conclude** how much these two frozen models help this tagger where few stories have labels; at each point all taggers read "
-    "the same labelled stories. **You may not conclude** how much of the gain is context: ELMo also reads letters, and its vectors hold "
-    "more numbers. One ELMo was measured. Measure again: `python -m studies.tagging`."
-)
+PROSE = prose("elmo")
+
 X, BOTH, ELMO = "x (word2vec)", "[x; ELMo]", "ELMo alone"
 
 
@@ -32,7 +25,8 @@ def said(measured: Curves) -> str:
         found = "more than ELMo alone"
     else:
         found = "a tie with ELMo alone"
-    return f"With labels in {both.x[-1]:.0f} stories [x; ELMo] reaches {both.y[-1]:.3f}, ELMo without x {alone.y[-1]:.3f}: {found}. {SAID}"
+    scores = f"[x; ELMo] reaches {both.y[-1]:.3f}, ELMo without x {alone.y[-1]:.3f}: {found}"
+    return f"With labels in {both.x[-1]:.0f} stories {scores}. {PROSE('tagging: conclusion')}"
 
 
 def labels_question(measured: Curves) -> Exercise:
@@ -42,13 +36,17 @@ def labels_question(measured: Curves) -> Exercise:
     aim = float(x.y[-1])
     enough = [option for option, score in zip(options, both.y, strict=True) if score >= aim]
     never = "more than all of them"
-    asked = (
-        f"With labels in {options[-1]} stories, the tagger that reads word vectors alone reaches a {measured.up} of {aim:.2f} on new ones. "
-        "With how many labelled stories does the tagger with ELMo reach at least that? (It was trained with "
-        f"{', '.join(options[:-1])} and {options[-1]}.)"
-    )
     ends = "; ".join(
         f"{option} stories: {one:.2f} without, {other:.2f} with ELMo"
         for option, one, other in zip(options, x.y, both.y, strict=True)
     )
-    return Exercise(asked, enough[0] if enough else never, f"{ends}.", (*options, never))
+    return PROSE.question(
+        "labels question",
+        enough[0] if enough else never,
+        options=(*options, never),
+        most=options[-1],
+        measured=measured,
+        aim=aim,
+        fewer=", ".join(options[:-1]),
+        ends=ends,
+    )

@@ -15,8 +15,10 @@ from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import trained
 from explorer.app.lessons.families import parts, published, published_questions
 from explorer.app.lessons.families import questions as lesson
-from explorer.app.lessons.heads.questions import VISIBLE
+from explorer.app.prose import prose
 from explorer.views import VIEWS
+
+PROSE = prose("families")
 
 INSIDE = {"Block by block": "board", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
 
@@ -76,18 +78,14 @@ def summed() -> None:
 @st.fragment
 def stream() -> None:
     """The residual stream in one of three pictures."""
-    say(
-        "A layer has two blocks, attention and a feed-forward network. Each adds what it computes to the states. A norm "
-        "rescales them: in post-norm models after each sum, in pre-norm models only in what a block reads. The states, from layer to "
-        "layer, are the residual stream."
-    )
+    say(PROSE("stream"))
     read(parts.traced(name, text))
     shown = st.segmented_control(
         "Picture", tuple(INSIDE), default="Block by block", required=True, key="inside", bind="query-params"
     )
     if INSIDE[shown] == "lens":
         if family == "encoder":
-            say(VISIBLE)
+            say(prose("heads")("visible"))
         read(parts.lens(name, text))
         web.show(VIEWS["lens"], parts.lens(name, text))
     elif INSIDE[shown] == "board":
@@ -114,11 +112,7 @@ def growing() -> None:
     board.show(parts.translated(text), key="writing.board", first=parts.source_first(), steps=parts.watched(text).attr("steps"))
 
 
-page = LessonPage(
-    "Three families",
-    "An encoder, a decoder and an encoder–decoder are built of the same blocks. They differ in their attention masks, in whether there "
-    "is cross-attention to a second text, and therefore in their training objectives.",
-)
+page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Model", [held for held in attentive() if held not in parts.SILENT], "model", "gpt2")
     text = sentence()
@@ -141,10 +135,13 @@ page.parts(
     PagePart("Count the parameters", published.counter, "Published sizes"),
     PagePart("RNN or Transformer?", published.recurrent, "RNN"),
     asking(
-        lambda: lesson.exercises(
-            made(parts.under(name, text)), made(parts.built(name, text)), made(parts.traced(name, text)), parts.half(name)
-        )
-        + published_questions.exercises(),
-        "families.exercise", lesson.DECK, lesson.NOTATION,
+        lambda: (
+            lesson.exercises(
+                made(parts.under(name, text)), made(parts.built(name, text)), made(parts.traced(name, text)), parts.half(name)
+            )
+            + published_questions.exercises()
+        ),
+        "families.exercise",
+        PROSE,
     ),
-)  # fmt: skip
+)

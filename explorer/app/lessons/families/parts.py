@@ -17,12 +17,15 @@ from explorer.app.exercises import plain, predict
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import elmo
 from explorer.app.lessons.families import questions as lesson
+from explorer.app.prose import prose
 from explorer.nn.config import Config
 from explorer.nn.positions import POSITIONS
 from explorer.records import Blueprint
 from explorer.records.families import Part
 from explorer.views import VIEWS
 from explorer.views.board.place import addressed
+
+PROSE = prose("families")
 
 SILENT = {"electra"}  # says nothing about the vocabulary
 STORIES = 120  # of which as many are taken as are long enough
@@ -235,12 +238,7 @@ def shapes(name: str, text: str) -> str:
     """GPT's three lines with the shapes that they have here."""
     config = opened(name).config
     n, d, vocab = len(opened(name).tokens(text)), config.dim, config.vocab
-    return (
-        f"$U$ is the text as one-hot rows, here [{n}, {vocab:,}]. $W_e$ is the table of token embeddings, [{vocab:,}, "
-        f"{config.embedding_width}], and $W_p$ holds a vector for each position. The states $h_i$ after block $i$ are [{n}, {d}], there "
-        f"are $L = {config.layers}$ blocks, and $p$ is [{n}, {vocab:,}]: a distribution over the vocabulary for each row. In practice "
-        f"nobody multiplies by the one-hot $U$: its rows are looked up in the table.{beyond(config)}"
-    )
+    return PROSE("shapes", n=n, vocab=vocab, config=config, d=d, beyond=beyond(config))
 
 
 COSTS = ("by length", "with and without a cache")
@@ -269,12 +267,15 @@ def once(text: str) -> str:
     first = ex.analysis.costs.encoding(config, source)
     scores = ex.analysis.costs.vocabulary(config, 1) / ex.analysis.costs.deciding(config, 1, source)
     each = [ex.analysis.costs.deciding(config, place, source) for place in range(1, written + 1)]
-    return (
-        f"The encoder reads {source} tokens **once**: {first / 1e6:.2f} million multiply-adds. Then the decoder runs **{written} times**, "
-        f"{each[0] / 1e6:.2f} to {each[-1] / 1e6:.2f} million each with a cache, {scores:.0%} of the first "
-        f"for the output layer over {config.vocab:,} tokens. "
-        "The keys and values of the source are computed once; each step adds one query. In training the decoder reads the gold "
-        "translation, shifted by one token (**teacher forcing**); now it reads its own."
+    return PROSE(
+        "once",
+        source=source,
+        first_millions=first / 1e6,
+        written=written,
+        lowest_millions=each[0] / 1e6,
+        highest_millions=each[-1] / 1e6,
+        scores=scores,
+        config=config,
     )
 
 
@@ -294,19 +295,13 @@ def show_exposed(name: str) -> None:
 
 def _caution(chosen: Mapping[str, Any]) -> None:
     """What may not be concluded from the third line."""
-    say(
-        "**Caution.** The third line counts only the exact gold token. A model that continues freely may write another good text, or the "
-        "gold text one position later: that counts as wrong here. Read the texts below before you conclude that it is lost."
-    )
+    say(PROSE("exposure: caution"))
 
 
 @st.fragment
 def exposed_section() -> None:
     """What one wrong token does to a decoder, after a guess."""
-    say(
-        "In training the decoder reads the gold text, shifted one position to the right, whatever it would have predicted: **teacher "
-        "forcing**. When it generates, it reads its own output."
-    )
+    say(PROSE("exposure"))
     wrote = st.segmented_control("Decoder of", tuple(EXPOSED), default="gpt2", required=True, key="writer", bind="query-params")
     empty = partial(web.awaited, VIEWS["exposure"], exposed(wrote).attr("curves"), "exposed")
     predict(lesson.exposure_question(made(exposed(wrote))), f"guess.{wrote}", partial(show_exposed, wrote), empty)

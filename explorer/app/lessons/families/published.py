@@ -15,10 +15,13 @@ from explorer.app.controls import made, model_of, read
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.families import published_questions as lesson
+from explorer.app.prose import prose
 from explorer.models.factory import configure
 from explorer.models.store import models
 from explorer.nn.config import Config
 from explorer.views import VIEWS
+
+PROSE = prose("families")
 
 TEXTS = 6
 COPYING = "copying"
@@ -53,7 +56,7 @@ def counted(preset: str, vocabulary: int, layers: int, width: int) -> tuple[tupl
 @st.fragment
 def counter() -> None:
     """Choose a published model, change its size, and see where its parameters are."""
-    say(lesson.COUNTER)
+    say(PROSE("counter"))
     name = st.selectbox("Published model", list(lesson.PUBLISHED), key="published", bind="query-params", width=300)
     preset, vocabulary = lesson.PUBLISHED[name]
     usual = shape_of(name)
@@ -66,13 +69,13 @@ def counter() -> None:
     rows, whole = read(lambda: counted(preset, words, layers, width))
     st.table([{"block": block, "parameters": f"{count:,}", "formula": said} for block, (count, said) in rows if count or said])
     say(f"**{whole:,} parameters** in all: {4 * whole / 1e9:.2f} GB in float32, and four times as much while Adam trains them.")
-    say(lesson.COUNTED, small=True)
+    say(PROSE("counter: conclusion"), small=True)
 
 
 @st.fragment
 def recurrent() -> None:
     """An RNN and a Transformer, by the length of the text."""
-    say(lesson.RECURRENT)
+    say(PROSE("recurrent"))
     ways: dict[str, Callable[[], object]] = {"How far back": reaching, "First results": first_results}
     web.one_of("Look at", ways | ({"Repeating a token": repeating} if recorded.there(COPYING) else {}), "recurrent.shows")
 
@@ -83,7 +86,7 @@ def reaching() -> None:
     call = Call(ex.analysis.reach, [model_of(name) for name in names], Call(ex.microworld.texts, TEXTS, 1, "validation"))
 
     def reached() -> None:
-        say(lesson.REACHES)
+        say(PROSE("reach"))
         web.show(VIEWS["curves"], call, key="reach")
 
     predict(lesson.steps_question(), "guess.steps", reached)
@@ -92,9 +95,9 @@ def reaching() -> None:
 def repeating() -> None:
     """How far back each can repeat a token."""
     st.subheader("How far back can each repeat a token?", anchor=False)
-    say(lesson.COPYING)
+    say(PROSE("copying"))
     held = recorded.call(COPYING)
-    recorded.guessed(lesson.copying_question(made(held)), "guess.copying", {COPYING: lesson.COPIED})
+    recorded.guessed(lesson.copying_question(made(held)), "guess.copying", {COPYING: PROSE("copying: conclusion")})
 
 
 def first_results() -> None:

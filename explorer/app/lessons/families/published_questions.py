@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from explorer.app.powers import powers
+from explorer.app.prose import prose
 from explorer.records import Curves, Exercise
+
+PROSE = prose("families")
 
 PUBLISHED = {  # the preset that has their shape, and how many tokens they know
     "BERT base": ("bert", 30_522),
@@ -14,34 +17,6 @@ PUBLISHED = {  # the preset that has their shape, and how many tokens they know
     "LLaMA 7B": ("llama", 32_000),
     "OLMo 1B": ("olmo", 50_304),
 }
-COUNTER = (
-    "Vocabulary, width and depth decide how many parameters a model has. The table computes them block by block, by the same formulas "
-    "as the part *Blueprint*. Double the width, then the depth: which of them costs more?"
-)
-COUNTED = (
-    "You may conclude where the parameters of this architecture are. You may not conclude which size is best: that depends on the "
-    "training texts and on the budget."
-)
-RECURRENT = (
-    "An RNN reads one token after another and keeps all that it has read in **one** vector, so information from the first token reaches "
-    "the last one through n − 1 updates, and position n cannot be computed before position n − 1. In self-attention every token reads "
-    "every other **directly**: one step, whatever the distance, and all positions at once. The price is the number of pairs, n²."
-)
-REACHES = (
-    "Measured now on new stories: how strongly the last state of a token changes with the vector of an earlier token, relative to its own "
-    "token. You may conclude how fast each of these two small models loses sight of what lies further back. You may not conclude that "
-    "this is due to the architecture alone: they differ in size, tokens and training as well."
-)
-COPYING = (
-    "Each of two models, with about as many weights, reads random tokens and predicts at every position the token $k$ positions "
-    "before: once trained for $k = 1$, once for $k = 2$, up to 32. The RNN must keep the last $k$ tokens in its state; a Transformer can "
-    "attend to the right one."
-)
-COPIED = (
-    "**You may conclude** how far back these two repeat a random token after the same number of steps. **You may not conclude** that an "
-    "RNN forgets text as fast: text can be summarised, random tokens cannot; and a wider state or a longer training may reach further. "
-    "Measure again: `python -m studies.copying`."
-)
 LENGTH = 512
 TABLE = (  # L1: BLEU on English to German and to French, and the operations of the training, where the slide prints them
     ("ByteNet", 23.75, None, None, None),
@@ -87,11 +62,12 @@ def may_conclude() -> str:
     big = spent.pop("Transformer, big")
     together = [flops / big for name, flops in spent.items() if "ensemble" in name]
     alone = [flops / big for name, flops in spent.items() if "ensemble" not in name and "Transformer" not in name]
-    return (
-        "You may conclude that the big Transformer was better than every model before it, including the ensembles, which spent "
-        f"{min(together):.1f} to {max(together):.1f} times as many operations; single models spent {min(alone):.1f} to {max(alone):.1f} "
-        "times as many, and were worse. You may not compare these BLEU figures with others on other texts or tokenizers, nor a "
-        "perplexity with a ROUGE-L. The part *Metrics* of the lesson *Decoding* computes BLEU and ROUGE of your own pair."
+    return PROSE(
+        "tables: conclusion",
+        ensemble_least=min(together),
+        ensemble_most=max(together),
+        single_least=min(alone),
+        single_most=max(alone),
     )
 
 
@@ -106,29 +82,22 @@ def copying_question(measured: Curves) -> Exercise:
     options = tuple(f"{k:.0f}" for k in rnn.x)
     good = [option for option, loss in zip(options, rnn.y, strict=True) if loss < half]
     far = options[-1]
-    why = (
-        f"At {far} tokens back its loss is {rnn.y[-1]:.2f} nats, that of the Transformer {transformer.y[-1]:.2f}; guessing costs "
-        f"{guessing.y[0]:.2f}."
+    return PROSE.question(
+        "copying question",
+        good[-1] if good else "none",
+        options=(*options, *(() if good else ("none",))),
+        half=half,
+        transformer_reach=([k for k, loss in zip(options, transformer.y, strict=True) if loss < half] or ["none"])[-1],
+        far=far,
+        rnn_loss=rnn.y[-1],
+        transformer_loss=transformer.y[-1],
+        guessing=guessing,
     )
-    asked = (
-        f"Up to how many tokens back is the loss of the RNN below {half:.2f} nats, half of what guessing costs? (The Transformer: up to "
-        f"{([k for k, loss in zip(options, transformer.y, strict=True) if loss < half] or ['none'])[-1]}.)"
-    )
-    return Exercise(asked, good[-1] if good else "none", why, (*options, *(() if good else ("none",))))
 
 
 def steps_question() -> Exercise:
     """How many steps one after another an RNN and a Transformer need for a text."""
-    options = (f"{LENGTH} and {LENGTH}", f"{LENGTH} and 1", f"1 and {LENGTH}", "1 and 1")
-    asked = (
-        f"A text has {LENGTH} tokens. How many steps must one layer compute one after another, because each needs the one before: an "
-        "RNN, and self-attention in training?"
-    )
-    why = (
-        "An RNN needs the state before; self-attention multiplies whole matrices. When a Transformer *writes*, it also goes token by "
-        "token: the next token does not exist yet."
-    )
-    return Exercise(asked, options[1], why, options)
+    return PROSE.question("steps question", 1, length=LENGTH)
 
 
 def exercises() -> tuple[Exercise, ...]:
@@ -136,9 +105,12 @@ def exercises() -> tuple[Exercise, ...]:
     ensemble, big = (next(row for row in TABLE if row[0] == name) for name in ("GNMT + RL, ensemble", "Transformer, big"))
     assert ensemble[3] and big[3]
     return (
-        Exercise(
-            f"{ensemble[0]} spent {powers(ensemble[3])} operations on English–German, the big Transformer {powers(big[3])}. "
-            "How many times as many is that?", ensemble[3] / big[3],
-            f"({powers(ensemble[3])}) / ({powers(big[3])}). And its BLEU is 2.1 lower.", digits=1,
+        PROSE.question(
+            "exercise: operations",
+            ensemble[3] / big[3],
+            digits=1,
+            ensemble=ensemble,
+            ensemble_operations=powers(ensemble[3]),
+            big_operations=powers(big[3]),
         ),
-    )  # fmt: skip
+    )

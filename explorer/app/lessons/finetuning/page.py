@@ -13,7 +13,10 @@ from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import prefixes, writing
 from explorer.app.lessons.finetuning import questions as lesson
+from explorer.app.prose import prose
 from explorer.views import VIEWS
+
+PROSE = prose("finetuning")
 
 
 def inputs() -> None:
@@ -87,16 +90,13 @@ def inside() -> None:
             read(call)
             web.show(VIEWS[view], call)
         if st.toggle("Probe every layer, before and after (takes some seconds)", key="probes.tuned", bind="query-params"):
-            say(lesson.PROBES)
+            say(PROSE("probes"))
             web.show(VIEWS["layer-probes"], lab.probed(feel, text))
 
 
 def spans() -> None:
     """Every span of a text."""
-    say(
-        "Here the answer is a span of the text, from token $i$ to token $j$. Its score is $s_i + e_j$: how well $i$ begins an answer, "
-        "and how well $j$ ends one (a score $g_{ij}$ of what is between may be added). A text of $T$ tokens has $T(T+1)/2$ spans."
-    )
+    say(PROSE("spans"))
     with st.container(horizontal=True):
         question = st.text_input("A question", lesson.QUESTION, key="question.tuned", bind="query-params", width=300)
         story = st.text_input("And its text", lesson.STORY, key="story.tuned", bind="query-params", width=620)
@@ -110,21 +110,12 @@ def spans() -> None:
 def glue() -> None:
     """MiniGLUE beside the lecture's table."""
     web.show(VIEWS["miniglue"], recorded.call("miniglue"))
-    say(lesson.INITIALISED)
+    say(PROSE("initialised"))
     say(lesson.glue())
-    say(lesson.GLUE_NOTE, small=True)
+    say(PROSE("glue note"), small=True)
 
 
-page = LessonPage(
-    "Fine-tuning",
-    "Pre-training is done once; then the same weights learn many tasks, each from few labelled texts. A new *output layer* is put on top: "
-    "it reads a state of the model and gives a score for each answer. All weights may be trained further, or only some of them.",
-    (
-        r"\mathcal L_2 = \sum_{(x,y)} \log P(y \mid x^1 \ldots x^m)", r"P = \mathrm{softmax}(h_l^m W_y)",
-        r"\mathcal L_3 = \mathcal L_2 + \lambda\,\mathcal L_1",
-    ),
-    lesson.SYMBOLS,
-)  # fmt: skip
+page = LessonPage(PROSE)
 with page.bar:
     name = one_of("Model", lab.shelf(), "tuned", "gpt2")
 page.parts(
@@ -140,7 +131,6 @@ page.parts(
     asking(
         lambda: lesson.exercises(made(lab.inputs(name)), opened(name).width),
         "finetuning.exercise",
-        lesson.DECK,
-        lesson.NOTATION,
+        PROSE,
     ),
 )

@@ -14,13 +14,16 @@ from explorer.app.call import Call
 from explorer.app.controls import made, model_of, one_of, stamp_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
-from explorer.app.lessons.finetuning.questions import CRF, CRF_NOTE, TAGGED, TAGS, WAY_NOTES
+from explorer.app.lessons.finetuning.questions import CRF, CRF_NOTE, TAGGED, WAY_NOTES
+from explorer.app.prose import prose
 from explorer.errors import ExplorerError
 from explorer.microworld import texts
 from explorer.models.store import models
 from explorer.models.task_rows import task_row
 from explorer.records import Corruption
 from explorer.training.finetune.ways import compare_ways, finetuned_model
+
+PROSE = prose("finetuning")
 
 READERS = ("bert", "gpt2", "gpt", "roberta", "electra", "deberta", "llama")
 FIRST = "new words: kind"  # texts of a few tokens, so that a way takes seconds; its test names no labelled word
@@ -54,7 +57,7 @@ def chosen_ways(task: str) -> tuple[str, ...]:
     offered, key = [*WAY_NOTES, *([CRF] if task == TAGGED else [])], f"ways.{'tagged' if task == TAGGED else 'tuned'}"
     first = ("full", CRF) if task == TAGGED else USUAL
     if task == TAGGED:
-        say(TAGS)
+        say(PROSE("tags"))
     return tuple(st.pills("Ways", offered, selection_mode="multi", default=first, key=key, bind="query-params"))
 
 

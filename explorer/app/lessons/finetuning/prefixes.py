@@ -13,26 +13,15 @@ from explorer.app.call import Call, CallPart
 from explorer.app.controls import model_of, read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.prose import prose
 from explorer.microworld.derived.as_text import PREFIXES
 from explorer.models.card_figures import shipped_figures
 from explorer.models.store import models
 
+PROSE = prose("finetuning")
+
 NAME, MOST = "t5-tasks", 40  # the model, and how many tokens an answer has at most
 TEXT = "Clara was happy because her friend found the key."
-SAYS = (
-    "The published T5 learned many tasks **at once**. What is to be done is said by a **prefix**, words before the text, and nothing else: "
-    "no output layer, no switch. The model *t5-tasks* learned four tasks of the microworld that way. (*cola sentence* is the published "
-    "prefix of the task of judging whether a sentence is acceptable.) Write a text; the model reads it four times, once with each prefix."
-)
-SCORES = (
-    "Each task on new texts, greedily written, beside a rule without training. Of two figures the first is of *validation* texts, with "
-    "facts that training did not have, the second of *test* texts, with words that it did not have as well. BLEU goes from 0 to 100, the "
-    "others from 0 to 1."
-)
-CONCLUDE = (
-    "**You may conclude** that one set of weights does four tasks, and that the prefix alone decides which. **You may not conclude** that "
-    "it would understand a prefix that it has never read, or do a task without training on it: that took models a thousand times as large."
-)
 
 
 def there() -> bool:
@@ -48,13 +37,13 @@ def written(text: str, task: str) -> CallPart:
 
 def section() -> None:
     """A text of the visitor's, read four times, and the figures of the card."""
-    say(SAYS)
+    say(PROSE("prefixes"))
     text = st.text_input("A text, in simple English", TEXT, key="text.prefixes", bind="query-params", width=620)
     answers = {task: read(written(text, task)) for task in PREFIXES}
     st.table([{"it reads": plain(PREFIXES[task] + text), "it writes": plain(answer)} for task, answer in answers.items()])
-    say(SCORES)
+    say(PROSE("prefixes: scores"))
     st.table(scores())
-    say(CONCLUDE)
+    say(PROSE("prefixes: conclusion"))
 
 
 @cached()

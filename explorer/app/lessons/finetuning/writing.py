@@ -15,22 +15,19 @@ from explorer.app.exercises import plain, predict
 from explorer.app.glossary import say
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import questions as lesson
+from explorer.app.prose import prose
 from explorer.models.store import models
 from explorer.records import FinetuneWays
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.views import VIEWS
+
+PROSE = prose("finetuning")
 
 WRITERS = ("bart", "t5")
 SUMMARY = "summary"
 TASKS = (SUMMARY, lab.FIRST, "sentiment", "topic", "acceptability", "entailment")
 WAYS, USUAL = ("full", "last-1", "lora", "scratch"), ("full", "scratch")
 SHOWN = 3  # examples before the training
-SAYS = (
-    "T5 casts every task as text generation: the answer is a **text**, also where it is one of three labels. So nothing new is put on top "
-    "of the model: the decoder that learned to restore texts now writes *glad*, or a summary. (Here each model learns one "
-    "task.) Where the answers are labels, we compare the probabilities that it gives "
-    "to their texts; a summary is written freely, greedily."
-)
 
 
 def shelf() -> list[str]:
@@ -40,7 +37,7 @@ def shelf() -> list[str]:
 
 def section() -> None:
     """Choose a task, see what is read and written, and train."""
-    say(SAYS)
+    say(PROSE("writing"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = one_of("Model", shelf(), "writer", "bart")
         task = one_of("Task", TASKS, "task.writer", SUMMARY)
@@ -96,9 +93,4 @@ def beginnings() -> tuple[float, float]:
 
 def first_sentence(first: float, other: float) -> str:
     """What a summary has to beat."""
-    return (
-        "Two baselines on the same kind of new texts, without any training: the **first sentence** of each text has an F1 of "
-        f"**{first:.2f}** against its summary, the summary of *another* text **{other:.2f}**, because many "
-        "summaries end alike. **You may conclude** that a model which is not above both does not summarise yet. **You may not "
-        "conclude** from a high F1 that a summary is true: it counts shared words."
-    )
+    return PROSE("summaries: baselines", first=first, other=other)

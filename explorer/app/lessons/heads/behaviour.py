@@ -12,8 +12,11 @@ from explorer.app.controls import made
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import behaviour_questions as lesson
+from explorer.app.prose import prose
 from explorer.models import run_folder, store
 from explorer.views import VIEWS
+
+PROSE = prose("heads")
 
 SEARCH = "heads-bert"
 
@@ -27,19 +30,19 @@ def supervised(name: str) -> bool:
 def section() -> None:
     """Which models find what *it* means; then, beside it, their best heads. Each after a guess."""
     if pairs := lesson.paired():
-        say(lesson.WHO)
+        say(PROSE("who"))
         predict(lesson.who_question(pairs), "guess.resolves", partial(resolving, pairs))
         st.subheader("And their heads?", anchor=False)
     found = lesson.measured()
     if not any(not taught for *_, taught in found.values()):
         st.info("No model here was measured on such pairs. `python -m studies.recipes` measures the shipped ones.")
         return
-    say(lesson.SAYS)
+    say(PROSE("behaviour"))
 
     def table() -> None:
         """Both figures of every model."""
         st.table(lesson.rows(found))
-        say(lesson.CONCLUDE)
+        say(PROSE("behaviour: conclusion"))
 
     predict(lesson.head_question(found), "guess.behaviour", table)
 
@@ -47,13 +50,13 @@ def section() -> None:
 def resolving(pairs: Mapping[str, tuple[float, ...]]) -> None:
     """In how many pairs each model is right in both texts."""
     st.table(lesson.pair_rows(pairs))
-    say(lesson.PAIRS_CONCLUDE)
+    say(PROSE("who: conclusion"))
 
 
 def search() -> None:
     """Heads that find a hidden word, chosen on one half of the questions and judged on the other, after a guess."""
     call = recorded.call(SEARCH)
-    say(lesson.SEARCHED)
+    say(PROSE("searched"))
 
     def show() -> None:
         """All phenomena, and what they say together."""

@@ -7,45 +7,23 @@ from itertools import combinations
 
 import numpy as np
 
+from explorer.app.prose import prose
 from explorer.models import run_folder, store
 from explorer.models.card_figures import shipped_figures
 from explorer.models.store import models
 from explorer.records import Exercise, HeadSearch
 
+PROSE = prose("heads")
+
 FILLED = ("too tired, too wide", "too big, too small")
 HEAD, TAUGHT = "it → the right noun, best head", "it → the right noun, taught head"
 CHANCE = 0.5
-SAYS = (
-    "*The dog did not cross the river because it was too **tired***: *it* is the dog. With *too **wide*** it is the river. We ask each "
-    "model twice about such pairs, inside stories that no training had. **Behaviour**: *it* is replaced by *the [MASK]*; which of both "
-    "nouns does the model find more probable? **Heads**: in which head does *it* attend more to the right noun? The best head is chosen "
-    "on every other pair and scored on those between. Two nouns: by chance half of the answers are right. (In BERT base, heads from "
-    "pronouns to their antecedents were found: Clark et al. 2019.)"
-)
-CONCLUDE = (
-    "**You may conclude** whether one head of a model shows what the whole model does. **You may not conclude** that its heads have no "
-    "part in it: several may share the work, and a weight says nothing about the values. Each head's figure is from at most 250 pairs, so "
-    "differences of a few points may be chance; models that learned from another version of the stories were asked about that one."
-)
 
 
-SEARCHED = (
-    "A word is hidden that also occurs elsewhere in the text: a name or noun mentioned before, or the noun to which a reason applies. "
-    "Does one head *find* it, by giving the right word more weight than every other candidate? The two best heads are chosen on one half "
-    "of the questions and judged on the other, where they are not the best by chance. Then both are **switched off**: their output is set "
-    "to 0. The part *Behaviour* reads the row of *it* in a text without a blank; here it is the row of the **hidden word**. A head that "
-    "finds the noun from the blank may ignore it from *it*, so the two figures of one model may differ."
-)
 RESOLVING = ("bert-tiny", "bert", "gpt2")  # little and long trained; a decoder, which sees the reason only after the noun
 PAIRED = (*(f"{kind}: both of a pair" for kind in FILLED), "minimal pairs, reason: both of a pair")
 ALL = "all of them"
 GUESSING = 0.25  # of two texts both right, where each answer is a guess
-WHO = (
-    "*The dog did not cross the river because it was too **tired***: *it* is the dog. With *too **wide*** it is the river. Two such texts "
-    "are a pair. A model that always takes the same noun is right in one text of each pair, so we count the pairs with **both** texts "
-    "right: two guesses would be, in a quarter of them. An encoder fills the place of the noun and sees the reason. A decoder cannot look "
-    "ahead: of the text with the one noun and the text with the other, it should find the right one more probable."
-)
 LITTLE, REASONS = 0.05, "whom a reason means"
 
 
@@ -64,17 +42,12 @@ def head_question(found: Mapping[str, tuple[float, float, bool]]) -> Exercise:
     alone = {name: figures for name, figures in found.items() if not figures[2]}
     name = max(alone, key=lambda name: alone[name][0])
     filled, head, _ = alone[name]
-    options = ("about half: chance", "clearly more than half, but less often than the model", "as often as the model")
-    answer = options[2] if head > filled - 0.06 else options[1] if head > CHANCE + 0.06 else options[0]
+    answer = 2 if head > filled - 0.06 else 1 if head > CHANCE + 0.06 else 0
     why = f"{head:.0%}, and the model {filled:.0%}."
     for other, (does, looks, _) in found.items():
         if found[other][2]:
             why += f" The head of {other} was trained with gold labels to find the noun: {looks:.0%}. The model itself: {does:.0%}."
-    asked = (
-        f"{name} fills in the right noun in {filled:.0%} of these texts. In how many does *it* attend more to the right noun in the best "
-        "of its heads?"
-    )
-    return Exercise(asked, answer, why, options)
+    return PROSE.question("head question", answer, name=name, filled=filled, why=why)
 
 
 def paired() -> dict[str, tuple[float, ...]]:
@@ -105,8 +78,13 @@ def who_question(found: Mapping[str, tuple[float, ...]]) -> Exercise:
         if len(can) == len(found) > 2
         else " and ".join(can)
     )
-    asked = f"{', '.join(found)}: which of them find whom or what *it* means, in more pairs than by guessing?"
-    return Exercise(asked, answer, "; ".join(f"{name}: {_told(figures)}" for name, figures in found.items()) + ".", options)
+    return PROSE.question(
+        "who question",
+        answer,
+        options=options,
+        models=", ".join(found),
+        figures="; ".join((f"{name}: {_told(figures)}" for name, figures in found.items())) + ".",
+    )
 
 
 def _together(names: list[str]) -> list[str]:
@@ -128,13 +106,6 @@ def pair_rows(found: Mapping[str, tuple[float, ...]]) -> list[dict[str, str]]:
         | {"stories": stories_of(name)}
         for name, figures in found.items()
     ]
-
-
-PAIRS_CONCLUDE = (
-    "The *minimal pairs* join nouns and reasons that training never had together; only they were put to the decoder. **You may conclude** "
-    "which models tell the two reasons apart in sentences of this kind. **You may not conclude** why one does and one does not: they "
-    "differ in size, stories and length of training. Nor may two columns be compared: they ask about different pairs."
-)
 
 
 def stories_of(name: str) -> str:
@@ -162,16 +133,17 @@ def silence_question(record: HeadSearch) -> Exercise:
     """What becomes of the model without the heads that find the noun of a reason."""
     at = record.phenomena.index(REASONS)
     intact, silenced, others = record.intact[at], record.silenced[at], record.others[at]
-    options = ("about as often: other heads do it as well", "less often, but above chance", "no more often than by chance")
-    answer = options[0] if silenced > intact - LITTLE else options[1] if silenced > CHANCE + LITTLE else options[2]
-    asked = (
-        f"A head of {record.model} finds the noun that a reason means in {record.kept[at].max():.0%} of new texts, and the model prefers "
-        f"the right noun in {intact:.0%}. Its two best heads are switched off. How often does the model prefer the right noun now? "
-        "(By chance: half of the time.)"
-    )
+    answer = 0 if silenced > intact - LITTLE else 1 if silenced > CHANCE + LITTLE else 2
     low, high = np.nanmin(others), np.nanmax(others)
-    return Exercise(
-        asked, answer, f"{silenced:.0%}. Without two other heads: {low:.0%} to {high:.0%}, depending on which two.", options
+    return PROSE.question(
+        "silence question",
+        answer,
+        record=record,
+        kept=record.kept[at].max(),
+        intact=intact,
+        silenced=silenced,
+        low=low,
+        high=high,
     )
 
 

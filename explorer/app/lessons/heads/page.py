@@ -14,8 +14,11 @@ from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import behaviour, in_bertviz
 from explorer.app.lessons.heads import questions as lesson
+from explorer.app.prose import prose
 from explorer.models.transformer import TransformerModel
 from explorer.views import VIEWS
+
+PROSE = prose("heads")
 
 TEXTS, SENTENCES = 24, 5
 STEPS = 64  # on the line of integrated gradients
@@ -36,16 +39,15 @@ def formula() -> None:
     width = record.attention[0].q.shape[-1]
     st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
     say(
-        f"The rows of $Q$, $K$ and $V$ are the queries, keys and values of all tokens. Here d_k, the width of a head, is {width}: before "
-        f"the softmax the scores are multiplied by $1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. All stages are recomputed from "
-        f"the model's $q$, $k$ and mask; over all layers and heads, the weights differ from its own by at most **{record.residual:.0e}**."
-        f"{lesson.WHICH_SUPERVISED if behaviour.supervised(name) else ''}"
+        PROSE(
+            "formula", width=width, record=record, note=" " + PROSE("one head supervised") if behaviour.supervised(name) else ""
+        )
     )
 
 
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
-    say(lesson.FAMOUS + (lesson.WHICH_SUPERVISED if behaviour.supervised(name) else ""))
+    say(PROSE("famous") + (" " + PROSE("one head supervised") if behaviour.supervised(name) else ""))
     question = lesson.pointing_question(record)
     if question is None:
         st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM[0]}” to predict how many heads connect them.")
@@ -59,7 +61,7 @@ def contributing() -> None:
     if not isinstance(opened(name), TransformerModel):
         st.info("The output matrix W_O is known for our own models only. Choose one that comes with the explorer.")
         return
-    say(lesson.CONTRIBUTING)
+    say(PROSE("contributing"))
     call = asked_of(name, text, ex.analysis.contributions)
     web.show(VIEWS["contributions"], call, question=(lesson.contribution_question(read(call)), "guess.contribution"))
 
@@ -75,7 +77,7 @@ def over_texts() -> None:
 def visible() -> None:
     """What the predictions of an encoder are worth where nothing is hidden."""
     if opened(name).family == "encoder" and board.mask_of(record) not in text:
-        say(lesson.VISIBLE)
+        say(PROSE("visible"))
 
 
 def lens() -> None:
@@ -116,11 +118,7 @@ def board_of_heads() -> None:
     formula()
 
 
-page = LessonPage(
-    "Who looks at whom?",
-    "In attention, every token has a **query** (what it looks for), a **key** (what it is matched by) and a **value** (what it passes "
-    "on). The better a query matches a key, the larger the weight of that value in the sum.",
-)
+page = LessonPage(PROSE)
 with page.bar:
     name, text = asked()
 traced = Call(ex.trace, model_of(name), text)
@@ -141,6 +139,7 @@ page.parts(
     PagePart("In BertViz", partial(in_bertviz.section, traced), "BertViz"),
     asking(
         lambda: lesson.exercises(record, made(habits(name)), made(asked_of(name, text, ex.visibility))),
-        "heads.exercise", lesson.DECK, lesson.NOTATION,
+        "heads.exercise",
+        PROSE,
     ),
-)  # fmt: skip
+)

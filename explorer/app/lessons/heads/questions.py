@@ -5,42 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.app.lessons.attention.questions import quoted
+from explorer.app.prose import prose
 from explorer.records import Contributions, Exercise, HeadStatistics, Trace, Visibility
+
+PROSE = prose("heads")
 
 WHO, WHOM = "it", ("dog", "animal")  # the opening sentence, the lecture's
 MEANT = "from a pronoun to its antecedent"  # the measure of this name
 CHOSEN, MEASURED = 7, 8  # the seeds of the stories on which a head is chosen, and of the others on which it is measured
-SUPERVISED = (
-    " **This head was supervised:** it was trained with gold labels to point at antecedents; the model did not learn it from masked "
-    "tokens alone. It learned this from stories; on sentences of another form it may fail, even if it has seen all of their words."
-)
-WHICH_SUPERVISED = (
-    " Head 0 of the last layer of this model was supervised: it was trained with gold labels to point at antecedents. The other heads were "
-    "not."
-)
-VISIBLE = (
-    "This encoder reads all tokens here; none is masked. In masked language modelling the loss counts only some tokens, and most of those "
-    "are masked: a visible token is seldom scored. So at a visible token the model may copy its input or predict something odd, and a high "
-    "probability says little."
-)
-CONTRIBUTING = (
-    "A weight α multiplies a vector: the value of the token times the head's part of $W_O$. So a token with a large weight contributes "
-    "little if this vector is short. The figure shows the length of each contribution beside the weight (Kobayashi et al. 2020)."
-)
-FAMOUS = (
-    "The well-known picture in which *it* attends to *animal* shows one selected head of a translation encoder. Before you believe such a "
-    "picture, count how many heads show it."
-)
-NOTATION = (
-    "A head is one set of $W_Q, W_K, W_V$; a layer has $h$ of them side by side, and $h\\cdot d_k=d$ by convention. Layers and heads "
-    "are counted from 0 here, in the decks from 1."
-)
-DECK = (
-    ("L2, multihead attention", "*each self-attention layer represents a single attention head*", "a layer holds several heads"),
-    ("L0, multi-head", "*typical transformer uses 8 heads*", "the first of 2017: 8 (base) and 16 (big); BERT 12 and 16; GPT-3 96"),
-    ("L2, multihead attention", "*concatenated and then reduced to the original input/output dimensionality*", "h heads of d/h "
-     "already make d; $W_O$ mixes them"),
-)  # fmt: skip
 
 
 def noun(trace: Trace) -> str:
@@ -88,8 +60,9 @@ def pointing_question(trace: Trace) -> Exercise | None:
     answer = options[0 if not most else 1 if many < 0.35 * count else 2 if many < 0.7 * count else 3]
     where = f" ({'; '.join(f'head {head} of layer {layer}' for layer, head in most)})" if most else ""
     who = f"{many} of {count} heads {'gives' if many == 1 else 'give'}"
-    why = f"{who} “{whom}” the largest weight of the row of “{WHO}”{where}; by chance, about {chance:.1f} of {count} would."
-    return Exercise(f"In how many of the {count} heads does “{WHO}” attend most to “{whom}”?", answer, why, options)
+    return PROSE.question(
+        "pointing question", answer, options=options, count=count, pronoun=WHO, whom=whom, who=who, where=where, chance=chance
+    )
 
 
 def agreeing(record: Contributions) -> tuple[int, int]:
@@ -105,26 +78,26 @@ def agreeing(record: Contributions) -> tuple[int, int]:
 def contribution_question(record: Contributions) -> Exercise:
     """Whether the token with the most weight contributes the most."""
     same, count = agreeing(record)
-    options = ("in none", "in less than half", "in half or more", "in all")
-    answer = options[0 if not same else 3 if same == count else 1 if 2 * same < count else 2]
-    why = f"In {same} of {count} heads. In the others another token has a larger one, because its value vectors times W_O are longer."
-    return Exercise(
-        "Take the token with the largest mean weight in each head. In how many heads is it also the token with the largest mean "
-        "contribution ‖α·v·W_O‖?",
-        answer, why, options,
-    )  # fmt: skip
+    answer = 0 if not same else 3 if same == count else 1 if 2 * same < count else 2
+    return PROSE.question("contribution question", answer, same=same, count=count)
 
 
 def coreference(chosen: HeadStatistics, others: HeadStatistics, supervised: bool = False) -> str:
     """The head that is best on some stories, and what it reaches on others, beside the mean of all heads and uniform attention."""
     first, values = chosen.measures[MEANT], others.measures[MEANT]
     layer, head = np.unravel_index(int(first.argmax()), first.shape)
-    return (
-        "Pronoun → antecedent: the weight on earlier mentions of the right entity, by gold labels. In the stories of this figure head "
-        f"{head} of layer {layer} has the largest: {first.max():.1%} over {chosen.pronouns} pronouns. The best of {first.size} heads is "
-        f"partly the best by chance, so the same head was measured on {others.texts} other stories: **{values[layer, head]:.1%}** over "
-        f"**{others.pronouns}** pronouns. There the mean of all heads is {values.mean():.1%}, and uniform attention gives "
-        f"{others.even[MEANT]:.1%}.{SUPERVISED if supervised else ''}"
+    return PROSE(
+        "coreference",
+        head=head,
+        layer=layer,
+        best=first.max(),
+        chosen=chosen,
+        heads=first.size,
+        others=others,
+        again=values[layer, head],
+        mean=values.mean(),
+        uniform=others.even[MEANT],
+        note=" " + PROSE("supervised") if supervised else "",
     )
 
 
@@ -138,21 +111,16 @@ def exercises(trace: Trace, habits: HeadStatistics, seen: Visibility) -> tuple[E
     layer, head = np.unravel_index(int(far.argmax()), far.shape)
     hidden, n = int((seen.moved == 0).sum()), len(seen.moved)
     return (
-        Exercise(
-            f"Layer {attention.layer}: the mean of its heads, row of {quoted(rows, query)}. What is the largest weight?",
-            float(mean.max()), f"It goes to {quoted(columns, int(mean.argmax()))}. The view *Heads combined* shows all layers together.",
+        PROSE.question(
+            "exercise: largest mean weight",
+            float(mean.max()),
+            attention=attention,
+            row=quoted(rows, query),
+            column=quoted(columns, int(mean.argmax())),
         ),
-        Exercise(
-            "Which layer has the head with the largest mean distance over the texts?", float(layer),
-            f"Head {head} of layer {layer}: {far.max():.2f} tokens.", digits=0,
+        PROSE.question("exercise: farthest head", float(layer), digits=0, head=head, layer=layer, distance=far.max()),
+        PROSE.question(
+            "exercise: first token", float(habits.measures["to the first token"][layer, head]), head=head, layer=layer
         ),
-        Exercise(
-            "What is that head's mean weight on the first token?",
-            float(habits.measures["to the first token"][layer, head]), f"The cell of head {head} in layer {layer}. The more "
-            "a head attends to the first token, the larger its mean distance.",
-        ),
-        Exercise(
-            "In the figure of what the last states depend on (part *Gradients*), how many cells are exactly 0?", float(hidden),
-            f"Under a causal mask all cells above the diagonal: {n} · ({n} − 1) / 2 = {n * (n - 1) // 2}; in an encoder none.", digits=0,
-        ),
-    )  # fmt: skip
+        PROSE.question("exercise: unseen cells", float(hidden), digits=0, n=n, cells=n * (n - 1) // 2),
+    )

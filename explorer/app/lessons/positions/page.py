@@ -12,15 +12,14 @@ from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.positions import questions as lesson
+from explorer.app.prose import prose
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
 
+PROSE = prose("positions")
+
 FLOWN = "flying.known"
 SEEN = 24  # positions in a small picture
-SMALL = (
-    f"Above each name: what the first {SEEN} positions alone add to the score of each query (row) and key (column). Blue is above 0, "
-    "orange below; each has a scale of its own."
-)
 TABLES = {"learned (bert)": "bert", "learned (gpt2)": "gpt2", "t5 (t5)": "t5", "disentangled (deberta)": "deberta"}
 
 
@@ -39,7 +38,7 @@ def schemes() -> None:
     names = [*(scheme for scheme in POSITIONS if scheme != "learned"), *TABLES]
     thumbnails.framed("scheme")
     scheme = st.pills("Scheme", names, default="sinusoidal", required=True, key="scheme", bind="query-params")
-    st.caption(SMALL)
+    st.caption(PROSE("small pictures", seen=SEEN))
     record = read(placed(scheme))
     say(POSITIONS[record.scheme].says(trained=scheme in TABLES))
     titles = {VIEWS[name].title: name for name in PICTURES if not VIEWS[name].fits(record)}
@@ -110,11 +109,7 @@ FOUR = (
     "alibi",
 )  # an addition to the embeddings, a rotation, and two ways to change the scores
 PICTURES = ("place-vectors", "place-curves", "place-turns", "place-scores", "place-distances")
-page = LessonPage(
-    "Positions",
-    "Attention compares every token with every other, and its formula ignores their positions. Each scheme below adds them in a "
-    "different way: to the embeddings, to queries and keys, or to the scores.",
-)
+page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = sentence()
     seed = int(st.number_input("Shuffle number", 0, 99, 0, key="shuffle", bind="query-params", width=260))
@@ -130,6 +125,7 @@ page.parts(
     PagePart("Beyond the trained length", beyond, "Length"),
     asking(
         lambda: lesson.exercises(*(made(placed(name)) for name in ("sinusoidal", "rope", "alibi", "learned (bert)"))),
-        "positions.exercise", lesson.DECK, lesson.NOTATION,
+        "positions.exercise",
+        PROSE,
     ),
-)  # fmt: skip
+)

@@ -11,8 +11,11 @@ from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.prompting import parts as desk
 from explorer.app.lessons.prompting import questions as lesson
+from explorer.app.prose import prose
 from explorer.records import Prompted
 from explorer.views import VIEWS
+
+PROSE = prose("prompting")
 
 
 def ask() -> None:
@@ -69,10 +72,7 @@ def show_curves() -> None:
 
 def solved() -> None:
     """Solved examples in the prompt, beside fine-tuning on the same ones."""
-    say(
-        "The same texts, with more and more solved examples in the prompt. They are only read; no weight changes. On two tasks the same "
-        "examples are also used to *fine-tune* the model: a prompt is soon full (these models read 128 tokens), fine-tuning goes on."
-    )
+    say(PROSE("solved"))
     empty = partial(web.awaited, VIEWS["curves"], next(iter(desk.measured().values())))
     predict(lesson.shots_question(desk.curves(), desk.FIRST), "guess.shots", show_curves, empty)
 
@@ -86,17 +86,10 @@ def order() -> None:
 
 def scale() -> None:
     """What nobody can train here."""
-    say(
-        f"Few-shot prompting became useful with GPT-3, {lesson.larger(opened(name)):,} times as large as the model above. *Instruction "
-        "tuning* then fine-tunes a model on tasks written as instructions with answers. *RLHF* (reinforcement learning from human "
-        "feedback) trains it on a reward model, which has learned which answers people prefer."
-    )
+    say(PROSE("at scale", times=lesson.larger(opened(name))))
     say(lesson.facts())
     say(lesson.papers())
-    say(
-        "**What you may see of a model.** *Closed* (GPT-4): the text it writes. *Open weights* (Llama): weights, so logits and attention "
-        "too. *Open* (OLMo): data, code and checkpoints as well, so that everything on these pages could be asked of it."
-    )
+    say(PROSE("open and closed"))
 
 
 def missing() -> None:
@@ -104,15 +97,7 @@ def missing() -> None:
     st.info("Not measured yet: `python -m studies.prompting` measures the shipped models, and keeps the record.")
 
 
-page = LessonPage(
-    "Prompting",
-    "A pre-trained model can answer without any further training. We write the text into a *template* with a gap, and compare how probable "
-    "a few words are in the gap. Each word represents a label; it is called the label's *verbaliser*. *Zero-shot* means that the prompt "
-    "holds only template and text; with solved examples before them it is one-shot or few-shot. *Calibration* divides each probability "
-    "by what the model prefers after a text that says nothing.",
-    (r"\hat y = \arg\max_y\ P_\theta(v(y) \mid x)", r"q \propto W p,\quad W = \mathrm{diag}(p_{cf})^{-1}"),
-    lesson.SYMBOLS,
-)
+page = LessonPage(PROSE)
 with page.bar:
     name = one_of("Model", desk.shelf(), "prompted", desk.FIRST)
 there = recorded.there(desk.RESULT)
@@ -127,6 +112,7 @@ page.parts(
     PagePart("At scale: what the lectures and papers report", scale, "At scale"),
     asking(
         lambda: lesson.exercises(default_answer(), made(recorded.call(desk.RESULT, "orders")) if there else None),
-        "prompting.exercise", lesson.DECK, lesson.NOTATION,
+        "prompting.exercise",
+        PROSE,
     ),
-)  # fmt: skip
+)

@@ -11,7 +11,10 @@ from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as lesson
+from explorer.app.prose import prose
 from explorer.views import VIEWS
+
+PROSE = prose("start")
 
 
 def on_board() -> None:
@@ -22,20 +25,17 @@ def on_board() -> None:
 
 def masks() -> None:
     """Who may see whom in the four models, and what each of them is called."""
-    say(lesson.NAMES)
+    say(PROSE("names"))
     seen = [hall.sight(name, text, span) for name in hall.names()]
     read(seen)
     web.beside(VIEWS["sight"], seen)
     if not hall.lab.trained():
-        st.info(lesson.UNTRAINED)
+        st.info(PROSE("untrained"))
 
 
 def answers() -> None:
     """What each model predicts where the word is hidden."""
-    say(
-        "The word is hidden, and each model predicts it as it was trained to: BERT sees both sides of the gap, GPT only the "
-        "left; BART reads both sides and writes the whole sentence; ELMo's two language models each predict it alone."
-    )
+    say(PROSE("predictions"))
     asked = [hall.answer(name, text, span) for name in hall.shown_models()]
     read(asked)
     web.beside(VIEWS["expects"], asked)
@@ -70,7 +70,7 @@ def elsewhere() -> None:
 
 def shapes() -> None:
     """What such models are used for: three shapes of a task."""
-    say(lesson.SHAPES)
+    say(PROSE("shapes"))
 
 
 def doors() -> None:
@@ -82,7 +82,7 @@ def doors() -> None:
             hall.door(title)
 
 
-page = LessonPage("One sentence, four architectures", lesson.FIRST, more=lesson.OPENING)
+page = LessonPage(PROSE, more=PROSE("what happens here"))
 with page.bar:
     text = st.text_input("Your sentence", lesson.TEXT, key="text", bind="query-params")
     words = read(partial(hall.choices, text))
@@ -118,6 +118,7 @@ page.parts(
             read([hall.sight(name, text, span) for name in hall.names()]),
             read([hall.answer(name, text, span) for name in hall.shown_models()]),
         ),
-        "start.exercise", lesson.DECK, lesson.NOTATION,
+        "start.exercise",
+        PROSE,
     ),
-)  # fmt: skip
+)

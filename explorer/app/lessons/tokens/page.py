@@ -13,10 +13,13 @@ from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.tokens import questions as lesson
+from explorer.app.prose import prose
 from explorer.records import Exercise
 from explorer.text import classroom
 from explorer.text.kinds import words_of
 from explorer.views import VIEWS
+
+PROSE = prose("tokens")
 
 WATCHED = "animal street suitcase because the tired"
 TEXT = "The unbelievable zebra didn't cross 3 streets: naïve café 😀"
@@ -91,7 +94,7 @@ def readings() -> None:
 
 def several() -> None:
     """One text, several tokenizers."""
-    say(lesson.SEVERAL.format(size=classroom.SIZE))
+    say(PROSE("several tokenizers", size=classroom.SIZE))
     text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
     given = st.pills("Characters", list(GIVEN), default="as usual", required=True, key="letters", bind="query-params")
     cut = Call(ex.text.side_by_side, text, GIVEN[given])
@@ -101,7 +104,7 @@ def several() -> None:
 
 def special() -> None:
     """Special tokens and segments."""
-    say(lesson.FRAMED)
+    say(PROSE("special tokens"))
     framed = Call(ex.text.side_by_side, "The dog was tired.", Call(ex.text.classroom.systems), pair="It slept.", special=True)
     web.show(VIEWS["pieces"], framed, key="special")
 
@@ -115,7 +118,7 @@ def back() -> None:
 
 def long() -> None:
     """A text that is longer than what the model reads at once."""
-    say(lesson.LONG)
+    say(PROSE("long texts"))
     web.show(VIEWS["segments"], LONG)
 
 
@@ -129,12 +132,7 @@ def asked() -> tuple[Exercise, ...]:
 
 COST = Call(ex.text.fertility, SHELF)
 LONG = Call(ex.text.segments, Call(ex.text.classroom.toys, 60), SHELF.item("wordpiece"))
-page = LessonPage(
-    "Tokens",
-    "A model reads neither letters nor words but **tokens** from a fixed vocabulary; a token is a word or a piece of one. The "
-    "vocabulary is learned by counting, before the model is trained. Here it is learned while you watch, from "
-    f"{classroom.STORIES} toy stories.",
-)
+page = LessonPage(PROSE, PROSE("about", classroom=classroom))
 page.parts(
     PagePart("Learned merge by merge", merges, "Learn"),
     PagePart("Count or score?", growth),
@@ -144,5 +142,5 @@ page.parts(
     PagePart("What a language costs", partial(web.show, VIEWS["fertility"], COST), "Languages"),
     PagePart("From tokens back to words", back, "Back to words"),
     PagePart("Longer than the model", long, "Long texts"),
-    asking(asked, "tokens.exercise", lesson.DECK, lesson.NOTATION),
+    asking(asked, "tokens.exercise", PROSE),
 )

@@ -13,14 +13,12 @@ from explorer.app.call import Call, Expression
 from explorer.app.controls import one_of, read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.prose import prose
 from explorer.errors import ExplorerError
 from explorer.training.jobs import job_queue
 from explorer.views import VIEWS
 
-SAYS = (
-    "Change one thing, train again, and compare: press *Start* twice in the part *Train one*, with two seeds, rates or masks, and give "
-    "both run IDs here. Two seeds show how much chance alone changes; a difference that is smaller says nothing."
-)
+PROSE = prose("training")
 
 
 def compared(chosen: Mapping[str, Expression | str]) -> Call:
@@ -41,7 +39,7 @@ def own(given: str) -> dict[str, str]:
 
 def section(runs: Mapping[str, Path]) -> None:
     """Which two runs, their curves, and their settings."""
-    say(SAYS)
+    say(PROSE("comparing"))
     given = st.text_input(
         "Run IDs of your trainings, with spaces between them",
         st.session_state.get("training", ""),

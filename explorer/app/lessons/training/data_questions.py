@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 
 from explorer.app.powers import powers
+from explorer.app.prose import prose
 from explorer.records import Exercise
+
+PROSE = prose("training")
 
 TEXTS = (  # name, whether people labelled it, how many, of what, where it is said; the figures are those of the slides
     ("Common Crawl", False, 250e9, "web pages", "L3"),
@@ -16,26 +19,11 @@ TEXTS = (  # name, whether people labelled it, how many, of what, where it is sa
     ("GLUE, the largest task", True, 400e3, "documents", "L3"),
     ("GLUE, the smallest task", True, 780.0, "documents", "L3"),
 )
-SAYS = (
-    "Why pre-train at all? Because text without labels exists already, and labels must be paid for, one by one. The bars are powers of "
-    "ten: one step more is ten times as much. (Units differ, as on the slides: a page or a document has hundreds of words.) People need "
-    "far less text: a young adult's vocabulary of 30,000 to 100,000 English words takes 7 to 10 new words a day (L2). "
-    "The idea is older than GPT and BERT: Dai and Le (2015) pre-trained an LSTM as a language model or autoencoder, and then "
-    "fine-tuned all of it."
-)
-CAUTION = (
-    "You may conclude how many orders of magnitude lie between them. You may not conclude that more text is always better: what it says, "
-    "and how often it repeats itself, matters too."
-)
 SCALE = (  # name, weights, tokens read, source: 6 operations for each weight and token
     ("GPT", 116_534_784, 800e6 * 100, "100 epochs over BooksCorpus (Radford et al., 2018), a word taken as a token"),
     ("BERT base", 110_106_428, 1e6 * 131_072, "1M steps of 131,072 tokens (L0)"),
     ("BERT large", 336_226_108, 1e6 * 131_072, "as many steps of as many tokens (L0)"),
     ("GPT-3", 175e9, 300e9, "Brown et al., 2020"),
-)
-HARDWARE = (
-    "BERT took four days each: base on a 4 × 4 slice of TPUs, large on an 8 × 8 slice, so on 16 and 64 chips. Its learning rate rose to "
-    "1e-4 and then fell linearly (L0; Devlin et al., 2019)."
 )
 DAY = 86_400 * 1e15  # the operations of a petaflop-day
 
@@ -63,12 +51,10 @@ def at_scale(weights: int, tokens: float) -> str:
         spent = 6 * many * read
         cells = (name, f"{many:,.0f}", powers(read), powers(spent), f"{spent / DAY:,.2f}", f"{spent / here:,.0f}", source)
         rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*rows, "", HARDWARE])
+    return "\n".join([*rows, "", PROSE("hardware")])
 
 
 def labels_question() -> Exercise:
     """How much more text without labels there is."""
     crawl, task = TEXTS[0][2], TEXTS[5][2]
-    options = ("about a hundred times", "about ten thousand times", "about six hundred thousand times")
-    asked = f"The largest task of GLUE has {task:,.0f} labelled documents. How many times as many pages has the Common Crawl?"
-    return Exercise(asked, options[2], f"{crawl:.2g} / {task:.2g} = {crawl / task:,.0f}.", options)
+    return PROSE.question("labels question", 2, task=task, crawl=crawl, times=crawl / task)

@@ -6,6 +6,9 @@ from explorer.app import recorded
 from explorer.app.controls import made
 from explorer.app.glossary import say
 from explorer.app.lessons.training import left_out_questions as lesson
+from explorer.app.prose import prose
+
+PROSE = prose("training")
 
 NAME = "left-out"
 
@@ -17,6 +20,6 @@ def there() -> bool:
 
 def section() -> None:
     """What is left out, and what becomes of the loss."""
-    say(lesson.SAYS)
+    say(PROSE("left out"))
     call = recorded.call(NAME)
     recorded.guessed(lesson.costliest_question(made(call)), "guess.left_out", {NAME: lesson.said(made(call))})

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from explorer.app.prose import prose
 from explorer.records import Curve, Curves, Exercise
 
-SAYS = (
-    "A sub-layer $f$ with the input $x$ has a residual connection and a norm around it, here $x + f(\\mathrm{norm}(x))$; every second "
-    "$f$ is a feed-forward layer. Small decoders were trained on the same stories in the same order, each **without** one of these parts: "
-    "$f(\\mathrm{norm}(x))$, $x + f(x)$, or attention alone."
-)
+PROSE = prose("training")
+
 WHOLE, FREQUENCIES = "nothing left out", "token frequencies alone"
 NONE = "none: all lie in the interval of the whole model"
 
@@ -37,14 +35,13 @@ def costliest_question(measured: Curves) -> Exercise:
     worst = max(cost, key=cost.__getitem__)
     answer = worst if cost[worst] > 0 and apart(held[worst], held[WHOLE]) else NONE
     steps = f"{held[WHOLE].x[-1]:,.0f}"
-    asked = f"Which decoder has the highest loss on new stories after {steps} steps?"
     why = f"The one {worst} ends at {held[worst].y[-1]:.2f} nats, the whole model at {held[WHOLE].y[-1]:.2f}. "
     floor = float(held[FREQUENCIES].y[-1])
     near = abs(float(held[worst].y[-1]) - floor) < 0.2
     why += f"Predicting each token by its frequency alone costs {floor:.2f}" + (
         ": it learned little more than that." if near else "."
     )
-    return Exercise(asked, answer, why, (*cost, NONE))
+    return PROSE.question("costliest question", answer, options=(*cost, NONE), steps=steps, why=why)
 
 
 def said(measured: Curves) -> str:
@@ -55,9 +52,4 @@ def said(measured: Curves) -> str:
             parts.append(f"{name} a tie ({cost:+.2f} nats, intervals overlap)")
         else:
             parts.append(f"{name} {cost:+.2f} nats")
-    return (
-        f"Beside the whole model, at the end: {'; '.join(parts)}. **You may conclude** what these small models lose in a short training. "
-        "**You may not conclude** that a part is useless where its line is not higher: norms allow larger learning rates and deeper "
-        "models, and a model without feed-forward layers also has fewer weights. Try it yourself: *Train one*, *Leave out*. Measure "
-        "again: `python -m studies.left_out`."
-    )
+    return PROSE("left out: conclusion", costs="; ".join(parts))

@@ -12,6 +12,7 @@ from explorer.app.exercises import plain
 from explorer.app.glossary import meaning, say
 from explorer.app.lessons.training import inside
 from explorer.app.lessons.training import parts as lab
+from explorer.app.prose import prose
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ExplorerError
 from explorer.models import run_folder
@@ -19,6 +20,8 @@ from explorer.models.presets import preset
 from explorer.training.jobs import LETTERS, LONGEST, JobSpec, JobStatus, job_queue
 from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS
+
+PROSE = prose("training")
 
 OWN, USUAL = "your own text", "as the preset"
 REFUSED = "live.refused"  # why the last press of a button came to nothing
@@ -30,10 +33,6 @@ LEFT_OUT: dict[str, dict[str, Any]] = {  # parts of a layer, and the setting of 
     "norms": {"norm": "none"},
     "feed-forward layers": {"feed_forward": False},
 }
-SEED = (
-    "The same seed gives the same numbers again: here, and in a notebook or at the command line where one thread computes "
-    "(`OMP_NUM_THREADS=1`). With more threads, sums are added in another order, and the last digits differ."
-)
 
 
 def form() -> JobSpec | None:
@@ -49,7 +48,9 @@ def form() -> JobSpec | None:
         counts = preset(system).objective == "counting"
         steps, planned = counted() if counts else stepped(system)
         seed = (
-            0 if counts else int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120, help=SEED))
+            0
+            if counts
+            else int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120, help=PROSE("seed")))
         )
         if not counts:
             planned |= _rate() | _hidden(system) | left_out(system)

@@ -14,19 +14,19 @@ from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
 from explorer.app.powers import powers
+from explorer.app.prose import prose
 from explorer.models import store
 from explorer.models.presets import preset
 from explorer.records import Exercise
 from explorer.views import VIEWS
 
+PROSE = prose("training")
+
 
 def watch() -> None:
     """The curves of a recorded training, after guesses."""
     if not runs:
-        st.info(
-            "These models have no training records, so there is nothing to scrub through yet. Train one in the next part: "
-            "it takes a minute. What the finished models can do is shown further on."
-        )
+        st.info(PROSE("no records"))
         return
     folder = runs[name]
     model, steps = read(partial(opened, name)), lab.read_steps(name)
@@ -36,7 +36,7 @@ def watch() -> None:
         st.metric("Tokens read (approx.)", f"{cost.pieces:,.0f}")
         st.metric("Predictions scored (approx.)", f"{cost.answers:,.0f}")
         st.metric("Weights", f"{cost.weights:,}")
-        st.metric("Operations, 6 × weights × tokens", powers(cost.operations), help=lesson.OPERATIONS)
+        st.metric("Operations, 6 × weights × tokens", powers(cost.operations), help=PROSE("operations"))
     planned = lab.plan(folder)
     say(lab.said_of(planned, preset(model.preset).objective), small=True)
     then, empty = (partial(way, VIEWS["training"], lab.steps_of(name)) for way in (web.show, web.awaited))
@@ -52,12 +52,12 @@ def probes() -> None:
 
 def data() -> None:
     """Text without labels beside text with them, and the cost of reading it."""
-    say(texts.SAYS)
+    say(PROSE("data"))
 
     def said() -> None:
         """The lectures' figures, and this training beside published ones."""
         say(texts.table())
-        say(texts.CAUTION, small=True)
+        say(PROSE("data: conclusion"), small=True)
         if runs:
             cost = lab.budget(runs[name], lab.read_steps(name)[-1].step)
             st.subheader("What a training computes", anchor=False)
@@ -72,7 +72,7 @@ def schedule() -> None:
         web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)), steps="step")
     else:
         web.show(VIEWS["schedule"], lab.usual_schedule())
-    say(lesson.OPTIMISERS, small=True)
+    say(PROSE("optimisers"), small=True)
 
 
 def rates() -> None:
@@ -87,10 +87,7 @@ def signal() -> None:
 
 def along() -> None:
     """The loss between a random start and the trained weights."""
-    say(
-        "The lectures say why pre-training helps: training continues from $\\hat\\theta$, in a valley, instead of from random "
-        "weights. Here is the loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed by this page."
-    )
+    say(PROSE("from start to end"))
     end = one_of("Model", shelf, "end", name)
     ended, held = shelf[end], store.snapshots_of(shelf[end])
     corpus, seed = read(lambda: lab.corpus_of(ended)), int(lab.plan(ended).get("seed", 0))
@@ -111,16 +108,7 @@ def asked() -> tuple[Exercise, ...]:
     return lesson.exercises(steps, cost, vocabulary, (now, share), smoothed)
 
 
-page = LessonPage(
-    "Pre-training live",
-    "A training begins with random weights. At every step it reads a batch of corrupted texts, compares its predictions "
-    "with the original tokens, and changes every weight a little. That is repeated thousands of times here, a million times for BERT.",
-    (
-        r"\hat\theta = \arg\min_\theta\ \mathbb E_{x\sim\mathcal D,\ (\tilde x,\tilde y)=T(x)}\ \mathcal L_\theta(\tilde x,\tilde y)",
-        r"\theta_{t+1} = \theta_t - \eta_t\,\nabla_\theta \mathcal L",
-    ),
-    lesson.SYMBOLS,
-)
+page = LessonPage(PROSE)
 runs, shelf = lab.kept(), lab.shelf()
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Training", runs, "kept") if runs else ""
@@ -145,5 +133,5 @@ page.parts(
     PagePart("What each training objective teaches", recorded.abilities, "Objectives"),
     PagePart("From a random start to θ̂", along, "Start to end"),
     PagePart("What each system adds", partial(systems.section, text, shelf), "Systems"),
-    asking(lambda: asked() if runs else (), f"training.exercise.{name}", lesson.DECK, lesson.NOTATION),
+    asking(lambda: asked() if runs else (), f"training.exercise.{name}", PROSE),
 )

@@ -12,6 +12,7 @@ from explorer.app.cached import cached
 from explorer.app.call import Call
 from explorer.app.controls import made
 from explorer.app.exercises import plain
+from explorer.app.prose import prose
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.models import run_folder
 from explorer.models.cache import Stamp, stamp
@@ -22,6 +23,8 @@ from explorer.records import Budget
 from explorer.training.cost import budget as of_training
 from explorer.training.interpolation import FRESH, fresh
 from explorer.training.objectives import OBJECTIVES
+
+PROSE = prose("training")
 
 SYSTEMS = [  # whose attention can be watched while they learn
     name for name, system in PRESETS.items() if system.objective in OBJECTIVES and system.architecture["family"] in FAMILIES
@@ -76,10 +79,7 @@ def pairing(planned: Mapping[str, Any]) -> str:
     if not begins:
         return ""
     step = round(begins * planned["steps"])
-    return (
-        f" Until step {step:,} it reads whole texts, then pairs. The held-out texts are pairs from the first check on, so until then they "
-        "ask for something that it was not trained on yet."
-    )
+    return " " + PROSE("pairs later", step=step)
 
 
 def replacing(planned: Mapping[str, Any]) -> str:
@@ -87,10 +87,7 @@ def replacing(planned: Mapping[str, Any]) -> str:
     until = planned.get("random_until")
     if not until:
         return ""
-    return (
-        f" Until step {round(until * planned['steps']):,} some of the replaced tokens are random, fewer and fewer: an easier task, from "
-        "which the discriminator learns where its generator's tokens would teach it nothing yet."
-    )
+    return " " + PROSE("random replacements", step=round(until * planned["steps"]))
 
 
 def halfway(name: str) -> int:

@@ -13,9 +13,12 @@ from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
+from explorer.app.prose import prose
 from explorer.models import store
 from explorer.models.card_figures import shipped_figures
 from explorer.views import VIEWS
+
+PROSE = prose("training")
 
 LOW = 260  # pixels of the curve above a snapshot
 
@@ -27,8 +30,12 @@ def section(name: str, text: str) -> None:
     if not taken:
         some = ", ".join(f"*{plain(one)}*" for one, where in lab.kept().items() if store.snapshots_of(where))
         st.info(
-            f"*{plain(name)}* kept its curves, but no snapshots.{f' These kept some: {some}; choose one above.' if some else ''} "
-            f"A training of your own (*Train one*) keeps up to {lab.SNAPSHOTS}."
+            PROSE(
+                "no snapshots",
+                name=plain(name),
+                others=f" These kept some: {some}; choose one above." if some else "",
+                snapshots=lab.SNAPSHOTS,
+            )
         )
         return
     at = _snapshot(taken)

@@ -8,6 +8,9 @@ from explorer.app import recorded
 from explorer.app.controls import made
 from explorer.app.glossary import say
 from explorer.app.lessons.training import sizes_questions as lesson
+from explorer.app.prose import prose
+
+PROSE = prose("training")
 
 
 def there() -> bool:
@@ -17,7 +20,7 @@ def there() -> bool:
 
 def section() -> None:
     """Whether a rate serves another size, and what the larger one learns from the same text."""
-    say(lesson.SAYS)
+    say(PROSE("sizes"))
     family = st.segmented_control(
         "Family", lesson.FAMILIES, default=lesson.FAMILIES[0], required=True, key="sizes", bind="query-params"
     )

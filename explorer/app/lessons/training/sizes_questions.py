@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from explorer.app.prose import prose
 from explorer.records import Curve, Curves, Exercise
 
-SAYS = (
-    "The models here are small. What changes when the same architecture is wider and deeper? First its **learning rate**: trainings of a "
-    "large model are too expensive to try several, so one hopes that the best rate of a small model also serves the large one. GPT-2 "
-    "(a decoder) and BERT (an encoder) were trained in three sizes at five multiples of the rates that are usual here, always on the same "
-    "stories."
-)
+PROSE = prose("training")
+
 FAMILIES = ("decoder", "encoder")
 LOWER, SAME, HIGHER = (
     "lower than the smallest model's",
     "the same, as far as these runs tell",
     "higher than the smallest model's",
-)
-CAUTION = (
-    "**You may conclude** which of these rates is best for a short training with this optimiser, and what a wrong one costs. **You may "
-    "not conclude** that the best rates are equal: the rates measured are a factor of two apart. Nor that one rate serves models a "
-    "hundred times as large, or a longer training. Muon moves every matrix by a step of the same size, whatever its width; with AdamW "
-    "alone larger models usually need lower rates. Measure again: `python -m studies.rates_by_size`."
 )
 
 
@@ -40,12 +31,13 @@ def rate_question(measured: Curves) -> Exercise:
     small, large = measured.lines[0], measured.lines[-1]
     one, other = best(small), best(large)
     answer = SAME if one == other or tied(large, one, other) else LOWER if other < one else HIGHER
-    asked = f"The smallest model ({small.label}) learns best at × {small.x[one]:g}. Where is the best rate of the largest, {large.label}?"
     why = f"The largest has its lowest loss at × {large.x[other]:g}: {large.y[other]:.3f}"
     if one != other:
         why += f"; at × {large.x[one]:g} it is {large.y[one]:.3f}"
         why += ", and the ranges of the seeds overlap" if answer == SAME else ""
-    return Exercise(asked, answer, f"{why}.", (LOWER, SAME, HIGHER))
+    return PROSE.question(
+        "rate question", answer, options=(LOWER, SAME, HIGHER), small=small, best_rate=small.x[one], large=large, why=why
+    )
 
 
 def off_the_best(measured: Curves) -> str:
@@ -57,7 +49,7 @@ def off_the_best(measured: Curves) -> str:
         for n in range(max(0, at - 1), min(len(small.x), at + 2))
         if n != at
     ]
-    return f"Beside the smallest model's best rate, {'; '.join(costs)}. {CAUTION}"
+    return f"Beside the smallest model's best rate, {'; '.join(costs)}. {PROSE('rates: conclusion')}"
 
 
 def at_the_end(measured: Curves) -> str:
@@ -66,8 +58,4 @@ def at_the_end(measured: Curves) -> str:
     end = float(small.y[-1])
     passed = next((int(step) for step, loss in zip(large.x, large.y, strict=True) if loss <= end), None)
     reached = f" The larger one was at the smaller one's last loss by step {passed:,}." if passed is not None else ""
-    return (
-        f"At the end: {small.label} {end:.3f} nats, {large.label} {large.y[-1]:.3f} nats.{reached} **You may conclude** what one training "
-        "of each size learned from the same text. **You may not conclude** that the larger one is the better use of the same *time*: "
-        "its card says how long a step took. Measure again: `python -m studies.sizes`."
-    )
+    return PROSE("at the end", small=small, end=end, large=large, large_end=large.y[-1], reached=reached)

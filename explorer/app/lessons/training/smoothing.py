@@ -10,8 +10,11 @@ from explorer.app.call import Call
 from explorer.app.controls import made, model_of, read
 from explorer.app.glossary import say
 from explorer.app.lessons.training import smoothing_questions as lesson
+from explorer.app.prose import prose
 from explorer.models.store import models
 from explorer.views import VIEWS
+
+PROSE = prose("training")
 
 
 def there() -> bool:
@@ -26,7 +29,7 @@ def targets(source: str, target: str) -> Call:
 
 def section() -> None:
     """A sentence and its translation, and the loss of every token, after a guess."""
-    say(lesson.SAYS)
+    say(PROSE("smoothing"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source = st.text_input("English", lesson.SOURCE, key="smooth.source", bind="query-params")
         target = st.text_input("Its translation, the target", lesson.TARGET, key="smooth.target", bind="query-params")

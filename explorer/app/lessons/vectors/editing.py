@@ -14,7 +14,10 @@ from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import editing_questions as lesson
 from explorer.app.lessons.vectors.parts import tried
+from explorer.app.prose import prose
 from explorer.views import VIEWS
+
+PROSE = prose("vectors")
 
 CORPUS = Call(ex.lesson, "vectors").attr("editing").attr("CORPUS")
 
@@ -31,11 +34,7 @@ def asked() -> Call:
 
 def section() -> None:
     """The visitor's corpus, its counts and its ratios."""
-    say(
-        "All that vectors contain comes from their training texts. Here is a corpus so small that every count can be checked by hand: "
-        "**add a sentence, remove one**, and see which counts and ratios change. The context window is five positions to each side, "
-        "inside one sentence."
-    )
+    say(PROSE("editing"))
 
     lines = st.text_area(
         "The corpus, one sentence on each line; the last one is new",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from explorer.app.prose import prose
 from explorer.records import Edited, Exercise
+
+PROSE = prose("vectors")
 
 PAIR = ("ice", "steam")
 WATCH = "solid gas water fashion cold hot frozen turns"
@@ -29,12 +32,9 @@ def added_question(record: Edited) -> Exercise:
     """What one sentence does to the ratio of one word."""
     place = record.words.index(WATCHED)
     before, now = record.ratios[:, place]
-    options = ("it rises", "it stays", "it falls")
-    answer = options[1] if np.isclose(before, now) else options[0] if now > before else options[2]
+    answer = 1 if np.isclose(before, now) else 0 if now > before else 2
     a, b = record.pair
-    asked = f"We add the sentence *{ADDED}* What happens to P({WATCHED} | {a}) / P({WATCHED} | {b})?"
-    why = f"From {before:.2f} to {now:.2f}. Look also at the words that you did not add: their probabilities fall, since a row sums to 1."
-    return Exercise(asked, answer, why, options)
+    return PROSE.question("added question", answer, added=ADDED, watched=WATCHED, a=a, b=b, before=before, now=now)
 
 
 def exercises(record: Edited) -> tuple[Exercise, ...]:
@@ -43,12 +43,6 @@ def exercises(record: Edited) -> tuple[Exercise, ...]:
     place, apart = record.words.index("water"), ADDED.lower().rstrip(".").split().index(WATCHED) - 1
     p, q = (float(f"{value:.3g}") for value in record.chances[1, :, place])
     return (
-        Exercise(
-            f"In *{ADDED}*, how much does *{WATCHED}* count near *{a}*? They are {apart} positions apart.", 1 / apart,
-            f"1 / {apart}: one divided by the distance.",
-        ),
-        Exercise(
-            f"P(water | {a}) = {p:.3g} and P(water | {b}) = {q:.3g}. What is the ratio?", p / q,
-            f"{p:.3g} / {q:.3g}. Water occurs near both, but this corpus is too small for a ratio of 1.",
-        ),
-    )  # fmt: skip
+        PROSE.question("exercise: distance", 1 / apart, added=ADDED, watched=WATCHED, a=a, apart=apart),
+        PROSE.question("exercise: ratio of a corpus", p / q, a=a, p=p, b=b, q=q),
+    )

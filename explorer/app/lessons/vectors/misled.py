@@ -7,7 +7,10 @@ from explorer.app.controls import made
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import misled_questions as lesson
+from explorer.app.prose import prose
 from explorer.views import VIEWS
+
+PROSE = prose("vectors")
 
 NAME = "misled"
 
@@ -19,7 +22,7 @@ def there() -> bool:
 
 def section() -> None:
     """The question, the bars, and what they say."""
-    say(lesson.SAYS)
+    say(PROSE("misled"))
     call = recorded.call(NAME)
 
     def show() -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from explorer.app.prose import prose
 from explorer.records import Exercise, Nearer
 
-SAYS = (
-    "On the pairs of *Ranking*, counting shared words does well. Here it is always wrong: of two sentences, the one with **more** shared "
-    "words describes another event. In one kind of question giver and receiver are exchanged; in the other one word is replaced. The other "
-    "sentence describes the same event in another form, such as the passive. A plain BERT was not trained to compare meanings; one "
-    "Sentence-BERT learned from the graded pairs of *Ranking*, another from pairs of these two kinds, with other people."
-)
+PROSE = prose("vectors")
+
 PLAIN, TAUGHT = "bert, mean of tokens", "sentence-bert, from such pairs"
 GUESSING = 0.5
 
@@ -25,21 +22,12 @@ def plain_question(record: Nearer) -> Exercise:
     """Whether the mean of a plain BERT's states is misled by shared words."""
     n = record.ways.index(PLAIN)
     text, same, another = record.examples[0]
-    options = (
-        "the other event, more often than by chance",
-        "neither: a tie with guessing",
-        "the same event, more often than by chance",
-    )
-    answer = options[place(*record.intervals[0, n, 1:])]
-    asked = (
-        f"*{text}* — *{same}* — *{another}* Only the names are exchanged in the last one. Over all such questions: which sentence does the "
-        "mean of a plain BERT's states put nearer to the first?"
-    )
+    answer = place(*record.intervals[0, n, 1:])
     each = "; ".join(
         f"{way} {mean:.0%} ({low:.0%} to {high:.0%})"
         for way, (mean, low, high) in zip(record.ways, record.intervals[0], strict=True)
     )
-    return Exercise(asked, answer, f"The same event is nearer in: {each}.", options)
+    return PROSE.question("plain question", answer, text=text, same=same, another=another, each=each)
 
 
 def said(record: Nearer) -> str:
@@ -51,11 +39,7 @@ def said(record: Nearer) -> str:
         best, second = np.argsort(-rows[:, 0])[:2]
         leads = "best" if rows[best, 1] > rows[second, 2] else "in a tie for the best"
         parts.append(f"*{kind}* {gain if apart(rows[taught], rows[plain]) else 'a tie'} ({leads}: *{record.ways[best]}*)")
-    return (
-        f"Sentence-BERT from such pairs beside the plain BERT: {'; '.join(parts)}. **You may conclude** that the training objective "
-        "determines which sentences are near each other. **You may not conclude** that the order of the words is lost in a plain BERT: its "
-        "mean may hold it in a direction that hardly counts in the cosine."
-    )
+    return PROSE("misled: conclusion", gains="; ".join(parts))
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> bool:

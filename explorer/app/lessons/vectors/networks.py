@@ -14,8 +14,11 @@ from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import networks_questions as lesson
 from explorer.app.lessons.vectors import parts as lab
+from explorer.app.prose import prose
 from explorer.training.corpora import STORIES
 from explorer.views import VIEWS
+
+PROSE = prose("vectors")
 
 
 def network(word: str, near: str) -> Call:
@@ -39,7 +42,7 @@ def asked(key: str, first: tuple[str, str]) -> tuple[str, str]:
 
 def of_word2vec() -> None:
     """The network, after a guess."""
-    say(lesson.NETWORK)
+    say(PROSE("network"))
     call = partial(network, *asked("network", lesson.PAIR))
 
     def show() -> None:
@@ -53,7 +56,7 @@ def of_word2vec() -> None:
 
 def of_glove() -> None:
     """The weight f(X) of a pair, and how well its row is fitted."""
-    say(lesson.WEIGHT.format(stories=STORIES, texts=lab.TEXTS))
+    say(PROSE("weight", stories=STORIES, texts=lab.TEXTS))
     call = partial(row, *asked("cell", lesson.CELL))
     if lab.tried(call) is not None:
         web.show(VIEWS["glove-weight"], call())

@@ -14,8 +14,11 @@ from explorer.app.lessons.vectors import editing_questions as edits
 from explorer.app.lessons.vectors import parts as lab
 from explorer.app.lessons.vectors import questions as lesson
 from explorer.app.lessons.vectors import sentences_questions as whole
+from explorer.app.prose import prose
 from explorer.records import Exercise
 from explorer.views import VIEWS
+
+PROSE = prose("vectors")
 
 
 def pairs() -> None:
@@ -88,10 +91,7 @@ def sums() -> None:
 
 def ratios() -> None:
     """Ratios of counts."""
-    say(
-        "Why should differences mean anything? A word that is frequent near *he* but not near *she* has a large P(k | he) / P(k "
-        "| she); what both share cancels out. GloVe fits log X, so $(w_a - w_b)\\cdot\\tilde w_k$ approximates the logarithm of that ratio."
-    )
+    say(PROSE("ratios"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first = st.text_input("First word", "he", key="first", bind="query-params", width=200)
         second = st.text_input("Second word", "she", key="second", bind="query-params", width=200)
@@ -115,17 +115,7 @@ def asked() -> tuple[Exercise, ...]:
     return (*lesson.exercises(*fixed)[:3], *edits.exercises(made(editing.asked()))[:1], *of_sentences[:2])
 
 
-page = LessonPage(
-    "Vectors",
-    "A word is known by the words around it (the *distributional hypothesis*). **word2vec** learns to tell the context words of "
-    "a word from random words (negative samples); **GloVe** fits how often words occur near each other. The result is a table of "
-    "embeddings: one vector for each word.",
-    (
-        r"-\log\sigma(w\cdot c) - \sum_{k=1}^{5}\log\sigma(-w\cdot \bar c_k)",
-        r"\sum_{ij} f(X_{ij})\,(w_i\cdot\tilde w_j + b_i + \tilde b_j - \log X_{ij})^2",
-    ),
-    lesson.SYMBOLS,
-)
+page = LessonPage(PROSE)
 if not lab.trained():
     st.warning("There are no trained vectors yet: `python -m studies.recipes word2vec glove` trains and keeps them.")
     st.stop()
@@ -146,5 +136,5 @@ page.parts(
     PagePart("A vector for a sentence", sentences.section, "Sentences"),
     PagePart("Which way ranks sentences best", sentences.ranking, "Ranking"),
     *((PagePart("Where shared words mislead", misled.section, "Misled"),) if misled.there() else ()),
-    asking(asked, "vectors.exercise", (*lesson.DECK, *whole.DECK), lesson.NOTATION),
+    asking(asked, "vectors.exercise", PROSE),
 )

@@ -17,10 +17,13 @@ from explorer.app.exercises import plain, predict
 from explorer.app.frame import choose
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import questions as lesson
+from explorer.app.prose import prose
 from explorer.errors import ExplorerError, TextError
 from explorer.microworld.relations import relations
 from explorer.models.store import models
 from explorer.views import VIEWS
+
+PROSE = prose("vectors")
 
 NAMES, TEXTS, USES = ("word2vec", "glove"), 3000, 40
 READERS = ("elmo", "bert", "gpt2", "bert-deep", "roberta", "deberta")  # those whose vectors depend on the context
@@ -130,7 +133,7 @@ def in_context(name: str, word: str) -> Call:
 @st.fragment
 def many_contexts() -> None:
     """The vectors of one word in many sentences, layer by layer, in a model of the visitor's choice."""
-    say(lesson.MANY)
+    say(PROSE("contexts"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         offered = [name for name in READERS if name in models()]
         name = st.segmented_control(
@@ -148,10 +151,6 @@ def one_vector() -> None:
 
     def show_uses() -> None:
         say(lesson.by_layer(cosines))
-        st.caption(
-            f"Cosine between the vectors of *{lesson.SENSE}* in both sentences; layer 0 is the input of the first layer. You may conclude "
-            "which models can tell the two apart at all. You may not conclude that a lower cosine means a better representation: these are "
-            "only two sentences."
-        )
+        st.caption(PROSE("two senses: conclusion", word=lesson.SENSE))
 
     predict(lesson.sense_question(cosines), "guess.sense", show_uses)

@@ -14,10 +14,13 @@ from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import sentences_questions as lesson
 from explorer.app.lessons.vectors.parts import tried
+from explorer.app.prose import prose
 from explorer.models.store import models
 from explorer.records import Ranked
 from explorer.training.finetune import sentences
 from explorer.views import VIEWS
+
+PROSE = prose("vectors")
 
 NAME = "sentence-bert"
 ASKED = (
@@ -50,13 +53,7 @@ def measured() -> Ranked | None:
 
 def section() -> None:
     """One vector for a whole sentence, of the visitor's own sentences."""
-    say(
-        "To compare or search sentences, each needs one vector. One can take the **mean** of its words' vectors, "
-        "BERT's **[CLS]** or the mean of its states, the two states of **ELMo** that have read everything, $[b_{y_0}; f_{y_n}]$ (*both "
-        "ends*), or the mean of the states of all its words, $[b_{y_t}; f_{y_t}]$, composed as word vectors are. "
-        "None of them was trained to compare meanings; **Sentence-BERT** was: both sentences go through the *same* BERT, $u$ and $v$ are "
-        "the means of its states, and all of its weights are trained."
-    )
+    say(PROSE("sentences"))
     with st.container(horizontal=True):
         st.latex(r"\mathrm{softmax}(W\,[u;\ v;\ |u-v|])", width=260)
         st.latex(r"\text{or}\quad (\cos(u, v) - \mathrm{grade})^2", width=260)

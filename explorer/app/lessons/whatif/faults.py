@@ -17,8 +17,11 @@ from explorer.app.lessons import LESSONS
 from explorer.app.lessons.training import left_out, left_out_questions
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.app.lessons.whatif.edits import EDITS, changed
+from explorer.app.prose import prose
 from explorer.records import Curves, Exercise
 from explorer.views import VIEWS
+
+PROSE = prose("whatif")
 
 CASE, SCORE = "fault.case", "fault.score"
 MOVED = "How far the weights of each head moved"
@@ -105,11 +108,7 @@ def learned_fault(measured: Curves) -> str:
     """What a training without residual connections ends at, beside the whole model and mere frequencies."""
     ends = {label: line.y[-1] for label, line in left_out_questions.ends(measured).items()}
     whole, floor = ends[left_out_questions.WHOLE], ends[left_out_questions.FREQUENCIES]
-    return (
-        "**A sixth fault is learned.** Each fault above breaks a model that was trained without it. A small decoder that was *trained* "
-        f"without residual connections ends at {ends[RESIDUAL]:.2f} nats on new stories; the whole model at {whole:.2f}, token frequencies "
-        f"alone at {floor:.2f}."
-    )
+    return PROSE("learned fault", without=ends[RESIDUAL], whole=whole, floor=floor)
 
 
 def key_of(case: int, cases: Sequence[int]) -> str:

@@ -13,7 +13,10 @@ from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.whatif import edits, faults, parts
 from explorer.app.lessons.whatif import questions as lesson
+from explorer.app.prose import prose
 from explorer.views import VIEWS
+
+PROSE = prose("whatif")
 
 NOTHING, UNDONE = "nothing else", "nothing"  # as the second and as the first edit
 CHANGED = {"Predictions": "change", "Attention weights of the heads": "downstream"}
@@ -72,11 +75,7 @@ def each() -> None:
     web.show(VIEWS["damage"], call, question=(lesson.sum_question(read(call)), "guess.sum"))
 
 
-page = LessonPage(
-    "What if?",
-    "A figure shows what a part *does*. Whether the model *needs* it is another question: change the forward pass, and compare the "
-    "output. The weights of the model do not change.",
-)
+page = LessonPage(PROSE)
 with page.bar:
     name, text = asked()
 stream = "encoder" if opened(name).family == "encoder" else "decoder"
@@ -91,5 +90,5 @@ page.parts(
     PagePart("Bring the answer back", partial(parts.patches, name), "Patches"),
     PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes"),
     PagePart("Where a state comes from", partial(parts.ways, name, text), "Ways"),
-    asking(lambda: lesson.exercises(read(hurt(name, text))), "whatif.exercise", lesson.DECK, lesson.NOTATION),
+    asking(lambda: lesson.exercises(read(hurt(name, text))), "whatif.exercise", PROSE),
 )

@@ -13,9 +13,12 @@ from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read, target_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.prose import prose
 from explorer.errors import ChoiceError, ExplorerError
 from explorer.records import Trace
 from explorer.views import VIEWS, theme
+
+PROSE = prose("whatif")
 
 WAYS = {"zeros": 0.0, "half as long": 0.5, "twice as long": 2.0, "reversed": -1.0}
 EXAMPLES = {  # by family: the word that differs, the rest of the text, and the answers that it decides between
@@ -23,21 +26,6 @@ EXAMPLES = {  # by family: the word that differs, the rest of the text, and the 
     "decoder": (("Sara", "Ben"), " was tired because", (" she", " he")),
     "encoder-decoder": (("The dog", "The cat"), " was tired.", (" dog", " cat")),
 }
-PATCHED = (
-    "Two texts differ in one word, and so does the answer. Run the changed text, but take **one** vector from the clean run, and see "
-    "whether the clean answer returns. Done for every layer and position, this shows the path that the word's information takes through "
-    "the model."
-)
-WRITTEN = (
-    "Whatever a part adds to the residual stream reaches the output layer directly, too. Multiplied by the embeddings of the "
-    "vocabulary it becomes a score for each token: some are promoted, others suppressed. For a head that looks at one token alone "
-    "this is $x\\,W_V W_O W_U$, with the token's vector $x$ and the output layer's matrix $W_U$; for a unit of the feed-forward layer, "
-    "its row of the second matrix times $W_U$."
-)
-FLOWS = (
-    "Every state is a sum: the state before, what each head brought from each position, what the feed-forward layer added. Follow the "
-    "large parts backwards from one state, and most of the model turns out to add little."
-)
 
 
 def whole(label: str, last: int, start: int, key: str) -> int:
@@ -96,7 +84,7 @@ def shown(view: str, call: Call, **options: Any) -> None:
 
 def patches(name: str) -> None:
     """The sweep of patches over two texts of one's own."""
-    say(PATCHED)
+    say(PROSE("patched"))
     model = opened(name)
     known = model.tokenizer.vocabulary.mask
     mask = "" if known is None else model.tokenizer.text_of(known)
@@ -113,7 +101,7 @@ def patches(name: str) -> None:
 
 def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
     """What a head, looking at one token, or a unit writes to the vocabulary."""
-    say(WRITTEN)
+    say(PROSE("written"))
     layers, heads = opened(name).streams[stream]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         part = st.segmented_control(
@@ -140,5 +128,5 @@ def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
 
 def ways(name: str, text: str) -> None:
     """The ways of information into one state."""
-    say(FLOWS)
+    say(PROSE("flows"))
     shown("flow", Call(ex.analysis.information_flow, model_of(name), text, **target_of(opened(name), text)))

@@ -16,9 +16,12 @@ from explorer.app.glossary import say
 from explorer.app.lessons.yours import layers_questions as lesson
 from explorer.app.lessons.yours.twin import twin_of
 from explorer.app.lessons.yours.upload import Upload
+from explorer.app.prose import prose
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
 from explorer.views import VIEWS
+
+PROSE = prose("yours")
 
 TEXTS, SENTENCES = 16, 4
 TWIN = "its random twin"
@@ -49,7 +52,7 @@ def asked() -> Any:
 def show_likeness(names: Sequence[str | Upload]) -> None:
     """Two models, and how alike their layers are, after a guess."""
     if not present.on():
-        say(lesson.ALIKE)
+        say(PROSE("alike"))
     brought = {one.name if isinstance(one, Upload) else one: one for one in names}
     offered = [*dict.fromkeys([*brought, *_readers()])]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -65,7 +68,7 @@ def show_likeness(names: Sequence[str | Upload]) -> None:
 def show_space(names: Sequence[str | Upload]) -> None:
     """The words of stories in one layer of a model."""
     if not present.on():
-        say(lesson.SPACE)
+        say(PROSE("space"))
     brought = {one.name if isinstance(one, Upload) else one: one for one in names}
     name = one_of("Model", [*dict.fromkeys([*brought, *_readers()])], "space.model", next(iter(brought)))
     call = Call(ex.analysis.word_states, opening_of(brought.get(name, name)), stories())

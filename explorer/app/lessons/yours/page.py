@@ -18,13 +18,12 @@ from explorer.app.lessons.yours import layers, twin
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours.pair import show_pair
 from explorer.app.lessons.yours.upload import Upload, take_along, uploaded
+from explorer.app.prose import prose
 from explorer.errors import ExplorerError, an
 from explorer.models.store import models
 
-HOW = (
-    "Give the path of a **folder** with a checkpoint (`./my-model`; nothing is fetched), or a name on the Hugging Face **hub** "
-    "(`org/model`, or `hub:gpt2`; needs the network once). Only safetensors are read, and no code from a checkpoint is ever run."
-)
+PROSE = prose("yours")
+
 LETTERS = 500
 
 
@@ -40,8 +39,17 @@ def report(model: Any, record: Any) -> None:
     longest = min(512, getattr(model, "longest", 512))
     need = cost(model, longest, longest if model.family == "encoder-decoder" else 0)
     say(
-        f"**{plain(model.name)}** is {kind} ({streams}; {weights:,} weights). "
-        f"{match} A trace of {longest} tokens takes **{need / 1e6:.0f} MB** (limit: {MEMORY / 1e6:.0f})."
+        PROSE(
+            "report",
+            name=plain(model.name),
+            kind=kind,
+            streams=streams,
+            weights=weights,
+            match=match,
+            longest=longest,
+            megabytes=need / 1e6,
+            limit=MEMORY / 1e6,
+        )
         + (" Choose layers: `layers=[0]`." if need > MEMORY else "")
     )
     if reason := getattr(model, "without_blocks", ""):
@@ -106,10 +114,7 @@ def opened_models() -> list[Any]:
 def classes() -> None:
     """Which architectures open."""
     table = made(TABLE)
-    say(
-        f"Each was built tiny, with random weights, traced, and compared with its Hugging Face class: {table.versions}. *Stages*: "
-        "every step of attention. *Weights*: the attention weights only. A difference of 0 means bit-identical."
-    )
+    say(PROSE("architectures", table=table))
     st.dataframe(
         [
             {"class": row.architecture, "family": row.family, "shown": row.way, "weights differ by": row.weights,
@@ -122,7 +127,7 @@ def classes() -> None:
 
 
 TABLE = Call(ex.support_table)
-page = LessonPage("Your model", HOW if hosted.uploads() else hosted.CLOSED)
+page = LessonPage(PROSE, "" if hosted.uploads() else hosted.CLOSED)
 with page.bar:
     names, beside, text = asked_models()
 page.parts(
@@ -134,5 +139,5 @@ page.parts(
     PagePart("Trained or random?", partial(twin.guessing, beside, text), "Random twin"),
     PagePart("Open and closed models", twin.openness, "Openness"),
     PagePart("Take it with you", partial(take_along, beside), "Files"),
-    asking(lambda: lesson.exercises(read(trace_of(beside, text))), "yours.exercise", lesson.DECK, lesson.NOTATION),
+    asking(lambda: lesson.exercises(read(trace_of(beside, text))), "yours.exercise", PROSE),
 )

@@ -14,12 +14,11 @@ from explorer.app.controls import attentive, model_of, one_of, opened, read, tar
 from explorer.app.glossary import say
 from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.yours.upload import Upload
+from explorer.app.prose import prose
 from explorer.views import VIEWS
 
-SAID = (
-    "Change one word, or the model, and see what follows. The two texts are aligned: a column is a **unit**, the smallest stretch of text "
-    "that ends at the end of a token in both. Click one to hold it; pictures mark it."
-)
+PROSE = prose("yours")
+
 OTHER = "The dog did not cross the river because it was too wide."  # beside the first sentence, where one model reads both
 SHOWS = {"Predictions": "beside-predictions", "Attention": "beside-attention", "States": "beside-states"}
 
@@ -29,7 +28,7 @@ def show_pair(names: Sequence[str | Upload], text: str) -> None:
     visitor brought first.
     """
     if not present.on():
-        say(SAID)
+        say(PROSE("side by side"))
     brought = {one.name if isinstance(one, Upload) else one: one for one in names}
     offered = list(dict.fromkeys([*brought, *attentive()]))
     with st.container(horizontal=True, vertical_alignment="bottom"):

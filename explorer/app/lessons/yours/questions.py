@@ -4,38 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from explorer.app.prose import prose
 from explorer.models import run_folder
 from explorer.models.card_figures import shipped_figures
 from explorer.models.store import models
 from explorer.records import Exercise, Trace
 
-NOTATION = (
-    "Perplexity is $2^{H}$ with $H$ in bits *per token*. Models with different tokenizers have different perplexities on the same text; "
-    "bits per character can be compared."
-)
-DECK = (
-    ("L1, performance", "test perplexities side by side", "comparable only for the same tokenizer on the same text"),
-    (
-        "L2, models",
-        "*open* models",
-        "often only open *weights*: vocabulary, shapes and values can be read; training data and code may be closed",
-    ),
-)
+PROSE = prose("yours")
 
 
-TWIN = (
-    "Two models of the same architecture read your sentence with the same tokenizer. One is trained, the other has random weights. These "
-    "are all of their heads."
-)
-TWINS = (
-    "You may conclude that a trained head chooses: it uses fewer of the tokens that it may see. You may not conclude from a picture alone "
-    "what a head is for; nor that all random weights look so even: larger ones, or a position scheme that prefers near tokens, would not. "
-    "Compare with a random twin before you explain a picture."
-)
-OPEN = (
-    "Whether one may study a model depends on what its makers publish. The pages of this explorer need the weights; what a model "
-    "read can only be asked where the data are open as well."
-)
 FIRST, OTHERS = "gpt", ("llama", "olmo", "olmo2")  # BPE over letters, and over bytes
 KINDS = ("text it writes", "probabilities of tokens", "weights, attention, states", "training data", "code and checkpoints")
 OPENNESS = (  # L2, Open vs. Closed Models; how much of the five columns each kind publishes
@@ -48,17 +25,6 @@ PRICES = (
     ("gpt-4-32k", 0.06, 0.12),
     ("gpt-3.5-turbo-0125", 0.0005, 0.0015),
 )  # L2: dollars for 1,000 tokens
-PRICED = (
-    "Prices as the slide of L2 prints them, for 1,000 tokens of input and of output; they have changed since. A model with open weights "
-    "costs no fee, but the computer that runs it does. The same text has more tokens in some languages than in others (lesson *Tokens*), "
-    "so it costs more there."
-)
-LINKS = (
-    "**Further.** [OLMo](https://allenai.org/olmo): data (Dolma, three trillion tokens), code, and more than 500 checkpoints for each "
-    "of four models of 7 B weights, so that one can look at a training as on the page *Pre-training live*. "
-    "[Llama](https://www.llama.com/), open weights. [A survey of large language models](https://arxiv.org/abs/2303.18223). [The Open LLM "
-    "Leaderboard](https://huggingface.co/spaces/HuggingFaceH4/open_llm_leaderboard)."
-)
 
 
 def used(trace: Trace) -> float:
@@ -74,11 +40,7 @@ def used(trace: Trace) -> float:
 
 def twin_question(trained: Trace, random: Trace, turned: bool) -> Exercise:
     """Which of the two pictures belongs to the trained model."""
-    why = (
-        f"Of the tokens that it may see, a row of the trained model uses {used(trained):.0%} on average, one of its random twin "
-        f"{used(random):.0%} (e to the entropy of the row, divided by the number of these tokens)."
-    )
-    return Exercise("Which of the two is trained, A or B?", "B" if turned else "A", why, ("A", "B"))
+    return PROSE.question("twin question", "B" if turned else "A", trained_used=used(trained), random_used=used(random))
 
 
 def opened_by_kind() -> list[dict[str, str]]:
@@ -111,15 +73,19 @@ def perplexity_question() -> Exercise:
     better = FIRST if mine[2] < bits else other
     options = (f"{FIRST}", other, "these two numbers do not say")
     letters, theirs = np.log2(mine[1]) / mine[2], np.log2(perplexity) / bits
-    why = (
-        f"They are per token, and a token of *{FIRST}* has {letters:.2f} characters on average, one of *{other}* {theirs:.2f}. Per "
-        f"character *{FIRST}* needs {mine[2]:.3f} bits and *{other}* {bits:.3f}: *{better}* is better, whatever the perplexities say."
+    return PROSE.question(
+        "perplexity question",
+        options[2],
+        options=options,
+        first=FIRST,
+        mine=mine,
+        other=other,
+        perplexity=perplexity,
+        letters=letters,
+        theirs=theirs,
+        bits=bits,
+        better=better,
     )
-    asked = (
-        f"On the same new stories, *{FIRST}* has the perplexity {mine[1]:.2f} and *{other}*, with another tokenizer, {perplexity:.2f}. "
-        "Which predicts text better?"
-    )
-    return Exercise(asked, options[2], why, options)
 
 
 def _measured(name: str) -> tuple[str, float, float]:
@@ -142,21 +108,15 @@ def exercises(trace: Trace) -> tuple[Exercise, ...]:
     share, top = float(np.exp(-(weights[weights > 0] * np.log(weights[weights > 0])).sum())), int(weights.argmax())
     seen = int(first.allowed[row].sum())
     asked = [
-        Exercise(
-            f"*{trace.model}*, {where}. How large is its largest attention weight?", float(weights[top]),
-            f"It is that of *{columns.texts[top]}* (position {top}).",
+        PROSE.question(
+            "exercise: largest weight", float(weights[top]), trace=trace, where=where, token=columns.texts[top], top=top
         ),
-        Exercise(
-            "The same row: how many tokens does it use? (e to its entropy)", share,
-            f"It may see {seen}. Even weights would use all of them, a single weight of 1 only one token.", digits=1,
-        ),
-        Exercise(
-            "How many attention weights does this trace hold in its first layer?", float(first.weights.size),
-            f"{first.heads} heads × {first.weights.shape[1]} queries × {first.weights.shape[2]} keys.", digits=0,
-        ),
-    ]  # fmt: skip
+        PROSE.question("exercise: tokens used", share, digits=1, seen=seen),
+        PROSE.question("exercise: weights held", float(first.weights.size), digits=0, first=first),
+    ]
     if first.q is not None:
         size = first.q.shape[-1]
-        why = f"{first.heads} heads × {size} = {first.heads * size:,} dimensions together."
-        asked.append(Exercise("How many dimensions has a query vector of one head?", float(size), why, digits=0))
+        asked.append(
+            PROSE.question("exercise: width of a head", float(size), digits=0, first=first, size=size, total=first.heads * size)
+        )
     return tuple(asked)

@@ -13,11 +13,14 @@ from explorer.app.controls import model_of, opened, read, target_of, trace_of
 from explorer.app.exercises import plain, predict
 from explorer.app.glossary import say
 from explorer.app.lessons.yours import questions as lesson
+from explorer.app.prose import prose
 from explorer.models.factory import settings_of
 from explorer.models.presets import PRESETS
 from explorer.records import Trace
 from explorer.views import VIEWS
 from explorer.views.inside import NOBODY
+
+PROSE = prose("yours")
 
 ABOVE = 70
 
@@ -44,7 +47,7 @@ def guessing(name: str, text: str) -> None:
         return
     traces = (read(trace_of(name, text)), read(Call(ex.trace, twin_of(name), text, **target_of(opened(name), text))))
     turned = len(text) % 2 == 1
-    say(lesson.TWIN)
+    say(PROSE("twin"))
     for column, trace, key in zip(st.columns(2), traces[::-1] if turned else traces, ("A", "B"), strict=True):
         with column:
             drawn(trace, key)
@@ -53,12 +56,12 @@ def guessing(name: str, text: str) -> None:
 
 def _concluded() -> None:
     """What the two pictures show, and what not."""
-    say(lesson.TWINS, small=True)
+    say(PROSE("twins"), small=True)
 
 
 def openness() -> None:
     """What may be seen of a model, and what it costs."""
-    say(lesson.OPEN)
+    say(PROSE("openness"))
     st.table(lesson.opened_by_kind())
     st.subheader("What an answer costs", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -69,5 +72,5 @@ def openness() -> None:
             st.number_input("Tokens of the answer", 1, 1_000_000, 500, 100, key="price.wrote", bind="query-params", width=200)
         )
     st.table(lesson.prices(asked, wrote))
-    say(lesson.PRICED, small=True)
-    say(lesson.LINKS)
+    say(PROSE("priced"), small=True)
+    say(PROSE("links"))

@@ -16,14 +16,11 @@ from explorer.app.call import Call, Given
 from explorer.app.controls import opened
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.prose import prose
 from explorer.errors import ExplorerError
 from explorer.models.hub import archive
 
-SHARING = (
-    "**Sharing.** The address of this page holds what you chose: the name or folder, the model beside it, the sentence and the pictures. "
-    "A hub name opens anywhere; a folder only on the same machine. An uploaded model does *not* travel with the address: it stays in this "
-    "session, and is deleted with it."
-)
+PROSE = prose("yours")
 
 
 class Upload:
@@ -61,8 +58,7 @@ def uploaded() -> Upload | None:
         "Or upload a .zip",
         type="zip",
         key="upload",
-        help=f"A small checkpoint (at most {archive.PACKED / 1e6:.0f} MB, {archive.UNPACKED / 1e6:.0f} MB unpacked): config.json, the "
-        "tokenizer's files and *.safetensors. Pickled weights are never opened.",
+        help=PROSE("upload", packed=archive.PACKED / 1e6, unpacked=archive.UNPACKED / 1e6),
     )
     held = st.session_state.get("upload.held")
     if file is None:
@@ -81,11 +77,8 @@ def uploaded() -> Upload | None:
 
 def take_along(name: str) -> None:
     """One of our models as a plain Hugging Face checkpoint in a .zip."""
-    st.caption(SHARING)
-    say(
-        f"**{plain(name)}** as a plain Hugging Face checkpoint: unpack it, and `AutoModel.from_pretrained('./{name}')` opens it without "
-        "this explorer. You may conclude that both compute the same; you may not conclude that a tiny model is good for anything else."
-    )
+    st.caption(PROSE("sharing"))
+    say(PROSE("take along", shown=plain(name), name=name))
     try:
         st.download_button(f"{name}.zip", checkpoint(name), f"{name}.zip", "application/zip", key="take", on_click="ignore")
     except ExplorerError as error:
