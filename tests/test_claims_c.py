@@ -57,7 +57,7 @@ def test_no_text_repeats_a_masking_rate_that_only_a_plan_knows() -> None:
 
 def test_a_sum_of_damages_may_add_up_and_the_caption_says_so() -> None:
     assert "The effects need not add up" in VIEWS["damage"].caption
-    assert "nearly adds up" in whatif.ADDS["about the sum"]
+    assert "nearly adds up" in whatif.ADDS[1]
 
 
 def test_a_line_through_the_weights_proves_no_barrier_and_no_wide_minimum() -> None:

@@ -132,7 +132,7 @@ def asked() -> tuple[Exercise, ...]:
 
 COST = Call(ex.text.fertility, SHELF)
 LONG = Call(ex.text.segments, Call(ex.text.classroom.toys, 60), SHELF.item("wordpiece"))
-page = LessonPage(PROSE, PROSE("about", classroom=classroom))
+page = LessonPage(PROSE, PROSE("about", stories=classroom.STORIES))
 page.parts(
     PagePart("Learned merge by merge", merges, "Learn"),
     PagePart("Count or score?", growth),
