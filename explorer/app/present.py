@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
+from segno import QRCode, make_qr
 
 from explorer.app import hosted
-from explorer.app.qr import TooLong, svg
 
 SIZED = re.compile(r"font-size:\s*(\d+)px")
 SCREEN = 640  # as high as a picture may be: what a projector of 1,080 lines leaves below the bar
 LARGE = 1.5  # times the type of a page, for a room
 TEXTS = ("textfont", "insidetextfont", "outsidetextfont")
+LONGEST = 858  # bytes of a QR code of 97 × 97 modules, the smallest that a telephone reads from a projector
 KEY, PART, ANSWERS = "present", "part", "present.answers"
 STYLE = """<style>
 [data-testid=stHeader], .st-key-tour, .stMainBlockContainer [data-testid=stCaptionContainer],
@@ -142,10 +144,21 @@ def _share() -> None:
 
 def code(text: str) -> None:
     """A text as a QR code, black on white in both themes."""
-    try:
-        st.image(svg(text), width="stretch", alt="QR code of the address of this page")
-    except TooLong as error:
-        st.text(error)
+    if (length := len(text.encode())) > LONGEST:
+        st.text(f"The address has {length:,} bytes; a QR code here holds {LONGEST}. Shorten the text on the page.")
+        return
+    drawing = qr_code(text).svg_data_uri(border=4, light="#fff", omitsize=True)
+    st.image(drawing, width="stretch", alt="QR code of the address of this page")
+
+
+@lru_cache(maxsize=64)
+def qr_code(text: str) -> QRCode:
+    """The QR code of a text, with the lowest error correction: the largest modules.
+
+    >>> qr_code("http://127.0.0.1:8501/").designator
+    '2-L'
+    """
+    return make_qr(text.encode(), error="l", boost_error=False)
 
 
 def keys(parts: Sequence[str], part: str) -> None:
