@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from conftest import sample
+from offline import Watch
+from playwright.sync_api import Browser
+from test_board_browser import NUMBERS, close, shown
+from test_twins import shaken
 
 import explorer as ex
+from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.attention import attend
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
+from explorer.nn.fast.attention import fused_attention
 from explorer.nn.layers import ACTIVATIONS, NORM_PLACES, NORMS
 from explorer.nn.positions import POSITIONS, PositionContext
 from explorer.nn.transformer import Transformer, initialise
@@ -113,6 +120,33 @@ def test_attend_is_the_formula() -> None:
     shares = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
     np.testing.assert_allclose(weights.numpy(), shares, atol=1e-6)
     np.testing.assert_allclose((weights @ v).numpy(), shares @ V, atol=1e-5)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("name", "positions"), [("gpt2", "t5"), ("bert", "alibi")])
+def test_the_four_places_of_the_formula_agree(
+    browser: Browser, tmp_path: Path, gpt2: TransformerModel, name: str, positions: str
+) -> None:
+    """Step by step (`nn`), fused (`nn.fast`), derived from a record (NumPy) and in the browser (JavaScript): with bias and mask."""
+    shape = {"dim": 32, "heads": 4, "layers": 1, "hidden": 48, "length": 40}
+    model = ex.build(name, tokenizer=gpt2.tokenizer, device="cpu", seed=3, positions=positions, **shape)
+    shaken(model.module, 3)
+    trace, watch = ex.trace(model, "The dog ran home because it was hungry.", blocks=True), Watch()
+    record = trace.attention[0]
+    q, k, v, bias, allowed = (torch.tensor(x)[None] for x in (record.q, record.k, record.v, record.bias, record.allowed[None]))
+    weights = attend(q, k, record.scale, bias, allowed)
+    context = fused_attention((q, k, v), bias, None, scale=record.scale, causal=name == "gpt2", dropout=0.0)
+    page = shown(browser, trace, tmp_path, watch)
+    for head in range(record.heads):
+        exact = record.derived(head)
+        np.testing.assert_allclose(weights[0, head], exact, atol=1e-6)
+        for other in ((weights @ v)[0, head], context[0, head], record.stage("context", head)):
+            np.testing.assert_allclose(other, exact @ v[0, head].numpy(), atol=1e-5)
+        numbers = page.evaluate(NUMBERS, [0, head])
+        close(numbers["weights"], exact)
+        close(numbers["context"], exact @ v[0, head].numpy())
+    assert record.weights.max() > 3 / len(trace.source), "the scores decide something"
+    page.context.close()
 
 
 @pytest.mark.parametrize("number", sample(60, 16))

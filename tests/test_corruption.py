@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from conftest import sample
 
 import explorer as ex
 from explorer.corruption import masking, noises, prediction, sentences, spans
-from explorer.corruption.rows import KEPT, MASKED, Corrupted, Rows, rows_of
+from explorer.corruption.rows import KEPT, MASKED, REPLACED, SCORED, Corrupted, Rows, rows_of
 from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.models.transformer import TransformerModel
 from explorer.records import Corruption, Vocabulary
@@ -116,6 +117,18 @@ def test_masking_takes_an_exact_share_and_splits_it_80_10_10() -> None:
     np.testing.assert_array_equal(ids[~made.scored], rows.ids[~made.scored])
     places = made.scored[:, 1:41].mean(axis=0)
     assert abs(places - 0.15).max() < 5 * math.sqrt(0.15 * 0.85 / 500), "every place is as likely"
+
+
+@pytest.mark.parametrize("strategy", [masking.mlm, masking.whole_word, masking.spanbert])
+def test_what_was_done_to_each_predicted_token_is_recorded(strategy: Callable[..., Corrupted]) -> None:
+    rows = batch(300, 40)
+    made = strategy(rows, PIECES, np.random.default_rng(0))
+    ids, action, changed = made.source.ids, made.source.action, made.source.ids != rows.ids
+    np.testing.assert_array_equal(action == MASKED, ids == 4)
+    assert not (changed & ~np.isin(action, (MASKED, REPLACED))).any() and not (changed & (action == SCORED)).any()
+    np.testing.assert_array_equal(action != KEPT, made.scored)
+    count = int(made.scored.sum())
+    assert abs(float((action[made.scored] == REPLACED).mean()) - 0.1) < 0.03 and count > 1000
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.4, 0.8, 1.0])

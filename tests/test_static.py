@@ -15,7 +15,7 @@ from explorer.analysis.word_vectors import analogy, neighbours
 from explorer.errors import ChoiceError
 from explorer.microworld.relations import relations
 from explorer.models.vectors import StaticModel
-from explorer.nn.sparse import products
+from explorer.nn.fast.sparse import products
 from explorer.text.cooccurrence import NEGATIVES, WINDOW, CountedExamples, cells, negatives, pairs_of
 from explorer.text.examples import Example
 from explorer.text.tokenizers import Tokenizer

@@ -30,8 +30,8 @@ def hide(text: str | Tokens, words: Sequence[int | str], *, tokenizer: Tokenizer
     known = written_words(tokens, tokenizer)
     chosen = np.isin(numbers, [place for word in words for place in _numbers(word, known)])
     rows = row_of(tokens)
-    made = rows.changed(chosen[None], tokenizer.vocabulary.mask, MASKED)
-    return corruption_record("chosen", tokens, Corrupted(made, chosen[None]), tokenizer, 0, float("nan"))
+    source = rows.changed(chosen[None], tokenizer.vocabulary.mask, MASKED)
+    return corruption_record("chosen", tokens, Corrupted(source, chosen[None]), tokenizer, 0, float("nan"))
 
 
 def written_words(tokens: Tokens, tokenizer: Tokenizer) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def _numbers(word: int | str, known: tuple[str, ...]) -> list[int]:
     """The numbers of a word: itself, or wherever this word is written."""
     if not isinstance(word, str):
         return [check_index("word", word, len(known))]
-    found = [n for n, text in enumerate(known) if text.lower() == word.lower().strip()]
-    if not found:
+    numbers = [n for n, text in enumerate(known) if text.lower() == word.lower().strip()]
+    if not numbers:
         raise TextError(f"There is no word {repeated(word)} in this text. Its words are: {' '.join(known)}.")
-    return found
+    return numbers

@@ -56,12 +56,12 @@ class Batch:
     def pad_to(self, widths: Mapping[str, int], pad: int | None) -> Batch:
         """The same with padding up to these widths."""
         fill = {"source": pad or 0, "labels": pad or 0}
-        made: dict[str, Any] = {}
+        parts: dict[str, Any] = {}
         for name, width in widths.items():
             rows = getattr(self, name)
             more = max(0, width - rows.shape[1])
-            made[name] = np.pad(rows, ((0, 0), (0, more)), constant_values=fill.get(name, 0))
-        return replace(self, **made)
+            parts[name] = np.pad(rows, ((0, 0), (0, more)), constant_values=fill.get(name, 0))
+        return replace(self, **parts)
 
 
 @dataclass(frozen=True)
@@ -89,18 +89,18 @@ def add_special(
     parts = {name: [getattr(story, name)[:room] for story in stories] for name in ("ids", "words", "sentences")}
     longest = max(len(ids) for ids in parts["ids"]) + (first is not None) + (last is not None)
     shift = int(first is not None)
-    made = {"ids": np.full((len(stories), longest), vocabulary.pad or 0), "words": np.full((len(stories), longest), -1)}
-    made["sentences"] = made["words"].copy()
+    filled = {"ids": np.full((len(stories), longest), vocabulary.pad or 0), "words": np.full((len(stories), longest), -1)}
+    filled["sentences"] = filled["words"].copy()
     counts = np.array([len(ids) for ids in parts["ids"]])
     inside = (np.arange(longest) >= shift) & (np.arange(longest) < shift + counts[:, None])
     for name, values in parts.items():
-        made[name][inside] = np.concatenate(values)
+        filled[name][inside] = np.concatenate(values)
     if first is not None:
-        made["ids"][:, 0] = first
+        filled["ids"][:, 0] = first
     if last is not None:
-        made["ids"][np.arange(len(stories)), shift + counts] = last
+        filled["ids"][np.arange(len(stories)), shift + counts] = last
     attention_mask = np.arange(longest) < (counts + shift + (last is not None))[:, None]
-    return rows_of(made["ids"], attention_mask, made["words"], made["sentences"])
+    return rows_of(filled["ids"], attention_mask, filled["words"], filled["sentences"])
 
 
 def collate_causal(stories: Sequence[Example], context: BatchContext) -> Batch:
@@ -123,7 +123,7 @@ def collate_mlm_nsp(stories: Sequence[Example], context: BatchContext) -> Batch:
     A text that is too short for a pair is read whole, and what follows it is not asked (label −100).
     """
     each = [replace(context, rng=rng) for rng in context.rngs] or [context] * len(stories)
-    pairs = [_pair(story, one) for story, one in zip(stories, each, strict=True)]
+    pairs = [_pair(story, generator) for story, generator in zip(stories, each, strict=True)]
     rows = add_special(
         [pair for pair, _, _ in pairs],
         context.vocabulary,
@@ -144,14 +144,14 @@ def _hide(rows: Rows, context: BatchContext) -> Corrupted:
 
 def collate_mlm_coref(stories: Sequence[Example], context: BatchContext) -> Batch:
     """The hidden tokens; and for every pronoun that can be seen, which earlier tokens mean the same [row, pronoun, token]."""
-    made = collate_mlm(stories, context)
-    antecedent = np.zeros((*made.source.shape, made.source.shape[1]), bool)
+    batch = collate_mlm(stories, context)
+    antecedent = np.zeros((*batch.source.shape, batch.source.shape[1]), bool)
     for row, story in enumerate(stories):
         for query, key in story.links if isinstance(story, CorefExample) else ():
-            if query + 2 < made.source.shape[1]:  # counted without [CLS]
+            if query + 2 < batch.source.shape[1]:  # counted without [CLS]
                 antecedent[row, query + 1, key + 1] = True
-    antecedent &= (made.attention_mask & (made.source == made.labels))[:, :, None]
-    return replace(made, extras={"antecedent": antecedent})
+    antecedent &= (batch.attention_mask & (batch.source == batch.labels))[:, :, None]
+    return replace(batch, extras={"antecedent": antecedent})
 
 
 def replaced_tokens(stories: Sequence[Example], context: BatchContext) -> Batch:
@@ -172,8 +172,8 @@ def replaced_tokens(stories: Sequence[Example], context: BatchContext) -> Batch:
     return Batch(source, rows.attention_mask, np.zeros_like(rows.ids), rows.ids, chosen, extras)
 
 
-def _in_place(rows: Rows, made: Corrupted, segments: np.ndarray, extras: dict[str, np.ndarray]) -> Batch:
-    return Batch(made.source.ids, rows.attention_mask, segments, rows.ids, made.scored, extras)
+def _in_place(rows: Rows, corrupted: Corrupted, segments: np.ndarray, extras: dict[str, np.ndarray]) -> Batch:
+    return Batch(corrupted.source.ids, rows.attention_mask, segments, rows.ids, corrupted.scored, extras)
 
 
 def _pair(story: Example, context: BatchContext) -> tuple[Example, int, int]:
@@ -214,12 +214,12 @@ def _stranger(story: Example, cut: int, context: BatchContext) -> tuple[Example,
 def collate_seq2seq(stories: Sequence[Example], context: BatchContext) -> Batch:
     """Damaged text to read and text to write: BART's noises, T5's spans, PEGASUS's gap sentences."""
     rows = add_special(stories, context.vocabulary, context.length, ends=(context.vocabulary.cls, context.vocabulary.last))
-    made = _hide(rows, context)
-    assert made.target is not None
-    longest = min(made.target.shape[1], context.length)
-    ids = made.source.ids[:, : context.length]  # a mask put in may be one too many
-    attention_mask = made.source.attention_mask[:, : context.length]
-    return Batch(ids, attention_mask, np.zeros_like(ids), made.target[:, :longest], made.scored[:, :longest])
+    corrupted = _hide(rows, context)
+    assert corrupted.target is not None
+    longest = min(corrupted.target.shape[1], context.length)
+    ids = corrupted.source.ids[:, : context.length]  # a mask put in may be one too many
+    attention_mask = corrupted.source.attention_mask[:, : context.length]
+    return Batch(ids, attention_mask, np.zeros_like(ids), corrupted.target[:, :longest], corrupted.scored[:, :longest])
 
 
 def collate_bilm(stories: Sequence[CharExample], context: BatchContext) -> Batch:
@@ -283,8 +283,8 @@ def collate_each(collate: Collate, stories: Iterable[tuple[Any, np.random.Genera
 
 def collate_rows(collate: Collate, stories: Iterable[tuple[Any, np.random.Generator]], context: BatchContext) -> Batch:
     """The same, each row made alone, whatever the objective does."""
-    made = [collate([story], replace(context, rng=rng)) for story, rng in stories]
-    widths = {name: max(one.widths[name] for one in made) for name in made[0].widths}
-    rows = [one.pad_to(widths, context.vocabulary.pad) for one in made]
+    batches = [collate([story], replace(context, rng=rng)) for story, rng in stories]
+    widths = {name: max(batch.widths[name] for batch in batches) for name in batches[0].widths}
+    rows = [batch.pad_to(widths, context.vocabulary.pad) for batch in batches]
     parts = {name: np.concatenate([getattr(row, name) for row in rows]) for name in widths}
     return Batch(**parts, extras={name: np.concatenate([row.extras[name] for row in rows]) for name in rows[0].extras})

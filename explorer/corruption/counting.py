@@ -44,8 +44,8 @@ def rates(text: str | Tokens, *, tokenizer: Tokenizer, draws: int = 500, seed: i
     ways = counted_strategies(tokenizer.vocabulary)
     realised = []
     for strategy, options in ways.values():
-        made = applied(strategy, rows, tokenizer, np.random.default_rng(seed), options)
-        realised.append(hidden_share(rows, made))
+        corrupted = applied(strategy, rows, tokenizer, np.random.default_rng(seed), options)
+        realised.append(hidden_share(rows, corrupted))
     nominal = [nominal_rate(strategy, options) for strategy, options in ways.values()]
     return Rates(tuple(ways), np.array(nominal), np.array(realised), int(rows.free[0].sum()))
 
@@ -66,10 +66,10 @@ def copies(text: str | Tokens, tokenizer: Tokenizer, count: int) -> Rows:
         raise TextError(
             f"{count:,} draws of {len(tokens):,} tokens would take too much memory. Shorten the text, or draw less often."
         )
-    one = row_of(tokens)
-    if not one.free.any():
+    row = row_of(tokens)
+    if not row.free.any():
         raise TextError("There is nothing to hide: the text is empty. Write a sentence.")
-    return rows_of(*(np.repeat(part, count, axis=0) for part in (one.ids, one.attention_mask, one.words, one.sentences)))
+    return rows_of(*(np.repeat(part, count, axis=0) for part in (row.ids, row.attention_mask, row.words, row.sentences)))
 
 
 @checked
@@ -82,30 +82,30 @@ def span_lengths(text: str | Tokens, strategy: str, *, tokenizer: Tokenizer, dra
     if strategy not in laws():
         raise unknown("strategy with spans", strategy, laws())
     rows, seed = copies(text, tokenizer, draws), check_seed(seed)
-    made = applied(strategy, rows, tokenizer, np.random.default_rng(seed), {})
-    found = _words_of(rows, made) if "span" in made.labels else _pieces_of(made)
+    corrupted = applied(strategy, rows, tokenizer, np.random.default_rng(seed), {})
+    lengths = _words_of(rows, corrupted) if "span" in corrupted.labels else _pieces_of(corrupted)
     law = laws()[strategy](int(rows.free[0].sum()))
-    size = max(len(law), int(found.max(initial=0)) + 1)
+    size = max(len(law), int(lengths.max(initial=0)) + 1)
     least = 0 if law[0] else 1  # only BART's spans may be empty
-    counts = np.bincount(found, minlength=size)[least:]
+    counts = np.bincount(lengths, minlength=size)[least:]
     nominal = np.pad(law, (0, size - len(law)))[least:]
-    unit, pieces = "words" if "span" in made.labels else "pieces", int(rows.free[0].sum())
+    unit, pieces = "words" if "span" in corrupted.labels else "pieces", int(rows.free[0].sum())
     return SpanLengths(
         strategy, unit, np.arange(least, size), nominal, counts / max(1, counts.sum()), int(counts.sum()), pieces
     )
 
 
-def _words_of(rows: Rows, made: Corrupted) -> np.ndarray:
+def _words_of(rows: Rows, corrupted: Corrupted) -> np.ndarray:
     """How many words each span of whole words touches."""
-    span = made.labels["span"]
+    span = corrupted.labels["span"]
     row, place = np.nonzero(span >= 0)
     words = np.unique(np.stack([row, span[row, place], rows.words[row, place]], axis=1), axis=0)
     return np.unique(words[:, :2], axis=0, return_counts=True)[1]
 
 
-def _pieces_of(made: Corrupted) -> np.ndarray:
+def _pieces_of(corrupted: Corrupted) -> np.ndarray:
     """How many tokens stand behind each mark that was put in."""
-    return made.source.count[made.source.attention_mask & np.isin(made.source.action, (MASKED, INSERTED))]
+    return corrupted.source.count[corrupted.source.attention_mask & np.isin(corrupted.source.action, (MASKED, INSERTED))]
 
 
 @checked

@@ -120,10 +120,10 @@ def covered(
     if span is not None:
         uniforms = np.take_along_axis(rng.random((len(chosen), int(span.max(initial=0)) + 1)), np.maximum(span, 0), axis=1)
     masked, replaced = chosen & (uniforms < split[0]), chosen & (uniforms >= split[0]) & (uniforms < split[0] + split[1])
-    made = rows.changed(masked, vocabulary.mask, MASKED)
-    made = made.changed(replaced, rng.choice(ordinary(vocabulary), chosen.shape), REPLACED)
+    source = rows.changed(masked, vocabulary.mask, MASKED)
+    source = source.changed(replaced, rng.choice(ordinary(vocabulary), chosen.shape), REPLACED)
     kept = chosen & ~masked & ~replaced
-    return Corrupted(made.changed(kept, made.ids, SCORED), chosen, labels={} if span is None else {"span": span})
+    return Corrupted(source.changed(kept, source.ids, SCORED), chosen, labels={} if span is None else {"span": span})
 
 
 def _sizes(rows: Rows) -> np.ndarray:

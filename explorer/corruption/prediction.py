@@ -45,10 +45,10 @@ def electra(
         if vocabulary.mask is None:
             raise ChoiceError("A generator fills masks, so the tokenizer needs a mask token.")
         new = np.asarray(sample(rows.changed(chosen, vocabulary.mask, MASKED).ids, chosen))
-    made = rows.changed(chosen, np.where(chosen, new, rows.ids), SCORED)
-    replaced = chosen & (made.ids != rows.ids)
-    made = made.changed(replaced, made.ids, REPLACED)
-    return Corrupted(made, rows.free, labels={"rtd": replaced.astype(np.int64)})
+    source = rows.changed(chosen, np.where(chosen, new, rows.ids), SCORED)
+    replaced = chosen & (source.ids != rows.ids)
+    source = source.changed(replaced, source.ids, REPLACED)
+    return Corrupted(source, rows.free, labels={"rtd": replaced.astype(np.int64)})
 
 
 ONWARD: dict[str, CorruptionStrategy] = {

@@ -43,10 +43,12 @@ class Rows:
 
     def taken(self, order: np.ndarray) -> Rows:
         """The same rows with place i holding what stood at order[i]; what is no longer where it was has moved. Before all else."""
-        held = {name: np.take_along_axis(getattr(self, name), order, axis=1) for name in ("ids", "words", "sentences", "order")}
+        parts = {
+            name: np.take_along_axis(getattr(self, name), order, axis=1) for name in ("ids", "words", "sentences", "order")
+        }
         moved = (order != np.arange(order.shape[1])) & self.attention_mask
         action = np.where(moved, MOVED, np.take_along_axis(self.action, order, axis=1))
-        return replace(self, **held, action=action)
+        return replace(self, **parts, action=action)
 
 
 def rows_of(ids: np.ndarray, attention_mask: np.ndarray, words: np.ndarray, sentences: np.ndarray) -> Rows:
@@ -72,34 +74,34 @@ class Corrupted:
     labels: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
-def hidden_share(rows: Rows, made: Corrupted) -> np.ndarray:
+def hidden_share(rows: Rows, corrupted: Corrupted) -> np.ndarray:
     """The share of each row's text that was hidden, replaced or left out: [row].
 
     Where nothing was, what was moved counts, or what was put in. Beside hiding, moving is not counted.
     """
-    source, count = made.source, np.maximum(rows.free.sum(axis=1), 1)
+    source, count = corrupted.source, np.maximum(rows.free.sum(axis=1), 1)
 
     def pieces(*actions: int) -> np.ndarray:
-        made: np.ndarray = (source.attention_mask & np.isin(source.action, actions)).sum(axis=1)
-        return made
+        count: np.ndarray = (source.attention_mask & np.isin(source.action, actions)).sum(axis=1)
+        return count
 
     kept, moved = ((source.free & (source.action == action)).sum(axis=1) for action in (KEPT, MOVED))
     gone = rows.free.sum(axis=1) - kept - moved
-    found: np.ndarray = np.where(gone > 0, gone, np.where(moved > 0, moved, pieces(INSERTED))) / count
-    return found
+    hidden: np.ndarray = np.where(gone > 0, gone, np.where(moved > 0, moved, pieces(INSERTED))) / count
+    return hidden
 
 
 def packed_left(values: Mapping[str, np.ndarray], keep: np.ndarray, pad: int) -> dict[str, np.ndarray]:
     """What is kept of each row, moved to the left: arrays [row, longest row], and "attention_mask". Padding is 0, in ids `pad`."""
     length = int(keep.sum(axis=1).max(initial=1))
     places, row = np.cumsum(keep, axis=1)[keep] - 1, np.nonzero(keep)[0]
-    made = {}
+    packed = {}
     for name, value in values.items():
         room = np.full((len(keep), length), pad if name == "ids" else 0, np.int64)
         room[row, places] = value[keep]
-        made[name] = room
-    made["attention_mask"] = np.arange(length) < keep.sum(axis=1)[:, None]
-    return made
+        packed[name] = room
+    packed["attention_mask"] = np.arange(length) < keep.sum(axis=1)[:, None]
+    return packed
 
 
 def rebuilt(rows: Rows, keep: np.ndarray, before: np.ndarray, spans: np.ndarray, pad: int) -> Rows:
@@ -138,16 +140,16 @@ def ordinary(vocabulary: Vocabulary) -> np.ndarray:
 @lru_cache(maxsize=8)
 def _without(size: int, special: tuple[int, ...]) -> np.ndarray:
     """Looked up once for each vocabulary: it takes longer than hiding."""
-    found = np.setdiff1d(np.arange(size), special)
-    found.flags.writeable = False
-    return found
+    ordinary = np.setdiff1d(np.arange(size), special)
+    ordinary.flags.writeable = False
+    return ordinary
 
 
 def chosen_count(free: np.ndarray, rate: float) -> np.ndarray:
     """How many places of each row are chosen: the nearest whole number to the rate, at least one where there is text."""
     count = free.sum(axis=1)
-    made: np.ndarray = np.minimum(np.maximum(1, np.rint(rate * count)), count).astype(np.int64)
-    return made
+    chosen: np.ndarray = np.minimum(np.maximum(1, np.rint(rate * count)), count).astype(np.int64)
+    return chosen
 
 
 class RowGenerators:
@@ -175,11 +177,11 @@ class RowGenerators:
         self, shape: int | tuple[int, ...], kind: Any, draw: Callable[[np.random.Generator, int], np.ndarray]
     ) -> np.ndarray:
         rows, width = (shape, 1) if isinstance(shape, int) else (shape[0], shape[-1])
-        made = np.zeros((rows, width), kind)
+        filled = np.zeros((rows, width), kind)
         for row, (rng, own) in enumerate(zip(self.rngs, np.minimum(self.widths, width).tolist(), strict=True)):
             if own:
-                made[row, :own] = draw(rng, own)
-        return made.reshape(shape)
+                filled[row, :own] = draw(rng, own)
+        return filled.reshape(shape)
 
 
 Rng = np.random.Generator | RowGenerators
@@ -195,5 +197,5 @@ def drawn(free: np.ndarray, wanted: np.ndarray, rng: Rng) -> np.ndarray:
     uniforms = np.where(free, rng.random(free.shape), np.inf)
     ordered = np.sort(uniforms, axis=1)
     last = np.take_along_axis(ordered, np.maximum(wanted - 1, 0)[:, None], axis=1)
-    made: np.ndarray = (uniforms <= last) & free & (wanted > 0)[:, None]
-    return made
+    chosen: np.ndarray = (uniforms <= last) & free & (wanted > 0)[:, None]
+    return chosen

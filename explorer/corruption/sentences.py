@@ -30,8 +30,8 @@ def pegasus(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rat
     end = np.full((len(gone), 1), -1 if vocabulary.last is None else vocabulary.last)
     ids, start = np.hstack([rows.ids, end]), np.hstack([rows.start, np.full_like(end, -1)])
     written = np.hstack([gone, gone.any(axis=1, keepdims=True) & (end >= 0)])
-    made = packed_left({"ids": ids, "start": start}, written, vocabulary.pad or 0)
-    return Corrupted(source, made["attention_mask"], made["ids"], np.where(made["attention_mask"], made["start"], -1))
+    target = packed_left({"ids": ids, "start": start}, written, vocabulary.pad or 0)
+    return Corrupted(source, target["attention_mask"], target["ids"], np.where(target["attention_mask"], target["start"], -1))
 
 
 def gap_positions(rows: Rows, rate: float) -> np.ndarray:
@@ -52,8 +52,8 @@ def rouge(ids: np.ndarray, sentences: np.ndarray) -> np.ndarray:
     shape = len(known), len(pieces)
     counts = np.bincount(sentence * shape[1] + piece, minlength=shape[0] * shape[1]).reshape(shape)
     shared = np.minimum(counts, counts.sum(axis=0) - counts).sum(axis=1)
-    made: np.ndarray = 2 * shared / len(ids)
-    return made
+    scores: np.ndarray = 2 * shared / len(ids)
+    return scores
 
 
 def nsp(story: list[list[int]], other: list[list[int]], rng: np.random.Generator) -> Pair:
@@ -102,10 +102,10 @@ def segment_pair(
     words = np.where(text & ~inserted, 0, -1)
     action = np.where(inserted, INSERTED, np.where(text & swapped, MOVED, KEPT))
     order = np.arange(len(tokens))[None]
-    made = Rows(np.array([ids]), shape, words, words, start, np.where(inserted, 0, 1), action, order)
+    rows = Rows(np.array([ids]), shape, words, words, start, np.where(inserted, 0, 1), action, order)
     second_half = np.arange(len(ids))[None] >= 2 + sum(map(len, first))  # [CLS] A [SEP] are segment 0
     labels = {strategy: np.array([[label]]), "segments": second_half.astype(np.int64)}
-    return Corrupted(made, np.zeros_like(shape), labels=labels)
+    return Corrupted(rows, np.zeros_like(shape), labels=labels)
 
 
 def _ends(tokens: Tokens, vocabulary: Vocabulary) -> tuple[int | None, int | None]:

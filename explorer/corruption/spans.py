@@ -55,8 +55,8 @@ def noise_of(free: np.ndarray, rate: float, mean: float, rng: Rng) -> np.ndarray
     ends = np.cumsum(lengths.reshape(len(free), -1), axis=1)  # text, noise, text, noise, …
     place = np.cumsum(free, axis=1) - 1
     part = (place[:, :, None] >= ends[:, None, :]).sum(axis=2)
-    made: np.ndarray = free & (part % 2 == 1) & (part < ends.shape[1])
-    return made
+    noise: np.ndarray = free & (part % 2 == 1) & (part < ends.shape[1])
+    return noise
 
 
 def partition(total: np.ndarray, parts: np.ndarray, rng: Rng) -> np.ndarray:
@@ -76,8 +76,8 @@ def t5_law(pieces: int, rate: float = 0.15, mean: float = 3.0) -> np.ndarray:
     hidden = int(min(max(np.rint(pieces * rate), 1), max(pieces - 1, 1)))
     spans = min(max(int(np.rint(hidden / mean)), 1), hidden, max(pieces - hidden, 1))
     if spans == 1:
-        made: np.ndarray = np.eye(hidden + 1)[hidden]
-        return made
+        law: np.ndarray = np.eye(hidden + 1)[hidden]
+        return law
     ways = [0, *(comb(hidden - n - 1, spans - 2) for n in range(1, hidden - spans + 2))]
     return np.array(ways) / comb(hidden - 1, spans - 1)
 
@@ -91,8 +91,8 @@ def _rolled(noise: np.ndarray, free: np.ndarray, rng: Rng) -> np.ndarray:
     turned = np.take_along_axis(
         packed_noise, (place + shift[:, None]) % np.maximum(count, 1)[:, None] % packed_noise.shape[1], axis=1
     )
-    made: np.ndarray = turned.astype(bool) & free
-    return made
+    rolled: np.ndarray = turned.astype(bool) & free
+    return rolled
 
 
 def _span_lengths(noise: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -114,8 +114,8 @@ def _target(
     start = np.stack([np.full_like(rows.start, -1), rows.start], axis=2).reshape(len(noise), -1)
     keep = np.stack([first, noise], axis=2).reshape(len(noise), -1)
     ids, start = np.hstack([ids, last + (0 if end is None else end)]), np.hstack([start, last - 1])
-    made = packed_left({"ids": ids, "start": start}, np.hstack([keep, last == (end is None)]), vocabulary.pad or 0)
-    return made["attention_mask"], made["ids"], np.where(made["attention_mask"], made["start"], -1)
+    target = packed_left({"ids": ids, "start": start}, np.hstack([keep, last == (end is None)]), vocabulary.pad or 0)
+    return target["attention_mask"], target["ids"], np.where(target["attention_mask"], target["start"], -1)
 
 
 SPANS: dict[str, CorruptionStrategy] = {

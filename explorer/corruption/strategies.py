@@ -39,8 +39,8 @@ def corrupt(
     rng = np.random.default_rng(seed)
     rows = row_of(tokens)
     pair = strategy in PAIRS
-    made = entry.apply(tokens, tokenizer, rng, corpus) if pair else applied(strategy, rows, tokenizer, rng, options)
-    return corruption_record(strategy, tokens, made, tokenizer, seed, nominal_rate(strategy, options))
+    corrupted = entry.apply(tokens, tokenizer, rng, corpus) if pair else applied(strategy, rows, tokenizer, rng, options)
+    return corruption_record(strategy, tokens, corrupted, tokenizer, seed, nominal_rate(strategy, options))
 
 
 def entry_of(strategy: str) -> CorruptionStrategy:
@@ -68,32 +68,34 @@ def row_of(tokens: Tokens) -> Rows:
 
 
 def corruption_record(
-    strategy: str, original: Tokens, made: Corrupted, tokenizer: Tokenizer, seed: int, nominal: float
+    strategy: str, original: Tokens, corrupted: Corrupted, tokenizer: Tokenizer, seed: int, nominal: float
 ) -> Corruption:
     """The record of the first row."""
-    source = made.source
+    source = corrupted.source
     length = int(source.attention_mask[0].sum())
     start, count, action = source.start[0][:length], source.count[0][:length], source.action[0][:length]
     order = source.order[0].tolist()
     origin = tuple(tuple(order[s : s + c]) for s, c in zip(start.tolist(), count.tolist(), strict=True))
     stood_for = {place for places in origin for place in places}
-    target = None if made.target is None else tokenizer.tokens(made.target[0][made.scored[0]].tolist())
-    scored = made.scored[0][:length] if target is None else np.ones(len(target), bool)
+    target = None if corrupted.target is None else tokenizer.tokens(corrupted.target[0][corrupted.scored[0]].tolist())
+    scored = corrupted.scored[0][:length] if target is None else np.ones(len(target), bool)
     same = np.array_equal(source.ids[0][:length], original.ids)
     return Corruption(
         strategy=strategy,
         original=original,
-        source=original if same else _pieces(source.ids[0][:length].tolist(), tokenizer, made.labels),
+        source=original if same else _pieces(source.ids[0][:length].tolist(), tokenizer, corrupted.labels),
         target=target,
         origin=origin,
         action=tuple(ACTIONS[a] for a in action),
         deleted=tuple(place for place in range(len(original)) if place not in stood_for),
         scored=scored,
-        spans=_spans(origin, action, made.labels.get("span")),
+        spans=_spans(origin, action, corrupted.labels.get("span")),
         nominal=nominal,
-        realised=float(hidden_share(row_of(original), made)[0]),
+        realised=float(hidden_share(row_of(original), corrupted)[0]),
         seed=seed,
-        labels={name: tuple(np.ravel(value[0]).tolist()) for name, value in made.labels.items() if name not in SHOWN_ELSEWHERE},
+        labels={
+            name: tuple(np.ravel(value[0]).tolist()) for name, value in corrupted.labels.items() if name not in SHOWN_ELSEWHERE
+        },
     )
 
 
@@ -110,16 +112,16 @@ def _spans(origin: Sequence[tuple[int, ...]], action: np.ndarray, span: np.ndarr
 
     Where the strategy says itself which span a place belongs to, neighbours of two spans stay apart.
     """
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for place, (places, done) in enumerate(zip(origin, action, strict=True)):
         if done not in (MASKED, REPLACED, SCORED) or not places:
             continue
         together = span is None or span[0, place] == span[0, place - 1]
-        if found and len(places) == 1 and sum(found[-1]) == places[0] and together:
-            found[-1] = (found[-1][0], found[-1][1] + 1)
+        if spans and len(places) == 1 and sum(spans[-1]) == places[0] and together:
+            spans[-1] = (spans[-1][0], spans[-1][1] + 1)
         else:
-            found.append((places[0], len(places)))
-    return tuple(found)
+            spans.append((places[0], len(places)))
+    return tuple(spans)
 
 
 def nominal_rate(strategy: str, options: Mapping[str, Any]) -> float:

@@ -46,7 +46,7 @@ class CorruptionStrategy:
     @property
     def options(self) -> dict[str, Any]:
         """What can be chosen, with what is taken where nobody chooses."""
-        return {name: one.default for name, one in signature(self.apply).parameters.items() if name not in GIVEN}
+        return {name: option.default for name, option in signature(self.apply).parameters.items() if name not in GIVEN}
 
     @property
     def rate(self) -> float:

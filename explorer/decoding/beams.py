@@ -45,7 +45,7 @@ class Group:
 
     def add(self, ended: Hypothesis) -> None:
         """Into the pool, if it is among the best."""
-        self.pool = sorted([*self.pool, ended], key=lambda one: -one.score)[: self.width]
+        self.pool = sorted([*self.pool, ended], key=lambda text: -text.score)[: self.width]
 
     def settle(self, settings: Settings, limit: int, nothing: bool) -> None:
         """Close this group where no open beam can win any more, or none is left. Conditions as in the transformers library."""
@@ -57,39 +57,39 @@ class Group:
         elif full:
             longest = settings.early_stopping == "never" and settings.length_penalty > 0
             length = limit if longest else len(self.paths[0].ids)
-            if not self.totals[0] / settings.divisor(length) > min(one.score for one in self.pool):
+            if not self.totals[0] / settings.divisor(length) > min(text.score for text in self.pool):
                 self.open, self.stopped = False, "no open beam can win"
 
 
 def _searched(search: Search, groups: int, diversity: float) -> Iterator[DecodingStep]:
     width = search.settings.beams // groups
-    held = [Group(width) for _ in range(groups)]
+    every = [Group(width) for _ in range(groups)]
     state, ids, parents = search.stepper.start(search.prompt), [search.prompt[-1]], [0]
     for step in range(search.limit):
         logp, state = search.stepper.next(state, ids, parents)
-        owned = _rows_of(held, step)
-        paths = [path for group in held if group.open for path in group.paths] if step else [Path()]
+        owned = _rows_of(every, step)
+        paths = [path for group in every if group.open for path in group.paths] if step else [Path()]
         next_scores = search.allowed(logp, logp, paths, step)
-        before = np.concatenate([group.totals for group in held if group.open]) if step else np.zeros(1, np.float32)
+        before = np.concatenate([group.totals for group in every if group.open]) if step else np.zeros(1, np.float32)
         outcome = StepOutcome(before, {}, {}, Path(), 0.0, compared=True)
-        ids, parents, said = [], [], Counter[int]()
-        for group, own in zip(held, owned, strict=True):
+        ids, parents, chosen = [], [], Counter[int]()
+        for group, own in zip(every, owned, strict=True):
             if group.open:
-                kept = _advance(search, group, _Turn(next_scores, own, step, said, diversity), outcome)
+                kept = _advance(search, group, _Turn(next_scores, own, step, chosen, diversity), outcome)
                 for row, token in kept if group.open else ():
                     outcome.beams.setdefault((row, token), []).append(len(ids))
                     ids.append(token)
                     parents.append(row)
-        _conclude(held, outcome, step)
+        _conclude(every, outcome, step)
         yield search.record(step, next_scores, state, outcome)
         if outcome.stopped:
             return
 
 
-def _rows_of(held: Sequence[Group], step: int) -> list[list[int]]:
+def _rows_of(groups: Sequence[Group], step: int) -> list[list[int]]:
     """Which rows of the step belong to each group; at first there is one for all."""
     rows, at = [], 0
-    for group in held:
+    for group in groups:
         count = len(group.paths) if group.open and step else 0
         rows.append(list(range(at, at + count)) if step else [0])
         at += count
@@ -98,19 +98,19 @@ def _rows_of(held: Sequence[Group], step: int) -> list[list[int]]:
 
 @dataclass
 class _Turn:
-    """What a group sees when it chooses: the scores of all rows, which rows are its own, and what earlier groups said at this step."""
+    """What a group sees when it chooses: the scores of all rows, its own rows, and the tokens that earlier groups chose at this step."""
 
     next_scores: NextScores
     own: list[int]
     step: int
-    said: Counter[int]
+    chosen: Counter[int]
     diversity: float
 
 
 def _advance(search: Search, group: Group, turn: _Turn, outcome: StepOutcome) -> list[Pair]:
     """Choose the group's next beams; gives them as (row, token)."""
     totals, ranked = _ranked(search, group, turn)
-    turn.said.update(token for _, token in ranked[: group.width])
+    turn.chosen.update(token for _, token in ranked[: group.width])
     going: list[tuple[Pair, Path, float]] = []
     others = False
     for rank, (row, token) in enumerate(ranked):
@@ -133,11 +133,11 @@ def _ranked(search: Search, group: Group, turn: _Turn) -> tuple[dict[Pair, np.fl
     """The best continuations of a group, best first: twice as many as beams, for half of them may end here."""
     count = max(2, 1 + len(search.stepper.ends)) * group.width
     own = turn.next_scores.scores[turn.own]
-    best = search.top(own, count + len(turn.said))  # [beam, rank]: those that others said may fall behind
+    best = search.top(own, count + len(turn.chosen))  # [beam, rank]: those that other groups chose may fall behind
     sums = group.totals[:, None] + np.take_along_axis(own, best, axis=1)
     judged = sums
-    if turn.said and turn.diversity:
-        judged = sums - np.float32(turn.diversity) * np.vectorize(turn.said.__getitem__)(best)
+    if turn.chosen and turn.diversity:
+        judged = sums - np.float32(turn.diversity) * np.vectorize(turn.chosen.__getitem__)(best)
     totals: dict[Pair, np.float32] = {}
     ranked: list[Pair] = []
     for at in np.argsort(-judged, axis=None, kind="stable")[:count].tolist():
@@ -149,12 +149,12 @@ def _ranked(search: Search, group: Group, turn: _Turn) -> tuple[dict[Pair, np.fl
     return totals, ranked
 
 
-def _conclude(held: Sequence[Group], outcome: StepOutcome, step: int) -> None:
+def _conclude(groups: Sequence[Group], outcome: StepOutcome, step: int) -> None:
     """What the record says of all groups together: the best text, what has ended, and whether this was the last step."""
-    outcome.finished = tuple(sorted((one for group in held for one in group.pool), key=lambda one: -one.score))
-    running = [group for group in held if group.open]
+    outcome.finished = tuple(sorted((text for group in groups for text in group.pool), key=lambda text: -text.score))
+    running = [group for group in groups if group.open]
     if not running:
-        outcome.stopped = max(held, key=lambda group: group.pool[0].score if group.pool else NEVER).stopped or "nothing left"
+        outcome.stopped = max(groups, key=lambda group: group.pool[0].score if group.pool else NEVER).stopped or "nothing left"
     if running:
         first = max(running, key=lambda group: group.totals[0])
         outcome.best, outcome.total = first.paths[0], float(first.totals[0])

@@ -26,15 +26,15 @@ def distribution(model: Any, text: Text, *, prefix: Text | None = None) -> Distr
     >>> len(ex.decoding.distribution(ex.load("gpt2"), "A dog").ids) > 5
     True
     """
-    made = writer(model, text, prefix=prefix)
-    check_room(made.stepper, made.prompt, 0)
-    state = made.stepper.start(made.prompt)
-    logp, state = made.stepper.next(state, [made.prompt[-1]], [0])
+    prepared = writer(model, text, prefix=prefix)
+    check_room(prepared.stepper, prepared.prompt, 0)
+    state = prepared.stepper.start(prepared.prompt)
+    logp, state = prepared.stepper.next(state, [prepared.prompt[-1]], [0])
     scores = logp[0] if state.raw is None else state.raw[0]
     ids = np.argsort(-scores, kind="stable")
-    texts = tuple(made.stepper.text_of(int(token)) for token in ids[:SHOWN])
-    shown = made.prompt if made.source is None else made.prompt[1:]
-    return Distribution(made.name, made.stepper.text(shown), ids, scores[ids], texts)
+    texts = tuple(prepared.stepper.text_of(int(token)) for token in ids[:SHOWN])
+    shown = prepared.prompt if prepared.source is None else prepared.prompt[1:]
+    return Distribution(prepared.name, prepared.stepper.text(shown), ids, scores[ids], texts)
 
 
 @checked
@@ -50,19 +50,21 @@ def written(model: Any, text: Text, label: str, strategy: str, **options: Any) -
 
 def as_written(model: Any, text: Text, label: str, final: DecodingStep, options: Mapping[str, Any]) -> Written:
     """A finished decoding as a row to be laid beside others."""
-    made = writer(model, text, prefix=options.get("prefix"))
-    prompt = made.stepper.text(made.source.ids.tolist() if made.source is not None else made.prompt)
-    texts = tuple(made.stepper.text_of(int(token)) for token in final.ids)
-    said = ", ".join(f"{name} {value}" for name, value in options.items() if name != "prefix")
-    return Written(made.name, label, prompt, texts, final.ids, final.chosen, final.text, said, final.stopped, made.stepper.size)
+    prepared = writer(model, text, prefix=options.get("prefix"))
+    prompt = prepared.stepper.text(prepared.source.ids.tolist() if prepared.source is not None else prepared.prompt)
+    texts = tuple(prepared.stepper.text_of(int(token)) for token in final.ids)
+    chosen = ", ".join(f"{name} {value}" for name, value in options.items() if name != "prefix")
+    return Written(
+        prepared.name, label, prompt, texts, final.ids, final.chosen, final.text, chosen, final.stopped, prepared.stepper.size
+    )
 
 
 def total_of(model: Any, text: Text, ids: Sequence[int]) -> float:
     """log P of these tokens after a text, by the chain rule: each token given all before it."""
-    made = writer(model, text)
-    state, total, given = made.stepper.start(made.prompt), 0.0, made.prompt[-1]
+    prepared = writer(model, text)
+    state, total, given = prepared.stepper.start(prepared.prompt), 0.0, prepared.prompt[-1]
     for token in ids:
-        logp, state = made.stepper.next(state, [given], [0])
+        logp, state = prepared.stepper.next(state, [given], [0])
         total, given = total + float(logp[0, token]), token
     return total
 
@@ -86,9 +88,9 @@ def contest(
         raise TextError(
             f"None of these texts has {begin + tokens} tokens. Give longer ones, or smaller numbers for begin and tokens."
         )
-    starts, said, totals = zip(*rows, strict=True)
+    starts, endings, totals = zip(*rows, strict=True)
     prompts = tuple(model.tokenizer.decode(start) for start in starts)
-    return Contest(getattr(model, "name", "model"), labels, prompts, said, np.array(totals).T, starts)
+    return Contest(getattr(model, "name", "model"), labels, prompts, endings, np.array(totals).T, starts)
 
 
 def check_begins(model: Any, begin: int, tokens: int, beams: Sequence[int]) -> None:
@@ -113,9 +115,9 @@ def _contested(
         options: dict[str, Any] = {"max_tokens": tokens, "candidates": 0}
         finals = [last(decode(model, start, "greedy", **options))]
         finals += [last(decode(model, start, "beam", beams=width, length_penalty=0.0, **options)) for width in beams]
-        said = (model.tokenizer.decode(rest), *(final.text for final in finals))
+        endings = (model.tokenizer.decode(rest), *(final.text for final in finals))
         totals = (total_of(model, start, rest), *(float(final.chosen.sum()) for final in finals))
-        yield tuple(start), said, totals
+        yield tuple(start), endings, totals
 
 
 @checked
@@ -141,9 +143,9 @@ def trap(model: Any, record: Contest, *, tokens: int = GOES_ON) -> tuple[Written
     >>> len(ex.decoding.trap(gpt, held)) in (0, 2)
     True
     """
-    found, width = trapped(record), int(record.labels[-1].split()[-1])
-    if not found:
+    step, width = trapped(record), int(record.labels[-1].split()[-1])
+    if not step:
         return ()
-    begins, how = record.starts[found[0]], {"max_tokens": tokens}
+    begins, how = record.starts[step[0]], {"max_tokens": tokens}
     wide = written(model, begins, record.labels[-1], "beam", beams=width, length_penalty=0.0, **how)
     return written(model, begins, "greedy", "greedy", **how), wide

@@ -48,8 +48,8 @@ def _judged(here: NextScores, offered: Sequence[int], alpha: float, hidden: np.n
     shares = (powers / powers.sum())[list(offered)]
     unit = hidden / np.linalg.norm(hidden, axis=-1, keepdims=True)  # [token, place, dim]
     alike = np.einsum("vd,vjd->vj", unit[:, -1], unit[:, :-1]).max(axis=1)
-    made: np.ndarray = (1 - alpha) * shares - alpha * alike
-    return made
+    judged: np.ndarray = (1 - alpha) * shares - alpha * alike
+    return judged
 
 
 def _outcome(

@@ -73,9 +73,11 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
         if name not in (*OPTIONS, *entry.options):
             raise unknown("option of decode", name, (*OPTIONS, *entry.options, "prefix", "cross", "cache", "order"))
     extra = {name: options.pop(name, usual) for name, usual in entry.options.items()}
-    made = writer(model, text, prefix=prefix, cross=cross or entry.cross, cache=cache, hidden=entry.hidden)
-    settings = replace(decoding_settings(made, options), extra=extra)
-    return steps_with_progress(entry(made.stepper, made.prompt, settings), f"Writing with {made.name}", settings.max_tokens)
+    prepared = writer(model, text, prefix=prefix, cross=cross or entry.cross, cache=cache, hidden=entry.hidden)
+    settings = replace(decoding_settings(prepared, options), extra=extra)
+    return steps_with_progress(
+        entry(prepared.stepper, prepared.prompt, settings), f"Writing with {prepared.name}", settings.max_tokens
+    )
 
 
 def writer(  # noqa: PLR0913  as decode
@@ -153,7 +155,7 @@ def _of_live(live: huggingface.LiveModel, tokens: Tokens, prefix: Text | None, c
     return PreparedDecoding(live.name, ours, stepper, (int(first), *begin), tokens)
 
 
-def decoding_settings(made: PreparedDecoding, options: Mapping[str, Any]) -> Settings:
+def decoding_settings(prepared: PreparedDecoding, options: Mapping[str, Any]) -> Settings:
     """The settings, with words turned into tokens."""
     given = dict(options)
     if "stop" in given:
@@ -162,9 +164,9 @@ def decoding_settings(made: PreparedDecoding, options: Mapping[str, Any]) -> Set
         given["stop"] = tuple(given["stop"])
     if "among" in given:
         check_kind("among", given["among"], Sequence[int | str])
-        given["among"] = tuple(token for one in given["among"] for token in tokens_of(made.tokenizer, one))
+        given["among"] = tuple(token for word in given["among"] for token in tokens_of(prepared.tokenizer, word))
     if "force" in given:
-        given["force"] = _forced(made.tokenizer, given["force"])
+        given["force"] = _forced(prepared.tokenizer, given["force"])
     return Settings(**given)
 
 
@@ -172,12 +174,12 @@ def _forced(tokenizer: Tokenizer, given: Any) -> dict[int, int]:
     """{step: id or text} as {step: id}; a text of several tokens takes as many steps."""
     if not isinstance(given, Mapping):
         raise ChoiceError(f"force must be a mapping such as {{0: 'The'}}: which token at which step; this is {given!r}.")
-    found: dict[int, int] = {}
+    forced: dict[int, int] = {}
     for step, token in given.items():
         if isinstance(step, bool) or not hasattr(step, "__index__") or step < 0:
             raise ChoiceError(f"force names steps by whole numbers from 0; {step!r} is none.")
-        found |= {int(step) + n: one for n, one in enumerate(tokens_of(tokenizer, token))}
-    return found
+        forced |= {int(step) + n: number for n, number in enumerate(tokens_of(tokenizer, token))}
+    return forced
 
 
 def tokens_of(tokenizer: Tokenizer, given: Any) -> list[int]:
@@ -191,10 +193,10 @@ def tokens_of(tokenizer: Tokenizer, given: Any) -> list[int]:
         if shown is not None:
             return [shown]
     inside = " " + given if given[0].isalnum() and tokenizer.style in ("bytes", "spaces") else given
-    found = tokenizer.encode(inside, special=False)
-    if not len(found) or tokenizer.vocabulary.unknown in found.ids:
+    tokens = tokenizer.encode(inside, special=False)
+    if not len(tokens) or tokenizer.vocabulary.unknown in tokens.ids:
         raise ChoiceError(f"There is no token {given!r} in this vocabulary.")
-    return [int(token) for token in found.ids]
+    return [int(token) for token in tokens.ids]
 
 
 def _prompt(tokens: Tokens, tokenizer: Tokenizer) -> tuple[int, ...]:

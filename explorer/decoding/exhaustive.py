@@ -40,7 +40,7 @@ def exhaustive(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> I
                 outcome.beams[path.row, path.ids[-1]] = [len(paths)]
                 paths.append(path)
                 sums.append(total)
-        pool = sorted(pool, key=lambda one: -one.score)[: settings.beams]
+        pool = sorted(pool, key=lambda text: -text.score)[: settings.beams]
         totals, ids, parents = np.array(sums), [path.ids[-1] for path in paths], [path.row for path in paths]
         yield search.record(step, next_scores, state, _ended(outcome, paths, totals, pool, search.at_limit))
         if not paths:

@@ -63,8 +63,8 @@ def _with_masks(text: Text, tokenizer: Tokenizer) -> Text:
 
 def _tokens(before: Tokens, ids: np.ndarray, tokenizer: Tokenizer) -> Tokens:
     """The text with these ids, in the same segments."""
-    made = tokenizer.tokens(ids.tolist())
-    return Tokens(**{**{name: getattr(made, name) for name in made.__dataclass_fields__}, "segments": before.segments})
+    tokens = tokenizer.tokens(ids.tolist())
+    return Tokens(**{**{name: getattr(tokens, name) for name in tokens.__dataclass_fields__}, "segments": before.segments})
 
 
 def _reader(module: Any) -> Any:
@@ -77,7 +77,7 @@ def _reader(module: Any) -> Any:
         scores = out.get("logits", out.get("prediction_logits"))
         if scores is None or scores.dim() != 3:
             raise ChoiceError(f"{huggingface.name_of(module)} says nothing about the vocabulary. Open it as …ForMaskedLM.")
-        made: np.ndarray = scores[0].float().cpu().numpy()
-        return made
+        row: np.ndarray = scores[0].float().cpu().numpy()
+        return row
 
     return read

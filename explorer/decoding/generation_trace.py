@@ -36,27 +36,27 @@ def watch(model: Any, text: Text, strategy: str = "greedy", *, prefix: Text | No
     steps = tuple(step for step in decode(model, text, strategy, prefix=prefix, cross=False, **options))
     final = steps[-1]
     assert isinstance(final, DecodingStep)
-    made = writer(model, text, prefix=prefix)
-    read = [*made.prompt, *final.ids.tolist()[:-1]]  # the last token was written, but the model did not read it
+    prepared = writer(model, text, prefix=prefix)
+    read = [*prepared.prompt, *final.ids.tolist()[:-1]]  # the last token was written, but the model did not read it
     if len(read) > LIMIT:
         raise ChoiceError(f"{len(read)} tokens make {len(read)}² cells a head; a growing matrix stops at {LIMIT}.")
-    chunks = [read[: len(made.prompt)], *[[token] for token in read[len(made.prompt) :]]]
-    record = _of_native if isinstance(made.stepper, NativeStepper) else _of_huggingface
-    attention = tuple(_joined(parts) for parts in record(made, chunks))
-    rows = made.tokenizer.tokens(read)
-    family = "decoder" if made.source is None else "encoder-decoder"
-    first, second = (rows, None) if made.source is None else (made.source, rows)
+    chunks = [read[: len(prepared.prompt)], *[[token] for token in read[len(prepared.prompt) :]]]
+    record = _of_native if isinstance(prepared.stepper, NativeStepper) else _of_huggingface
+    attention = tuple(_joined(parts) for parts in record(prepared, chunks))
+    rows = prepared.tokenizer.tokens(read)
+    family = "decoder" if prepared.source is None else "encoder-decoder"
+    first, second = (rows, None) if prepared.source is None else (prepared.source, rows)
     begins = np.cumsum([0, *[len(chunk) for chunk in chunks[:-1]]]).tolist()
-    return Generation(Trace(made.name, family, first, second, attention, {}), tuple(begins), steps)
+    return Generation(Trace(prepared.name, family, first, second, attention, {}), tuple(begins), steps)
 
 
 Part = dict[str, Any]
 ROWS = ("q", "weights", "bias")  # what has a row for each query: [head, query, …]
 
 
-def _of_native(made: PreparedDecoding, chunks: Sequence[Sequence[int]]) -> list[list[Part]]:
+def _of_native(prepared: PreparedDecoding, chunks: Sequence[Sequence[int]]) -> list[list[Part]]:
     """What one of our models hands out at each step, by stream and layer."""
-    stepper, recorded, new = made.stepper, dict[tuple[str, int], list[Part]](), 0
+    stepper, recorded, new = prepared.stepper, dict[tuple[str, int], list[Part]](), 0
     assert isinstance(stepper, NativeStepper)
 
     def hear(place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
@@ -80,28 +80,30 @@ def _array(value: Any) -> Any:
 
 
 @torch.inference_mode()
-def _of_huggingface(made: PreparedDecoding, chunks: Sequence[Sequence[int]]) -> list[list[Part]]:
+def _of_huggingface(prepared: PreparedDecoding, chunks: Sequence[Sequence[int]]) -> list[list[Part]]:
     """The weights that a live model hands out at each step; it hands out nothing else."""
-    stepper = made.stepper
+    stepper = prepared.stepper
     if not isinstance(stepper, huggingface.HuggingFaceStepper):
-        raise ChoiceError(f"{made.name} has no attention to watch.")
+        raise ChoiceError(f"{prepared.name} has no attention to watch.")
     module, recorded = stepper.module, _Weights()
-    asked: dict[str, Any] = {"use_cache": True, "output_attentions": True, "return_dict": True}
+    arguments: dict[str, Any] = {"use_cache": True, "output_attentions": True, "return_dict": True}
     with huggingface.explicit(module):
-        if made.source is not None:
-            source = torch.tensor([made.source.ids.tolist()], device=module.device)
+        if prepared.source is not None:
+            source = torch.tensor([prepared.source.ids.tolist()], device=module.device)
             encoded = module.get_encoder()(input_ids=source, output_attentions=True, return_dict=True)
             recorded.add("encoder", encoded.attentions)
-            asked["encoder_outputs"] = (encoded.last_hidden_state,)
+            arguments["encoder_outputs"] = (encoded.last_hidden_state,)
         unread: list[int] = []
         for chunk in chunks:
             unread += chunk
-            ids = {"input_ids" if made.source is None else "decoder_input_ids": torch.tensor([unread], device=module.device)}
-            out = module(**ids, **asked)
-            recorded.add("decoder", out.attentions if made.source is None else out.decoder_attentions, len(chunk))
-            recorded.add("cross", () if made.source is None else out.cross_attentions, len(chunk))
+            ids = {
+                "input_ids" if prepared.source is None else "decoder_input_ids": torch.tensor([unread], device=module.device)
+            }
+            out = module(**ids, **arguments)
+            recorded.add("decoder", out.attentions if prepared.source is None else out.decoder_attentions, len(chunk))
+            recorded.add("cross", () if prepared.source is None else out.cross_attentions, len(chunk))
             if out.get("past_key_values") is not None:  # some models have no cache and read everything again
-                asked["past_key_values"], unread = out.past_key_values, []
+                arguments["past_key_values"], unread = out.past_key_values, []
     return list(recorded.parts.values())
 
 

@@ -67,16 +67,16 @@ class HuggingFaceStepper:
         before = 0 if cache is None else len(texts[0]) - 1
         out = self._run(torch.tensor([text[before:] for text in texts], device=self.device), cache)
         scores = out.logits[:, -1].float()
-        made = HuggingFaceState(
+        following = HuggingFaceState(
             len(texts[0]) - before, before, scores.cpu().numpy(), texts=texts, cache=out.get("past_key_values")
         )
         if self.cross:
-            made.cross = np.stack([w[:, :, -1].float().cpu().numpy().swapaxes(0, 1) for w in out.cross_attentions])
+            following.cross = np.stack([w[:, :, -1].float().cpu().numpy().swapaxes(0, 1) for w in out.cross_attentions])
         if self.hidden:
             new = (out.decoder_hidden_states if self.memory is not None else out.hidden_states)[-1]
-            made.states = new if states is None or cache is None else torch.cat((states, new), dim=1)
-            made.hidden = made.states.float().cpu().numpy()
-        return scores.log_softmax(dim=-1).cpu().numpy(), made
+            following.states = new if states is None or cache is None else torch.cat((states, new), dim=1)
+            following.hidden = following.states.float().cpu().numpy()
+        return scores.log_softmax(dim=-1).cpu().numpy(), following
 
     def _run(self, ids: Tensor, cache: Any) -> Any:
         options: dict[str, Any] = {"use_cache": True, "return_dict": True}
@@ -143,8 +143,8 @@ def name_of(module: Any) -> str:
 
 def setting(module: Any, name: str) -> Any:
     """One setting, as `generate` would take it: from the settings for generation, else from the model's own."""
-    found = getattr(getattr(module, "generation_config", None), name, None)
-    return getattr(module.config, name, None) if found is None else found
+    value = getattr(getattr(module, "generation_config", None), name, None)
+    return getattr(module.config, name, None) if value is None else value
 
 
 def longest_of(module: Any) -> int | None:

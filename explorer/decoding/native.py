@@ -90,12 +90,12 @@ class NativeStepper:
             cache.select(parents)
         before, scores = cache.length, decoder(ids, cache)
         logp = torch.from_numpy(scores).log_softmax(dim=-1).numpy()
-        made = NativeState(1, before, scores, cache=cache, beams=len(ids))
+        following = NativeState(1, before, scores, cache=cache, beams=len(ids))
         if cache.cross is not None:
             looked = np.stack(cache.cross).reshape(len(cache.cross), len(ids), *cache.cross[0].shape[-2:])
-            made.cross = looked.swapaxes(1, 2)  # [layer, head, beam, source]
+            following.cross = looked.swapaxes(1, 2)  # [layer, head, beam, source]
             cache.cross.clear()
-        return logp, made
+        return logp, following
 
     @torch.inference_mode()
     def _next_by_modules(
@@ -105,17 +105,22 @@ class NativeStepper:
         new = torch.tensor([[*state.unread, token] for token in ids], device=self.model.device)  # [beam, position]
         before, cross = state.cache.length, list[Tensor]()
         with self._recording(cross):
-            hidden, made = self._hidden(new, state)
+            hidden, following = self._hidden(new, state)
         scores = self.model.module.head(hidden[:, -1]).float()
         logp = scores.log_softmax(dim=-1).cpu().numpy()
-        made.computed, made.reused, made.raw, made.beams = hidden.shape[1], before, scores.cpu().numpy(), len(ids)
+        following.computed, following.reused, following.raw, following.beams = (
+            hidden.shape[1],
+            before,
+            scores.cpu().numpy(),
+            len(ids),
+        )
         if self.cross:
-            made.cross = np.stack([weights[:, :, -1].cpu().numpy().swapaxes(0, 1) for weights in cross])
+            following.cross = np.stack([weights[:, :, -1].cpu().numpy().swapaxes(0, 1) for weights in cross])
         if self.hidden:
             earlier = state.states if self.cached else None
-            made.states = hidden if earlier is None else torch.cat((earlier, hidden), dim=1)
-            made.hidden = made.states.float().cpu().numpy()
-        return logp, made
+            following.states = hidden if earlier is None else torch.cat((earlier, hidden), dim=1)
+            following.hidden = following.states.float().cpu().numpy()
+        return logp, following
 
     def _hidden(self, new: Tensor, state: NativeState) -> tuple[Tensor, NativeState]:
         """The last states [beam, position, dim] of the new tokens (without a cache, of all), and the state that keeps them."""
@@ -135,8 +140,8 @@ class NativeStepper:
 
     def _run(self, ids: Tensor, cache: KeyValueCache | None) -> Tensor:
         if self.memory is None:
-            made: Tensor = self.model.module(ids, cache=cache)
-            return made
+            states: Tensor = self.model.module(ids, cache=cache)
+            return states
         memory = self.memory if cache is not None else self.memory.expand(len(ids), -1, -1)
         return self.model.module.decode(memory, ids, cache=cache)
 
@@ -193,13 +198,13 @@ class UncachedStepper:
 
     def text_of(self, token: int) -> str:
         """One token, readable."""
-        made: str = self.model.tokenizer.text_of(token)
-        return made
+        text: str = self.model.tokenizer.text_of(token)
+        return text
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of these tokens, without special ones."""
-        made: str = self.model.tokenizer.decode(ids)
-        return made
+        decoded: str = self.model.tokenizer.decode(ids)
+        return decoded
 
 
 def without_cache(model: TransformerModel, source: Tokens | None = None) -> UncachedStepper:

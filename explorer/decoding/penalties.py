@@ -11,9 +11,9 @@ def repeated_less(scores: np.ndarray, texts: Sequence[Sequence[int]], penalty: f
     """Scores [beam, vocab] with lower scores for tokens that are in a beam's text already: negative × penalty, positive ÷."""
     changed = scores.copy()
     for row, text in zip(changed, texts, strict=True):
-        held = np.unique(np.asarray(text, np.int64))
-        said = row[held]
-        row[held] = np.where(said < 0, said * penalty, said / penalty)
+        ids = np.unique(np.asarray(text, np.int64))
+        before = row[ids]
+        row[ids] = np.where(before < 0, before * penalty, before / penalty)
     return changed
 
 

@@ -35,7 +35,7 @@ def score_texts(texts: str | Sequence[str], references: str | Sequence[str]) -> 
     >>> found.matched.tolist(), found.total.tolist()
     ([5, 3, 1, 0], [6, 5, 4, 3])
     """
-    mine, right = ((one,) if isinstance(one, str) else tuple(one) for one in (texts, references))
+    mine, right = ((given,) if isinstance(given, str) else tuple(given) for given in (texts, references))
     if not mine or len(mine) != len(right):
         raise TextError(f"There are {len(mine)} texts and {len(right)} references. Give one reference for each text.")
     if sum(map(len, (*mine, *right))) > LETTERS:
@@ -94,13 +94,13 @@ def _overlap(mine: Grams, right: Grams) -> tuple[int, int]:
 def _smoothed(matched: np.ndarray, total: np.ndarray) -> np.ndarray:
     """The share that matched; where none did, 1/2, 1/4, … of one match, so that the geometric mean is not 0."""
     zeros = np.cumsum((matched == 0) & (total > 0))
-    found: np.ndarray = np.where(matched > 0, matched, 0.5**zeros) / np.maximum(total, 1)
-    return np.where(total > 0, found, 0.0)
+    shares: np.ndarray = np.where(matched > 0, matched, 0.5**zeros) / np.maximum(total, 1)
+    return np.where(total > 0, shares, 0.0)
 
 
 def rouge_of(text: str, reference: str) -> np.ndarray:
     """ROUGE-1, ROUGE-2 and ROUGE-L of one text: precision, recall and F1 of each."""
-    mine, right = (re.sub(r"[^a-z0-9]+", " ", one.lower()).split() for one in (text, reference))
+    mine, right = (re.sub(r"[^a-z0-9]+", " ", line.lower()).split() for line in (text, reference))
     rows = [(_overlap(grams(mine, n), grams(right, n))[0], len(mine) - n + 1, len(right) - n + 1) for n in (1, 2)]
     rows.append((common(mine, right), len(mine), len(right)))
     return np.array([_f1(*row) for row in rows])

@@ -115,11 +115,11 @@ class Search:
             return np.zeros((len(scores), 0), np.int64)
         if len(scores) == 1:  # one text: the same without looking along an axis, which takes longer than the sorting
             some = scores[0].argpartition(scores.shape[1] - count)[-count:]
-            made: np.ndarray = some[(-scores[0][some]).argsort(kind="stable")][None]
-            return made
+            ranked: np.ndarray = some[(-scores[0][some]).argsort(kind="stable")][None]
+            return ranked
         some = np.argpartition(scores, scores.shape[1] - count, axis=1)[:, -count:]
-        held = np.take_along_axis(scores, some, axis=1)
-        return np.take_along_axis(some, np.argsort(-held, axis=1, kind="stable"), axis=1)
+        chosen = np.take_along_axis(scores, some, axis=1)
+        return np.take_along_axis(some, np.argsort(-chosen, axis=1, kind="stable"), axis=1)
 
     def record(self, step: int, next_scores: NextScores, state: State, outcome: StepOutcome) -> DecodingStep:
         """The record of a step."""
@@ -187,9 +187,9 @@ class StepOutcome:
 
 def _entropy(logp: np.ndarray) -> np.ndarray:
     """How unsure the model is in each row, in nats; what is impossible adds nothing."""
-    held = np.maximum(logp, np.float32(-1e4))
-    if len(held) == 1:  # one text: a plain product, which begins sooner
-        alone: np.ndarray = -np.exp(held).dot(held[0])
+    finite = np.maximum(logp, np.float32(-1e4))
+    if len(finite) == 1:  # one text: a plain product, which begins sooner
+        alone: np.ndarray = -np.exp(finite).dot(finite[0])
         return alone
-    made: np.ndarray = -np.einsum("bv,bv->b", np.exp(held), held)
-    return made
+    entropy: np.ndarray = -np.einsum("bv,bv->b", np.exp(finite), finite)
+    return entropy

@@ -116,7 +116,8 @@ class MultiHeadAttention(nn.Module):
     @staticmethod
     def _by_head(x: Tensor, heads: int) -> Tensor:
         """[batch, position, dim] as [batch, head, position, dim of a head]."""
-        return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+        by_head: Tensor = x.unflatten(-1, (heads, -1)).transpose(1, 2)
+        return by_head
 
     def _keys_and_values(self, x: Tensor, position: Position, at: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
         """Those of the text, with the earlier ones from the cache; in cross-attention those of the source, computed once."""

@@ -142,8 +142,8 @@ class Config:
         """The masked model beside a discriminator: as deep, narrower in every part by the same factor, on the same embeddings."""
         heads, hidden = (max(1, whole * self.generator // self.dim) for whole in (self.heads, self.hidden))
         alone = replace(self, generator=0, embedding=self.embedding_width)
-        made = replace(alone, dim=self.generator, heads=heads, kv_heads=0, hidden=hidden)
-        return replace(made, replaced=False, head_transform=True, head_bias=True, tied=True, next_sentence=False)
+        narrow = replace(alone, dim=self.generator, heads=heads, kv_heads=0, hidden=hidden)
+        return replace(narrow, replaced=False, head_transform=True, head_bias=True, tied=True, next_sentence=False)
 
     @property
     def encoder_depth(self) -> int:

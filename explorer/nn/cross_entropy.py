@@ -21,19 +21,8 @@ def cross_entropy(scores: Tensor, labels: Tensor, smoothing: float = 0.0) -> Ten
     """
     if scores.device.type != "cpu" or torch.compiler.is_compiling():
         return functional.cross_entropy(scores, labels, ignore_index=NOT_SCORED, label_smoothing=smoothing)
-    made: Tensor = _CrossEntropy.apply(scores.to(torch.promote_types(scores.dtype, torch.float32)), labels, smoothing)
-    return made
-
-
-def loss_and_slope(scores: Tensor, labels: Tensor, count: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """The part of some rows in a mean over `count` rows, and its gradient by their scores; the scores are overwritten."""
-    counted = labels != NOT_SCORED
-    right = labels.where(counted, 0)[:, None]
-    total = scores.logsumexp(-1)
-    each = _surprises(scores, total, right, smoothing)
-    share = (counted.to(scores.dtype) / count)[:, None]
-    slope = _slope(scores.sub_(total[:, None]).exp_(), right, share, smoothing)
-    return (each * share[:, 0]).sum(), slope
+    loss: Tensor = _CrossEntropy.apply(scores.to(torch.promote_types(scores.dtype, torch.float32)), labels, smoothing)
+    return loss
 
 
 def _surprises(scores: Tensor, total: Tensor, right: Tensor, smoothing: float) -> Tensor:

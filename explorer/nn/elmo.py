@@ -90,14 +90,14 @@ class Characters(nn.Module):
         super().__init__()
         self.letters = nn.Embedding(LETTERS, config.letters, padding_idx=0)
         self.filters = nn.ModuleList(nn.Conv1d(config.letters, many, wide) for wide, many in config.filters)
-        found = sum(many for _, many in config.filters)
-        self.highways = nn.ModuleList(Highway(found) for _ in range(config.highways))
-        self.project = nn.Linear(found, config.dim)
+        filters = sum(many for _, many in config.filters)
+        self.highways = nn.ModuleList(Highway(filters) for _ in range(config.highways))
+        self.project = nn.Linear(filters, config.dim)
 
     def answers(self, letters: Tensor) -> list[Tensor]:
         """All activations of every filter, by width: [word, filter, position of its first letter]."""
         x = self.letters(letters).transpose(1, 2)  # [word, width of a letter, place]
-        return [one(x) for one in self.filters]
+        return [convolve(x) for convolve in self.filters]
 
     def forward(self, letters: Tensor) -> Tensor:
         """From the letters [word, letter] of words to their vectors [word, dim]."""
@@ -105,8 +105,8 @@ class Characters(nn.Module):
         x = torch.relu(strongest)  # [word, filter]
         for highway in self.highways:
             x = highway(x)
-        made: Tensor = self.project(x)
-        return made
+        vectors: Tensor = self.project(x)
+        return vectors
 
 
 def needed(letters: Tensor, widest: int) -> Tensor:
@@ -139,9 +139,9 @@ def lstm(dim: int, hidden: int) -> nn.LSTM:
     """An LSTM with cell size `hidden` and output size `dim`. PyTorch warns once in a process that one library of two has none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = nn.LSTM(dim, hidden, proj_size=dim, batch_first=True)
-        made(torch.zeros(1, 1, dim))
-    return made
+        layer = nn.LSTM(dim, hidden, proj_size=dim, batch_first=True)
+        layer(torch.zeros(1, 1, dim))
+    return layer
 
 
 class Direction(nn.Module):
@@ -157,12 +157,12 @@ class Direction(nn.Module):
 
     def forward(self, x: Tensor) -> list[Tensor]:
         """From [batch, position, dim] to every layer's outputs, each of that shape."""
-        made: list[Tensor] = []
+        states: list[Tensor] = []
         for number, layer in enumerate(self.layers):
             out, _ = layer(self.drop(x))
             x = out if number == 0 else out + x
-            made.append(x)
-        return made
+            states.append(x)
+        return states
 
 
 def turned(x: Tensor, lengths: Tensor) -> Tensor:
@@ -208,8 +208,8 @@ class BiLM(nn.Module):
             plain: Tensor = self.characters(letters.long().flatten(0, -2)).unflatten(0, letters.shape[:-1])
             return plain
         different, which = once(letters.long())
-        made: Tensor = self.characters(needed(different, self.widest))[which].unflatten(0, letters.shape[:-1])
-        return made
+        vectors: Tensor = self.characters(needed(different, self.widest))[which].unflatten(0, letters.shape[:-1])
+        return vectors
 
     def forward(self, letters: Tensor, attention_mask: Tensor | None = None) -> BiLMStates:
         """Every state of texts given by the letters of their words; `attention_mask` is False at padding, at the right end."""
@@ -257,8 +257,8 @@ class ScalarMix(nn.Module):
         """From [layer, ..., dim] to [..., dim]."""
         if self.norm:
             layers = functional.layer_norm(layers, layers.shape[-1:])
-        made: Tensor = self.gamma * torch.tensordot(self.shares, layers, 1)
-        return made
+        mixed: Tensor = self.gamma * torch.tensordot(self.shares, layers, 1)
+        return mixed
 
 
 def initialise(module: BiLM, seed: int) -> BiLM:

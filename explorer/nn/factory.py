@@ -18,8 +18,8 @@ AnyConfig = Config | ElmoConfig | StaticConfig
 
 def config_from(settings: Mapping[str, Any]) -> AnyConfig:
     """The shape that these settings describe; which settings there are depends on the family."""
-    made: AnyConfig = KINDS.get(str(settings.get("family")), Config)(**settings)
-    return made
+    config: AnyConfig = KINDS.get(str(settings.get("family")), Config)(**settings)
+    return config
 
 
 def network(shape: AnyConfig) -> nn.Module:
@@ -31,10 +31,10 @@ def network(shape: AnyConfig) -> nn.Module:
 
 def initialised(shape: AnyConfig, seed: int) -> nn.Module:
     """A network of this shape with weights drawn from `seed`."""
-    made = network(shape)
-    if isinstance(made, WordVectors):
-        return static.initialise(made, seed)
-    return elmo.initialise(made, seed) if isinstance(made, BiLM) else transformer.initialise(made, seed)
+    module = network(shape)
+    if isinstance(module, WordVectors):
+        return static.initialise(module, seed)
+    return elmo.initialise(module, seed) if isinstance(module, BiLM) else transformer.initialise(module, seed)
 
 
 KINDS: dict[str, Any] = {"bilm": ElmoConfig, "static": StaticConfig}

@@ -42,8 +42,8 @@ class Transform(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """From [..., dim] (or another input dimension) to [..., dimension of the embeddings]."""
-        made: Tensor = self.norm(self.activation(self.dense(hidden)))
-        return made
+        states: Tensor = self.norm(self.activation(self.dense(hidden)))
+        return states
 
 
 class NextSentence(nn.Module):
@@ -56,8 +56,8 @@ class NextSentence(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """From [batch, position, dim] to [batch, 2]."""
-        made: Tensor = self.classify(torch.tanh(self.pool(hidden[:, 0])))
-        return made
+        scores: Tensor = self.classify(torch.tanh(self.pool(hidden[:, 0])))
+        return scores
 
 
 class SpanBoundary(nn.Module):
@@ -112,5 +112,5 @@ class Replaced(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """From [batch, position, dim] to [batch, position]."""
-        made: Tensor = self.classify(self.activation(self.dense(hidden)))[..., 0]
-        return made
+        scores: Tensor = self.classify(self.activation(self.dense(hidden)))[..., 0]
+        return scores

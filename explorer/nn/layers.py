@@ -40,8 +40,8 @@ class FeedForward(nn.Module):
         units = self.activation(self.widen(x)) if self.gate is None else self.activation(self.gate(x)) * self.widen(x)
         units = tap.edited(TapPlace.UNITS, *name, units)
         tap.tap(TapPlace.UNITS, *name, units=units)  # [batch, position, hidden]
-        made: Tensor = self.narrow(units)
-        return made
+        narrowed: Tensor = self.narrow(units)
+        return narrowed
 
 
 class Norm(nn.Module):
@@ -153,9 +153,9 @@ class AddNorm(nn.Module):
         stream, layer, part = name
         gain, shift = self.norm.weight, self.norm.bias
         off = isinstance(self.norm, AbsentNorm) or any(edit.leaves_norm_out(part) for edit in tap.edits_on(stream, layer))
-        held = {
+        settings = {
             "gain": torch.ones_like(gain) if off else gain,
             "shift": torch.zeros_like(gain) if off or shift is None else shift,
             "epsilon": self.norm.epsilon, "centred": self.norm.centred, "normless": off, "residual": residual,
         }  # fmt: skip
-        tap.tap(TapPlace.BLOCK, stream, layer, part=part, norm_place=self.place, **held, **values)
+        tap.tap(TapPlace.BLOCK, stream, layer, part=part, norm_place=self.place, **settings, **values)

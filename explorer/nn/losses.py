@@ -73,8 +73,8 @@ def mlm_loss(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     hidden = module(batch["source"], batch["segments"] if module.config.segments else None, padding_mask(batch))
     losses = {"mlm": loss_where_scored(module, hidden, batch, smoothing)}
     if "nsp" in batch and module.next_sentence is not None:
-        asked = (batch["nsp"] >= 0).sum().clamp(min=1)  # texts that are too short for a pair are not asked
-        losses["nsp"] = functional.cross_entropy(module.next_sentence(hidden), batch["nsp"], reduction="sum") / asked
+        pairs = (batch["nsp"] >= 0).sum().clamp(min=1)  # texts that are too short for a pair are not asked
+        losses["nsp"] = functional.cross_entropy(module.next_sentence(hidden), batch["nsp"], reduction="sum") / pairs
     return losses
 
 
@@ -168,10 +168,10 @@ def distillation_loss(module: Transformer, batch: Tensors, smoothing: float) -> 
     hidden, positions = module(batch["source"], None, padding_mask(batch)), loss_positions(batch)
     scores = module.head(states_at(hidden, positions))[: len(positions)].float()  # [position that counts, vocab]
     target = batch["teacher's scores"][: len(positions)].float()
-    one, other = ((each / TEMPERATURE).log_softmax(-1) for each in (scores, target))
+    student, teacher = ((each / TEMPERATURE).log_softmax(-1) for each in (scores, target))
     turned = 1 - functional.cosine_similarity(hidden.float(), batch["teacher's states"].float(), dim=-1)  # [batch, position]
     parts = {
-        "soft": TEMPERATURE**2 * functional.kl_div(one, other, reduction="batchmean", log_target=True),
+        "soft": TEMPERATURE**2 * functional.kl_div(student, teacher, reduction="batchmean", log_target=True),
         "hard": masked_cross_entropy(scores, batch, positions, smoothing),
         "cosine": mean_where(turned, batch["attention_mask"]),
     }
@@ -206,10 +206,10 @@ def bilm_loss(module: BiLM, batch: Tensors, smoothing: float) -> Losses:
     mask = None if UNPADDED in batch else batch["attention_mask"]
     states, positions = module(letters, mask), loss_positions(batch)
     ids, last = batch["source"].flatten(), {"forward": positions - 1, "backward": positions}
-    asked = {"forward": positions, "backward": positions - 1}
+    predicted = {"forward": positions, "backward": positions - 1}
     tops = {"forward": states.forward[-1], "backward": states.backward[-1]}
     return {
-        name: cross_entropy(module.head(top.flatten(0, 1)[last[name]]), ids[asked[name]], smoothing)
+        name: cross_entropy(module.head(top.flatten(0, 1)[last[name]]), ids[predicted[name]], smoothing)
         for name, top in tops.items()
     }
 

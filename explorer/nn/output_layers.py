@@ -139,11 +139,11 @@ def output_layer(config: OutputConfig, seed: int | None = None) -> OutputLayer:
     """A layer of this shape; its linear layers drawn from `seed` as BERT's are, the others as PyTorch begins them."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed or 0)
-        made = (CountsLayer if config.pool == "counts" else OutputLayer)(config)
-        own = set() if made.spans is None else set(made.spans.modules())  # two layers deep: begun as small, they hardly move
-        for part in made.modules():
+        layer = (CountsLayer if config.pool == "counts" else OutputLayer)(config)
+        own = set() if layer.spans is None else set(layer.spans.modules())  # two layers deep: begun as small, they hardly move
+        for part in layer.modules():
             if isinstance(part, nn.Linear) and part not in own and seed is not None:
                 nn.init.normal_(part.weight, std=DEVIATION)
                 if part.bias is not None:
                     nn.init.zeros_(part.bias)
-    return made
+    return layer

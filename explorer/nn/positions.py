@@ -147,8 +147,8 @@ class Learned(Position):
 
     def add(self, where: Tensor) -> Tensor:
         """The rows of the table."""
-        made: Tensor = self.table(where)  # [position, dim]
-        return made
+        rows: Tensor = self.table(where)  # [position, dim]
+        return rows
 
 
 class Sinusoidal(Position):
@@ -265,8 +265,8 @@ class RelativeBuckets(Position):
     def bias(self, query: Tensor, key: Tensor) -> Tensor:
         """The numbers of the buckets."""
         buckets = self.once(lambda: self.bucket(key[None, :] - query[:, None]), query, key)
-        made: Tensor = self.table(buckets).permute(2, 0, 1)[None]
-        return made
+        numbers: Tensor = self.table(buckets).permute(2, 0, 1)[None]
+        return numbers
 
     @classmethod
     def learns(cls, context: PositionContext) -> tuple[int, str]:

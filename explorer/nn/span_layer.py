@@ -58,5 +58,5 @@ class SpanLayer(nn.Module):
 def legal(inside: Tensor, widest: int) -> Tensor:
     """Which spans hold only tokens of the text: from [batch, position] to [batch, first, width − 1]."""
     padded = torch.cat((inside, inside.new_zeros(len(inside), widest - 1)), dim=1)
-    held = torch.stack([padded[:, n : n + inside.shape[1]] for n in range(widest)], dim=2)
-    return held.cumprod(2).bool()
+    spans = torch.stack([padded[:, n : n + inside.shape[1]] for n in range(widest)], dim=2)
+    return spans.cumprod(2).bool()

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
 from explorer.nn import tap
-from explorer.nn.sparse import products
+from explorer.nn.fast.sparse import products
 from explorer.records import TapPlace
 
 
@@ -67,10 +67,10 @@ class WordVectors(nn.Module):
         """w·w̃, with the biases of GloVe: of each centre word [pair, 1] with each of its context words or negative samples [pair,
         many].
         """
-        found = products(self.words.weight, self.near.weight, middle[:, 0], near)
+        scores = products(self.words.weight, self.near.weight, middle[:, 0], near)
         if self.word_bias is not None and self.near_bias is not None:
-            found = found + self.word_bias(middle)[..., 0] + self.near_bias(near)[..., 0]
-        return found
+            scores = scores + self.word_bias(middle)[..., 0] + self.near_bias(near)[..., 0]
+        return scores
 
 
 def initialise(module: WordVectors, seed: int) -> WordVectors:

@@ -50,7 +50,8 @@ def tap(place: TapPlace, stream: str = "", layer: int = -1, **values: Any) -> No
 
 def edited(place: TapPlace, stream: str, layer: int, value: Value, *known: object) -> Value:
     """The value at `place` after the active edits; `known` are their further arguments."""
-    return apply_edits(edits_on(stream, layer), place, value, *known)
+    changed: Value = apply_edits(edits_on(stream, layer), place, value, *known)
+    return changed
 
 
 def edits_on(stream: str, layer: int) -> tuple[Edit, ...]:

@@ -57,8 +57,8 @@ class Embeddings(nn.Module):
             parts["segment"] = self.segments(torch.zeros_like(ids) if segments is None else segments)
         total = sum(parts.values(), parts["token"].new_zeros(()))
         tap.tap(TapPlace.EMBEDDINGS, self.stream, **parts, sum=total)
-        made: Tensor = self.drop(total if self.norm is None else self.norm(total))
-        return made
+        vectors: Tensor = self.drop(total if self.norm is None else self.norm(total))
+        return vectors
 
 
 class Layer(nn.Module):
@@ -121,8 +121,8 @@ class MaskDecoder(nn.Module):
         seen = replace(inputs, states=x)
         where = tap.edited(TapPlace.POSITIONS, last.name[0], -1, inputs.at[1])
         asking = x if where is None else x + self.position.add(where)
-        made: Tensor = self.again(last(asking, seen), seen)
-        return made
+        states: Tensor = self.again(last(asking, seen), seen)
+        return states
 
 
 class Stack(nn.Module):
@@ -154,8 +154,8 @@ class Stack(nn.Module):
     ) -> Tensor:
         """The last hidden states [batch, position, dim] of `ids` [batch, position]; `memory` is the encoder's, with its mask."""
         begin = 0 if cache is None else cache.length
-        at, source = consecutive(ids.shape[1], begin, ids.device), memory or (None, None)
-        inputs = AttentionInputs(self.embeddings.position, at, attention_mask, *source, cache)
+        at, (states, mask) = consecutive(ids.shape[1], begin, ids.device), memory or (None, None)
+        inputs = AttentionInputs(self.embeddings.position, at, attention_mask, states, mask, cache)
         x = self.embeddings(ids, segments, at[0])
         x = x if self.project is None else self.project(x)
         x = tap.edited(TapPlace.HIDDEN, self.stream, -1, x)
@@ -214,10 +214,10 @@ class Transformer(Stack):
         """Everything that this model predicts from its last hidden states: raw scores by name."""
         if self.replaced is not None:
             return {"rtd": self.replaced(hidden)}  # [batch, position]
-        found = {"lm": self.head(hidden)}  # [batch, position, vocab]
+        scores = {"lm": self.head(hidden)}  # [batch, position, vocab]
         if self.next_sentence is not None:
-            found["nsp"] = self.next_sentence(hidden)  # [batch, 2]
-        return found
+            scores["nsp"] = self.next_sentence(hidden)  # [batch, 2]
+        return scores
 
 
 def initialise(module: nn.Module, seed: int, deviation: float = 0.02) -> nn.Module:

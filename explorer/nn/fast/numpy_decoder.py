@@ -7,7 +7,7 @@ the large products write into them, and everything between them is NumPy, whose 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from explorer.nn.transformer import Layer, Transformer
 
 WIDEST, MOST_BEAMS = 256, 16  # beyond them the products take longer than their calls, and nothing is won
 Map = Callable[[np.ndarray], np.ndarray]
+Sublayer = Callable[[np.ndarray, int, "PreallocatedCache"], np.ndarray]  # the new position, its number, the cache
 
 
 class PreallocatedCache(KeyValueCache):
@@ -50,9 +51,9 @@ class PreallocatedCache(KeyValueCache):
     def _preallocated(self, x: np.ndarray) -> np.ndarray:
         """[beam, head, position, width] as an array with all positions, which begins with it."""
         x = x[0] if len(x) == 1 else x
-        made = np.empty((*x.shape[:-2], max(self.capacity, x.shape[-2]), x.shape[-1]), np.float32)
-        made[..., : x.shape[-2], :] = x
-        return made
+        array = np.empty((*x.shape[:-2], max(self.capacity, x.shape[-2]), x.shape[-1]), np.float32)
+        array[..., : x.shape[-2], :] = x
+        return array
 
     def select(self, parents: Sequence[int]) -> None:
         """Go on with these beams, in this order."""
@@ -93,9 +94,9 @@ class NumpyDecoder:
         self.added = None if added is None else _array(added).astype(np.float32, copy=False)
         self.embedding_norm = None if embeddings.norm is None else _norm(embeddings.norm)
         self.final_norm = None if module.norm is None else _norm(module.norm)
-        self.layers = [_Layer(layer) for layer in module.layers if isinstance(layer, Layer)]
-        self.head = _Product(module.head.project.weight, module.head.bias)
-        self.head_scale = module.head.scale
+        self.sublayers = [part for layer in module.layers if isinstance(layer, Layer) for part in _sublayers(layer)]
+        self.head, self.head_scale = _Product(module.head.project), module.head.scale
+        self.head.bias = None if module.head.bias is None else module.head.bias.detach()
 
     @staticmethod
     def fits(module: Transformer) -> bool:
@@ -105,7 +106,7 @@ class NumpyDecoder:
         embeddings, weight = module.embeddings, module.embeddings.tokens.weight
         added = embeddings.segments is None and embeddings.position.slots <= {"add"}
         near = weight.device.type == "cpu" and weight.dtype == torch.float32 and module.config.dim <= WIDEST
-        return added and near and all(map(all_known, (*parts_of(module), module.head))) and all(map(_plain, module.layers))
+        return added and near and all(map(all_known, (*parts_of(module), module.head))) and all(map(_is_plain, module.layers))
 
     def __call__(self, tokens: Sequence[int], cache: PreallocatedCache) -> np.ndarray:
         """The scores [beam, vocab] of every token after these; the cache, which holds all before, grows by them."""
@@ -113,15 +114,15 @@ class NumpyDecoder:
         x = self.table[tokens[0] if len(tokens) == 1 else list(tokens)] * np.float32(self.scale)
         x = x if self.added is None else x + self.added[at]
         x = x if self.embedding_norm is None else self.embedding_norm(x)
-        for layer in self.layers:
-            x = layer(x, at, cache)
+        for sublayer in self.sublayers:
+            x = sublayer(x, at, cache)
         cache.count = at + 1
         x = x if self.final_norm is None else self.final_norm(x)
         scores = self.head(x if self.head_scale == 1 else x * np.float32(self.head_scale)).copy()
         return scores.reshape(len(tokens), -1)
 
 
-def _plain(layer: nn.Module) -> bool:
+def _is_plain(layer: nn.Module) -> bool:
     """Whether the attention of a layer has as many keys as queries and no norms of them."""
     if not isinstance(layer, Layer):
         return False
@@ -129,114 +130,84 @@ def _plain(layer: nn.Module) -> bool:
     return all(part.groups == part.heads and part.query_norm is None for part in parts)
 
 
-class _Product:
-    """W x + b for each text, into an array that is used again at the next call."""
+def _sublayers(layer: Layer) -> Iterator[Sublayer]:
+    """Attention over the cache and the new position, perhaps over the source, and the feed-forward part."""
+    yield _add_norm(layer.after_attention, _Attention(layer.attention))
+    if layer.cross is not None and layer.after_cross is not None:
+        yield _add_norm(layer.after_cross, _Attention(layer.cross))
+    yield _add_norm(layer.after_feed_forward, _feed_forward(layer.feed_forward))
 
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
-        self.weight = weight.detach()
-        self.bias = None if bias is None else bias.detach()
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    return (parts[0] if len(parts) == 1 else torch.cat([*parts])).detach()
+
+
+class _Product:
+    """W x + b for each text, into an array that is used again at the next call; several W are one below the other."""
+
+    def __init__(self, *layers: nn.Linear) -> None:
+        self.weight = _joined([layer.weight for layer in layers])
+        self.bias = None if layers[0].bias is None else _joined([layer.bias for layer in layers])
         self._lay_out(())
 
     def _lay_out(self, beams: tuple[int, ...]) -> None:
         """Arrays for so many texts; () is one."""
-        self.given, self.made = (np.empty((*beams, size), np.float32) for size in self.weight.shape[::-1])
-        self.x, self.y = torch.from_numpy(self.given), torch.from_numpy(self.made)
+        self.given, self.product = (np.empty((*beams, size), np.float32) for size in self.weight.shape[::-1])
+        self.x, self.y = torch.from_numpy(self.given), torch.from_numpy(self.product)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         if x.shape != self.given.shape:
             self._lay_out(x.shape[:-1])
         self.given[:] = x
-        one = x.ndim == 1
+        single = x.ndim == 1
         if self.bias is None:
-            torch.mv(self.weight, self.x, out=self.y) if one else torch.mm(self.x, self.weight.T, out=self.y)
-        elif one:
+            torch.mv(self.weight, self.x, out=self.y) if single else torch.mm(self.x, self.weight.T, out=self.y)
+        elif single:
             torch.addmv(self.bias, self.weight, self.x, out=self.y)
         else:
             torch.addmm(self.bias, self.x, self.weight.T, out=self.y)
-        return self.made
+        return self.product
 
 
-class _Layer:
-    """One layer: attention over the cache and the new position, perhaps over the source, and the feed-forward part."""
-
-    def __init__(self, layer: Layer) -> None:
-        self.attention, self.add_norm = _SelfAttention(layer.attention), _add_norm(layer.after_attention)
-        self.cross, self.add_norm_cross = None, None
-        if layer.cross is not None and layer.after_cross is not None:
-            self.cross, self.add_norm_cross = _CrossAttention(layer.cross), _add_norm(layer.after_cross)
-        self.feed_forward, self.add_norm_feed_forward = _feed_forward(layer.feed_forward), _add_norm(layer.after_feed_forward)
-
-    def __call__(self, x: np.ndarray, at: int, cache: PreallocatedCache) -> np.ndarray:
-        x = self.add_norm(x, lambda y: self.attention(y, at, cache))
-        if self.cross is not None and self.add_norm_cross is not None:
-            cross = self.cross
-            x = self.add_norm_cross(x, lambda y: cross(y, cache))
-        return self.add_norm_feed_forward(x, self.feed_forward)
-
-
-class _SelfAttention:
-    """Attention of the new position to itself and to all before it."""
+class _Attention:
+    """Attention of the new position to itself and to all before it, or to the source, whose keys and values do not change."""
 
     def __init__(self, part: MultiHeadAttention) -> None:
-        parts = [part.query, part.key, part.value]
-        bias = None if part.query.bias is None else torch.cat([p.bias.detach() for p in parts])
-        self.project = _Product(torch.cat([p.weight.detach() for p in parts]), bias)
-        self.out, self.name, self.scale = _Product(part.output.weight, part.output.bias), part.name, np.float32(part.scale)
-        self.heads = part.heads
+        self.crossing, self.name, self.scale, self.heads = part.stream == "cross", part.name, np.float32(part.scale), part.heads
+        self.project = _Product(part.query) if self.crossing else _Product(part.query, part.key, part.value)
+        self.out = _Product(part.output)
 
     def __call__(self, x: np.ndarray, at: int, cache: PreallocatedCache) -> np.ndarray:
-        made = self.project(x).reshape(*x.shape[:-1], 3, self.heads, -1)  # the same memory
-        q, k, v = made[..., 0, :, :], made[..., 1, :, :], made[..., 2, :, :]
-        keys, values = cache.keys_values[self.name]
-        keys[..., at, :], values[..., at, :] = k, v
+        """softmax(q·kᵀ · scale) · v, then W_O."""
+        projected = self.project(x).reshape(*x.shape[:-1], -1, self.heads, x.shape[-1] // self.heads)  # the same memory
+        keys, values = (cache.source if self.crossing else cache.keys_values)[self.name]
+        if not self.crossing:
+            keys[..., at, :], values[..., at, :] = projected[..., 1, :, :], projected[..., 2, :, :]
+            keys, values = keys[..., : at + 1, :], values[..., : at + 1, :]
+        q = projected[..., 0, :, :]
         q *= self.scale
-        weights, total = _exponents(q, keys[..., : at + 1, :])
-        return self.out(_context(weights, total, values[..., : at + 1, :]))
-
-
-class _CrossAttention:
-    """Attention of the new position to the source, whose keys and values do not change."""
-
-    def __init__(self, part: MultiHeadAttention) -> None:
-        self.query, self.out = (_Product(p.weight, p.bias) for p in (part.query, part.output))
-        self.name, self.scale, self.heads = part.name, np.float32(part.scale), part.heads
-
-    def __call__(self, x: np.ndarray, cache: PreallocatedCache) -> np.ndarray:
-        q = self.query(x).reshape(*x.shape[:-1], self.heads, -1)
-        q *= self.scale
-        keys, values = cache.source[self.name]
-        weights, total = _exponents(q, keys)
-        if cache.cross is not None:
+        weights: np.ndarray = np.matmul(keys, q[..., None])[..., 0]  # [beam, head, key]
+        weights -= np.maximum.reduce(weights, axis=-1, keepdims=True)
+        np.exp(weights, out=weights)
+        total = np.add.reduce(weights, axis=-1, keepdims=True)
+        if self.crossing and cache.cross is not None:
             cache.cross.append(weights / total)
-        return self.out(_context(weights, total, values))
+        context = np.matmul(weights[..., None, :], values)[..., 0, :]
+        context /= total
+        return self.out(context.reshape(*context.shape[:-2], -1))
 
 
-def _exponents(q: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The numerators of the softmax of q·k, [beam, head, key], and their sums: the weights are their ratio."""
-    weights: np.ndarray = np.matmul(keys, q[..., None])[..., 0]
-    weights -= np.maximum.reduce(weights, axis=-1, keepdims=True)
-    np.exp(weights, out=weights)
-    return weights, np.add.reduce(weights, axis=-1, keepdims=True)
-
-
-def _context(weights: np.ndarray, total: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The values, weighed: [beam, head · width]."""
-    context: np.ndarray = np.matmul(weights[..., None, :], values)[..., 0, :]
-    context /= total
-    return context.reshape(*context.shape[:-2], -1)
-
-
-def _add_norm(part: AddNorm) -> Callable[[np.ndarray, Map], np.ndarray]:
-    """The residual sum and the norm, where this model has them."""
+def _add_norm(part: AddNorm, inner: Sublayer) -> Sublayer:
+    """A sub-layer with the residual sum and the norm, where this model has them."""
     norm, place, residual = _norm(part.norm), part.place, part.residual
 
-    def added(x: np.ndarray, sublayer: Map) -> np.ndarray:
-        out = sublayer(norm(x) if place == "pre" else x)
+    def sublayer(x: np.ndarray, at: int, cache: PreallocatedCache) -> np.ndarray:
+        out = inner(norm(x) if place == "pre" else x, at, cache)
         out = norm(out) if place == "inside" else out
         total = x + out if residual else out
         return norm(total) if place == "post" else total
 
-    return added
+    return sublayer
 
 
 def _norm(part: Norm) -> Map:
@@ -263,25 +234,21 @@ def _norm(part: Norm) -> Map:
     return normed
 
 
-def _feed_forward(part: FeedForward | AbsentFeedForward) -> Map:
+def _feed_forward(part: FeedForward | AbsentFeedForward) -> Sublayer:
     """The feed-forward layer of a vector, or of one for each beam."""
     if isinstance(part, AbsentFeedForward):
-        return np.zeros_like
-    widen, narrow = _Product(part.widen.weight, part.widen.bias), _Product(part.narrow.weight, part.narrow.bias)
-    activation, gate = part.activation, None if part.gate is None else _Product(part.gate.weight, part.gate.bias)
-    if gate is None:
+        return lambda x, at, cache: np.zeros_like(x)
+    widen, narrow, activation = _Product(part.widen), _Product(part.narrow), part.activation
+    gate = None if part.gate is None else _Product(part.gate)
 
-        def fed(x: np.ndarray) -> np.ndarray:
-            widen(x)
+    def fed(x: np.ndarray, at: int, cache: PreallocatedCache) -> np.ndarray:
+        units = widen(x)
+        if gate is None:
             return narrow(activation(widen.y).numpy())
-
-        return fed
-
-    def gated(x: np.ndarray) -> np.ndarray:
         gate(x)
-        return narrow(activation(gate.y).numpy() * widen(x))
+        return narrow(activation(gate.y).numpy() * units)
 
-    return gated
+    return fed
 
 
 def _array(x: Tensor) -> np.ndarray:

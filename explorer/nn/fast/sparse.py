@@ -24,8 +24,8 @@ def products(table: Tensor, other: Tensor, rows: Tensor, columns: Tensor) -> Ten
     crowded = columns.numel() > len(table) * len(other)  # torch gives a sparse matrix no more entries than it has cells
     if crowded or table.device.type != "cpu" or table.dtype not in (torch.float32, torch.float64):
         return (table[rows][:, None] * other[columns]).sum(-1)
-    found: Tensor = _Products.apply(table, other, rows, columns)
-    return found
+    entries: Tensor = _Products.apply(table, other, rows, columns)
+    return entries
 
 
 class _Products(torch.autograd.Function):
@@ -35,10 +35,10 @@ class _Products(torch.autograd.Function):
     def forward(ctx: Any, table: Tensor, other: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         order, ends = _grouped(rows, len(table))
         ends, named = ends * columns.shape[1], columns.index_select(0, order).flatten()
-        asked = torch.sparse_csr_tensor(ends, named, table.new_zeros(named.shape), (len(table), len(other)))
+        pattern = torch.sparse_csr_tensor(ends, named, table.new_zeros(named.shape), (len(table), len(other)))
         ctx.save_for_backward(table, other, rows, columns, order, ends, named)
-        found = torch.sparse.sampled_addmm(asked, table, other.t(), beta=0.0).values().view(columns.shape)
-        return torch.empty_like(found).index_copy_(0, order, found)
+        entries = torch.sparse.sampled_addmm(pattern, table, other.t(), beta=0.0).values().view(columns.shape)
+        return torch.empty_like(entries).index_copy_(0, order, entries)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
