@@ -103,7 +103,7 @@ def test_a_configuration_that_describes_more_than_its_files_hold_is_refused(pack
         config = json.loads(held.read("bert/config.json"))
     for change, says in (
         ({"intermediate_size": 10**6}, "do not belong together"),
-        ({"num_hidden_layers": 10**6}, "more layers"),
+        ({"num_hidden_layers": 10**6}, "num_hidden_layers = 1000000"),
     ):
         made = with_members(packed, {"bert/config.json": json.dumps(config | change).encode()})
         with pytest.raises(ex.ExplorerError, match=says):

@@ -7,7 +7,6 @@ anywhere; pickles and code are never written at all. Sizes are counted while unp
 from __future__ import annotations
 
 import io
-import json
 import stat
 import zipfile
 import zlib
@@ -15,11 +14,11 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from explorer.errors import ChoiceError, FileError
-from explorer.models.hub.opening import PIECES, check_folder, class_of, count_weights, read_config_of
+from explorer.models.hub.opening import check_folder, described
+from explorer.models.hub.settings import CONFIG, FILES, read_settings
 
-PACKED, UNPACKED, FILES, LAYERS = 50_000_000, 100_000_000, 200, 256  # the most that is taken: bytes, bytes, files, layers
-KNOWN = {*PIECES, "config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-         "merges.txt", "target.spm", "model.safetensors.index.json", "seen.json"}  # fmt: skip
+PACKED, UNPACKED, MEMBERS = 50_000_000, 100_000_000, 200  # the most that is taken: bytes, bytes, files
+KNOWN = {*FILES, "seen.json"}
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 STEP = 1 << 16
 
@@ -35,7 +34,8 @@ def unpack(data: BinaryIO, folder: Path, name: str = "the .zip") -> Path:
         raise FileError(f"{name} is no whole .zip file ({error}). Pack or upload it again.") from error
     try:
         check_folder(folder)
-        check_shape(folder)
+        if "explorer" not in read_settings(folder / CONFIG):  # a model of ours is held against its weights when it is read
+            described(folder, str(folder))
     except (FileError, ChoiceError) as error:
         raise type(error)(str(error).replace(str(folder), name)) from error
     return folder
@@ -67,7 +67,7 @@ def _check_size(data: BinaryIO, name: str) -> None:
 def _wanted(held: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
     """The files of the checkpoint, after a look at what else is in there."""
     members = [member for member in held.infolist() if not member.is_dir()]
-    if len(members) > FILES:
+    if len(members) > MEMBERS:
         raise FileError(f"{name} holds {len(members)} files; a checkpoint has a handful. Pack the folder of the model alone.")
     for member in members:
         _check_member(member, name)
@@ -116,34 +116,3 @@ def _write(held: zipfile.ZipFile, members: list[zipfile.ZipInfo], folder: Path, 
                         f"{name} takes more than {UNPACKED / 1e6:.0f} MB when unpacked, whatever it says. It is not opened."
                     )
                 target.write(part)
-
-
-def check_shape(folder: Path) -> None:
-    """Refuse a configuration that describes more than its files can hold: building it would take the memory of everybody."""
-    try:
-        declared = json.loads((folder / "config.json").read_text("utf-8"))
-        if not isinstance(declared, dict):
-            raise ValueError("it holds no configuration")
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"{folder / 'config.json'} cannot be read as JSON ({error}).") from error
-    numbers = _numbers(declared)
-    if any("layer" in key and value > LAYERS for key, value in numbers) or any(value > 10**9 for _, value in numbers):
-        raise FileError(f"The config.json in {folder} describes more layers than {LAYERS}, or a number above a billion.")
-    if declared.get("explorer"):
-        return  # `store.read` holds it against its weights
-    config = read_config_of(str(folder))
-    count = count_weights(class_of(config), config, str(folder))
-    held = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
-    if count > held:  # a weight takes one byte at the very least
-        raise FileError(
-            f"The config.json in {folder} describes {count / 1e6:.1f} million weights, and its files have {held / 1e6:.1f} MB. They do "
-            "not belong together."
-        )
-
-
-def _numbers(declared: object, key: str = "") -> list[tuple[str, int]]:
-    if isinstance(declared, dict):
-        return [pair for name, value in declared.items() for pair in _numbers(value, str(name))]
-    if isinstance(declared, list):
-        return [pair for value in declared for pair in _numbers(value, key)]
-    return [(key, declared)] if isinstance(declared, int) else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -10,32 +9,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import torch
 from safetensors import SafetensorError, safe_open
+from torch.overrides import TorchFunctionMode
 
 from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.errors.waiting import during
-from explorer.models.hub import remedies
+from explorer.models.hub import remedies, settings
 from explorer.models.hub.adopting import adopt, no_attention
 from explorer.models.hub.foreign import HUGE, HubModel
 from explorer.models.hub.module_map import ATTENTION
+from explorer.records.summary import shortened
 from explorer.text import tokenizers
 from explorer.text.tokenizer_limits import check_file, check_vocabulary, panics
 from explorer.text.tokenizers import Tokenizer
 
-PIECES = (
-    "tokenizer.json",
-    "tokenizer.model",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "vocab.txt",
-    "vocab.json",
-    "source.spm",
-)
 SPECIAL = {"mask": "mask_token_id", "pad": "pad_token_id", "cls": "cls_token_id", "sep": "sep_token_id",
            "begin": "bos_token_id", "end": "eos_token_id", "unknown": "unk_token_id"}  # fmt: skip
 STATES = ("rwkv",)  # whose file has a class called attention that keeps one state
 BYTES = 4  # of a number in float32
+CALLS = (100, 5_000)  # of PyTorch while a model is built, the most for each tensor in its files and besides; measured: 7 for each
+TABLES = 1 << 28  # bytes of tables that are in no file (masks, angles of positions): the most beside small weights
 
 
 def open_pair(module: Any, tokenizer: Any, name: str = "") -> HubModel:
@@ -46,20 +41,59 @@ def open_pair(module: Any, tokenizer: Any, name: str = "") -> HubModel:
     return HubModel(name or type(module).__name__, adopt(module), as_ours(tokenizer), int(min(limit, HUGE)))
 
 
+def open_id(name: str) -> HubModel:
+    """A checkpoint on the Hugging Face hub, or in its cache on this machine: first its settings; its weights where they fit."""
+    with quiet_transformers(), during(f"Opening {name}"):
+        folder = _fetched(name, sorted(settings.FILES))
+        weights = settings.weight_names(folder)
+        described(folder, name, _size_on_hub(name, folder, weights))
+        _fetched(name, weights)
+    return open_folder(folder, name)
+
+
+def _fetched(name: str, files: list[str]) -> Path:
+    """The folder in the cache that holds these files of a model on the hub, as far as it has them."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=files, ignore_patterns=["*/*"]))
+    except Exception as error:  # no network, no such model, no right to read it
+        raise _not_had(name, str(error), error) from error
+
+
+def _size_on_hub(name: str, folder: Path, files: list[str]) -> int:
+    """How many bytes files have on the hub; where it cannot be asked, those in the cache."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import DryRunError
+
+    try:
+        listed = snapshot_download(name, allow_patterns=files, ignore_patterns=["*/*"], dry_run=True)
+        return sum(file.file_size for file in listed)
+    except DryRunError as error:
+        missing = [file for file in files if not (folder / file).is_file()]
+        if missing:
+            raise _not_had(name, f"offline, and {missing[0]} is missing", error) from error
+        return sum((folder / file).stat().st_size for file in files)
+
+
 def open_folder(folder: Path, name: str) -> HubModel:
     """A checkpoint in a folder; the network is never touched."""
     check_folder(folder)
-    return _opened(str(folder), name)
-
-
-def open_id(name: str) -> HubModel:
-    """A checkpoint on the Hugging Face hub, or in its cache on this machine."""
-    return _opened(name, name)
+    with quiet_transformers(), during(f"Opening {name}"):
+        config, kind = described(folder, name)
+        check_memory(kind, config, name)
+        module, missing = _weights(kind, config, str(folder))
+        tokenizer = _tokenizer(folder, config)
+    notes = (f"{len(missing)} weights are not in the checkpoint and were drawn at random: {', '.join(missing[:2])} …",)
+    adopted = adopt(module.eval())
+    adopted.settle()
+    limit = int(min(getattr(tokenizer, "model_max_length", HUGE) or HUGE, HUGE))
+    return HubModel(name, adopted, as_ours(tokenizer), limit, notes if missing else ())
 
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder that lacks something, naming it."""
-    if not (folder / "config.json").is_file():
+    if not (folder / settings.CONFIG).is_file():
         raise FileError(
             f"There is no config.json in {folder}, so it is unknown which model this is. Copy the whole checkpoint."
         )
@@ -67,8 +101,11 @@ def check_folder(folder: Path) -> None:
         if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
             raise remedies.pickled(folder)
         raise FileError(f"There are no weights (*.safetensors) in {folder}. Copy the whole checkpoint.")
-    if not any((folder / piece).is_file() for piece in PIECES):
+    if not any((folder / name).is_file() for name in settings.VOCABULARIES):
         raise remedies.without_tokenizer(folder)
+    for path in (folder / name for name in sorted(settings.FILES)):
+        if path.exists():
+            settings.check_file_of(path)
     for name, check in (
         ("tokenizer.json", check_file),
         ("vocab.json", check_vocabulary),
@@ -76,12 +113,24 @@ def check_folder(folder: Path) -> None:
     ):
         if (folder / name).is_file():
             check(folder / name)
+    missing = [name for name in settings.weight_names(folder) if not (folder / name).is_file()]
+    if (folder / settings.INDEX).is_file() and missing:
+        raise FileError(
+            f"There is no {shortened(missing[0])} in {folder}, which its index of weights names. Copy the whole checkpoint."
+        )
+    count_tensors(folder)
+
+
+def count_tensors(folder: Path) -> int:
+    """How many tensors the files of weights in a folder hold, by their headers alone."""
+    count = 0
     for path in sorted(folder.glob("*.safetensors")):
         try:
-            with safe_open(path, "pt") as held:
-                held.keys()
+            with safe_open(path, "pt") as weights:
+                count += len(weights.keys())
         except (SafetensorError, OSError) as error:
             raise FileError(f"{path} is broken or cut short ({error}). Copy or download it again.") from error
+    return count
 
 
 def as_ours(tokenizer: Any) -> Tokenizer:
@@ -96,20 +145,6 @@ def as_ours(tokenizer: Any) -> Tokenizer:
         )
     special = {ours: getattr(tokenizer, theirs, None) for ours, theirs in SPECIAL.items()}
     return tokenizers.parse(core.to_str(), {name: int(i) for name, i in special.items() if isinstance(i, int)})
-
-
-def _opened(place: str, name: str) -> HubModel:
-    with quiet_transformers(), during(f"Opening {name}"):
-        config = read_config_of(place)
-        kind = class_of(config)
-        check_memory(kind, config, name)
-        module, missing = _weights(kind, config, place)
-        tokenizer = _tokenizer(place)
-    notes = (f"{len(missing)} weights are not in the checkpoint and were drawn at random: {', '.join(missing[:2])} …",)
-    adopted = adopt(module.eval())
-    adopted.settle()
-    limit = int(min(getattr(tokenizer, "model_max_length", HUGE) or HUGE, HUGE))
-    return HubModel(name, adopted, as_ours(tokenizer), limit, notes if missing else ())
 
 
 @contextmanager
@@ -128,37 +163,57 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def read_config_of(place: str) -> Any:
+def described(folder: Path, name: str, size: int | None = None) -> tuple[Any, Any]:
+    """The configuration and the class of a checkpoint: nothing of it is run, and it fits in weights of `size` bytes (those in the
+    folder), which is checked before a model is built.
+    """
+    declared = settings.read_settings(folder / settings.CONFIG)
+    if "model_type" not in declared:
+        raise FileError(f"{folder / settings.CONFIG} does not say which architecture it is (model_type).")
+    files = sorted(folder.glob("*.safetensors")) if size is None else []
+    size = sum(path.stat().st_size for path in files) if size is None else size
+    settings.check_numbers(declared, size, name)
+    config = read_config_of(folder)
+    kind = class_of(config)
+    count, tables = count_weights(kind, config, name, count_tensors(folder) if files else None)
+    if count > size:  # a weight takes one byte at the very least
+        raise FileError(
+            f"The config.json in {folder} describes {count / 1e6:.1f} million weights, and its files have {size / 1e6:.1f} MB. They do "
+            "not belong together."
+        )
+    if tables > max(TABLES, size):
+        raise FileError(
+            f"The config.json in {folder} describes tables of {tables / 1e6:.0f} MB beside {size / 1e6:.1f} MB of weights. They do not "
+            "belong together."
+        )
+    return config, kind
+
+
+def read_config_of(folder: Path) -> Any:
     """The configuration of a checkpoint, read without running anything."""
     from transformers import AutoConfig
 
-    here = Path(place).is_dir()
-    if here:
-        try:
-            held = json.loads((Path(place) / "config.json").read_text("utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise FileError(f"{Path(place) / 'config.json'} cannot be read as JSON ({error}).") from error
-        if not isinstance(held, dict) or "model_type" not in held:
-            raise FileError(f"{Path(place) / 'config.json'} does not say which architecture it is (model_type).")
     try:
-        return AutoConfig.from_pretrained(place, trust_remote_code=False, local_files_only=here)
+        return AutoConfig.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
     except Exception as error:  # each architecture checks its fields in its own way
-        raise _kind(place, error, here) from error
+        message = str(error)
+        if "trust_remote_code" in message or "custom code" in message:
+            raise ChoiceError(
+                f"{folder} needs its own code to be run, and the explorer never runs code from a checkpoint."
+            ) from error
+        if "does not recognize this architecture" in message or "model type" in message:
+            raise ChoiceError(
+                f"{folder} is of an architecture that the installed transformers library does not have."
+            ) from error
+        raise FileError(f"The config.json in {folder} cannot be used ({_first_line(error)}).") from error
 
 
-def _kind(place: str, error: Exception, here: bool) -> ExplorerError:
-    """Why a configuration could not be had."""
-    said = str(error)
-    if "trust_remote_code" in said or "custom code" in said:
-        return ChoiceError(f"{place} needs its own code to be run, and the explorer never runs code from a checkpoint.")
-    if "does not recognize this architecture" in said or "model type" in said:
-        return ChoiceError(f"{place} is of an architecture that the installed transformers library does not have.")
-    if here:
-        return FileError(f"The config.json in {place} cannot be used ({_first_line(error)}).")
-    offline = os.environ.get("HF_HUB_OFFLINE") == "1" or "connect" in said or "offline" in said
+def _not_had(name: str, message: str, error: Exception) -> ExplorerError:
+    """Why a model could not be had from the hub."""
+    offline = os.environ.get("HF_HUB_OFFLINE") == "1" or "connect" in message or "offline" in message
     reason = "there is no way to the network now, and it is not in the cache of this machine" if offline else _first_line(error)
     return FileError(
-        f"The model {place!r} could not be had from the hub: {reason}. Check the name, or download the checkpoint elsewhere and give "
+        f"The model {name!r} could not be had from the hub: {reason}. Check the name, or download the checkpoint elsewhere and give "
         "its folder, for example ex.load('./folder')."
     )
 
@@ -168,11 +223,28 @@ def _first_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
-def count_weights(kind: Any, config: Any, name: str) -> int:
-    """How many weights a model of this configuration has; no memory is taken for them."""
+class Counted(TorchFunctionMode):
+    """While inside, building a model in this thread is given up after so many calls of PyTorch."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """The call itself, if there is one left."""
+        self.left -= 1
+        if self.left < 0:
+            raise ValueError("it has many more parts than its files have tensors")
+        return func(*args, **(kwargs or {}))
+
+
+def count_weights(kind: Any, config: Any, name: str, tensors: int | None = None) -> tuple[int, int]:
+    """How many weights a model of this configuration has, and the bytes of its tables; no memory is taken for them."""
+    calls = CALLS[0] * (settings.TENSORS if tensors is None else min(tensors, settings.TENSORS)) + CALLS[1]
     try:
-        with torch.device("meta"):
-            return sum(part.numel() for part in kind(config).parameters())
+        with Counted(calls), torch.device("meta"):
+            model = kind(config)
+            tables = sum(table.numel() * table.element_size() for table in model.buffers())
+            return sum(part.numel() for part in model.parameters()), tables
     except Exception as error:  # each architecture fails in its own way on numbers that do not fit
         raise FileError(f"The config.json of {name} does not describe a {kind.__name__} ({_first_line(error)}).") from error
 
@@ -182,8 +254,9 @@ def class_of(config: Any) -> Any:
     import transformers
     from transformers.models.auto import modeling_auto as auto
 
-    named = [getattr(transformers, name, None) for name in config.architectures or ()]
-    kind = next((kind for kind in named if kind is not None), None)
+    named = [getattr(transformers, name, None) for name in config.architectures or () if isinstance(name, str)]
+    models = (kind for kind in named if isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel))
+    kind = next(models, None)
     lists = (auto.MODEL_FOR_PRETRAINING_MAPPING, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, auto.MODEL_FOR_CAUSAL_LM_MAPPING,
              auto.MODEL_FOR_MASKED_LM_MAPPING, auto.MODEL_MAPPING)  # fmt: skip
     for mapping in lists:
@@ -216,22 +289,13 @@ def without_attention(kind: Any, config: Any) -> bool:
 
 def check_memory(kind: Any, config: Any, name: str, free: int | None = None) -> None:
     """Refuse a model whose weights would not fit, before any of them is read."""
-    numbers = count_weights(kind, config, name)
-    free = free_memory() if free is None else free
-    if numbers * BYTES > 0.9 * free:
+    numbers, tables = count_weights(kind, config, name)
+    free = psutil.virtual_memory().available if free is None else free
+    if numbers * BYTES + tables > 0.9 * free:
         raise ChoiceError(
             f"{name} has {numbers / 1e9:.1f} billion weights: {numbers * BYTES / 1e9:.0f} GB in float32, and {free / 1e9:.0f} GB of "
             "memory is free here. Take a smaller model of the same family."
         )
-
-
-def free_memory() -> int:
-    """The bytes that programs can still have on this machine."""
-    try:
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 << 30
 
 
 def _weights(kind: Any, config: Any, place: str) -> tuple[Any, list[str]]:
@@ -239,18 +303,19 @@ def _weights(kind: Any, config: Any, place: str) -> tuple[Any, list[str]]:
     try:
         module, report = kind.from_pretrained(
             place, config=config, dtype=torch.float32, attn_implementation="eager", use_safetensors=True,
-            local_files_only=Path(place).is_dir(), trust_remote_code=False, output_loading_info=True,
+            local_files_only=True, trust_remote_code=False, output_loading_info=True,
         )  # fmt: skip
     except Exception as error:  # also what a quantised or otherwise unusual checkpoint lacks here
         raise FileError(f"The weights of {place} could not be read ({_first_line(error)}).") from error
     return module, sorted(report["missing_keys"])
 
 
-def _tokenizer(place: str) -> Any:
+def _tokenizer(folder: Path, config: Any) -> Any:
     from transformers import AutoTokenizer
 
-    try:
-        with panics("be opened"):
-            return AutoTokenizer.from_pretrained(place, local_files_only=Path(place).is_dir(), trust_remote_code=False)
-    except Exception as error:  # many kinds of tokenizers fail in many ways
-        raise FileError(f"The tokenizer of {place} could not be read ({_first_line(error)}).") from error
+    with settings.tokenizer_folder(folder) as place:
+        try:
+            with panics("be opened"):
+                return AutoTokenizer.from_pretrained(place, config=config, local_files_only=True, trust_remote_code=False)
+        except Exception as error:  # many kinds of tokenizers fail in many ways
+            raise FileError(f"The tokenizer of {folder} could not be read ({_first_line(error)}).") from error

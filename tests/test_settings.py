@@ -1,0 +1,258 @@
+"""Settings of checkpoints from strangers: no setting opens another file, and no number takes more memory than the weights have."""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+from conftest import ALL
+from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
+
+import explorer as ex
+from explorer.errors import FileError
+from explorer.models.hub import archive, opening, settings
+from explorer.models.hub.architectures import ARCHITECTURES, tiny
+from explorer.models.transformer import TransformerModel
+
+SECRET = "sEcReT"
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "<s>",
+    "</s>",
+    "<pad>",
+    "<unk>",
+    "<mask>",
+    "the",
+    "dog",
+    "ran",
+    "a",
+    "b",
+    "ab",
+]
+CLASSES = sorted(
+    {name for name in TOKENIZER_MAPPING_NAMES.values() if name}
+    | {name for name in dir(transformers) if name.endswith(("Tokenizer", "TokenizerFast")) and name != "AutoTokenizer"}
+)
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    """A folder with a configuration, and vocabularies of all kinds but tokenizer.json."""
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"model_type": "bert"}', "utf-8")
+    (folder / "vocab.txt").write_text("\n".join(WORDS), "utf-8")
+    (folder / "vocab.json").write_text(json.dumps({word: n for n, word in enumerate(WORDS)}), "utf-8")
+    (folder / "merges.txt").write_text("#version: 0.2\na b\n", "utf-8")
+    for name, content in (("json", json.dumps({SECRET: 0, "<unk>": 1})), ("txt", f"{SECRET}\n<unk> {SECRET}\n")):
+        (tmp_path / f"secret.{name}").write_text(content, "utf-8")
+    return folder
+
+
+def keys() -> list[str]:
+    """Every setting by which a class of transformers could be given a file."""
+    files: set[str] = set()
+    for name in CLASSES:
+        with suppress(ImportError, AttributeError):  # a class whose own library is not installed
+            files |= set(getattr(transformers, name).vocab_files_names)
+    return sorted(files) + ["vocab", "merges", "added_tokens_file", "special_tokens_map_file", "gguf_file", "name_or_path",
+                            "fast_tokenizer_files", "init_inputs", "sp_model_kwargs", "entity_vocab", "source_spm", "chat_template",
+                            "tokenizer_object", "additional_special_tokens", "extra_special_tokens"]  # fmt: skip
+
+
+def value_of(key: str, secret: Path) -> Any:
+    """What the setting has to be to name the file."""
+    if key == "sp_model_kwargs":
+        return {"model_file": str(secret)}
+    return [str(secret)] if key in ("init_inputs", "fast_tokenizer_files") else str(secret)
+
+
+def attacks() -> Iterator[tuple[str, str, str, str]]:
+    """Every class with every setting, in either file of settings; of those a fixed sample where not all are asked for."""
+    cases = list(product(CLASSES, keys(), settings.TOKENIZER_SETTINGS))
+    for number, case in enumerate(cases if ALL else cases[:: len(cases) // 90 | 1]):
+        yield *case, ("json", "txt")[number % 2]
+    yield from product(("BertTokenizer", "GPT2Tokenizer"), ("vocab", "merges"), settings.TOKENIZER_SETTINGS, ("json", "txt"))
+
+
+def test_no_setting_of_a_tokenizer_opens_another_file(plain: Path, tmp_path: Path) -> None:
+    config, count = transformers.BertConfig(), 0
+    for kind, key, file, suffix in attacks():
+        for name in settings.TOKENIZER_SETTINGS:
+            (plain / name).unlink(missing_ok=True)
+        (plain / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": kind}), "utf-8")
+        declared = {"tokenizer_class": kind, key: value_of(key, tmp_path / f"secret.{suffix}")}
+        (plain / file).write_text(json.dumps(declared), "utf-8")
+        try:
+            tokenizer = opening._tokenizer(plain, config)
+            words, count = set(tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else ()), count + 1
+        except ex.ExplorerError as error:
+            words = {str(error)}
+        assert not any(SECRET in word for word in words), (kind, key, file)
+    assert count > 20, "most settings are left out, and the tokenizer is built without them"
+
+
+@pytest.mark.parametrize("key", ["vocab", "merges"])
+@pytest.mark.parametrize("secret", ["/proc/self/environ", "/dev/zero"])
+def test_a_vocabulary_that_is_a_path_is_refused(key: str, secret: str, bert: TransformerModel, tmp_path: Path) -> None:
+    """In a folder and in an upload; without a refusal /dev/zero ends the whole process."""
+    folder = ex.export(bert, tmp_path / "bert")
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("\n".join(WORDS), "utf-8")
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer", key: secret}), "utf-8")
+    with pytest.raises(FileError, match=f"names a file as its {key}"):
+        ex.load(folder, device="cpu")
+    with pytest.raises(FileError, match=f"names a file as its {key}"):
+        ex.load(unpacked(folder, tmp_path), device="cpu")
+
+
+def unpacked(folder: Path, place: Path) -> Path:
+    """The folder, uploaded as a .zip."""
+    from io import BytesIO
+
+    return archive.unpack(BytesIO(archive.pack(folder)), place / "unpacked", "mine.zip")
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"])
+@pytest.mark.parametrize("target", ["secret.json", "/dev/zero"])
+def test_a_link_out_of_the_folder_is_refused(
+    name: str, target: str, plain: Path, bert: TransformerModel, tmp_path: Path
+) -> None:
+    folder = ex.export(bert, tmp_path / "bert")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(tmp_path / target)
+    with pytest.raises(FileError, match="a link to a file in another folder") as error:
+        ex.load(folder, native=False, device="cpu")
+    assert SECRET not in str(error.value)
+
+
+def changed(folder: Path, **values: Any) -> Path:
+    """The folder with other values in its configuration."""
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | values), "utf-8")
+    return folder
+
+
+HUGE: list[dict[str, Any]] = [
+    {"num_labels": 2_000_000}, {"num_labels": 10**9}, {"num_hidden_layers": 10**5}, {"max_position_embeddings": 10**9},
+    {"text_config": {"num_labels": 10**8}}, {"vocab_size": 10**12}, {"hidden_size": 10**7}, {"num_labels": 1e8},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("values", HUGE, ids=lambda values: "-".join(map(str, values.items())))
+def test_one_number_takes_no_memory(values: dict[str, Any], bert: TransformerModel, tmp_path: Path) -> None:
+    folder = changed(ex.export(bert, tmp_path / "bert"), **values)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for open_it in (lambda: ex.load(folder, native=False, device="cpu"), lambda: unpacked(folder, tmp_path)):
+        with pytest.raises(ex.ExplorerError, match="is not opened|do not belong|does not describe|cannot be used"):
+            open_it()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000, "kilobytes"
+
+
+def test_parts_and_tables_that_no_file_holds_are_refused(tmp_path: Path) -> None:
+    """Layers that are named by the length of a list, and squares of a length that are computed, not read."""
+    from safetensors.torch import save_file
+
+    funnel = transformers.FunnelConfig(block_sizes=[200] * 50, d_model=8, n_head=1, d_head=8, d_inner=8, vocab_size=16)
+    neo = transformers.GPTNeoConfig(hidden_size=1, num_heads=1, num_layers=1, attention_types=[[["global"], 1]], vocab_size=16,
+                                    max_position_embeddings=100_000, bos_token_id=0, eos_token_id=0)  # fmt: skip
+    for config, size, says in ((funnel, 100, "many more parts"), (neo, 200_000, "tables of")):
+        folder = tmp_path / config.model_type
+        config.save_pretrained(folder)
+        save_file({"weight": tiny("GPT2LMHeadModel", 64).lm_head.weight.new_zeros(size)}, folder / "model.safetensors")
+        with pytest.raises(FileError, match=says):
+            opening.described(folder, "mine")
+
+
+INDEXES: list[Any] = [
+    {"weight_map": {"a": "weights.bin"}}, {"weight_map": {"a": "../../other/model.safetensors"}}, {"weight_map": {"a": 3}},
+    {"weight_map": {"a": "/etc/model.safetensors"}}, {"weight_map": {"a": "absent.safetensors"}}, {"weight_map": []}, {},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=str)
+def test_an_index_names_safetensors_beside_it_and_nothing_else(index: Any, bert: TransformerModel, tmp_path: Path) -> None:
+    folder = ex.export(bert, tmp_path / "bert")
+    (folder / "model.safetensors").rename(folder / "other.safetensors")
+    (folder / settings.INDEX).write_text(json.dumps(index), "utf-8")
+    with pytest.raises(FileError, match="index"):
+        ex.load(folder, native=False, device="cpu")
+    (folder / settings.INDEX).unlink()
+    changed(folder, transformers_weights="../other/model.safetensors.index.json")
+    with pytest.raises(FileError, match=r"no \*\.safetensors beside it"):
+        ex.load(folder, native=False, device="cpu")
+
+
+@pytest.mark.parametrize("named", [[5], ["utils"], ["logging"], ["__name__"], ["pipeline"], ["AutoTokenizer"]])
+def test_only_a_model_is_built(named: list[Any], bert: TransformerModel, tmp_path: Path) -> None:
+    """A name that is no class of a model is not looked at: the class follows from the configuration."""
+    folder = changed(ex.export(bert, tmp_path / "bert"), architectures=named)
+    try:
+        assert isinstance(ex.load(folder, native=False, device="cpu").module, transformers.PreTrainedModel)
+    except FileError as error:
+        assert "config.json" in str(error)
+
+
+def test_old_settings_that_name_files_of_their_author_still_open(bert: TransformerModel, tmp_path: Path) -> None:
+    """`google/flan-t5-base` and many others hold the paths of who saved them; they were never used."""
+    folder = ex.export(bert, tmp_path / "bert")
+    path = folder / "tokenizer_config.json"
+    old = {"special_tokens_map_file": "/home/them/special_tokens_map.json", "tokenizer_file": None, "name_or_path": "./x",
+           "model_max_length": 10**30, "tokenizer_class": "BertTokenizer"}  # fmt: skip
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | old), "utf-8")
+    assert (
+        ex.load(folder, native=False, device="cpu").tokens("The dog ran.").ids.tolist()
+        == bert.tokens("The dog ran.").ids.tolist()
+    )
+
+
+@pytest.mark.parametrize("name", list(ARCHITECTURES)[:: 1 if ALL else 6])
+def test_every_architecture_is_within_the_bounds(name: str, tmp_path: Path) -> None:
+    """What transformers itself writes is never refused for its numbers."""
+    tiny(name, 64).save_pretrained(tmp_path)
+    try:
+        _, kind = opening.described(tmp_path, name)
+    except ex.ExplorerError as error:
+        assert "no attention" in str(error)
+    else:
+        assert kind.__name__ == name
+
+
+@pytest.fixture
+def snapshot(bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model as the hub's cache holds it: links to files that are named by their content."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    place = tmp_path / "hub" / "models--org--model"
+    exported, folder = ex.export(bert, tmp_path / "exported"), place / "snapshots" / ("a" * 40)
+    for path in (place / "blobs", place / "refs", folder):
+        path.mkdir(parents=True)
+    (place / "refs" / "main").write_text("a" * 40, "utf-8")
+    for path in exported.iterdir():
+        shutil.move(path, place / "blobs" / path.name)
+        (folder / path.name).symlink_to(Path("../../blobs") / path.name)
+    return folder
+
+
+def test_a_model_in_the_cache_of_the_hub_opens_under_the_same_rules(snapshot: Path, bert: TransformerModel) -> None:
+    model = ex.load("org/model", device="cpu")
+    assert abs(model.logits("The dog ran.") - bert.logits("The dog ran.")).max() <= 1e-4
+    changed(snapshot, num_labels=2_000_000)
+    with pytest.raises(FileError, match="num_labels = 2000000"):
+        ex.load("org/model", device="cpu")
+    (snapshot / "model.safetensors").unlink()
+    with pytest.raises(FileError, match="could not be had from the hub: there is no way to the network"):
+        ex.load("org/model", device="cpu")
