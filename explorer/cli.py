@@ -74,15 +74,17 @@ def app(
     home = _home("app.py")
     where = address or ("0.0.0.0" if classroom or settings is not None else "127.0.0.1")
     said = f"The explorer: http://{where}:{port}/ (Ctrl-C stops it)\n"
+    first: list[str] = []
     if classroom or settings is not None:
-        from explorer.app import hosted
+        from explorer.app import hosted, room
 
         said = hosted.opened(settings, where, port)
+        first = [room.hand_over()]
     sys.stdout.write(said)
     sys.stdout.flush()
     os.chdir(home.parent)
     options = ("--server.port", str(port), "--server.address", where, "--server.headless", str(not open_browser).lower())
-    _start("explorer.app.serve", "run", str(home), *options)
+    _start("explorer.app.serve", *first, "run", str(home), *options)
 
 
 @cli.command()

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from explorer import cli
 from explorer.app import hosted, status
 from explorer.app.lessons import LESSONS
+from explorer.app.room import _SETTINGS
 from explorer.app.vote import BOOTH, Booth
 from explorer.errors import ChoiceError, FileError, TextError
 from explorer.models.store import models
@@ -32,7 +33,7 @@ def room(monkeypatch: pytest.MonkeyPatch) -> hosted.Classroom:
     held = hosted.made(
         {"models": ["bert", "gpt2"], "letters": 80, "steps": 100, "queue": 2, "key": "secret", "public": "http://room:8501"}
     )
-    monkeypatch.setenv(hosted.VARIABLE, hosted.written(held))
+    monkeypatch.setitem(_SETTINGS, "room", hosted.written(held))
     return held
 
 
@@ -207,7 +208,8 @@ def served(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[list[str],
     started: list[str] = []
     monkeypatch.setattr(cli, "_start", lambda module, *options: started.extend((module, *options)))
     monkeypatch.chdir(Path.cwd())
-    monkeypatch.setenv(hosted.VARIABLE, "")
+    monkeypatch.setitem(_SETTINGS, "room", "")
+    monkeypatch.setattr(os, "dup2", lambda reads, number: os.close(reads))
     result = CliRunner().invoke(cli.cli, ["app", *arguments], catch_exceptions=False)
     assert result.exit_code == 0
     return started, result.output

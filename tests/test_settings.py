@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import product
@@ -173,7 +176,7 @@ def test_parts_and_tables_that_no_file_holds_are_refused(tmp_path: Path) -> None
         config.save_pretrained(folder)
         save_file({"weight": tiny("GPT2LMHeadModel", 64).lm_head.weight.new_zeros(size)}, folder / "model.safetensors")
         with pytest.raises(FileError, match=says):
-            opening.described(folder, "mine")
+            opening.checked_configuration(folder, "mine")
 
 
 INDEXES: list[Any] = [
@@ -223,7 +226,7 @@ def test_every_architecture_is_within_the_bounds(name: str, tmp_path: Path) -> N
     """What transformers itself writes is never refused for its numbers."""
     tiny(name, 64).save_pretrained(tmp_path)
     try:
-        _, kind = opening.described(tmp_path, name)
+        _, kind = opening.checked_configuration(tmp_path, name)
     except ex.ExplorerError as error:
         assert "no attention" in str(error)
     else:
@@ -256,3 +259,32 @@ def test_a_model_in_the_cache_of_the_hub_opens_under_the_same_rules(snapshot: Pa
     (snapshot / "model.safetensors").unlink()
     with pytest.raises(FileError, match="could not be had from the hub: there is no way to the network"):
         ex.load("org/model", device="cpu")
+
+
+def test_the_teacher_s_key_is_in_no_environment(tmp_path: Path) -> None:
+    """What the server of a room starts with can be read as a file; what it starts inherits it."""
+    (tmp_path / "room.toml").write_text(f'key = "{SECRET}"\n', "utf-8")
+    (tmp_path / "sitecustomize.py").write_text(SERVER, "utf-8")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parent.parent}"}
+    command = [sys.executable, "-m", "explorer", "app", "--settings", str(tmp_path / "room.toml"), "--address", "127.0.0.1"]
+    output = subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout
+    seen = json.loads(output.splitlines()[-1])
+    assert (
+        seen["key"] == SECRET and SECRET not in seen["start"] and SECRET not in seen["child"] and "PYTHONPATH" in seen["start"]
+    )
+
+
+SERVER = """
+import sys
+if "explorer.app.serve" in sys.orig_argv:
+    import json, pathlib, subprocess
+    from streamlit.web import cli
+
+    def main(prog_name):
+        from explorer.app import hosted
+        child = subprocess.run([sys.executable, "-S", "-c", "import os; print(dict(os.environ))"], capture_output=True, text=True)
+        start = pathlib.Path("/proc/self/environ").read_text() + pathlib.Path("/proc/self/cmdline").read_text()
+        print(json.dumps({"key": hosted.room().key, "start": start, "child": child.stdout}))
+
+    cli.main = main
+"""

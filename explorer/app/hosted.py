@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Iterable, Iterator
@@ -15,10 +14,10 @@ from threading import Lock, Thread
 from urllib.parse import urlsplit
 
 from explorer.app import serve
+from explorer.app.room import settle, settled
 from explorer.errors import ChoiceError, ExplorerError, FileError, TextError
 from explorer.training.jobs import JobQueue, JobSpec, job_queue
 
-VARIABLE = "EXPLORER_CLASSROOM"  # holds the settings of a room as JSON, for the process of the server
 CLOSED = (
     "In this room only the shipped models open: folders, names on the hub and uploads are turned off. On your own computer "
     "(`explorer app`) you can open any checkpoint here."
@@ -81,7 +80,7 @@ def opened(settings: Path | None, where: str, port: int) -> str:
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileError(f"{settings} is no TOML file that can be read ({error}). See docs/classroom.md.") from error
     held = with_key(made(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
-    os.environ[VARIABLE] = written(held)
+    settle(written(held))
     teacher = f"teacher={held.key}"
     return f"Students: {held.public}/\nTeacher:  {held.public}/status?{teacher}\nVote:     {held.public}/vote?{teacher}\n"
 
@@ -101,13 +100,13 @@ def _reachable(where: str) -> str:
 
 
 def written(room: Classroom) -> str:
-    """A room as the variable of the server's process holds it."""
+    """A room as the process of the server is given it."""
     return json.dumps(asdict(room))
 
 
 def room() -> Classroom | None:
     """The room that this server is for; None where it is somebody's own."""
-    return _read(os.environ.get(VARIABLE, ""))
+    return _read(settled())
 
 
 @lru_cache(maxsize=4)

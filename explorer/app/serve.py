@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from explorer.app.room import take_over
+
 QUIET = "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"
 
 
@@ -22,6 +24,7 @@ def main() -> None:
     """The same as `streamlit`."""
     from streamlit.web.cli import main as streamlit
 
+    take_over()
     keep_inside()
     os.environ.setdefault(QUIET, "true")
     streamlit(prog_name="streamlit")

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from explorer.errors import ChoiceError, FileError
-from explorer.models.hub.opening import check_folder, described
+from explorer.models.hub.opening import check_folder, checked_configuration
 from explorer.models.hub.settings import CONFIG, FILES, read_settings
 
 PACKED, UNPACKED, MEMBERS = 50_000_000, 100_000_000, 200  # the most that is taken: bytes, bytes, files
@@ -35,7 +35,7 @@ def unpack(data: BinaryIO, folder: Path, name: str = "the .zip") -> Path:
     try:
         check_folder(folder)
         if "explorer" not in read_settings(folder / CONFIG):  # a model of ours is held against its weights when it is read
-            described(folder, str(folder))
+            checked_configuration(folder, str(folder))
     except (FileError, ChoiceError) as error:
         raise type(error)(str(error).replace(str(folder), name)) from error
     return folder

@@ -29,7 +29,10 @@ SPECIAL = {"mask": "mask_token_id", "pad": "pad_token_id", "cls": "cls_token_id"
            "begin": "bos_token_id", "end": "eos_token_id", "unknown": "unk_token_id"}  # fmt: skip
 STATES = ("rwkv",)  # whose file has a class called attention that keeps one state
 BYTES = 4  # of a number in float32
-CALLS = (100, 5_000)  # of PyTorch while a model is built, the most for each tensor in its files and besides; measured: 7 for each
+CALLS = (
+    100,
+    5_000,
+)  # of PyTorch while a model is built, the most for each tensor in its files and besides; measured: 7 for each
 TABLES = 1 << 28  # bytes of tables that are in no file (masks, angles of positions): the most beside small weights
 
 
@@ -46,7 +49,7 @@ def open_id(name: str) -> HubModel:
     with quiet_transformers(), during(f"Opening {name}"):
         folder = _fetched(name, sorted(settings.FILES))
         weights = settings.weight_names(folder)
-        described(folder, name, _size_on_hub(name, folder, weights))
+        checked_configuration(folder, name, _size_on_hub(name, folder, weights))
         _fetched(name, weights)
     return open_folder(folder, name)
 
@@ -68,7 +71,7 @@ def _size_on_hub(name: str, folder: Path, files: list[str]) -> int:
 
     try:
         listed = snapshot_download(name, allow_patterns=files, ignore_patterns=["*/*"], dry_run=True)
-        return sum(file.file_size for file in listed)
+        return sum(int(file.file_size or 0) for file in listed)
     except DryRunError as error:
         missing = [file for file in files if not (folder / file).is_file()]
         if missing:
@@ -80,7 +83,7 @@ def open_folder(folder: Path, name: str) -> HubModel:
     """A checkpoint in a folder; the network is never touched."""
     check_folder(folder)
     with quiet_transformers(), during(f"Opening {name}"):
-        config, kind = described(folder, name)
+        config, kind = checked_configuration(folder, name)
         check_memory(kind, config, name)
         module, missing = _weights(kind, config, str(folder))
         tokenizer = _tokenizer(folder, config)
@@ -163,7 +166,7 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def described(folder: Path, name: str, size: int | None = None) -> tuple[Any, Any]:
+def checked_configuration(folder: Path, name: str, size: int | None = None) -> tuple[Any, Any]:
     """The configuration and the class of a checkpoint: nothing of it is run, and it fits in weights of `size` bytes (those in the
     folder), which is checked before a model is built.
     """
@@ -223,7 +226,7 @@ def _first_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
-class Counted(TorchFunctionMode):
+class FewCalls(TorchFunctionMode):
     """While inside, building a model in this thread is given up after so many calls of PyTorch."""
 
     def __init__(self, most: int) -> None:
@@ -241,7 +244,7 @@ def count_weights(kind: Any, config: Any, name: str, tensors: int | None = None)
     """How many weights a model of this configuration has, and the bytes of its tables; no memory is taken for them."""
     calls = CALLS[0] * (settings.TENSORS if tensors is None else min(tensors, settings.TENSORS)) + CALLS[1]
     try:
-        with Counted(calls), torch.device("meta"):
+        with FewCalls(calls), torch.device("meta"):
             model = kind(config)
             tables = sum(table.numel() * table.element_size() for table in model.buffers())
             return sum(part.numel() for part in model.parameters()), tables
@@ -256,7 +259,7 @@ def class_of(config: Any) -> Any:
 
     named = [getattr(transformers, name, None) for name in config.architectures or () if isinstance(name, str)]
     models = (kind for kind in named if isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel))
-    kind = next(models, None)
+    kind: Any = next(models, None)
     lists = (auto.MODEL_FOR_PRETRAINING_MAPPING, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, auto.MODEL_FOR_CAUSAL_LM_MAPPING,
              auto.MODEL_FOR_MASKED_LM_MAPPING, auto.MODEL_MAPPING)  # fmt: skip
     for mapping in lists:
