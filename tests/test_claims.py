@@ -377,7 +377,7 @@ def test_a_word_of_one_sense_has_uses_too_and_its_vector_changes(bert: Transform
 
 
 def test_what_is_said_of_inference_labels_follows_their_interval() -> None:
-    record = sentences.measured()
+    record = sentences.recorded_ranking()
     assert record is not None
     at = record.ways.index(whole.LABELS)
     mean, low, high = record.intervals[0, at]
@@ -743,7 +743,7 @@ def test_pre_training_is_praised_only_for_what_the_tasks_ask() -> None:
 
 
 def test_the_best_head_is_put_beside_what_the_model_does_by_the_cards() -> None:
-    found = behaviour.measured()
+    found = behaviour.best_heads()
     cards = {name: (ex.models()[name].folder / "CARD.md").read_text("utf-8") for name in found}
     assert {name for name, (*_, taught) in found.items() if taught} == {"bert-told"}
     for name, (_, head, _) in found.items():

@@ -167,7 +167,7 @@ def test_the_answer_about_silenced_heads_follows_the_record(silenced: float, ans
 
 def test_what_is_said_of_the_search_is_counted() -> None:
     record = results.recorded("heads-bert", HeadSearch)
-    told = behaviour.told(record).splitlines()
+    told = behaviour.search_results(record).splitlines()
     assert len(told) == len(record.phenomena)
     for line, intact, silenced, others in zip(told, record.intact, record.silenced, record.others, strict=True):
         assert f"{sum(other <= silenced for other in others)} of {module.DRAWS}" in line

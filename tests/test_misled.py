@@ -97,9 +97,9 @@ def test_the_question_follows_from_the_interval(low: float, high: float, place: 
 
 
 def test_a_tie_is_called_a_tie() -> None:
-    said = lesson.said(record((0.5, 0.3, 0.7), (0.6, 0.4, 0.8)))
+    said = lesson.misled_conclusion(record((0.5, 0.3, 0.7), (0.6, 0.4, 0.8)))
     assert said.count(" a tie (in a tie for the best") == 2
-    clear = lesson.said(record((0.4, 0.3, 0.5), (0.9, 0.8, 1.0)))
+    clear = lesson.misled_conclusion(record((0.4, 0.3, 0.5), (0.9, 0.8, 1.0)))
     assert clear.count("+50 points (best: *sentence-bert, from such pairs*)") == 2
 
 

@@ -364,7 +364,7 @@ def test_a_dead_ticket_from_the_future_holds_nobody_up(tmp_path: Path) -> None:
 def _training() -> None:
     from explorer.app.lessons.training import live
 
-    live.section("A dog ran.")
+    live.show_live_training("A dog ran.")
 
 
 def test_a_press_that_is_refused_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,9 +56,9 @@ def test_the_question_names_the_costliest_way_and_a_tie_is_one() -> None:
     asked = left_out_questions.costliest_question(curves(0.5, 0.05))
     assert asked.answer == list(left_out.WAYS)[-1] and asked.answer in asked.options and "5.50 nats" in asked.why
     assert left_out_questions.costliest_question(curves(0.01, 0.5)).answer == left_out_questions.NONE
-    assert left_out_questions.said(curves(0.01, 0.5)).count("a tie") == 3 and "a tie" not in left_out_questions.said(
-        curves(0.5, 0.05)
-    )
+    assert left_out_questions.left_out_conclusion(curves(0.01, 0.5)).count(
+        "a tie"
+    ) == 3 and "a tie" not in left_out_questions.left_out_conclusion(curves(0.5, 0.05))
 
 
 def test_the_recorded_study_was_made_by_this_code() -> None:

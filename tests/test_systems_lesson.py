@@ -39,7 +39,7 @@ def page(name: str, text: str) -> None:
     from explorer.app.lessons.training import parts, systems
 
     st.session_state["system"] = name
-    systems.section(text, parts.shelf())
+    systems.show_system(text, parts.shelf())
 
 
 def shown(name: str, text: str = SENTENCE) -> AppTest:
@@ -105,7 +105,7 @@ def bare(name: str, folder: str) -> None:
 
     from explorer.app.lessons.training import parts, systems
 
-    systems.section("The dog slept.", {**parts.shelf(), name: Path(folder)})
+    systems.show_system("The dog slept.", {**parts.shelf(), name: Path(folder)})
 
 
 def test_only_a_card_has_figures_and_they_come_with_their_seeds_and_their_command(tmp_path: Path) -> None:

@@ -81,8 +81,10 @@ def test_what_x_adds_to_elmo_is_said_as_it_was_measured() -> None:
             "", "", "", tuple(Curve(n, at, at * 0 + y, at * 0 + y - wide, at * 0 + y + wide) for n, y in ends.items())
         )
 
-    assert "less than ELMo alone" in lesson.said(made(0.95, 0.01)) and "more than" in lesson.said(made(0.8, 0.01))
-    assert "a tie" in lesson.said(made(0.95, 0.1)) and "0.900" in lesson.said(made(0.95, 0.1))
+    assert "less than ELMo alone" in lesson.tagging_conclusion(made(0.95, 0.01)) and "more than" in lesson.tagging_conclusion(
+        made(0.8, 0.01)
+    )
+    assert "a tie" in lesson.tagging_conclusion(made(0.95, 0.1)) and "0.900" in lesson.tagging_conclusion(made(0.95, 0.1))
 
 
 @pytest.mark.usefixtures("unfolded")

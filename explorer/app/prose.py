@@ -52,11 +52,11 @@ class Prose:
         self, name: str, answer: float | str, /, *, options: tuple[str, ...] = (), digits: int = 2, **values: Any
     ) -> Exercise:
         """A section as a question. The answer is a number, an option, or the place of one among the options."""
-        asked, choices, why = _question(self.sections[name])
+        question, choices, why = _question(self.sections[name])
         values["options"] = options = options or tuple(filled(choice, values) for choice in choices)
         if options and isinstance(answer, int):
             answer = options[answer]
-        return Exercise(filled(asked, values), answer, filled(why, values), options, digits)
+        return Exercise(filled(question, values), answer, filled(why, values), options, digits)
 
     def rows(self, name: str) -> tuple[tuple[str, ...], ...]:
         """The rows of a section that is a table, without its head."""
@@ -98,12 +98,12 @@ def _unwrapped(text: str) -> str:
 
 def _question(text: str) -> tuple[str, list[str], str]:
     """What is asked, the options, and why."""
-    asked, choices, why = [], [], []
+    question, choices, why = [], [], []
     for block in text.split("\n\n"):
         if block.startswith("> "):
             why.append(block.removeprefix("> "))
         elif block.startswith("- "):
             choices += [line.removeprefix("- ") for line in block.splitlines()]
         else:
-            asked.append(block)
-    return "\n\n".join(asked), choices, "\n\n".join(why)
+            question.append(block)
+    return "\n\n".join(question), choices, "\n\n".join(why)

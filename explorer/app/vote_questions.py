@@ -29,7 +29,7 @@ FIRST: dict[str, Callable[[], Exercise | None]] = {
     "scale": lambda: attention.scale_question(made(Call(ex.analysis.saturation))),
     "heads": lambda: heads.pointing_question(made(Call(ex.trace, model_of("bert"), SENTENCE))),
     "order": lambda: positions.blind_question(made(Call(ex.shuffle, model_of("bert"), SENTENCE, seed=1))),
-    "mask": lambda: family_questions.mask_question(made(families.held("gpt2"))),
+    "mask": lambda: family_questions.mask_question(made(families.held_out_losses("gpt2"))),
     "planted": lambda: corruption.planted_question(made(recorded.call("planted"))),
 }
 

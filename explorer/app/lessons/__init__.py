@@ -55,13 +55,15 @@ class Lesson:
 
     def __dir__(self) -> list[str]:
         questions = import_module(f"{__name__}.{self.name}.questions")
-        own = [name for name, held in vars(questions).items() if not name.startswith("_") and _is_of(held, questions.__name__)]
+        own = [
+            name for name, value in vars(questions).items() if not name.startswith("_") and _is_of(value, questions.__name__)
+        ]
         return sorted([*own, *(path.stem.removesuffix("_questions") for path in (HERE / self.name).glob("*_questions.py"))])
 
 
-def _is_of(held: Any, module: str) -> bool:
+def _is_of(value: Any, module: str) -> bool:
     """Whether something was written in this module: no module, and nothing imported."""
-    return getattr(held, "__module__", module) == module and not hasattr(held, "__path__") and not hasattr(held, "__file__")
+    return getattr(value, "__module__", module) == module and not hasattr(value, "__path__") and not hasattr(value, "__file__")
 
 
 @checked

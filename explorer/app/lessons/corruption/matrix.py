@@ -20,7 +20,7 @@ from explorer.views.strategies import placed
 PART = "one-strategy"
 
 
-def section(model: str, text: str, seed: int, names: Sequence[str]) -> None:
+def show_strategies(model: str, text: str, seed: int, names: Sequence[str]) -> None:
     """The matrix of strategies, and beside it a link to each."""
     calls = usable({name: lab.corrupted(model, text, name, seed) for name in names})
     rows, heads = placed(made(calls))
@@ -34,9 +34,9 @@ def section(model: str, text: str, seed: int, names: Sequence[str]) -> None:
 
 def opens(rows: dict[int, Corruption], point: dict[str, Any]) -> None:
     """Open the strategy of the row that was clicked."""
-    held = rows.get(round(float(point["y"])))
-    if held is not None:
-        st.session_state["strategy"] = held.strategy
+    corruption = rows.get(round(float(point["y"])))
+    if corruption is not None:
+        st.session_state["strategy"] = corruption.strategy
         choose(PART)
 
 
@@ -47,6 +47,6 @@ def links(rows: dict[int, Corruption], heads: dict[int, str], kept: dict[str, st
     for begin, end in zip(starts, starts[1:], strict=False):
         st.caption(heads[begin])
         with st.container(horizontal=True, gap="small"):
-            for held in (rows[row] for row in range(begin + 1, end)):
-                asked = {KEY: PART, "strategy": held.strategy, **kept}
-                st.page_link(str(LESSONS["corruption"].page), label=held.strategy, query_params=asked, width="content")
+            for corruption in (rows[row] for row in range(begin + 1, end)):
+                address = {KEY: PART, "strategy": corruption.strategy, **kept}
+                st.page_link(str(LESSONS["corruption"].page), label=corruption.strategy, query_params=address, width="content")

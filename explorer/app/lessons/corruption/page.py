@@ -47,10 +47,10 @@ def one_strategy() -> None:
     """One strategy, token by token."""
     strategy, options = chosen_strategy()
     say(entry_of(strategy).says)
-    one = lab.corrupted(name, text, strategy, seed, **options)
-    web.show(VIEWS["corruption"], one)
-    if not seen_by(made(one)).all():
-        web.show(VIEWS["visible"], one)
+    corrupted = lab.corrupted(name, text, strategy, seed, **options)
+    web.show(VIEWS["corruption"], corrupted)
+    if not seen_by(made(corrupted)).all():
+        web.show(VIEWS["visible"], corrupted)
     if entry_of(strategy).masked_lm:
         say(PROSE("masking rate"))
         web.show(VIEWS["surprises"], lab.judged(name, text, strategy, seed, **options), key="strategy")
@@ -118,12 +118,12 @@ tokens = read(lambda: model.tokens(text))
 with page.bar:
     hold.bar(text, tokens)
 warn_of_unseen(tokens)
-two = PagePart("Two texts, and borders of spans", partial(pairs.section, name, text, seed), "Pairs")
+two = PagePart("Two texts, and borders of spans", partial(pairs.show_text_pairs, name, text, seed), "Pairs")
 names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(tokens.sentences) > 0]
 
 page.parts(
     PagePart("Hide a word", hidden),
-    PagePart("One text under every strategy", partial(matrix.section, name, text, seed, names), "Every strategy"),
+    PagePart("One text under every strategy", partial(matrix.show_strategies, name, text, seed, names), "Every strategy"),
     PagePart("word2vec, too", lab.as_pairs),
     PagePart("One strategy, token by token", one_strategy, "One strategy"),
     *((two,) if max(tokens.sentences) else ()),
@@ -136,5 +136,5 @@ page.parts(
         partial(web.show, VIEWS["gap-sentences"], lab.counted(ex.corruption.gap_sentences, name, text)),
         "Sentences",
     ),
-    asking(lambda: lab.asked(name, text, seed), "corruption.exercise", PROSE),
+    asking(lambda: lab.corruption_exercises(name, text, seed), "corruption.exercise", PROSE),
 )

@@ -26,7 +26,7 @@ def spans_of(text: str, seed: int) -> Call:
     return Call(ex.analysis.guess_spans, spanbert, hidden)
 
 
-def section(name: str, text: str, seed: int) -> None:
+def show_text_pairs(name: str, text: str, seed: int) -> None:
     """Both objectives on the visitor's text."""
     say(PROSE("two texts"))
     which = st.segmented_control("Pair", ("nsp", "sop"), default="nsp", required=True, key="pair", bind="query-params")

@@ -43,15 +43,15 @@ def _draw_again(key: str, seed: int) -> None:
 
 def fillers() -> list[str]:
     """The models on the shelf that fill masks: encoders that were not made to say a label, nor to find what was replaced."""
-    return [name for name, held in models().items() if _fills(held)]
+    return [name for name, stored in models().items() if _fills(stored)]
 
 
-def _fills(held: StoredModel) -> bool:
+def _fills(stored: StoredModel) -> bool:
     try:
-        output = store.read_config(held.folder).get("output")
+        output = store.read_config(stored.folder).get("output")
     except ExplorerError:
         return False
-    system = PRESETS.get(held.about()["preset"])
+    system = PRESETS.get(stored.about()["preset"])
     if system is None:  # its files do not say what it is
         return False
     return not output and system.architecture["family"] == "encoder" and system.objective != "replaced"
@@ -94,7 +94,7 @@ def judged(name: str, text: str, strategy: str, seed: int, **options: Any) -> Ca
     return Call(ex.guess, model_of(name), corrupted(name, text, strategy, seed, **options))
 
 
-def measured(what: str) -> Call:
+def planted_curves(what: str) -> Call:
     """The curves of one measure, for the trainings with and without 80/10/10."""
     return Call(Call(ex.lesson, "corruption").attr("part"), Call(ex.result, "planted"), what)
 
@@ -102,13 +102,13 @@ def measured(what: str) -> Call:
 def both_measured() -> None:
     """Who corrects a planted word, and who fills a blank: they give different answers."""
     for what in (questions.PLANTED, questions.BLANK):
-        web.show(VIEWS["curves"], measured(what), key=what.split()[0])
+        web.show(VIEWS["curves"], planted_curves(what), key=what.split()[0])
     recorded.again("planted", "planted")
 
 
 def to_be_measured() -> None:
     """Where the first of both will be drawn."""
-    web.awaited(VIEWS["curves"], measured(questions.PLANTED))
+    web.awaited(VIEWS["curves"], planted_curves(questions.PLANTED))
 
 
 def presets() -> None:
@@ -146,7 +146,7 @@ def first_hidden(words: list[str]) -> int:
     return next((n for n in written if words[n].lower() in questions.BLANKED), written[len(written) // 2] if written else 0)
 
 
-def asked(name: str, text: str, seed: int) -> tuple[Exercise, ...]:
+def corruption_exercises(name: str, text: str, seed: int) -> tuple[Exercise, ...]:
     """Six exercises on this text; the notebook has one more, which asks nothing about it."""
     model = opened(name)
     first = first_hidden(list(written_words(model.tokens(text), model.tokenizer)))

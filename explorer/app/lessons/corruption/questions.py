@@ -52,10 +52,10 @@ def spans_question(record: SpanLengths) -> Exercise:
 
 def planted_question(measured: Curves) -> Exercise:
     """Which training corrects a planted word."""
-    held = {line.label: line for line in measured.lines}
-    named = {name: float(held[f"{name}: {PLANTED}"].y[-1]) for name in ("never hidden", "always [MASK]", "80/10/10")}
+    lines = {line.label: line for line in measured.lines}
+    named = {name: float(lines[f"{name}: {PLANTED}"].y[-1]) for name in ("never hidden", "always [MASK]", "80/10/10")}
     best = max(named, key=named.__getitem__)
-    mixed, always = (held[f"{name}: {BLANK}"] for name in ("80/10/10", "always [MASK]"))
+    mixed, always = (lines[f"{name}: {BLANK}"] for name in ("80/10/10", "always [MASK]"))
     return PROSE.question(
         "planted question",
         best,

@@ -19,7 +19,7 @@ PROSE = prose("decoding")
 
 
 @st.fragment
-def section(name: str) -> None:
+def show_contest(name: str) -> None:
     """The contest, when a visitor starts it: it takes seconds."""
     say("New stories are cut after eight tokens. Greedy and 5-beam search continue them; the true ending competes too.")
     if st.toggle("Let them write", key="contest", bind="query-params"):

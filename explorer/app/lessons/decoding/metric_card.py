@@ -42,32 +42,36 @@ def labels() -> None:
     """Labels and grades that were predicted, beside the gold ones."""
     say(PROSE("labels"))
     with st.container(horizontal=True):
-        said = st.text_input("Predicted labels", lesson.SAID, key="said", bind="query-params")
+        predicted = st.text_input("Predicted labels", lesson.SAID, key="said", bind="query-params")
         gold = st.text_input("Gold labels", lesson.GOLD, key="gold", bind="query-params")
-    rows = read(partial(of_labels, said.split(), gold.split()))
+    rows = read(partial(of_labels, predicted.split(), gold.split()))
     st.table([{"metric": name, "value": value} for name, value in rows.items()])
     say(PROSE("labels: conclusion"), small=True)
 
 
-def of_labels(said: list[str], gold: list[str]) -> dict[str, str]:
+def of_labels(predicted: list[str], gold: list[str]) -> dict[str, str]:
     """The metrics of predicted labels; Spearman's correlation where they are numbers."""
-    if not said or len(said) != len(gold):
+    if not predicted or len(predicted) != len(gold):
         raise ChoiceError(
-            f"There are {len(said)} predicted and {len(gold)} gold labels. Write as many of both, with spaces between."
+            f"There are {len(predicted)} predicted and {len(gold)} gold labels. Write as many of both, with spaces between."
         )
-    found = {"accuracy": accuracy(said, gold), "macro F1": macro_f1(said, gold), "Matthews correlation": matthews(said, gold)}
+    scores = {
+        "accuracy": accuracy(predicted, gold),
+        "macro F1": macro_f1(predicted, gold),
+        "Matthews correlation": matthews(predicted, gold),
+    }
     most = max(set(gold), key=gold.count)
-    found |= {f"accuracy, always *{most}*": accuracy([most] * len(gold), gold)}
-    found |= {f"Matthews, always *{most}*": matthews([most] * len(gold), gold)}
-    rows = {name: f"{value:.3f}" for name, value in found.items()}
+    scores |= {f"accuracy, always *{most}*": accuracy([most] * len(gold), gold)}
+    scores |= {f"Matthews, always *{most}*": matthews([most] * len(gold), gold)}
+    rows = {name: f"{value:.3f}" for name, value in scores.items()}
     try:
-        rows["Spearman correlation"] = f"{correlation(said, gold):.3f}"
+        rows["Spearman correlation"] = f"{correlation(predicted, gold):.3f}"
     except ValueError:
         rows["Spearman correlation"] = "– (for numbers, such as grades from 0 to 5)"
     return rows
 
 
-def section() -> None:
+def show_metrics() -> None:
     """Both cards."""
     texts()
     st.subheader("Labels and grades", anchor=False)

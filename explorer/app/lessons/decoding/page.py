@@ -13,7 +13,7 @@ from explorer.app.glossary import say
 from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
-from explorer.app.lessons.decoding.beam_contest import section
+from explorer.app.lessons.decoding.beam_contest import show_contest
 from explorer.app.prose import prose
 from explorer.records import Distribution
 from explorer.views import VIEWS, theme
@@ -29,40 +29,40 @@ def chain() -> None:
     web.show(VIEWS["chain"], best, key=made_of, steps="tokens")
 
 
-def bars(said: tuple[int, ...]) -> None:
+def bars(prefix: tuple[int, ...]) -> None:
     """The next token, and buttons to continue with one of them and to go back."""
-    next_token = desk.distribution(name, text, said)
+    next_token = desk.distribution(name, text, prefix)
     here = read(next_token)
 
     def clicked(point: dict[str, Any]) -> None:
-        desk.choose("path", (*said, int(here.ids[int(point["y"])])))
+        desk.choose("path", (*prefix, int(here.ids[int(point["y"])])))
 
     key = f"guess.next.{name}.{text}"  # its card stays where it is, so that nothing below it jumps
-    question = None if said and st.session_state.get(key) is None else (lesson.next_question(record), key)
+    question = None if prefix and st.session_state.get(key) is None else (lesson.next_question(record), key)
     kept = ("temperature", "top_p")
     web.show(
-        VIEWS["next-piece"], next_token, key=str(len(said)), click=clicked, first=kept, beside=partial(forcing, here, said),
-        question=question, below=partial(desk.computed, name, text, said),
+        VIEWS["next-piece"], next_token, key=str(len(prefix)), click=clicked, first=kept, beside=partial(forcing, here, prefix),
+        question=question, below=partial(desk.computed, name, text, prefix),
     )  # fmt: skip
 
 
-def forcing(here: Distribution, said: tuple[int, ...], chosen: dict[str, Any]) -> None:
+def forcing(here: Distribution, prefix: tuple[int, ...], chosen: dict[str, Any]) -> None:
     """What is written so far, and the tokens to go on with."""
-    if said:
-        forced = plain(model.tokenizer.decode(said))
+    if prefix:
+        forced = plain(model.tokenizer.decode(prefix))
         st.markdown(f"Your text: {plain(text)}" + (f" **{forced}**" if forced else ""))
     with st.container(horizontal=True, gap="small"):
         for rank in range(8):
             label = f"{plain(theme.plain(here.texts[rank]))} {here.shares[rank]:.0%}"
-            st.button(label, key=f"force.{rank}", on_click=force, args=(said, (*said, int(here.ids[rank]))))
-        st.button("Back", key="force.back", on_click=force, args=(said, said[:-1]), disabled=not said)
-        st.button("From the start", key="force.none", on_click=force, args=(said, ()), disabled=not said)
+            st.button(label, key=f"force.{rank}", on_click=force, args=(prefix, (*prefix, int(here.ids[rank]))))
+        st.button("Back", key="force.back", on_click=force, args=(prefix, prefix[:-1]), disabled=not prefix)
+        st.button("From the start", key="force.none", on_click=force, args=(prefix, ()), disabled=not prefix)
 
 
-def force(said: tuple[int, ...], path: tuple[int, ...]) -> None:
+def force(prefix: tuple[int, ...], path: tuple[int, ...]) -> None:
     """Go on with other tokens: all of the page follows."""
     desk.choose("path", path)
-    web.again(VIEWS["next-piece"], str(len(said)))
+    web.again(VIEWS["next-piece"], str(len(prefix)))
 
 
 def next_tokens() -> None:
@@ -75,9 +75,9 @@ def searching() -> None:
     """The tree of beam search."""
     say(f"**Click a node** to force the text that leads to it, and let the search branch from there. {PROSE('penalty')}")
     strategy, options = sections.search_settings(pieces)
-    said = read(lambda: desk.chosen_pieces("path"))
-    if said:
-        options |= {"force": dict(enumerate(said))}
+    prefix = read(lambda: desk.chosen_pieces("path"))
+    if prefix:
+        options |= {"force": dict(enumerate(prefix))}
         st.caption("The tokens that you forced are forced here as well: the tree branches after them.")
     search = desk.steps(name, text, strategy, **options)
     read(search)
@@ -104,12 +104,12 @@ page.parts(
     PagePart("Which token comes next?", next_tokens, "Next token"),
     PagePart("P(y), token by token", chain, "Greedy"),
     PagePart("The tree of beam search", searching, "Beams"),
-    PagePart("Does beam search help?", partial(section, name), "Contest"),
+    PagePart("Does beam search help?", partial(show_contest, name), "Contest"),
     PagePart("Strategies side by side", partial(sections.side_by_side, name, text, pieces), "Strategies"),
     PagePart("Every possible text", partial(sections.every_text, name, text), "All texts"),
     PagePart("Looking at the source while writing", sections.translating, "Translation"),
     PagePart("What is computed, and what is reused", sections.cache, "Cache"),
     PagePart("A masked language model writes too", sections.masked, "Blanks"),
-    PagePart("Score what was written", metric_card.section, "Metrics"),
-    asking(lambda: sections.asked(name, text, pieces), "decoding.exercise", PROSE),
+    PagePart("Score what was written", metric_card.show_metrics, "Metrics"),
+    asking(lambda: sections.decoding_exercises(name, text, pieces), "decoding.exercise", PROSE),
 )

@@ -30,7 +30,7 @@ def writers(family: str = "decoder") -> list[str]:
 
     Those on the shelf, of our kinds or of Hugging Face's, and the one that the visitor opened in *Your model*.
     """
-    mine = sorted(name for name, one in models().items() if _family_of(one) == family)
+    mine = sorted(name for name, stored in models().items() if _family_of(stored) == family)
     given = str(st.session_state.get(AGREED, ""))
     if given and given not in mine and hosted.uploads():
         try:
@@ -81,7 +81,7 @@ def ways(seed: int) -> list[Way]:
     ]
 
 
-def said() -> list[str]:
+def strategy_notes() -> list[str]:
     """The text about every strategy that is shown, and the settings that only some strategies have."""
     shown = sorted((entry.draws, place, name) for place, (name, entry) in enumerate(STRATEGIES.items()) if entry.ways(name))
     return [_about(name) for _, _, name in shown]
@@ -114,14 +114,14 @@ def everything(name: str, text: str, among: list[int]) -> tuple[Call, ...]:
     return tuple(written(name, text, *way, **tiny) for way in (("greedy", "greedy"), ("all of them", "exhaustive")))
 
 
-def distribution(name: str, text: str, said: tuple[int, ...]) -> Call:
+def distribution(name: str, text: str, prefix: tuple[int, ...]) -> Call:
     """The next token, after a text and the tokens that were chosen since."""
-    return Call(ex.decoding.distribution, model_of(name), text, **({"prefix": list(said)} if said else {}))
+    return Call(ex.decoding.distribution, model_of(name), text, **({"prefix": list(prefix)} if prefix else {}))
 
 
-def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
+def passed(name: str, text: str, prefix: tuple[int, ...]) -> Call:
     """One pass over what decoding reads: the token that begins every text, the text, and the tokens that were chosen since."""
-    ids = [*writer(opened(name), text).prompt, *said]
+    ids = [*writer(opened(name), text).prompt, *prefix]
     return trace_of(name, text if ids == opened(name).tokens(text).ids.tolist() else ids)
 
 
@@ -131,20 +131,20 @@ def translated(name: str, source: str, watching: Call) -> Call:
     return Call(ex.trace, model_of(name), source, target=written, blocks=not getattr(opened(name), "without_blocks", ""))
 
 
-def computed(name: str, text: str, said: tuple[int, ...]) -> None:
+def computed(name: str, text: str, prefix: tuple[int, ...]) -> None:
     """The pass that the next token's probabilities come from, on the board; its bars can be clicked as well."""
 
     def onward(trace: Trace, row: int, rank: int) -> None:
         assert trace.top is not None
-        kept = max(0, row + 1 - (len(trace.source) - len(said)))  # what came after that row is dropped
-        choose("path", (*said[:kept], int(trace.top.ids[row, rank])))
+        kept = max(0, row + 1 - (len(trace.source) - len(prefix)))  # what came after that row is dropped
+        choose("path", (*prefix[:kept], int(trace.top.ids[row, rank])))
 
     if not st.toggle(
         "The pass that computed it, on the board", "next.board" in st.query_params, key="passed", bind="query-params"
     ):
         return
     say("The bars at the last station can be clicked as well.")
-    call = passed(name, text, said)
+    call = passed(name, text, prefix)
     last = {"stream": "decoder", "layer": opened(name).streams["decoder"][0] - 1, "head": 0, "station": "next"}
     board.show(
         call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward, written="beginning"
@@ -192,8 +192,8 @@ def trap(name: str) -> Call:
 
 def chosen_pieces(key: str) -> tuple[int, ...]:
     """The tokens that the visitor chose, from the address of the page."""
-    held = st.query_params.get(key, "")
-    return tuple(int(piece) for piece in held.split(".") if piece.isdecimal())
+    ids = st.query_params.get(key, "")
+    return tuple(int(piece) for piece in ids.split(".") if piece.isdecimal())
 
 
 def choose(key: str, pieces: tuple[int, ...]) -> None:

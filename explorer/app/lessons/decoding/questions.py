@@ -25,11 +25,11 @@ def other_reason(source: str) -> tuple[str, str] | None:
     >>> other_reason("The dog was too tired.")
     ('wide', 'The dog was too wide.')
     """
-    held = [reason for reason in REASONS if re.search(rf"\b{reason}\b", source)]
-    if len(held) != 1:
+    reasons = [reason for reason in REASONS if re.search(rf"\b{reason}\b", source)]
+    if len(reasons) != 1:
         return None
-    other = REASONS[1 - REASONS.index(held[0])]
-    return other, re.sub(rf"\b{held[0]}\b", other, source)
+    other = REASONS[1 - REASONS.index(reasons[0])]
+    return other, re.sub(rf"\b{reasons[0]}\b", other, source)
 
 
 def beam_question(record: Contest) -> Exercise:

@@ -60,7 +60,7 @@ def side_by_side(name: str, text: str, pieces: int) -> None:
     seed = int(st.number_input("Seed for sampling", 0, 999, 0, key="seed", bind="query-params", width=180))
     web.show(VIEWS["written"], usable(desk.beside(name, text, seed, pieces)))
     with st.expander("What each strategy does"):
-        st.markdown("  \n".join(desk.said()))
+        st.markdown("  \n".join(desk.strategy_notes()))
 
 
 def every_text(name: str, text: str) -> None:
@@ -121,11 +121,11 @@ def masked() -> None:
     if recorded.there(BLANKS):
         st.subheader("At once, or one after the other?", anchor=False)
         say(PROSE("blanks"))
-        held = made(recorded.call(BLANKS))
-        recorded.guessed(two_blanks.neighbours_question(held), "guess.blanks", {BLANKS: PROSE("blanks: conclusion")})
+        measured = made(recorded.call(BLANKS))
+        recorded.guessed(two_blanks.neighbours_question(measured), "guess.blanks", {BLANKS: PROSE("blanks: conclusion")})
 
 
-def asked(name: str, text: str, pieces: int) -> tuple[Exercise, ...]:
+def decoding_exercises(name: str, text: str, pieces: int) -> tuple[Exercise, ...]:
     """The exercises, on greedy decoding and a search of this prompt, and on a translation."""
     search = desk.steps(name, text, "beam", beams=4, max_tokens=pieces, length_penalty=1.0, early_stopping=False)
     seen = desk.watched("transformer", lesson.SOURCE, "beam", beams=4, max_tokens=30)

@@ -17,13 +17,13 @@ from explorer.views import VIEWS
 PROSE = prose("elmo")
 
 
-def section(tasks: tuple[str, ...]) -> None:
+def show_mix_by_hand(tasks: tuple[str, ...]) -> None:
     """The bench of one task."""
     benches = [name for name in tasks if recorded.there(f"mixes/{name.replace(' ', '-')}.npz")]
     task = st.segmented_control("Task", benches, default=benches[0], required=True, key="bench", bind="query-params")
     part = task.replace(" ", "-")
-    held = recorded.call("mixes", part)
-    web.show(VIEWS["mix-bench"], held, key=part, beside=partial(triangle, made(held), f"mix-bench.{part}"))
+    bench = recorded.call("mixes", part)
+    web.show(VIEWS["mix-bench"], bench, key=part, beside=partial(triangle, made(bench), f"mix-bench.{part}"))
     recorded.again("mixes", "mixes")
 
 
@@ -40,7 +40,7 @@ def triangle(record: Bench, key: str, chosen: dict[str, Any]) -> None:
 def clicked(key: str) -> None:
     """Set the sliders to the mix that was clicked."""
     points = st.session_state[f"{key}.place"].selection.points
-    asked = points[0].get("customdata") if points else None
-    if isinstance(asked, str):
-        for layer, value in enumerate(asked.split(".")):
+    mix = points[0].get("customdata") if points else None
+    if isinstance(mix, str):
+        for layer, value in enumerate(mix.split(".")):
             st.session_state[f"{key}.s{layer}"] = int(value)

@@ -25,8 +25,8 @@ def letters() -> None:
     """From letters to a word."""
     say(PROSE("letters"))
     word = st.text_input("Word", "fishing", key="word", bind="query-params", width=240)
-    read(lab.found(word))
-    web.show(VIEWS["letter-filters"], lab.found(word))
+    read(lab.letter_filters(word))
+    web.show(VIEWS["letter-filters"], lab.letter_filters(word))
 
 
 def turned() -> tuple[Any, Any, int]:
@@ -119,7 +119,7 @@ mixes = recorded.call("mixes")
 measured = (
     PagePart("The weights that each task learns", shares, "Weights"),
     PagePart("Does the mix help?", helps, "Scores"),
-    PagePart("Mix by hand", lambda: by_hand.section(made(mixes).tasks)),
+    PagePart("Mix by hand", lambda: by_hand.show_mix_by_hand(made(mixes).tasks)),
     PagePart("The lecture's results, and ours", compared, "Results"),
 )
 
@@ -130,6 +130,6 @@ page.parts(
     *((PagePart("Directions crossed", crossing, "Crossed"),) if recorded.there("crossed") else ()),
     PagePart("One word, many vectors", senses, "Senses"),
     *(measured if recorded.there("mixes") else (PagePart("The weights that each task learns", missing, "Weights"),)),
-    *((PagePart("A tagger with ELMo", tagging.section, "Tagger"),) if tagging.there() else ()),
+    *((PagePart("A tagger with ELMo", tagging.show_tagging, "Tagger"),) if tagging.has_tagging() else ()),
     asking(lambda: lesson.exercises(*turned()[::2], lab.filters()), "elmo.exercise", PROSE),
 )

@@ -40,7 +40,7 @@ def traced(text: str) -> Call:
     return Call(ex.trace, elmo(), text)
 
 
-def found(word: str) -> Call:
+def letter_filters(word: str) -> Call:
     """What the letter filters find in a word."""
     return Call(ex.analysis.letter_filters, elmo(), word)
 
@@ -76,8 +76,8 @@ def per_word() -> tuple[float, int]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for label in train.labels:
         counts[label.split(".")[0]][label] += 1
-    found = [counts[word].most_common(1)[0][0] == label for label in test.labels if (word := label.split(".")[0]) in counts]
-    return sum(found) / len(found), len(found)
+    right = [counts[word].most_common(1)[0][0] == label for label in test.labels if (word := label.split(".")[0]) in counts]
+    return sum(right) / len(right), len(right)
 
 
 def filters() -> list[int]:

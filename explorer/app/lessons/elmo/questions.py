@@ -29,7 +29,7 @@ BASE = 1  # among the ways of a measurement: layer 0 alone, words without their 
 def halves(before: Trace, after: Trace, place: int) -> dict[str, int]:
     """How many dimensions of one word's vector in the last layer differ between two texts, by direction."""
     ends = {name: (before.hidden[name][-1, place], after.hidden[name][-1, place]) for name in ("forward", "backward")}
-    return {name: int((one != other).sum()) for name, (one, other) in ends.items()}
+    return {name: int((first != other).sum()) for name, (first, other) in ends.items()}
 
 
 def half_question(before: Trace, after: Trace, place: int) -> Exercise:

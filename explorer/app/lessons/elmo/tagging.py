@@ -13,13 +13,13 @@ PROSE = prose("elmo")
 NAME = "tagging"
 
 
-def there() -> bool:
+def has_tagging() -> bool:
     """Whether it was measured."""
     return recorded.there(NAME)
 
 
-def section() -> None:
+def show_tagging() -> None:
     """What the taggers read, and how well they do by the number of labelled stories."""
     say(PROSE("tagging"))
-    found = made(recorded.call(NAME))
-    recorded.guessed(lesson.labels_question(found), "guess.tagging", {NAME: lesson.said(found)})
+    measured = made(recorded.call(NAME))
+    recorded.guessed(lesson.labels_question(measured), "guess.tagging", {NAME: lesson.tagging_conclusion(measured)})

@@ -12,20 +12,20 @@ X, BOTH, ELMO = "x (word2vec)", "[x; ELMo]", "ELMo alone"
 
 def line(measured: Curves, name: str) -> Curve:
     """A line by its name."""
-    return next(one for one in measured.lines if one.label == name)
+    return next(curve for curve in measured.lines if curve.label == name)
 
 
-def said(measured: Curves) -> str:
+def tagging_conclusion(measured: Curves) -> str:
     """What may be concluded, and whether the word vectors still add anything to ELMo where most stories have labels."""
     both, alone = (line(measured, name) for name in (BOTH, ELMO))
     assert both.low is not None and both.high is not None and alone.low is not None and alone.high is not None
     if alone.low[-1] > both.high[-1]:
-        found = "less than ELMo alone: here the static vectors only add numbers to fit"
+        comparison = "less than ELMo alone: here the static vectors only add numbers to fit"
     elif both.low[-1] > alone.high[-1]:
-        found = "more than ELMo alone"
+        comparison = "more than ELMo alone"
     else:
-        found = "a tie with ELMo alone"
-    scores = f"[x; ELMo] reaches {both.y[-1]:.3f}, ELMo without x {alone.y[-1]:.3f}: {found}"
+        comparison = "a tie with ELMo alone"
+    scores = f"[x; ELMo] reaches {both.y[-1]:.3f}, ELMo without x {alone.y[-1]:.3f}: {comparison}"
     return f"With labels in {both.x[-1]:.0f} stories {scores}. {PROSE('tagging: conclusion')}"
 
 
@@ -37,8 +37,8 @@ def labels_question(measured: Curves) -> Exercise:
     enough = [option for option, score in zip(options, both.y, strict=True) if score >= aim]
     never = "more than all of them"
     ends = "; ".join(
-        f"{option} stories: {one:.2f} without, {other:.2f} with ELMo"
-        for option, one, other in zip(options, x.y, both.y, strict=True)
+        f"{option} stories: {without:.2f} without, {other:.2f} with ELMo"
+        for option, without, other in zip(options, x.y, both.y, strict=True)
     )
     return PROSE.question(
         "labels question",

@@ -27,7 +27,7 @@ def show_masks() -> None:
     """The mask, the attention weights and the loss: on this text, on new stories, or on the board."""
     ways: dict[str, Callable[[], object]] = {"This text": partial(web.show, VIEWS["under-masks"], parts.under(name, text))}
     if family != "encoder-decoder":
-        ways["New stories"] = partial(web.show, VIEWS["held-masks"], parts.held(name))
+        ways["New stories"] = partial(web.show, VIEWS["held-masks"], parts.held_out_losses(name))
     web.one_of("Look at", ways | {"The board": mask_after_mask}, "masks.shows")
 
 
@@ -48,7 +48,7 @@ def masks() -> None:
         show_masks()
     else:
         empty = partial(web.awaited, VIEWS["under-masks"], parts.under(name, text))
-        predict(lesson.mask_question(made(parts.held(name))), "guess.mask", show_masks, empty)
+        predict(lesson.mask_question(made(parts.held_out_losses(name))), "guess.mask", show_masks, empty)
 
 
 def blocks() -> None:
@@ -103,7 +103,7 @@ def sightlines() -> None:
             "There is no trained ELMo yet; the one shown here has random weights. Which tokens it can see does not depend on them."
         )
     read(parts.seen(text))
-    web.beside(VIEWS["sightlines"], [(one,) for one in parts.seen(text)])
+    web.beside(VIEWS["sightlines"], [(record,) for record in parts.seen(text)])
 
 
 def growing() -> None:
@@ -114,7 +114,7 @@ def growing() -> None:
 
 page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    name = one_of("Model", [held for held in attentive() if held not in parts.SILENT], "model", "gpt2")
+    name = one_of("Model", [stored for stored in attentive() if stored not in parts.SILENT], "model", "gpt2")
     text = sentence()
 family = opened(name).family
 with page.bar:

@@ -50,7 +50,7 @@ def under(name: str, text: str) -> Call:
     return Call(ex.analysis.under_masks, model_of(name), text, **target(name, text))
 
 
-def held(name: str) -> Call:
+def held_out_losses(name: str) -> Call:
     """New stories under every mask."""
     return Call(ex.analysis.held_losses, model_of(name), Call(ex.microworld.texts, STORIES, 1, "validation"))
 
@@ -96,7 +96,7 @@ def lens(name: str, text: str) -> Call:
 
 def seen(text: str) -> tuple[Any, ...]:
     """Who can see whom in one model of each family, and in the two halves of an ELMo."""
-    three = [Call(ex.visibility, model_of(one), text) for one in FAMILIES[:2]]
+    three = [Call(ex.visibility, model_of(name), text) for name in FAMILIES[:2]]
     three.append(Call(ex.visibility, model_of(FAMILIES[2]), text, target=text))  # BART restores a text
     halves = Call(ex.analysis.elmo_visibility, elmo(), text)
     return (*three, halves.item(0), halves.item(1))

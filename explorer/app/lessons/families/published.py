@@ -31,9 +31,9 @@ LAYERS, WIDTHS, VOCABULARY = (1, 200), (64, 16_384), (100, 300_000)
 def shape_of(name: str) -> Config:
     """The shape of a published model."""
     preset, vocabulary = lesson.PUBLISHED[name]
-    found = configure(preset, "base", vocabulary)
-    assert isinstance(found, Config)
-    return found
+    config = configure(preset, "base", vocabulary)
+    assert isinstance(config, Config)
+    return config
 
 
 @lru_cache(maxsize=8)
@@ -67,7 +67,13 @@ def counter() -> None:
             st.number_input("Vocabulary |V|", *VOCABULARY, vocabulary, 100, key=f"words.{name}", bind="query-params", width=180)
         )
     rows, whole = read(lambda: counted(preset, words, layers, width))
-    st.table([{"block": block, "parameters": f"{count:,}", "formula": said} for block, (count, said) in rows if count or said])
+    st.table(
+        [
+            {"block": block, "parameters": f"{count:,}", "formula": formula}
+            for block, (count, formula) in rows
+            if count or formula
+        ]
+    )
     say(f"**{whole:,} parameters** in all: {4 * whole / 1e9:.2f} GB in float32, and four times as much while Adam trains them.")
     say(PROSE("counter: conclusion"), small=True)
 
@@ -96,8 +102,8 @@ def repeating() -> None:
     """How far back each can repeat a token."""
     st.subheader("How far back can each repeat a token?", anchor=False)
     say(PROSE("copying"))
-    held = recorded.call(COPYING)
-    recorded.guessed(lesson.copying_question(made(held)), "guess.copying", {COPYING: PROSE("copying: conclusion")})
+    measured = recorded.call(COPYING)
+    recorded.guessed(lesson.copying_question(made(measured)), "guess.copying", {COPYING: PROSE("copying: conclusion")})
 
 
 def first_results() -> None:

@@ -37,7 +37,7 @@ def mask_question(measured: HeldLosses) -> Exercise:
     new = other(measured.family)
     means = measured.means()
     before, after = (means[MASKS.index(name)] for name in (OWN, new))
-    asked = {
+    question = {
         FULL: PROSE("mask removed", measured=measured, before=before),
         CAUSAL: PROSE("mask causal", measured=measured, before=before),
     }[new]
@@ -45,7 +45,7 @@ def mask_question(measured: HeldLosses) -> Exercise:
         "mask question",
         fate(float(before.mean()), float(after.mean())),
         options=OPTIONS,
-        asked=asked,
+        question=question,
         loss_before=before.mean(),
         loss_after=after.mean(),
         rises=int((after > before).sum()),
@@ -119,14 +119,14 @@ def doubling_question(record: Blueprint) -> Exercise | None:
         "attention": ("attention", "cross-attention"),
         "feed-forward": (FORWARD,),
     }
-    held = {kind: sum(part.counted for part in record.parts if part.name in names) for kind, names in kinds.items()}
-    counts = ", ".join(f"{kind} {count:,} ({count / record.total:.0%})" for kind, count in held.items())
+    parameters = {kind: sum(part.counted for part in record.parts if part.name in names) for kind, names in kinds.items()}
+    counts = ", ".join(f"{kind} {count:,} ({count / record.total:.0%})" for kind, count in parameters.items())
     before, after = (sum(math.prod(times * n for n in shape) for shape in shapes) for times in (1, 2))
     return PROSE.question(
         "doubling question",
         round(math.log2(after / before)) - 1,
         record=record,
-        held=held[FORWARD],
+        feed_forward=parameters[FORWARD],
         after=after,
         before=before,
         counts=counts,
@@ -138,15 +138,15 @@ def exercises(masks: UnderMasks, built: Blueprint, trace: Trace | None, half: fl
     rows, columns = (len(tokens) for tokens in masks.traces[OWN].axes(masks.stream))
     causal = masks.traces[CAUSAL].attention[0].allowed
     own = masks.losses[MASKS.index(OWN)]
-    made = [
+    questions = [
         PROSE.question("exercise: causal mask", float(causal.sum()), digits=0, rows=rows, columns=columns),
         PROSE.question("exercise: perplexity", float(np.exp(own.mean())), loss=own.mean()),
         _attention_count(built),
     ]
     if trace is not None and trace.blocks:
-        made.append(_norm(trace.blocks[-1]))
-    made.append(PROSE.question("exercise: half of the cost", half, digits=0))
-    return tuple(made)
+        questions.append(_norm(trace.blocks[-1]))
+    questions.append(PROSE.question("exercise: half of the cost", half, digits=0))
+    return tuple(questions)
 
 
 def _attention_count(built: Blueprint) -> Exercise:

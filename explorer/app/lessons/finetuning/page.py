@@ -34,16 +34,16 @@ def to_the_lab() -> None:
 def show_curves() -> None:
     """The score by the number of labels, and all tasks at one number of labels."""
     ways = {"By number of labels": "labels", "All tasks": "label-gains"}
-    held = recorded.call("labels")
-    web.one_of("Look at", {said: partial(web.show, VIEWS[view], held) for said, view in ways.items()}, "labels.shows")
+    curves = recorded.call("labels")
+    web.one_of("Look at", {label: partial(web.show, VIEWS[view], curves) for label, view in ways.items()}, "labels.shows")
     recorded.again("labels", "labels")
 
 
 def few_labels() -> None:
     """The score by the number of labels, pre-trained and from scratch."""
     if recorded.there("labels"):
-        held = recorded.call("labels")
-        predict(lesson.label_question(made(held)), "guess.labels", show_curves, partial(web.awaited, VIEWS["labels"], held))
+        curves = recorded.call("labels")
+        predict(lesson.label_question(made(curves)), "guess.labels", show_curves, partial(web.awaited, VIEWS["labels"], curves))
     else:
         st.info("Not measured yet: `explorer labels` measures the score by the number of labels, pre-trained and from scratch.")
     st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
@@ -59,17 +59,19 @@ def live() -> None:
     if not how or not (pressed or lab.known(run)):
         st.caption("Press Train: a few seconds for each way. Then guess which one answers new texts best, before you look.")
         return
-    found = lab.trained(run, "Fine-tuning")
+    trained = lab.trained(run, "Fine-tuning")
 
     def show_ways() -> None:
         """The scores, the losses and the answers."""
         web.show(VIEWS["finetune-ways"], run)
         web.show(VIEWS["finetune-losses"], run)
-        if found.transitions:
+        if trained.transitions:
             web.show(VIEWS["tag-transitions"], run)
-        say(lesson.answers_table(found))
+        say(lesson.answers_table(trained))
 
-    predict(lesson.ways_question(found), f"guess.ways.{run.text}", show_ways, partial(web.awaited, VIEWS["finetune-ways"], run))
+    predict(
+        lesson.ways_question(trained), f"guess.ways.{run.text}", show_ways, partial(web.awaited, VIEWS["finetune-ways"], run)
+    )
 
 
 def rates() -> None:
@@ -123,8 +125,8 @@ page.parts(
     PagePart("How many labels?", few_labels, "Labels"),
     PagePart("Fine-tune it yourself", live, "Train"),
     *((PagePart("How fast should each way learn?", rates, "Rates"),) if recorded.there("finetuning-rates") else ()),
-    *((PagePart("Tasks as text", writing.section, "As text"),) if writing.shelf() else ()),
-    *((PagePart("One model, four tasks", prefixes.section, "Prefixes"),) if prefixes.there() else ()),
+    *((PagePart("Tasks as text", writing.show_tasks_as_text, "As text"),) if writing.shelf() else ()),
+    *((PagePart("One model, four tasks", prefixes.show_prefixes, "Prefixes"),) if prefixes.has_prefixed_model() else ()),
     PagePart("Before and after", inside, "Inside"),
     PagePart("Every span of a text", spans, "Spans"),
     *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE"),) if recorded.there("miniglue") else ()),

@@ -48,8 +48,8 @@ def inputs(name: str) -> Call:
 def ways(name: str, task: str, how: tuple[str, ...], options: dict[str, Any]) -> Call:
     """The call that fine-tunes a model in several ways."""
     named = {way: {"how": "full", "head": "crf"} if way == CRF else {"how": way} for way in how}
-    asked = named if CRF in how else list(how)
-    return Call(ex.training.compare_ways, model_of(name), task=task, ways=asked, device="cpu", **options)
+    chosen = named if CRF in how else list(how)
+    return Call(ex.training.compare_ways, model_of(name), task=task, ways=chosen, device="cpu", **options)
 
 
 def chosen_ways(task: str) -> tuple[str, ...]:
@@ -77,9 +77,9 @@ def trained(call: Call, doing: str) -> Any:
     bar = st.progress(0.0, doing)
 
     def train() -> Any:
-        given = [made(one) for one in call.given]
+        given = [made(argument) for argument in call.given]
         return runs[str(call.name)](
-            *given, **call.options, progress=lambda share, said: bar.progress(min(1.0, share), f"{doing}: {said}")
+            *given, **call.options, progress=lambda share, note: bar.progress(min(1.0, share), f"{doing}: {note}")
         )
 
     try:
@@ -94,18 +94,19 @@ def trained(call: Call, doing: str) -> Any:
 
 def hidden() -> tuple[tuple[Corruption, ...], int, int]:
     """Some texts as BERT reads them in pre-training; and how many [MASK], and tokens, the same texts have as fine-tuning reads them."""
-    tokenizer, told = made(model_of("bert").attr("tokenizer")), texts(MASKED, SEED)
+    tokenizer, stories = made(model_of("bert").attr("tokenizer")), texts(MASKED, SEED)
     before = tuple(
-        made(Call(ex.corrupt, text, "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=n)) for n, text in enumerate(told)
+        made(Call(ex.corrupt, text, "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=n))
+        for n, text in enumerate(stories)
     )
-    rows = [task_row(tokenizer, text) for text in told]
+    rows = [task_row(tokenizer, text) for text in stories]
     return before, sum(int((row.ids == tokenizer.vocabulary.mask).sum()) for row in rows), sum(map(len, rows))
 
 
 def notes(how: tuple[str, ...]) -> str:
     """What each way moves, in a line."""
-    said = WAY_NOTES | {CRF: CRF_NOTE}
-    return "; ".join(f"*{way}*: {said[way]}" for way in how if way in said)
+    known = WAY_NOTES | {CRF: CRF_NOTE}
+    return "; ".join(f"*{way}*: {known[way]}" for way in how if way in known)
 
 
 def changes(feel: Call, text: str) -> dict[str, Call]:

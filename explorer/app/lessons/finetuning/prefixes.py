@@ -24,7 +24,7 @@ NAME, MOST = "t5-tasks", 40  # the model, and how many tokens an answer has at m
 TEXT = "Clara was happy because her friend found the key."
 
 
-def there() -> bool:
+def has_prefixed_model() -> bool:
     """Whether the model is on the shelf."""
     return NAME in models()
 
@@ -35,7 +35,7 @@ def written(text: str, task: str) -> CallPart:
     return steps.item(-1).attr("text")
 
 
-def section() -> None:
+def show_prefixes() -> None:
     """A text of the visitor's, read four times, and the figures of the card."""
     say(PROSE("prefixes"))
     text = st.text_input("A text, in simple English", TEXT, key="text.prefixes", bind="query-params", width=620)
@@ -49,10 +49,10 @@ def section() -> None:
 @cached()
 def scores() -> list[dict[str, Any]]:
     """A row for each task: what the model reaches on both kinds of new texts, and what its rule reaches."""
-    held = {split: shipped_figures(models()[NAME].folder, split) for split in ("validation", "test")}
+    figures = {split: shipped_figures(models()[NAME].folder, split) for split in ("validation", "test")}
 
     def cells(task: str, figure: str) -> str:
-        return " / ".join(f"{found[f'{task}, {figure}']:.2f}" for found in held.values())
+        return " / ".join(f"{split[f'{task}, {figure}']:.2f}" for split in figures.values())
 
     return [
         {

@@ -56,16 +56,16 @@ def apart(record: LabelCurves, model: str, count: int) -> tuple[str, ...]:
 def label_question(record: LabelCurves) -> Exercise:
     """On how many tasks pre-training is worth more than chance."""
     model, count = record.ways[0].partition(", ")[0], int(record.counts[len(record.counts) // 2])
-    found, every = apart(record, model, count), len(record.tasks)
-    answer = 2 if len(found) == every else 1 if 2 * len(found) >= every else 0
+    better, every = apart(record, model, count), len(record.tasks)
+    answer = 2 if len(better) == every else 1 if 2 * len(better) >= every else 0
     return PROSE.question(
         "label question",
         answer,
         model=model,
         every=every,
         count=count,
-        better=len(found),
-        tasks=", ".join(found) or "none",
+        better=len(better),
+        tasks=", ".join(better) or "none",
         note=NEW * all(task.startswith("new words") for task in record.tasks),
     )
 
@@ -73,18 +73,18 @@ def label_question(record: LabelCurves) -> Exercise:
 def ways_question(record: FinetuneWays) -> Exercise:
     """Which way answers new texts best."""
     best = record.ways[int(record.scores.argmax())]
-    said = ", ".join(
+    scores = ", ".join(
         f"{way} {score:.2f} ({moved:,} weights changed)"
         for way, score, moved in zip(record.ways, record.scores, record.moved, strict=True)
     )
     tie = " Several are equal; the first is named." if (record.scores == record.scores.max()).sum() > 1 else ""
     few = " One seed and few new texts: a difference of a few hundredths is a tie."
-    return PROSE.question("ways question", best, options=record.ways, said=said, tie=tie, few=few)
+    return PROSE.question("ways question", best, options=record.ways, scores=scores, tie=tie, few=few)
 
 
 def mask_question(corrupted: Sequence[Corruption], masks: int, tokens: int) -> Exercise:
     """How often [MASK] occurs in fine-tuning."""
-    hidden = sum(text.count("[MASK]") for one in corrupted for text in one.source.texts)
+    hidden = sum(text.count("[MASK]") for corruption in corrupted for text in corruption.source.texts)
     return PROSE.question(
         "mask question", 0 if not masks else 1, texts=len(corrupted), hidden=hidden, masks=masks, tokens=tokens
     )
@@ -94,8 +94,8 @@ def answers_table(record: FinetuneWays) -> str:
     """The answers of every way to the same new texts, as Markdown; wrong ones are struck through."""
     rows = [f"| new text | right | {' | '.join(record.ways)} |", "|---" * (len(record.ways) + 2) + "|"]
     for n, text in enumerate(record.texts):
-        said = [_marked(answers[n], record.gold[n]) for answers in record.answers]
-        rows.append(f"| {_cell(text, 90)} | {_cell(record.gold[n], 40)} | {' | '.join(said)} |")
+        cells = [_marked(answers[n], record.gold[n]) for answers in record.answers]
+        rows.append(f"| {_cell(text, 90)} | {_cell(record.gold[n], 40)} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

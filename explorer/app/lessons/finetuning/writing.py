@@ -35,7 +35,7 @@ def shelf() -> list[str]:
     return [name for name in WRITERS if name in models()]
 
 
-def section() -> None:
+def show_tasks_as_text() -> None:
     """Choose a task, see what is read and written, and train."""
     say(PROSE("writing"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -53,30 +53,30 @@ def section() -> None:
     if not how or not (pressed or lab.known(run)):
         st.caption("Press Train: about ten seconds for each way. Each model then writes its answers to new texts.")
         return
-    found = lab.trained(run, "Fine-tuning")
+    trained = lab.trained(run, "Fine-tuning")
     predict(
-        lesson.ways_question(found),
+        lesson.ways_question(trained),
         f"guess.ways.{run.text}",
-        partial(written, run, found),
+        partial(written, run, trained),
         partial(web.awaited, VIEWS["finetune-ways"], run),
     )
 
 
-def written(run: Call, found: FinetuneWays) -> None:
+def written(run: Call, trained: FinetuneWays) -> None:
     """The scores, what was written, and what a summary is compared with."""
     web.show(VIEWS["finetune-ways"], run, key="writer")
-    say(lesson.answers_table(found))
-    if found.task == SUMMARY:
+    say(lesson.answers_table(trained))
+    if trained.task == SUMMARY:
         say(first_sentence(*beginnings()))
 
 
 @cached()
 def given(task: str) -> list[dict[str, Any]]:
     """What is read and what is to be written, for some texts to learn from."""
-    made = EVERY_TASK[task].make(SHOWN, "train")
+    labelled = EVERY_TASK[task].make(SHOWN, "train")
     rows = []
-    for example in made.examples[:SHOWN]:
-        read = " / ".join(made.texts[place.text][place.start : place.end] for place in example.places)
+    for example in labelled.examples[:SHOWN]:
+        read = " / ".join(labelled.texts[place.text][place.start : place.end] for place in example.places)
         rows.append({"it reads": plain(read), "it has to write": plain(example.label)})
     return rows
 
@@ -85,9 +85,9 @@ def given(task: str) -> list[dict[str, Any]]:
 def beginnings() -> tuple[float, float]:
     """How well the first sentence of a new text does as its summary, and the summary of another text."""
     task = EVERY_TASK[SUMMARY]
-    made = task.make(lab.ASKED, "test")
-    first = [made.texts[example.places[0].text].split(". ")[0] + "." for example in made.examples]
-    gold = list(made.labels)
+    labelled = task.make(lab.ASKED, "test")
+    first = [labelled.texts[example.places[0].text].split(". ")[0] + "." for example in labelled.examples]
+    gold = list(labelled.labels)
     return task.score(first, gold), task.score(gold[1:] + gold[:1], gold)
 
 

@@ -27,24 +27,24 @@ def supervised(name: str) -> bool:
     return (folder / run_folder.RUN).is_file() and "antecedent" in str(run_folder.described(folder)["plan"].get("objective"))
 
 
-def section() -> None:
+def show_behaviour() -> None:
     """Which models find what *it* means; then, beside it, their best heads. Each after a guess."""
     if pairs := lesson.paired():
         say(PROSE("who"))
         predict(lesson.who_question(pairs), "guess.resolves", partial(resolving, pairs))
         st.subheader("And their heads?", anchor=False)
-    found = lesson.measured()
-    if not any(not taught for *_, taught in found.values()):
+    figures = lesson.best_heads()
+    if not any(not taught for *_, taught in figures.values()):
         st.info("No model here was measured on such pairs. `python -m studies.recipes` measures the shipped ones.")
         return
     say(PROSE("behaviour"))
 
     def table() -> None:
         """Both figures of every model."""
-        st.table(lesson.rows(found))
+        st.table(lesson.rows(figures))
         say(PROSE("behaviour: conclusion"))
 
-    predict(lesson.head_question(found), "guess.behaviour", table)
+    predict(lesson.head_question(figures), "guess.behaviour", table)
 
 
 def resolving(pairs: Mapping[str, tuple[float, ...]]) -> None:
@@ -61,7 +61,7 @@ def search() -> None:
     def show() -> None:
         """All phenomena, and what they say together."""
         web.show(VIEWS["heads-that-find"], call)
-        say(lesson.told(made(call)))
+        say(lesson.search_results(made(call)))
         recorded.again(SEARCH, "attention_there bert")
 
     predict(lesson.silence_question(made(call)), "guess.silenced", show)

@@ -27,37 +27,37 @@ GUESSING = 0.25  # of two texts both right, where each answer is a guess
 LITTLE, REASONS = 0.05, "whom a reason means"
 
 
-def measured() -> dict[str, tuple[float, float, bool]]:
+def best_heads() -> dict[str, tuple[float, float, bool]]:
     """By model: how often it fills in the right noun, how often its best head finds it, and whether a head was supervised."""
-    found = {}
+    by_model = {}
     for name in models():
         figures = shipped_figures(store.folder_of(name))
         if HEAD in figures and all(kind in figures for kind in FILLED):
-            found[name] = (sum(figures[kind] for kind in FILLED) / len(FILLED), figures[HEAD], TAUGHT in figures)
-    return found
+            by_model[name] = (sum(figures[kind] for kind in FILLED) / len(FILLED), figures[HEAD], TAUGHT in figures)
+    return by_model
 
 
-def head_question(found: Mapping[str, tuple[float, float, bool]]) -> Exercise:
+def head_question(by_model: Mapping[str, tuple[float, float, bool]]) -> Exercise:
     """How often the best head is right in the model that behaves best, of those without a supervised head."""
-    alone = {name: figures for name, figures in found.items() if not figures[2]}
+    alone = {name: figures for name, figures in by_model.items() if not figures[2]}
     name = max(alone, key=lambda name: alone[name][0])
     filled, head, _ = alone[name]
     answer = 2 if head > filled - 0.06 else 1 if head > CHANCE + 0.06 else 0
     why = f"{head:.0%}, and the model {filled:.0%}."
-    for other, (does, looks, _) in found.items():
-        if found[other][2]:
+    for other, (does, looks, _) in by_model.items():
+        if by_model[other][2]:
             why += f" The head of {other} was trained with gold labels to find the noun: {looks:.0%}. The model itself: {does:.0%}."
     return PROSE.question("head question", answer, name=name, filled=filled, why=why)
 
 
 def paired() -> dict[str, tuple[float, ...]]:
     """By model, in how many pairs both texts are right: filled in, twice, and in minimal pairs; NaN where it was not asked."""
-    found = {}
+    by_model = {}
     for name in RESOLVING:
         figures = shipped_figures(store.folder_of(name)) if name in models() else {}
         if any(kind in figures for kind in PAIRED):
-            found[name] = tuple(figures.get(kind, float("nan")) for kind in PAIRED)
-    return found
+            by_model[name] = tuple(figures.get(kind, float("nan")) for kind in PAIRED)
+    return by_model
 
 
 def resolves(figures: tuple[float, ...]) -> bool:
@@ -65,25 +65,25 @@ def resolves(figures: tuple[float, ...]) -> bool:
     return all(not value <= GUESSING for value in figures)
 
 
-def who_question(found: Mapping[str, tuple[float, ...]]) -> Exercise:
+def who_question(by_model: Mapping[str, tuple[float, ...]]) -> Exercise:
     """Which of the models find what *it* means."""
-    can = [name for name, figures in found.items() if resolves(figures)]
-    options = ("none of them", *(f"only {name}" for name in found), *_together(list(found)))
+    can = [name for name, figures in by_model.items() if resolves(figures)]
+    options = ("none of them", *(f"only {name}" for name in by_model), *_together(list(by_model)))
     answer = (
         options[0]
         if not can
         else f"only {can[0]}"
         if len(can) == 1
         else ALL
-        if len(can) == len(found) > 2
+        if len(can) == len(by_model) > 2
         else " and ".join(can)
     )
     return PROSE.question(
         "who question",
         answer,
         options=options,
-        models=", ".join(found),
-        figures="; ".join((f"{name}: {_told(figures)}" for name, figures in found.items())) + ".",
+        models=", ".join(by_model),
+        figures="; ".join((f"{name}: {_told(figures)}" for name, figures in by_model.items())) + ".",
     )
 
 
@@ -97,14 +97,14 @@ def _told(figures: tuple[float, ...]) -> str:
     return ", ".join(f"{value:.0%}" for value in figures if value == value)
 
 
-def pair_rows(found: Mapping[str, tuple[float, ...]]) -> list[dict[str, str]]:
+def pair_rows(by_model: Mapping[str, tuple[float, ...]]) -> list[dict[str, str]]:
     """A table of them."""
     heads = ("tired or wide", "big or small", "minimal pairs")
     return [
         {"model": name}
         | {head: "–" if value != value else f"{value:.0%}" for head, value in zip(heads, figures, strict=True)}
         | {"stories": stories_of(name)}
-        for name, figures in found.items()
+        for name, figures in by_model.items()
     ]
 
 
@@ -115,14 +115,14 @@ def stories_of(name: str) -> str:
     return str(planned.get("corpus", {}).get("name", ""))
 
 
-def rows(found: Mapping[str, tuple[float, float, bool]]) -> list[dict[str, str]]:
+def rows(by_model: Mapping[str, tuple[float, float, bool]]) -> list[dict[str, str]]:
     """A table of all models, the best behaviour first."""
-    order = sorted(found, key=lambda name: -found[name][0])
+    order = sorted(by_model, key=lambda name: -by_model[name][0])
     return [
         {
-            "model": name + (" (supervised)" if found[name][2] else ""),
-            "the model is right": f"{found[name][0]:.0%}",
-            "its best head is right": f"{found[name][1]:.0%}",
+            "model": name + (" (supervised)" if by_model[name][2] else ""),
+            "the model is right": f"{by_model[name][0]:.0%}",
+            "its best head is right": f"{by_model[name][1]:.0%}",
             "stories": stories_of(name),
         }
         for name in order
@@ -147,13 +147,13 @@ def silence_question(record: HeadSearch) -> Exercise:
     )
 
 
-def told(record: HeadSearch) -> str:
+def search_results(record: HeadSearch) -> str:
     """What is found for each phenomenon: whether a head finds the word, and what the model loses without both heads."""
     parts = []
     for n, name in enumerate(record.phenomena):
         lost, draws = record.intact[n] - record.silenced[n], int(np.isfinite(record.others[n]).sum())
         worse = int((record.others[n] <= record.silenced[n]).sum())
-        found = "a head finds it more often than any rule" if record.finds[n] else "no head is surely better than a rule"
+        result = "a head finds it more often than any rule" if record.finds[n] else "no head is surely better than a rule"
         cost = "switching both off costs nothing" if lost <= 0 else f"switching both off costs {100 * lost:.0f} points"
-        parts.append(f"- **{name}**: {found}; {cost}, and {worse} of {draws} other pairs cost as much or more.")
+        parts.append(f"- **{name}**: {result}; {cost}, and {worse} of {draws} other pairs cost as much or more.")
     return "\n".join(parts)

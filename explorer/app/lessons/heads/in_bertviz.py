@@ -12,7 +12,7 @@ from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
 
 
-def section(traced: Call) -> None:
+def show_bertviz(traced: Call) -> None:
     """One view of BertViz, once it is chosen."""
     view = st.segmented_control("View of BertViz", ("head", "model", "neuron"), key="bertviz", bind="query-params")
     if view is None:

@@ -104,9 +104,9 @@ def gradients() -> None:
     measure(ex.visibility, text)
 
 
-def measure(analysis: Callable[..., Any], told: str, **options: object) -> None:
+def measure(analysis: Callable[..., Any], doing: str, **options: object) -> None:
     """A view of a text that does not ask the weights of attention."""
-    call = asked_of(name, told, analysis, **options)
+    call = asked_of(name, doing, analysis, **options)
     read(call)
     web.show(VIEWS[call.name], call)
 
@@ -132,11 +132,11 @@ page.parts(
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined"),
     PagePart("Weight and contribution", contributing, "Contribution"),
     PagePart("Patterns over many texts", over_texts, "Many texts"),
-    PagePart("Behaviour and heads", behaviour.section, "Behaviour"),
+    PagePart("Behaviour and heads", behaviour.show_behaviour, "Behaviour"),
     PagePart("Heads that find a word", behaviour.search, "Searched"),
     PagePart("Beyond attention: gradients", gradients, "Gradients"),
     PagePart("Beyond attention: the logit lens", lens, "Lens"),
-    PagePart("In BertViz", partial(in_bertviz.section, traced), "BertViz"),
+    PagePart("In BertViz", partial(in_bertviz.show_bertviz, traced), "BertViz"),
     asking(
         lambda: lesson.exercises(record, made(habits(name)), made(asked_of(name, text, ex.visibility))),
         "heads.exercise",

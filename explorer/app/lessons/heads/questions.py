@@ -44,18 +44,18 @@ def pointing(trace: Trace) -> tuple[list[tuple[int, int]], int, float] | None:
         return None
     query, key = texts.index(WHO), texts.index(whom)
     reads = "decoder" if trace.family == "decoder" else "encoder"  # the stack that reads the sentence
-    held = [a for a in trace.attention if a.stream == reads and a.allowed[query, key]]
-    heads = [(a.layer, head, weights[query]) for a in held for head, weights in enumerate(a.weights)]
+    readable = [a for a in trace.attention if a.stream == reads and a.allowed[query, key]]
+    heads = [(a.layer, head, weights[query]) for a in readable for head, weights in enumerate(a.weights)]
     most = [(layer, head) for layer, head, row in heads if int(row.argmax()) == key]
-    return most, len(heads), len(heads) / max(1, int(held[0].allowed[query].sum())) if held else 0.0
+    return most, len(heads), len(heads) / max(1, int(readable[0].allowed[query].sum())) if readable else 0.0
 
 
 def pointing_question(trace: Trace) -> Exercise | None:
     """How many heads attend from the pronoun to its noun."""
-    found = pointing(trace)
-    if found is None or not found[1]:
+    counts = pointing(trace)
+    if counts is None or not counts[1]:
         return None
-    most, count, chance = found
+    most, count, chance = counts
     options, many, whom = ("none", "a few", "about half", "nearly all"), len(most), noun(trace)
     answer = options[0 if not most else 1 if many < 0.35 * count else 2 if many < 0.7 * count else 3]
     where = f" ({'; '.join(f'head {head} of layer {layer}' for layer, head in most)})" if most else ""
@@ -68,9 +68,9 @@ def pointing_question(trace: Trace) -> Exercise | None:
 def agreeing(record: Contributions) -> tuple[int, int]:
     """In how many heads the token with the largest mean weight is also the one with the largest mean contribution; and of how many."""
     pairs = [
-        (held.weights[head].mean(0).argmax(), held.of(head).mean(0).argmax())
-        for held in record.layers
-        for head in range(len(held.weights))
+        (layer.weights[head].mean(0).argmax(), layer.of(head).mean(0).argmax())
+        for layer in record.layers
+        for head in range(len(layer.weights))
     ]
     return sum(int(weight == length) for weight, length in pairs), len(pairs)
 

@@ -96,8 +96,8 @@ def reach() -> None:
 def beyond() -> None:
     """Texts longer than those of training."""
     if recorded.there("lengths-decoder"):
-        held = recorded.call("lengths-decoder")
-        predict(lesson.reach_question(made(held)), "guess.reach", reach, partial(web.awaited, VIEWS["curves"], held))
+        curves = recorded.call("lengths-decoder")
+        predict(lesson.reach_question(made(curves)), "guess.reach", reach, partial(web.awaited, VIEWS["curves"], curves))
     else:
         st.info("Not measured yet: `python -m studies.lengths decoder` does it.")
 

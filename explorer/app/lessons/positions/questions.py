@@ -35,7 +35,7 @@ def blind_question(record: Shuffle) -> Exercise:
     gone = float(np.nanmax(record.moved["without"]))
     last = record.moved["without"][:, -1]
     place = 0 if gone < 1e-4 else 1 if last[1] > 1e-4 else 2
-    asked = {
+    question = {
         "encoder": "An **encoder** without positions reads your sentence, then the same tokens shuffled. Compare each token's states.",
         "decoder": "A **decoder** without positions reads both; its last token keeps its position. Compare the last token's states.",
     }[record.family]
@@ -43,7 +43,7 @@ def blind_question(record: Shuffle) -> Exercise:
         "encoder": f"The largest change is {gone:.0e}: rounding. To it a sentence is a bag of words.",
         "decoder": PROSE("blind decoder", changes=", ".join(f"{v:.0e}" for v in last[1:])),
     }[record.family]
-    return PROSE.question("blind question", place, asked=asked, why=why)
+    return PROSE.question("blind question", place, question=question, why=why)
 
 
 def exercises(sinusoidal: Places, rope: Places, alibi: Places, learned: Places) -> tuple[Exercise, ...]:

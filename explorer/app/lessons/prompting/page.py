@@ -38,7 +38,7 @@ def ask() -> None:
     words = lesson.words_of(written)
     with page.bar:
         clickable(name, text)
-    call = desk.asked(name, text, template or "", words, desk.shots_in(count, backwards, words))
+    call = desk.prompt_call(name, text, template or "", words, desk.shots_in(count, backwards, words))
     answer = read(call)
     st.code(f"{answer.prompts[0]} ___", language=None, wrap_lines=True)
     warn_of_unseen(made(desk.tokens_of(name, answer.prompts[0])))
@@ -49,9 +49,9 @@ def ask() -> None:
 
 def default_answer() -> Prompted:
     """The answer to the prompt that the lesson begins with."""
-    found = read(desk.asked(name, lesson.TEXT, lesson.TEMPLATE, lesson.words_of(lesson.WORDS), ()))
-    assert isinstance(found, Prompted)
-    return found
+    answer = read(desk.prompt_call(name, lesson.TEXT, lesson.TEMPLATE, lesson.words_of(lesson.WORDS), ()))
+    assert isinstance(answer, Prompted)
+    return answer
 
 
 def other_words() -> None:
@@ -64,16 +64,18 @@ def other_words() -> None:
 
 def show_curves() -> None:
     """The accuracy by the number of solved examples, task by task."""
-    held = desk.measured()
-    task = st.segmented_control("Task", list(held), default=next(iter(held)), required=True, key="task", bind="query-params")
-    web.show(VIEWS["curves"], held[task], key=task)
+    curves = desk.recorded_tasks()
+    task = st.segmented_control(
+        "Task", list(curves), default=next(iter(curves)), required=True, key="task", bind="query-params"
+    )
+    web.show(VIEWS["curves"], curves[task], key=task)
     recorded.again(desk.RESULT, "prompting")
 
 
 def solved() -> None:
     """Solved examples in the prompt, beside fine-tuning on the same ones."""
     say(PROSE("solved"))
-    empty = partial(web.awaited, VIEWS["curves"], next(iter(desk.measured().values())))
+    empty = partial(web.awaited, VIEWS["curves"], next(iter(desk.recorded_tasks().values())))
     predict(lesson.shots_question(desk.curves(), desk.FIRST), "guess.shots", show_curves, empty)
 
 

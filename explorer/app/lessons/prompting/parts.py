@@ -28,10 +28,12 @@ def shelf() -> list[str]:
         for name, system in PRESETS.items()
         if system.architecture["family"] in FAMILIES and system.architecture["family"] != "encoder"
     }
-    return sorted((name for name, held in models().items() if held.about()["preset"] in writes), key=lambda name: name != FIRST)
+    return sorted(
+        (name for name, stored in models().items() if stored.about()["preset"] in writes), key=lambda name: name != FIRST
+    )
 
 
-def measured() -> dict[str, Call]:
+def recorded_tasks() -> dict[str, Call]:
     """The recorded curves of every task."""
     folder = store.data_folder() / "results" / RESULT
     names = sorted(path.stem for path in folder.glob("*.npz") if path.stem not in PARTS)
@@ -41,10 +43,10 @@ def measured() -> dict[str, Call]:
 
 def curves() -> dict[str, Curves]:
     """The same as records."""
-    return {name: made(call) for name, call in measured().items()}
+    return {name: made(call) for name, call in recorded_tasks().items()}
 
 
-def asked(name: str, text: str, template: str, words: Mapping[str, str], shots: Sequence[tuple[str, str]]) -> Call:
+def prompt_call(name: str, text: str, template: str, words: Mapping[str, str], shots: Sequence[tuple[str, str]]) -> Call:
     """One prompt, with calibration."""
     given = {"shots": tuple(shots)} if shots else {}
     return Call(ex.prompt, model_of(name), text, labels=dict(words), template=template, calibrate=True, **given)

@@ -108,8 +108,8 @@ def shots_question(measured: Mapping[str, Curves], model: str) -> Exercise:
 
 def _where(curves: Curves, model: str) -> str:
     """At how many shots a model is above its zero-shot; empty where it was not measured."""
-    found = few_above_zero(curves)
-    return next((where for label, where in found.items() if label.startswith(f"{model} (")), "")
+    above = few_above_zero(curves)
+    return next((where for label, where in above.items() if label.startswith(f"{model} (")), "")
 
 
 def order_question(record: PromptScores) -> Exercise:
@@ -135,19 +135,21 @@ def papers() -> str:
 
 def facts() -> str:
     """What nobody can train here, with its source."""
-    rows = [f"| {what} | {said} | {source} |" for what, said, source in FACTS]
+    rows = [f"| {what} | {figure} | {source} |" for what, figure, source in FACTS]
     return "\n".join(("| what | reported | by |", "|---|---|---|", *rows))
 
 
 def exercises(record: Prompted, orders: PromptScores | None = None) -> tuple[Exercise, ...]:
     """Questions about one prompt, and about all orders of some shots; every answer is read from its record."""
     a, b = (float(value) for value in record.logp[0, :2])
-    made = [
+    questions = [
         PROSE.question("exercise: two words", math.exp(a - b), record=record, a=a, b=b, minus_b=added(-b, 2)),
         PROSE.question("exercise: orders", float(math.factorial(4)), digits=0),
         PROSE.question("exercise: weights changed", 0.0, digits=0),
     ]
     if len(record.free):
         p, prior = record.probabilities[0], record.prior
-        made.append(PROSE.question("exercise: calibration", float(record.calibrated[0, 0]), record=record, p=p, prior=prior))
-    return (*made, order_question(orders)) if orders is not None else tuple(made)
+        questions.append(
+            PROSE.question("exercise: calibration", float(record.calibrated[0, 0]), record=record, p=p, prior=prior)
+        )
+    return (*questions, order_question(orders)) if orders is not None else tuple(questions)

@@ -36,9 +36,9 @@ def masks() -> None:
 def answers() -> None:
     """What each model predicts where the word is hidden."""
     say(PROSE("predictions"))
-    asked = [hall.answer(name, text, span) for name in hall.shown_models()]
-    read(asked)
-    web.beside(VIEWS["expects"], asked)
+    predictions = [hall.answer(name, text, span) for name in hall.shown_models()]
+    read(predictions)
+    web.beside(VIEWS["expects"], predictions)
 
 
 def elsewhere() -> None:

@@ -86,25 +86,25 @@ def sentences() -> tuple[str, ...]:
 
 
 @cached()
-def found(word: str) -> tuple[str, ...]:
+def sentences_with(word: str) -> tuple[str, ...]:
     """The first sentences of new stories that hold a word."""
     wanted = word.casefold()
-    held = (one for one in sentences() if wanted in one.casefold() and architectures.span_of(word, one))
-    return tuple(next(held, "") for _ in range(FEW + 1))
+    matching = (sentence for sentence in sentences() if wanted in sentence.casefold() and architectures.span_of(word, sentence))
+    return tuple(next(matching, "") for _ in range(FEW + 1))
 
 
 def others(word: str, text: str) -> tuple[str, ...]:
     """Other sentences with a word: the one of this page, where it holds the word, then those of stories."""
     first = (lesson.OTHER,) if architectures.span_of(word, lesson.OTHER) else ()
-    return tuple(dict.fromkeys(one for one in (*first, *found(word)) if one and one != text))[:FEW]
+    return tuple(dict.fromkeys(sentence for sentence in (*first, *sentences_with(word)) if sentence and sentence != text))[:FEW]
 
 
 def choices(text: str) -> dict[str, Span]:
     """The words of a sentence, each once, and where it first occurs."""
-    made: dict[str, Span] = {}
+    spans: dict[str, Span] = {}
     for span in architectures.word_offsets(text):
-        made.setdefault(text[slice(*span)], span)
-    return made
+        spans.setdefault(text[slice(*span)], span)
+    return spans
 
 
 def holds(word: str, text: str) -> bool:

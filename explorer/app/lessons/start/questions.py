@@ -34,24 +34,24 @@ def lessons_of(lecture: str, pages: Sequence[str]) -> list[str]:
     return [page for page in pages if lecture in LESSONS[page].lectures.split()]
 
 
-def moved_question(found: Sequence[ContextShift]) -> Exercise:
+def moved_question(shifts: Sequence[ContextShift]) -> Exercise:
     """In which models a word's vector changes when the text after it is replaced; in ELMo one half of it does."""
-    moved = [one.model for one in found if one.changed[0].max() > 0]
-    others = [one.model for one in found if one.model not in moved]
+    moved = [shift.model for shift in shifts if shift.changed[0].max() > 0]
+    others = [shift.model for shift in shifts if shift.model not in moved]
     answer = _these(moved, others)
-    options = tuple(dict.fromkeys(("in none", f"only in {found[-1].model}", answer, "in all")))
-    shares = "; ".join(f"{one.model}: {one.changed[0, -1]:.0%}" for one in found)
+    options = tuple(dict.fromkeys(("in none", f"only in {shifts[-1].model}", answer, "in all")))
+    shares = "; ".join(f"{shift.model}: {shift.changed[0, -1]:.0%}" for shift in shifts)
     why = PROSE("moved: dimensions", shares=shares)
-    if any(one.family == "static" for one in found):
+    if any(shift.family == "static" for shift in shifts):
         why += " A static model has one vector for each word, whatever its context."
     return PROSE.question(
-        "moved question", answer, options=options, found=found, models=", ".join(one.model for one in found), why=why
+        "moved question", answer, options=options, shifts=shifts, models=", ".join(shift.model for shift in shifts), why=why
     )
 
 
-def static_note(found: ContextShift) -> str:
+def static_note(shift: ContextShift) -> str:
     """What a model with one vector for each word would draw."""
-    return PROSE("static note", found=found, sentences=len(found.others) + 1, lowest=found.likeness.min())
+    return PROSE("static note", shift=shift, sentences=len(shift.others) + 1, lowest=shift.likeness.min())
 
 
 def _these(moved: Sequence[str], others: Sequence[str]) -> str:
@@ -62,9 +62,9 @@ def _these(moved: Sequence[str], others: Sequence[str]) -> str:
     return f"in {' and '.join((', '.join(moved[:-1]), moved[-1]) if moved[1:] else moved)}"
 
 
-def by_family(found: Sequence[VisibilityMap | WordPrediction | ContextShift], family: str) -> int:
+def by_family(records: Sequence[VisibilityMap | WordPrediction | ContextShift], family: str) -> int:
     """Which of these is of that family."""
-    return [one.family for one in found].index(family)
+    return [record.family for record in records].index(family)
 
 
 def exercises(sights: Sequence[VisibilityMap], answers: Sequence[WordPrediction]) -> tuple[Exercise, ...]:
@@ -75,7 +75,7 @@ def exercises(sights: Sequence[VisibilityMap], answers: Sequence[WordPrediction]
     n, chance = len(causal.tokens), max(round(float(around.truth[0]), 4), 0.0001)
     word = causal.tokens.texts[causal.place[0]].strip("·")
     assert both.target is not None
-    sure = max((before, around), key=lambda one: float(one.truth[0])).model
+    sure = max((before, around), key=lambda prediction: float(prediction.truth[0])).model
     return (
         PROSE.question("exercise: causal pairs", float(causal.seen.sum()), digits=0, causal=causal, n=n),
         PROSE.question(

@@ -122,7 +122,7 @@ def long() -> None:
     web.show(VIEWS["segments"], LONG)
 
 
-def asked() -> tuple[Exercise, ...]:
+def token_exercises() -> tuple[Exercise, ...]:
     """The exercises, on the vocabularies of this page."""
     wordpiece = classroom.shelf()["wordpiece"]
     lost = {word: wordpiece.vocabulary.unknown in wordpiece.encode(word).ids for word in RARE}
@@ -142,5 +142,5 @@ page.parts(
     PagePart("What a language costs", partial(web.show, VIEWS["fertility"], COST), "Languages"),
     PagePart("From tokens back to words", back, "Back to words"),
     PagePart("Longer than the model", long, "Long texts"),
-    asking(asked, "tokens.exercise", PROSE),
+    asking(token_exercises, "tokens.exercise", PROSE),
 )

@@ -34,8 +34,8 @@ def first_merge_question(by_count: Sequence[Merge], by_score: Sequence[Merge]) -
 def longest_question(steps: Sequence[Match]) -> Exercise:
     """What the first token of a word is."""
     word = steps[0].word
-    found = next((step.candidate for step in steps if step.found), steps[-1].pieces[0])
-    first = steps[-1].pieces[0] if len(steps[-1].pieces) == 1 else found
+    matched = next((step.candidate for step in steps if step.found), steps[-1].pieces[0])
+    first = steps[-1].pieces[0] if len(steps[-1].pieces) == 1 else matched
     near = {word, word[: len(first) + 1], word[: max(1, len(first) - 1)], word[: len(first) + 2], "[UNK]"} - {first}
     options = (*sorted(near, key=lambda text: (len(text), text)), first)
     tries = "1 try" if len(steps) == 1 else f"{len(steps)} tries"
@@ -52,9 +52,11 @@ def longest_question(steps: Sequence[Match]) -> Exercise:
 def unknown_note(record: SideBySide) -> str:
     """How many tokens each tokenizer needs, and how many of them are unknown."""
     counts = [int((tokens.ids == unknown).sum()) for tokens, unknown in zip(record.tokens, record.unknown, strict=True)]
-    held = zip(record.names, record.tokens, counts, strict=True)
+    columns = zip(record.names, record.tokens, counts, strict=True)
     return (
-        "Tokens, and how many are unknown: " + "; ".join(f"{name} {len(tokens)}, {count}" for name, tokens, count in held) + "."
+        "Tokens, and how many are unknown: "
+        + "; ".join(f"{name} {len(tokens)}, {count}" for name, tokens, count in columns)
+        + "."
     )
 
 
@@ -82,6 +84,6 @@ def table(by_count: Sequence[Merge], by_score: Sequence[Merge], every: int = 100
     lines = ["| merges | by count | by the score |", "|---|---|---|"]
     for place in range(every - 1, min(len(by_count), len(by_score)), every):
         lines.append(f"| {place + 1} | {by_count[place].fertility:.2f} | {by_score[place].fertility:.2f} |")
-    made = [next((step.step for step in steps if step.piece == "the"), None) for steps in (by_count, by_score)]
-    said = [f"merge {step}" if step else "not yet a token" for step in made]
-    return "\n".join([*lines, f"| *the* | {said[0]} | {said[1]} |"])
+    merges = [next((step.step for step in steps if step.piece == "the"), None) for steps in (by_count, by_score)]
+    cells = [f"merge {step}" if step else "not yet a token" for step in merges]
+    return "\n".join([*lines, f"| *the* | {cells[0]} | {cells[1]} |"])

@@ -28,16 +28,16 @@ def compared(chosen: Mapping[str, Expression | str]) -> Call:
 
 def own(given: str) -> dict[str, str]:
     """The runs that the visitor named by their IDs, with their folders; of what is no run the page says so."""
-    found = {}
+    folders = {}
     for name in dict.fromkeys(given.replace(",", " ").split()):
         try:
-            found[f"run {name}"] = str(job_queue().run(name))
+            folders[f"run {name}"] = str(job_queue().run(name))
         except ExplorerError as error:
             st.warning(plain(str(error)))
-    return found
+    return folders
 
 
-def section(runs: Mapping[str, Path]) -> None:
+def show_comparison(runs: Mapping[str, Path]) -> None:
     """Which two runs, their curves, and their settings."""
     say(PROSE("comparing"))
     given = st.text_input(

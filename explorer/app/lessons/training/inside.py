@@ -18,7 +18,7 @@ from explorer.models.vectors import StaticModel
 from explorer.views import VIEWS
 
 
-def section(folder: Path, system: str, step: int, sentence: str, *, alive: bool) -> None:
+def show_inside(folder: Path, system: str, step: int, sentence: str, *, alive: bool) -> None:
     """The picture of the last snapshot; with everything that a view has once the training has ended."""
     try:
         title, view, call = picture(folder, system, step, sentence)

@@ -13,13 +13,13 @@ PROSE = prose("training")
 NAME = "left-out"
 
 
-def there() -> bool:
+def has_left_out() -> bool:
     """Whether it was measured."""
     return recorded.there(NAME)
 
 
-def section() -> None:
+def show_left_out() -> None:
     """What is left out, and what becomes of the loss."""
     say(PROSE("left out"))
     call = recorded.call(NAME)
-    recorded.guessed(lesson.costliest_question(made(call)), "guess.left_out", {NAME: lesson.said(made(call))})
+    recorded.guessed(lesson.costliest_question(made(call)), "guess.left_out", {NAME: lesson.left_out_conclusion(made(call))})

@@ -18,37 +18,37 @@ def ends(measured: Curves) -> dict[str, Curve]:
 
 def costs(measured: Curves) -> dict[str, float]:
     """By way, how much higher its loss is at the end than that of the whole model, in nats."""
-    held = ends(measured)
-    whole = float(held[WHOLE].y[-1])
-    return {name: float(line.y[-1]) - whole for name, line in held.items() if name not in (WHOLE, FREQUENCIES)}
+    lines = ends(measured)
+    whole = float(lines[WHOLE].y[-1])
+    return {name: float(line.y[-1]) - whole for name, line in lines.items() if name not in (WHOLE, FREQUENCIES)}
 
 
-def apart(one: Curve, other: Curve) -> bool:
+def apart(first: Curve, second: Curve) -> bool:
     """Whether the intervals of two lines at the end do not touch."""
-    assert one.low is not None and one.high is not None and other.low is not None and other.high is not None
-    return bool(one.low[-1] > other.high[-1] or other.low[-1] > one.high[-1])
+    assert first.low is not None and first.high is not None and second.low is not None and second.high is not None
+    return bool(first.low[-1] > second.high[-1] or second.low[-1] > first.high[-1])
 
 
 def costliest_question(measured: Curves) -> Exercise:
     """Which part costs most when it is left out."""
-    held, cost = ends(measured), costs(measured)
+    lines, cost = ends(measured), costs(measured)
     worst = max(cost, key=cost.__getitem__)
-    answer = worst if cost[worst] > 0 and apart(held[worst], held[WHOLE]) else NONE
-    steps = f"{held[WHOLE].x[-1]:,.0f}"
-    why = f"The one {worst} ends at {held[worst].y[-1]:.2f} nats, the whole model at {held[WHOLE].y[-1]:.2f}. "
-    floor = float(held[FREQUENCIES].y[-1])
-    near = abs(float(held[worst].y[-1]) - floor) < 0.2
+    answer = worst if cost[worst] > 0 and apart(lines[worst], lines[WHOLE]) else NONE
+    steps = f"{lines[WHOLE].x[-1]:,.0f}"
+    why = f"The one {worst} ends at {lines[worst].y[-1]:.2f} nats, the whole model at {lines[WHOLE].y[-1]:.2f}. "
+    floor = float(lines[FREQUENCIES].y[-1])
+    near = abs(float(lines[worst].y[-1]) - floor) < 0.2
     why += f"Predicting each token by its frequency alone costs {floor:.2f}" + (
         ": it learned little more than that." if near else "."
     )
     return PROSE.question("costliest question", answer, options=(*cost, NONE), steps=steps, why=why)
 
 
-def said(measured: Curves) -> str:
+def left_out_conclusion(measured: Curves) -> str:
     """What the other ways cost; a tie is called a tie."""
-    held, parts = ends(measured), []
+    lines, parts = ends(measured), []
     for name, cost in costs(measured).items():
-        if not apart(held[name], held[WHOLE]):
+        if not apart(lines[name], lines[WHOLE]):
             parts.append(f"{name} a tie ({cost:+.2f} nats, intervals overlap)")
         else:
             parts.append(f"{name} {cost:+.2f} nats")

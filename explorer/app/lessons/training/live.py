@@ -57,8 +57,8 @@ def form() -> JobSpec | None:
     say(lab.sentence_of(preset(system).objective), small=True)
     text = ""
     if corpus == OWN:
-        asked = "Your text: each line is a document. At least as many lines as texts a step."
-        text = st.text_area(asked, key="live.text", max_chars=hosted.most_letters(LETTERS))
+        label = "Your text: each line is a document. At least as many lines as texts a step."
+        text = st.text_area(label, key="live.text", max_chars=hosted.most_letters(LETTERS))
     try:
         return JobSpec(system, "own" if corpus == OWN else corpus, steps, seed, planned, text)
     except ExplorerError as error:
@@ -148,7 +148,7 @@ def tried(ask: Callable[..., Answer], *given: Any) -> Answer | None:
         return None
 
 
-def section(sentence: str) -> None:
+def show_live_training(sentence: str) -> None:
     """The whole part of the page: choose, start, watch."""
     spec = form()
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -192,7 +192,7 @@ def _watched(name: str, sentence: str, alive: bool) -> None:
 def _say(state: JobStatus) -> None:
     """One line on the progress of the training."""
     soon = "" if state.seconds != state.seconds else f" It ends in about {_minutes(state.seconds)}."
-    said = {
+    messages = {
         "starting": "Preparing: generating stories and tokenizing.",
         "waiting": f"Another training is running. Yours is number {state.ahead} in the queue.{soon.replace('It', 'Yours')}",
         "training": f"Step {state.step:,} of {state.steps:,}.{soon}",
@@ -200,7 +200,7 @@ def _say(state: JobStatus) -> None:
         "done": f"Done: {state.steps:,} steps.",
         "failed": plain(state.message),
     }[state.kind]
-    (st.warning if state.kind == "failed" else st.success if state.kind == "done" else st.info)(said)
+    (st.warning if state.kind == "failed" else st.success if state.kind == "done" else st.info)(messages)
     st.progress(state.step / state.steps)
 
 
@@ -219,10 +219,10 @@ def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus
             web.drawn(figure, f"live.{view.name}")
         else:
             web.show(view, lab.steps_of(folder), key="live")
-    said = next((step.samples for step in reversed(steps) if step.samples), ())
-    if said:
+    samples = next((step.samples for step in reversed(steps) if step.samples), ())
+    if samples:
         st.markdown("**Its predictions now**")
-        st.markdown("\n".join(f"- {plain(line)}" for line in said))
+        st.markdown("\n".join(f"- {plain(line)}" for line in samples))
     system, taken = job_queue().spec(name).system, run_folder.snapshots(folder)
     if taken or preset(system).objective == "counting":
-        inside.section(folder, system, taken[-1] if taken else state.step, sentence, alive=state.alive)
+        inside.show_inside(folder, system, taken[-1] if taken else state.step, sentence, alive=state.alive)

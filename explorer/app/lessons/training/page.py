@@ -89,16 +89,16 @@ def along() -> None:
     """The loss between a random start and the trained weights."""
     say(PROSE("from start to end"))
     end = one_of("Model", shelf, "end", name)
-    ended, held = shelf[end], store.snapshots_of(shelf[end])
+    ended, snapshots = shelf[end], store.snapshots_of(shelf[end])
     corpus, seed = read(lambda: lab.corpus_of(ended)), int(lab.plan(ended).get("seed", 0))
     if not lab.plan(ended):
         st.caption(f"*{plain(end)}* has no record of its training texts. Its loss is measured on new texts of the {corpus}.")
     say(lesson.line_note(corpus, lab.line_rate(end)), small=True)
-    read(lab.line(end, corpus, seed, held))
-    web.show(VIEWS["along"], lab.line(end, corpus, seed, held))
+    read(lab.line(end, corpus, seed, snapshots))
+    web.show(VIEWS["along"], lab.line(end, corpus, seed, snapshots))
 
 
-def asked() -> tuple[Exercise, ...]:
+def training_exercises() -> tuple[Exercise, ...]:
     """The exercises on the training that is watched."""
     folder, steps, now = runs[name], lab.read_steps(name), lab.halfway(name)
     vocabulary, cost = read(partial(opened, name)).tokenizer.vocabulary.size, lab.budget(folder, steps[-1].step)
@@ -120,18 +120,18 @@ if runs:
 page.parts(
     PagePart("Watch a recorded training", watch, "Watch"),
     *((PagePart("What it can do, step by step", probes, "Measures"),) if runs else ()),
-    *((PagePart("Scrub through its snapshots", partial(scrub.section, name, text), "Snapshots"),) if runs else ()),
-    PagePart("Train one yourself", partial(live.section, text), "Train one"),
-    PagePart("Compare two runs", partial(comparing.section, runs), "Compare"),
+    *((PagePart("Scrub through its snapshots", partial(scrub.show_snapshots, name, text), "Snapshots"),) if runs else ()),
+    PagePart("Train one yourself", partial(live.show_live_training, text), "Train one"),
+    PagePart("Compare two runs", partial(comparing.show_comparison, runs), "Compare"),
     PagePart("How much text, how many labels?", data, "Data"),
     PagePart("How large is a step?", schedule, "Step size"),
     *((PagePart("How much to mask", rates),) if recorded.there("rates") else ()),
     *((PagePart("How much one prediction teaches", signal, "One prediction"),) if recorded.there("signal") else ()),
-    *((PagePart("A part left out", left_out.section),) if left_out.there() else ()),
-    *((PagePart("Larger models", sizes.section),) if sizes.there() else ()),
-    *((PagePart("Smoothed targets", smoothing.section),) if smoothing.there() else ()),
+    *((PagePart("A part left out", left_out.show_left_out),) if left_out.has_left_out() else ()),
+    *((PagePart("Larger models", sizes.show_sizes),) if sizes.has_sizes() else ()),
+    *((PagePart("Smoothed targets", smoothing.show_smoothing),) if smoothing.has_smoothed_model() else ()),
     PagePart("What each training objective teaches", recorded.abilities, "Objectives"),
     PagePart("From a random start to θ̂", along, "Start to end"),
-    PagePart("What each system adds", partial(systems.section, text, shelf), "Systems"),
-    asking(lambda: asked() if runs else (), f"training.exercise.{name}", PROSE),
+    PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
+    asking(lambda: training_exercises() if runs else (), f"training.exercise.{name}", PROSE),
 )

@@ -39,7 +39,7 @@ COUNTING = (
 
 def shelf() -> dict[str, Path]:
     """The models that were trained step by step, by their name; one that only counts has no weights to look at."""
-    return {name: held.folder for name, held in models().items() if held.about()["preset"] in SYSTEMS}
+    return {name: stored.folder for name, stored in models().items() if stored.about()["preset"] in SYSTEMS}
 
 
 def kept() -> dict[str, Path]:
@@ -115,11 +115,11 @@ def traced_at(run: str | Path, step: int, text: str) -> Call:
     return Call(ex.trace, snapshot(run, step), text)
 
 
-def line(name: str, corpus: str, seed: int, held: tuple[int, ...]) -> Call:
+def line(name: str, corpus: str, seed: int, snapshots: tuple[int, ...]) -> Call:
     """The loss between a random start and the trained weights, and at the snapshots on the way."""
-    asked = {part: planned for part in ("objective", "strategy") if (planned := plan(shelf()[name]).get(part))}
-    ways = {step: snapshot(name, step) for step in held}
-    options = {"plan": asked or None, "seed": seed, "snapshots": ways or None, "places": PLACES}
+    planned_for = {part: planned for part in ("objective", "strategy") if (planned := plan(shelf()[name]).get(part))}
+    ways = {step: snapshot(name, step) for step in snapshots}
+    options = {"plan": planned_for or None, "seed": seed, "snapshots": ways or None, "places": PLACES}
     given = {part: value for part, value in options.items() if value is not None}
     return Call(ex.training.along, snapshot(name), Call(ex.training.fresh, corpus, LINE_TEXTS), **given)
 
@@ -164,11 +164,11 @@ def can(model: Any, text: str, objective: str | None) -> list[dict[str, str]]:
     shown = abilities(model, text, objective=objective)
     return [
         {
-            "asked to": made.verb,
-            "reads": made.reads or "–",
-            "answers": made.says if made.able else f"(not possible: {made.says})",
+            "asked to": ability.verb,
+            "reads": ability.reads or "–",
+            "answers": ability.says if ability.able else f"(not possible: {ability.says})",
         }
-        for made in shown
+        for ability in shown
     ]
 
 
@@ -180,8 +180,8 @@ def abilities_of(folder: Path, step: int | None, written: Stamp, text: str) -> l
 
 def able(folder: Path, step: int | None, text: str) -> list[dict[str, str]]:
     """What a model can do at a step."""
-    held = run_folder.place_of(folder, step) if step is not None else folder
-    return abilities_of(folder, step, stamp(held), text)
+    place = run_folder.place_of(folder, step) if step is not None else folder
+    return abilities_of(folder, step, stamp(place), text)
 
 
 def sentence_of(objective: str) -> str:
@@ -189,5 +189,5 @@ def sentence_of(objective: str) -> str:
     if objective == "counting":
         return COUNTING
     entry = OBJECTIVES.get(objective)
-    said = "it was registered elsewhere, so nothing more is known of it here." if entry is None else entry.sentence
-    return f"Objective *{plain(objective)}*: {plain(said)}"
+    sentence = "it was registered elsewhere, so nothing more is known of it here." if entry is None else entry.sentence
+    return f"Objective *{plain(objective)}*: {plain(sentence)}"

@@ -28,14 +28,14 @@ def first_question(steps: Sequence[TrainingStep], vocabulary: int, teacher: str 
     losses = steps[0].losses
     if teacher and "hard" in losses:
         return _copied_question(losses["hard"], math.log(vocabulary), teacher)
-    part, found = next(iter(losses.items()))
+    part, loss = next(iter(losses.items()))
     offered = {
         "0": 0.0,
         f"ln 2 = {math.log(2):.2f}": math.log(2),
         f"ln |V| = {math.log(vocabulary):.2f}": math.log(vocabulary),
         f"|V| = {vocabulary:,}": float(vocabulary),
     }
-    nearest = min(offered, key=lambda name: abs(offered[name] - found))
+    nearest = min(offered, key=lambda name: abs(offered[name] - loss))
     whose = "The layers of the generator" if teacher else "The weights"
     return PROSE.question(
         "first question",
@@ -45,23 +45,23 @@ def first_question(steps: Sequence[TrainingStep], vocabulary: int, teacher: str 
         vocabulary=vocabulary,
         part=part,
         steps=steps,
-        found=found,
-        why=_why(found, math.log(vocabulary)),
+        loss=loss,
+        why=_why(loss, math.log(vocabulary)),
     )
 
 
-def _why(found: float, uniform: float) -> str:
+def _why(loss: float, uniform: float) -> str:
     """Why a first loss is near ln |V|, or above it."""
     even = "A model that gives every token the same probability 1/|V| has the loss ln |V|."
-    if found <= 1.15 * uniform:
+    if loss <= 1.15 * uniform:
         return even
     return f"{even} This one lies above: its random scores are large, so it is often sure of a wrong token."
 
 
-def _copied_question(found: float, uniform: float, teacher: str) -> Exercise:
+def _copied_question(loss: float, uniform: float, teacher: str) -> Exercise:
     """The first loss of a model that begins with trained layers."""
-    answer = 0 if found < 0.8 * uniform else 1 if found <= 1.2 * uniform else 2
-    return PROSE.question("copied question", answer, teacher=teacher, uniform=uniform, found=found)
+    answer = 0 if loss < 0.8 * uniform else 1 if loss <= 1.2 * uniform else 2
+    return PROSE.question("copied question", answer, teacher=teacher, uniform=uniform, loss=loss)
 
 
 def half_question(steps: Sequence[TrainingStep]) -> Exercise:

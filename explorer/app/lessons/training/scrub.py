@@ -23,12 +23,12 @@ PROSE = prose("training")
 LOW = 260  # pixels of the curve above a snapshot
 
 
-def section(name: str, text: str) -> None:
+def show_snapshots(name: str, text: str) -> None:
     """One snapshot after the other, with the arrow keys."""
     folder = lab.kept()[name]
     taken = store.snapshots_of(folder)
     if not taken:
-        some = ", ".join(f"*{plain(one)}*" for one, where in lab.kept().items() if store.snapshots_of(where))
+        some = ", ".join(f"*{plain(other)}*" for other, where in lab.kept().items() if store.snapshots_of(where))
         st.info(
             PROSE(
                 "no snapshots",

@@ -13,12 +13,12 @@ from explorer.app.prose import prose
 PROSE = prose("training")
 
 
-def there() -> bool:
+def has_sizes() -> bool:
     """Whether rates and losses were measured."""
     return all(recorded.there(f"{what}-{family}") for what in ("rates", "sizes") for family in lesson.FAMILIES)
 
 
-def section() -> None:
+def show_sizes() -> None:
     """Whether a rate serves another size, and what the larger one learns from the same text."""
     say(PROSE("sizes"))
     family = st.segmented_control(
@@ -26,5 +26,5 @@ def section() -> None:
     )
     names = [f"{what}-{family}" for what in ("rates", "sizes")]
     rates, losses = (made(recorded.call(name)) for name in names)
-    said = dict(zip(names, (lesson.off_the_best(rates), lesson.at_the_end(losses)), strict=True))
-    recorded.guessed(lesson.rate_question(rates), f"guess.sizes.{family}", said)
+    notes = dict(zip(names, (lesson.off_the_best(rates), lesson.at_the_end(losses)), strict=True))
+    recorded.guessed(lesson.rate_question(rates), f"guess.sizes.{family}", notes)

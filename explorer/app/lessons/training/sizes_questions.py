@@ -20,23 +20,29 @@ def best(line: Curve) -> int:
     return int(line.y.argmin())
 
 
-def tied(line: Curve, one: int, other: int) -> bool:
+def tied(line: Curve, first: int, second: int) -> bool:
     """Whether the ranges of the seeds touch at two places."""
     assert line.low is not None and line.high is not None
-    return bool(line.low[one] <= line.high[other] and line.low[other] <= line.high[one])
+    return bool(line.low[first] <= line.high[second] and line.low[second] <= line.high[first])
 
 
 def rate_question(measured: Curves) -> Exercise:
     """Where the best rate of the largest model is, compared with that of the smallest."""
     small, large = measured.lines[0], measured.lines[-1]
-    one, other = best(small), best(large)
-    answer = SAME if one == other or tied(large, one, other) else LOWER if other < one else HIGHER
-    why = f"The largest has its lowest loss at × {large.x[other]:g}: {large.y[other]:.3f}"
-    if one != other:
-        why += f"; at × {large.x[one]:g} it is {large.y[one]:.3f}"
+    small_best, large_best = best(small), best(large)
+    answer = (
+        SAME
+        if small_best == large_best or tied(large, small_best, large_best)
+        else LOWER
+        if large_best < small_best
+        else HIGHER
+    )
+    why = f"The largest has its lowest loss at × {large.x[large_best]:g}: {large.y[large_best]:.3f}"
+    if small_best != large_best:
+        why += f"; at × {large.x[small_best]:g} it is {large.y[small_best]:.3f}"
         why += ", and the ranges of the seeds overlap" if answer == SAME else ""
     return PROSE.question(
-        "rate question", answer, options=(LOWER, SAME, HIGHER), small=small, best_rate=small.x[one], large=large, why=why
+        "rate question", answer, options=(LOWER, SAME, HIGHER), small=small, best_rate=small.x[small_best], large=large, why=why
     )
 
 

@@ -17,7 +17,7 @@ from explorer.views import VIEWS
 PROSE = prose("training")
 
 
-def there() -> bool:
+def has_smoothed_model() -> bool:
     """Whether the model that was trained with smoothed targets is on the shelf."""
     return lesson.MODEL in models()
 
@@ -27,7 +27,7 @@ def targets(source: str, target: str) -> Call:
     return Call(ex.analysis.smoothed_targets, model_of(lesson.MODEL), source, target=target)
 
 
-def section() -> None:
+def show_smoothing() -> None:
     """A sentence and its translation, and the loss of every token, after a guess."""
     say(PROSE("smoothing"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -35,5 +35,5 @@ def section() -> None:
         target = st.text_input("Its translation, the target", lesson.TARGET, key="smooth.target", bind="query-params")
     call = targets(source, target)
     read(call)
-    asked = lesson.least_question(made(targets(lesson.SOURCE, lesson.TARGET)))
-    web.show(VIEWS["smoothed-targets"], call, question=(asked, "guess.smoothing"))
+    question = lesson.least_question(made(targets(lesson.SOURCE, lesson.TARGET)))
+    web.show(VIEWS["smoothed-targets"], call, question=(question, "guess.smoothing"))

@@ -43,7 +43,7 @@ SEED = 10  # of ELECTRA's draws: the generator replaces several tokens of the st
 STORIES, WORDS = 16, 40  # that are read with new words, and how much of each
 
 
-def section(text: str, shelf: dict[str, Path]) -> None:
+def show_system(text: str, shelf: dict[str, Path]) -> None:
     """Choose a system; see its idea at work on the visitor's sentence."""
     name = one_of("System", shelf, "system")
     model = read(partial(opened, name))
@@ -81,16 +81,16 @@ def as_its_preset(name: str, preset: str) -> bool:
 
 def _figures(folder: Path, names: tuple[str, ...], whose: str = "", split: str = "validation") -> None:
     """The figures of its card; a model without one has none, for a check inside its training had few texts."""
-    found = shipped_figures(folder, split)
+    figures = shipped_figures(folder, split)
     for name in names:
-        if name in found:
-            st.metric(spoken(name) + whose, f"{found[name]:.3g}")
+        if name in figures:
+            st.metric(spoken(name) + whose, f"{figures[name]:.3g}")
 
 
 def _on_new_words(name: str, folder: Path) -> None:
     """What becomes of a decoder in stories with words that training never had, beside a model that counts."""
-    if said := beside_counting(shipped_figures(folder, "test")):
-        say(f"{said} {new_tokens(*_losses(name), STORIES)}")
+    if comparison := beside_counting(shipped_figures(folder, "test")):
+        say(f"{comparison} {new_tokens(*_losses(name), STORIES)}")
 
 
 @cached("Reading stories with new words …")
@@ -100,8 +100,8 @@ def _losses(name: str) -> tuple[np.ndarray, np.ndarray]:
     stories = (" ".join(story) for story in fresh(lab.corpus_of(lab.shelf()[name]), STORIES))
     rows = [model.tokens(" ".join(story.split()[:WORDS])) for story in stories]
     losses, unseen = [], []
-    for tokens, found in zip(rows, model.outputs_many(rows), strict=True):
-        losses.append(losses_of(found["lm"][:-1], tokens.ids[1:]))
+    for tokens, outputs in zip(rows, model.outputs_many(rows), strict=True):
+        losses.append(losses_of(outputs["lm"][:-1], tokens.ids[1:]))
         unseen.append(np.array(tokens.unseen or [False] * len(tokens))[1:])
     every, new = np.concatenate(losses), np.concatenate(unseen)
     return every[new], every[~new]
@@ -113,7 +113,7 @@ def spoken(name: str) -> str:
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
 
 
-def measured(result: str, name: str, text: str) -> None:
+def show_recorded(result: str, name: str, text: str) -> None:
     """A recorded comparison, whatever the sentence."""
     if recorded.there(result):
         recorded.show({result: ""})
@@ -122,7 +122,7 @@ def measured(result: str, name: str, text: str) -> None:
         st.info(f"Not measured yet. `python -m studies.ablations {result}` does it.")
 
 
-def asked(what: str, name: str, text: str) -> Call:
+def idea_call(what: str, name: str, text: str) -> Call:
     """The call that shows the idea of a system on a sentence."""
     model = model_of(name)
     if what == "detection":
@@ -162,11 +162,11 @@ def own(what: str, view: str, name: str, text: str) -> None:
     if what == "copied" and teacher_of(name) not in models():
         st.info(f"The teacher of *{plain(name)}* is not here, so the two cannot be compared.")
         return
-    read(asked(what, name, text))
-    web.show(VIEWS[view], asked(what, name, text), key="system")
+    read(idea_call(what, name, text))
+    web.show(VIEWS[view], idea_call(what, name, text), key="system")
 
 
-def found(name: str, text: str) -> None:
+def show_detection(name: str, text: str) -> None:
     """What a discriminator predicts for the sentence, and how it learned to."""
     own("detection", "detection", name, text)
     if not lab.read_steps(lab.shelf()[name]):
@@ -208,10 +208,10 @@ PICTURES: dict[str, Callable[[str, str], None]] = {
     "gpt2": partial(walk, "norm1"),
     "bart": partial(own, "bart", "corruption"),
     "t5": partial(own, "t5", "corruption"),
-    "bert": partial(measured, "next-sentence"),
-    "roberta": partial(measured, "masks"),
+    "bert": partial(show_recorded, "next-sentence"),
+    "roberta": partial(show_recorded, "masks"),
     "spanbert": partial(own, "boundaries", "boundaries"),
-    "electra": found,
+    "electra": show_detection,
     "distilbert": partial(own, "copied", "copied"),
     "deberta": partial(attention, "terms"),
     "llama": partial(walk, "norm1"),

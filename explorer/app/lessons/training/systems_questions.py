@@ -98,35 +98,37 @@ def over_seeds(seeds: Mapping[str, tuple[float, ...]], names: Sequence[str], com
     if not count:
         return "No card says what was measured of this model on held-out text, so no figures are shown."
     spans = [f"{name} {min(seeds[name]):.3g} to {max(seeds[name]):.3g}" for name in names if len(set(seeds.get(name, ()))) > 1]
-    said = "Measured on held-out text after the training"
+    sentence = "Measured on held-out text after the training"
     if count == 1:
-        said += "; one training, so it is unknown how much another seed would change"
+        sentence += "; one training, so it is unknown how much another seed would change"
     else:
-        said += f". The best of {count} seeds on this text is shipped; over all seeds: {'; '.join(spans) or 'the same figures'}"
-    return f"{said}." + (f" Measure again: `{command}`." if command else "")
+        sentence += (
+            f". The best of {count} seeds on this text is shipped; over all seeds: {'; '.join(spans) or 'the same figures'}"
+        )
+    return f"{sentence}." + (f" Measure again: `{command}`." if command else "")
 
 
-def beside_counting(found: Mapping[str, float]) -> str:
+def beside_counting(figures: Mapping[str, float]) -> str:
     """What the perplexity on stories with new words says beside that of a 4-gram; empty where one of them was not measured."""
-    if not all(name in found for name in COUNTED):
+    if not all(name in figures for name in COUNTED):
         return ""
-    own, counted = (found[name] for name in COUNTED)
-    said = (
+    own, counted = (figures[name] for name in COUNTED)
+    sentence = (
         f"In stories with **new words** its perplexity is **{own:.1f}**, that of a 4-gram on the same tokens **{counted:.1f}**"
     )
-    return f"{said}: there it is worse than counting." if own > counted else f"{said}."
+    return f"{sentence}: there it is worse than counting." if own > counted else f"{sentence}."
 
 
-def beside_copying(found: Mapping[str, float]) -> str:
+def beside_copying(figures: Mapping[str, float]) -> str:
     """What the BLEU on stories with new words says beside that of the damaged text; empty where one of them was not measured."""
-    if not all(name in found for name in COPYING):
+    if not all(name in figures for name in COPYING):
         return ""
-    own, copied = (found[name] for name in COPYING)
-    said = f"In stories with **new words** its BLEU is **{own:.1f}**, that of the damaged text itself **{copied:.1f}**"
+    own, copied = (figures[name] for name in COPYING)
+    sentence = f"In stories with **new words** its BLEU is **{own:.1f}**, that of the damaged text itself **{copied:.1f}**"
     return (
-        f"{said}: what it writes there has less in common with the original than the damage has."
+        f"{sentence}: what it writes there has less in common with the original than the damage has."
         if own < copied
-        else f"{said}."
+        else f"{sentence}."
     )
 
 
@@ -135,10 +137,10 @@ def new_tokens(new: np.ndarray, known: np.ndarray, stories: int) -> str:
     if not len(new):
         return f"In {stories} such stories, all tokens occurred in its training: new words are cut into tokens that it knows."
     apart = float(new.mean()), float(known.mean())
-    said = PROSE("new tokens", stories=stories, share=len(new) / (len(new) + len(known)), apart=apart)
+    sentence = PROSE("new tokens", stories=stories, share=len(new) / (len(new) + len(known)), apart=apart)
     if apart[0] < 2 * apart[1]:
-        return said
-    return f"{said} In training such a token was never right, so its score only fell. Counting keeps some probability for every token."
+        return sentence
+    return f"{sentence} In training such a token was never right, so its score only fell. Counting keeps some probability for every token."
 
 
 def by_pieces(steps: Sequence[TrainingStep], each: float) -> Curves:

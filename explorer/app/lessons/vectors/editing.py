@@ -27,12 +27,12 @@ def edited(lines: list[str], a: str, b: str, watch: str) -> Call:
     return Call(ex.analysis.edit_corpus, CORPUS, lines, a, b, watch=watch)
 
 
-def asked() -> Call:
+def with_added() -> Call:
     """What the sentence of the question does."""
     return edited([*lesson.CORPUS, lesson.ADDED], *lesson.PAIR, lesson.WATCH)
 
 
-def section() -> None:
+def show_corpus() -> None:
     """The visitor's corpus, its counts and its ratios."""
     say(PROSE("editing"))
 
@@ -48,14 +48,19 @@ def section() -> None:
             "Words k to watch (none: the nearest)", lesson.WATCH, key="near.k", bind="query-params", width=420
         )
     mine = partial(edited, lines.splitlines(), a, b, watch)
-    found = tried(mine)
+    record = tried(mine)
 
     def show_edited() -> None:
         """The ratios and the counts, before and now."""
-        if found is not None:
+        if record is not None:
             ways = {"Ratios": "corpus-ratios", "Counts": "corpus-counts"}
-            web.one_of("Look at", {said: partial(web.show, VIEWS[view], mine()) for said, view in ways.items()}, "corpus.shows")
+            web.one_of(
+                "Look at", {label: partial(web.show, VIEWS[view], mine()) for label, view in ways.items()}, "corpus.shows"
+            )
 
     predict(
-        lesson.added_question(made(asked())), "guess.added", show_edited, partial(web.awaited, VIEWS["corpus-ratios"], asked())
+        lesson.added_question(made(with_added())),
+        "guess.added",
+        show_edited,
+        partial(web.awaited, VIEWS["corpus-ratios"], with_added()),
     )

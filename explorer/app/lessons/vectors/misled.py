@@ -15,12 +15,12 @@ PROSE = prose("vectors")
 NAME = "misled"
 
 
-def there() -> bool:
+def has_misled() -> bool:
     """Whether it was measured."""
     return recorded.there(NAME)
 
 
-def section() -> None:
+def show_misled() -> None:
     """The question, the bars, and what they say."""
     say(PROSE("misled"))
     call = recorded.call(NAME)
@@ -28,7 +28,7 @@ def section() -> None:
     def show() -> None:
         """Both kinds of questions."""
         web.show(VIEWS["sentence-traps"], call)
-        say(lesson.said(made(call)))
+        say(lesson.misled_conclusion(made(call)))
         recorded.again(NAME, "misled")
 
     predict(lesson.plain_question(made(call)), "guess.misled", show)

@@ -30,7 +30,7 @@ def plain_question(record: Nearer) -> Exercise:
     return PROSE.question("plain question", answer, text=text, same=same, another=another, each=each)
 
 
-def said(record: Nearer) -> str:
+def misled_conclusion(record: Nearer) -> str:
     """What the Sentence-BERT that learned from such pairs gained over the plain one, and the best way of each kind; a tie is a tie."""
     plain, taught = (record.ways.index(way) for way in (PLAIN, TAUGHT))
     parts = []
@@ -42,6 +42,6 @@ def said(record: Nearer) -> str:
     return PROSE("misled: conclusion", gains="; ".join(parts))
 
 
-def apart(one: np.ndarray, other: np.ndarray) -> bool:
+def apart(first: np.ndarray, second: np.ndarray) -> bool:
     """Whether two intervals (mean, low, high) do not touch."""
-    return bool(one[1] > other[2] or other[1] > one[2])
+    return bool(first[1] > second[2] or second[1] > first[2])

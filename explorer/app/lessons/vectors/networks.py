@@ -23,16 +23,16 @@ PROSE = prose("vectors")
 
 def network(word: str, near: str) -> Call:
     """A pair in the network of skip-gram."""
-    return Call(ex.analysis.skipgram_network, model_of("word2vec"), *(lab.spoken("word2vec", one) for one in (word, near)))
+    return Call(ex.analysis.skipgram_network, model_of("word2vec"), *(lab.spoken("word2vec", typed) for typed in (word, near)))
 
 
 def row(word: str, near: str) -> Call:
     """A pair in the table of counts, as if all stories of the training had been counted."""
-    words = (lab.spoken("glove", one) for one in (word, near))
+    words = (lab.spoken("glove", typed) for typed in (word, near))
     return Call(ex.analysis.glove_row, model_of("glove"), *words, lab.examples("glove"), scale=STORIES / lab.TEXTS)
 
 
-def asked(key: str, first: tuple[str, str]) -> tuple[str, str]:
+def word_pair(key: str, first: tuple[str, str]) -> tuple[str, str]:
     """The pair of words that the visitor chose."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         word = st.text_input("Centre word", first[0], key=f"{key}.word", bind="query-params", width=200)
@@ -43,7 +43,7 @@ def asked(key: str, first: tuple[str, str]) -> tuple[str, str]:
 def of_word2vec() -> None:
     """The network, after a guess."""
     say(PROSE("network"))
-    call = partial(network, *asked("network", lesson.PAIR))
+    call = partial(network, *word_pair("network", lesson.PAIR))
 
     def show() -> None:
         if lab.tried(call) is not None:
@@ -57,6 +57,6 @@ def of_word2vec() -> None:
 def of_glove() -> None:
     """The weight f(X) of a pair, and how well its row is fitted."""
     say(PROSE("weight", stories=STORIES, texts=lab.TEXTS))
-    call = partial(row, *asked("cell", lesson.CELL))
+    call = partial(row, *word_pair("cell", lesson.CELL))
     if lab.tried(call) is not None:
         web.show(VIEWS["glove-weight"], call())

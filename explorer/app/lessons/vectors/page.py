@@ -106,13 +106,13 @@ def plane() -> None:
     web.show(VIEWS["plane"], lab.plane(name, relation), click=lab.to_neighbours, beside=lab.say_click)
 
 
-def asked() -> tuple[Exercise, ...]:
+def vector_exercises() -> tuple[Exercise, ...]:
     """Six exercises: on words, on the small corpus and on sentences."""
     fixed = made(
         (lab.drawn(lesson.TEXT, 0), lab.ratios("glove", "he", "she"), lab.solved("word2vec"), lab.plane("word2vec", "gender"))
     )
-    of_sentences = whole.exercises(made(sentences.first()), sentences.measured())
-    return (*lesson.exercises(*fixed)[:3], *edits.exercises(made(editing.asked()))[:1], *of_sentences[:2])
+    of_sentences = whole.exercises(made(sentences.first()), sentences.recorded_ranking())
+    return (*lesson.exercises(*fixed)[:3], *edits.exercises(made(editing.with_added()))[:1], *of_sentences[:2])
 
 
 page = LessonPage(PROSE)
@@ -130,11 +130,11 @@ page.parts(
     PagePart("Sums of word vectors", sums, "Sums"),
     PagePart("Ratios of counts", ratios, "Ratios"),
     PagePart("How much a pair counts in GloVe", networks.of_glove, "f(X)"),
-    PagePart("Edit the corpus", editing.section),
+    PagePart("Edit the corpus", editing.show_corpus),
     PagePart("One word, one vector", lab.one_vector, "Two senses"),
     PagePart("One word in many contexts", lab.many_contexts, "Contexts"),
-    PagePart("A vector for a sentence", sentences.section, "Sentences"),
+    PagePart("A vector for a sentence", sentences.show_sentences, "Sentences"),
     PagePart("Which way ranks sentences best", sentences.ranking, "Ranking"),
-    *((PagePart("Where shared words mislead", misled.section, "Misled"),) if misled.there() else ()),
-    asking(asked, "vectors.exercise", PROSE),
+    *((PagePart("Where shared words mislead", misled.show_misled, "Misled"),) if misled.has_misled() else ()),
+    asking(vector_exercises, "vectors.exercise", PROSE),
 )

@@ -36,7 +36,7 @@ def trained() -> bool:
 
 def shelf() -> list[str]:
     """Every model on the shelf that has one vector a word, the shipped ones first."""
-    own = [name for name, held in models().items() if held.about()["preset"] in NAMES]
+    own = [name for name, stored in models().items() if stored.about()["preset"] in NAMES]
     return sorted(own, key=lambda name: (name not in NAMES, name != NAMES[0]))
 
 
@@ -105,14 +105,14 @@ def ratios(name: str, a: str, b: str) -> Call:
 def known_pairs(name: str, relation: str, most: int = 12) -> tuple[tuple[str, str], ...]:
     """The first pairs of a relation of which the model knows both words."""
     core = opened(name).tokenizer.core
-    held = [pair for pair in relations()[relation] if all(core.token_to_id(word) is not None for word in pair)]
-    return tuple(held[:most])
+    pairs = [pair for pair in relations()[relation] if all(core.token_to_id(word) is not None for word in pair)]
+    return tuple(pairs[:most])
 
 
 def offered(name: str) -> tuple[list[str], str]:
     """The relations of which the model knows two pairs, and the one that the plane opens with."""
-    found = [relation for relation in relations() if len(known_pairs(name, relation)) > 1]
-    return found, lesson.PARALLEL if lesson.PARALLEL in found else found[0]
+    known = [relation for relation in relations() if len(known_pairs(name, relation)) > 1]
+    return known, lesson.PARALLEL if lesson.PARALLEL in known else known[0]
 
 
 def plane(name: str, relation: str) -> Call:
@@ -147,7 +147,7 @@ def many_contexts() -> None:
 
 def one_vector() -> None:
     """A word in two sentences, in models with one vector a word and with one for each use."""
-    cosines = {one: uses(one, lesson.SENSE, lesson.SENSES) for one in (*NAMES, "gpt2", "bert")}
+    cosines = {model: uses(model, lesson.SENSE, lesson.SENSES) for model in (*NAMES, "gpt2", "bert")}
 
     def show_uses() -> None:
         say(lesson.by_layer(cosines))

@@ -59,7 +59,7 @@ def opposite_question(every: Neighbours) -> Exercise:
     )
 
 
-def analogy_question(free: Neighbours, usual: Neighbours, found: Solved) -> Exercise:
+def analogy_question(free: Neighbours, usual: Neighbours, solved: Solved) -> Exercise:
     """Which word is nearest to sister − brother + uncle if the three question words are allowed."""
     a, b, c = free.given
     nearest = free.words[0]
@@ -73,14 +73,14 @@ def analogy_question(free: Neighbours, usual: Neighbours, found: Solved) -> Exer
         c=c,
         free=free,
         usual=usual,
-        found=found,
-        echoed=found.total("echoed"),
+        solved=solved,
+        echoed=solved.total("echoed"),
     )
 
 
 def sense_question(cosines: Mapping[str, np.ndarray]) -> Exercise:
     """Which models give a word different vectors in different texts."""
-    moved = [name for name, found in cosines.items() if found.min() < 1 - 1e-4]
+    moved = [name for name, by_layer in cosines.items() if by_layer.min() < 1 - 1e-4]
     options = ("none of them", *(name for name in cosines), "all of them")
     if len(moved) > 1:
         options = (*options[:-1], " and ".join(moved), options[-1])
@@ -92,22 +92,22 @@ def by_layer(cosines: Mapping[str, np.ndarray]) -> str:
     """The cosines as Markdown: a row for each model, a column for each layer."""
     most = max(map(len, cosines.values()))
     rows = [f"| model | {' | '.join(f'layer {n}' for n in range(most))} |", "|---" * (most + 1) + "|"]
-    for name, found in cosines.items():
-        cells = [f"{value:.3f}" for value in found] + ["–"] * (most - len(found))
+    for name, values in cosines.items():
+        cells = [f"{value:.3f}" for value in values] + ["–"] * (most - len(values))
         rows.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
-def exercises(record: Drawn, counted: Ratios, found: Solved, words: Plane) -> tuple[Exercise, ...]:
+def exercises(record: Drawn, counted: Ratios, solved: Solved, words: Plane) -> tuple[Exercise, ...]:
     """Questions about one text, one pair of words and all analogies; every answer is read off a record or computed."""
     place = commonest(record)
     share = round(float(record.share[place]), 4)
     row = record.of(int(record.pairs[0, 0]))[0]
-    said = [round(float(value), 2) for value in record.said[row].clip(0.01, 0.99)]
+    chances = [round(float(value), 2) for value in record.said[row].clip(0.01, 0.99)]
     middle, near = (record.tokens.texts[place] for place in record.pairs[row])
     a, b = counted.pair
     p, q = (float(f"{value:.3g}") for value in counted.chances[:, 0])
-    best = found.relations[int(np.argmax(found.forbidden))]
+    best = solved.relations[int(np.argmax(solved.forbidden))]
     return (
         PROSE.question(
             "exercise: kept occurrences",
@@ -117,16 +117,16 @@ def exercises(record: Drawn, counted: Ratios, found: Solved, words: Plane) -> tu
         ),
         PROSE.question(
             "exercise: loss of a pair",
-            float(-np.log(said[0]) - np.log(1 - np.array(said[1:])).sum()),
-            said=said,
+            float(-np.log(chances[0]) - np.log(1 - np.array(chances[1:])).sum()),
+            chances=chances,
             middle=middle,
             near=near,
-            negatives=", ".join(f"{value:.2f}" for value in said[1:]),
-            why=" − ".join((f"−ln({said[0]:.2f})", *(f"ln(1 − {value:.2f})" for value in said[1:])))
+            negatives=", ".join(f"{value:.2f}" for value in chances[1:]),
+            why=" − ".join((f"−ln({chances[0]:.2f})", *(f"ln(1 − {value:.2f})" for value in chances[1:])))
             + ", because σ(−x) = 1 − σ(x).",
         ),
         PROSE.question("exercise: logarithm of a ratio", float(np.log(p / q)), counted=counted, a=a, p=p, b=b, q=q),
-        PROSE.question("exercise: solved relation", best, options=found.relations, share=found.forbidden.max()),
+        PROSE.question("exercise: solved relation", best, options=solved.relations, share=solved.forbidden.max()),
         PROSE.question(
             "exercise: variance",
             100 * (1 - sum(round(float(x), 3) for x in words.shares)),

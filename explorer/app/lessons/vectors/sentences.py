@@ -29,7 +29,7 @@ ASKED = (
 )  # fmt: skip
 
 
-def there() -> tuple[tuple[str, str], ...]:
+def sentence_ways() -> tuple[tuple[str, str], ...]:
     """The ways whose models can be opened here."""
     shelf = {*models(), *((NAME,) if recorded.there(f"{sentences.HOME}/model") else ())}
     return tuple((name, way) for name, way in ASKED if name in shelf)
@@ -37,8 +37,8 @@ def there() -> tuple[tuple[str, str], ...]:
 
 def alike(texts: str) -> Call:
     """The cosine of every two of the lines, by each method."""
-    held = [(way, Call(ex.training.sentence_bert) if name == NAME else model_of(name)) for name, way in there()]
-    return Call(ex.training.likeness, texts.splitlines(), held)
+    ways = [(way, Call(ex.training.sentence_bert) if name == NAME else model_of(name)) for name, way in sentence_ways()]
+    return Call(ex.training.likeness, texts.splitlines(), ways)
 
 
 def first() -> Call:
@@ -46,12 +46,12 @@ def first() -> Call:
     return alike("\n".join(lesson.TEXTS))
 
 
-def measured() -> Ranked | None:
+def recorded_ranking() -> Ranked | None:
     """What was measured, if it was."""
     return made(recorded.call(sentences.HOME)) if recorded.there(f"{sentences.HOME}/record.npz") else None
 
 
-def section() -> None:
+def show_sentences() -> None:
     """One vector for a whole sentence, of the visitor's own sentences."""
     say(PROSE("sentences"))
     with st.container(horizontal=True):
@@ -60,11 +60,11 @@ def section() -> None:
     texts = st.text_area(
         "Your sentences, one on each line", "\n".join(lesson.TEXTS), height=150, key="sentences", bind="query-params"
     )
-    found = tried(partial(alike, texts))
+    record = tried(partial(alike, texts))
 
     def show_own() -> None:
         """The visitor's sentences by one way after the other."""
-        if found is not None:
+        if record is not None:
             web.show(VIEWS["sentence-likeness"], alike(texts))
 
     predict(
@@ -77,7 +77,7 @@ def section() -> None:
 
 def ranking() -> None:
     """The recorded ranking of the ways."""
-    ranked = measured()
+    ranked = recorded_ranking()
     if ranked is None:
         st.info("Not measured yet: `python -m studies.sentences` trains Sentence-BERT and compares all ways.")
         return

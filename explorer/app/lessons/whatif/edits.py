@@ -16,9 +16,9 @@ from explorer.app.lessons.whatif import parts
 
 def changed(name: str, text: str, edits: tuple[tuple[str, tuple[Any, ...]], ...]) -> Call:
     """A text read without and with edits, each given by its name and its arguments."""
-    model, made = opened(name), [EDITS[what](*where) for what, where in edits]
+    model, calls = opened(name), [EDITS[what](*where) for what, where in edits]
     blocks = not getattr(model, "without_blocks", "")
-    return Call(ex.change, model_of(name), text, made, blocks=blocks, **target_of(model, text))
+    return Call(ex.change, model_of(name), text, calls, blocks=blocks, **target_of(model, text))
 
 
 def swapped(stream: str, first: int, second: int, count: int) -> Call:

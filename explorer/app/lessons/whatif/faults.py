@@ -75,7 +75,7 @@ def fits(name: str, stream: str, what: str) -> bool:
 
 
 @st.fragment
-def section(name: str, stream: str) -> None:
+def show_faults(name: str, stream: str) -> None:
     """Choose a case, look at what the fault did, and name it; the score stands below."""
     offered = [n for n, what in enumerate(NAMES.values()) if fits(name, stream, what)]
     cases = [case for case, (n, _) in enumerate(PLANTED, 1) if n in offered]
@@ -88,7 +88,7 @@ def section(name: str, stream: str) -> None:
     web.drawn(web.styled(moved), "fault.figure")
     item = lesson.fault_question(broken, tuple(list(NAMES)[n] for n in offered), planted)
     key = key_of(case, cases)
-    if not core.asks(key) or asked(item, key, name, case):
+    if not core.asks(key) or case_closed(item, key, name, case):
         web.show(VIEWS["change"], what, key="fault")
     if core.asks(key):
         scored(name, cases)
@@ -97,11 +97,11 @@ def section(name: str, stream: str) -> None:
 
 def learned() -> None:
     """A fault that no edit makes: what was measured of models that were trained with it."""
-    if not left_out.there():
+    if not left_out.has_left_out():
         return
     say(learned_fault(made(recorded.call(left_out.NAME))))
-    page, asked = str(LESSONS["training"].page), {"part": "a-part-left-out"}
-    st.page_link(page, label="The trainings without one part", query_params=asked, width="content")
+    page, address = str(LESSONS["training"].page), {"part": "a-part-left-out"}
+    st.page_link(page, label="The trainings without one part", query_params=address, width="content")
 
 
 def learned_fault(measured: Curves) -> str:
@@ -116,30 +116,35 @@ def key_of(case: int, cases: Sequence[int]) -> str:
     return "guess.fault" if case == cases[0] else f"guess.fault.{case}"
 
 
-def asked(item: Exercise, key: str, name: str, case: int) -> bool:
+def case_closed(item: Exercise, key: str, name: str, case: int) -> bool:
     """A case, and whether it is closed: found, or its answer was shown."""
     with st.container(border=True):
         say(f"**◇ Find the fault.** {item.question}")
-        found = ask(item, key, beside=True)
+        right = ask(item, key, beside=True)
         deeds.check()
     wrong, shown = tried(item, key)
-    held = st.session_state.setdefault(SCORE, {}).setdefault(name, {})
-    if wrong or found or shown:
-        held[case] = Result(wrong + found, found, shown)
-    return found or shown or present.answers()
+    results = st.session_state.setdefault(SCORE, {}).setdefault(name, {})
+    if wrong or right or shown:
+        results[case] = Result(wrong + right, right, shown)
+    return right or shown or present.answers()
 
 
 def scored(name: str, cases: Sequence[int]) -> None:
     """How many faults were found, how many at the first try; at the end each case with its tries, and the way to begin again."""
-    held: dict[int, Result] = st.session_state.get(SCORE, {}).get(name, {})
-    found = [one for one in held.values() if one.found]
-    first = sum(one.tries == 1 for one in found)
-    st.markdown(f"**{len(found)} of {len(cases)}** faults found, **{first}** at the first try.")
-    if any(case not in held or not (held[case].found or held[case].shown) for case in cases):
+    results: dict[int, Result] = st.session_state.get(SCORE, {}).get(name, {})
+    solved = [result for result in results.values() if result.found]
+    first = sum(result.tries == 1 for result in solved)
+    st.markdown(f"**{len(solved)} of {len(cases)}** faults found, **{first}** at the first try.")
+    if any(case not in results or not (results[case].found or results[case].shown) for case in cases):
         return
     st.table(
         [
-            {"case": case, "fault": list(NAMES)[PLANTED[case - 1][0]], "tries": held[case].tries, "found": held[case].said}
+            {
+                "case": case,
+                "fault": list(NAMES)[PLANTED[case - 1][0]],
+                "tries": results[case].tries,
+                "found": results[case].said,
+            }
             for case in cases
         ]
     )

@@ -86,7 +86,7 @@ warn_of_lectured(text)
 page.parts(
     PagePart("Change one thing, or two", one_thing, "Change one thing"),
     PagePart("Each part alone", each),
-    PagePart("Find the fault", partial(faults.section, name, stream)),
+    PagePart("Find the fault", partial(faults.show_faults, name, stream)),
     PagePart("Bring the answer back", partial(parts.patches, name), "Patches"),
     PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes"),
     PagePart("Where a state comes from", partial(parts.ways, name, text), "Ways"),

@@ -52,23 +52,23 @@ def vector_to_set(trace: Trace, stream: str, layer: int) -> tuple[str, str, int,
     position = whole("Position", vectors.shape[1] - 1, 1, "edit.position")
     way = st.selectbox("Set to", tuple(WAYS), key="edit.way", bind="query-params", width=160)
     numbers = " ".join(f"{WAYS[way] * float(value):.4g}" for value in vectors[head, position])
-    said = st.text_input(
+    typed = st.text_input(
         "Numbers",
         numbers,
         key=f"edit.{stream}.{which}.{layer}.{head}.{position}.{way}.{trace.model}",
         bind="query-params",
         width=420,
     )
-    return which, stream, layer, head, position, read(partial(numbers_of, said))
+    return which, stream, layer, head, position, read(partial(numbers_of, typed))
 
 
-def numbers_of(said: str) -> list[float]:
+def numbers_of(typed: str) -> list[float]:
     """Numbers with spaces or commas between them."""
     try:
-        return [float(part) for part in said.replace(",", " ").split()]
+        return [float(part) for part in typed.replace(",", " ").split()]
     except ValueError:
         raise ChoiceError(
-            f"{theme.plain(said)!r} is not a list of numbers. Write numbers with spaces or commas between them."
+            f"{theme.plain(typed)!r} is not a list of numbers. Write numbers with spaces or commas between them."
         ) from None
 
 

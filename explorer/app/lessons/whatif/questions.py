@@ -10,12 +10,12 @@ from explorer.records import Change, Comparison, Damage, Exercise
 PROSE = prose("whatif")
 
 
-def in_nats(found: Comparison, stream: str) -> str:
+def in_nats(comparison: Comparison, stream: str) -> str:
     """What the edits do to the loss of this text, in nats; for an encoder, which reads the tokens that it predicts, what that means."""
-    before, after = found.loss
+    before, after = comparison.loss
     about = "the next token" if stream == "decoder" else "each token, which it reads as well"
     return PROSE(
-        "in nats", about=about, before=before, after=after, changed=len(found.changed), positions=len(found.answers)
+        "in nats", about=about, before=before, after=after, changed=len(comparison.changed), positions=len(comparison.answers)
     ) + (
         " An encoder was not trained on tokens that it can see, so a smaller loss here does not mean a better model."
         * (stream == "encoder")
@@ -57,7 +57,7 @@ def where_it_acts(moved: np.ndarray) -> str:
 def exercises(record: Damage) -> tuple[Exercise, ...]:
     """Questions about the table of damages."""
     layer, head = np.unravel_index(int(record.heads.argmax()), record.heads.shape)
-    asked = [
+    questions = [
         PROSE.question("exercise: costliest head", float(layer), digits=0, head=head, layer=layer),
         PROSE.question("exercise: its cost", float(record.heads.max()), head=head, layer=layer),
         PROSE.question("exercise: all heads of a layer", float(record.whole[0]), alone=record.heads[0].sum()),
@@ -65,5 +65,5 @@ def exercises(record: Damage) -> tuple[Exercise, ...]:
     if "feed-forward" in record.names:
         column = record.parts[:, record.names.index("feed-forward")]
         worst = int(column.argmax())
-        asked.append(PROSE.question("exercise: feed-forward", float(worst), digits=0, cost=column[worst]))
-    return tuple(asked)
+        questions.append(PROSE.question("exercise: feed-forward", float(worst), digits=0, cost=column[worst]))
+    return tuple(questions)

@@ -44,7 +44,7 @@ def alike(first: str | Upload, second: str | Upload) -> Call:
     return Call(ex.analysis.cka, opening_of(first), other, stories())
 
 
-def asked() -> Any:
+def twin_likeness() -> Any:
     """What the question is about: a shipped model beside its random twin and beside itself."""
     return made(alike(FIRST, TWIN))
 
@@ -53,7 +53,7 @@ def show_likeness(names: Sequence[str | Upload]) -> None:
     """Two models, and how alike their layers are, after a guess."""
     if not present.on():
         say(PROSE("alike"))
-    brought = {one.name if isinstance(one, Upload) else one: one for one in names}
+    brought = {model.name if isinstance(model, Upload) else model: model for model in names}
     offered = [*dict.fromkeys([*brought, *_readers()])]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first = one_of("First model", offered, "alike.first", next(iter(brought)))
@@ -62,14 +62,14 @@ def show_likeness(names: Sequence[str | Upload]) -> None:
         second = one_of("Second model", [*offered, *twin], "alike.second", [*brought][-1])
     call = alike(brought.get(first, first), brought.get(second, second))
     read(call)
-    web.show(VIEWS["cka"], call, question=(lesson.twin_question(asked()), "guess.alike"))
+    web.show(VIEWS["cka"], call, question=(lesson.twin_question(twin_likeness()), "guess.alike"))
 
 
 def show_space(names: Sequence[str | Upload]) -> None:
     """The words of stories in one layer of a model."""
     if not present.on():
         say(PROSE("space"))
-    brought = {one.name if isinstance(one, Upload) else one: one for one in names}
+    brought = {model.name if isinstance(model, Upload) else model: model for model in names}
     name = one_of("Model", [*dict.fromkeys([*brought, *_readers()])], "space.model", next(iter(brought)))
     call = Call(ex.analysis.word_states, opening_of(brought.get(name, name)), stories())
     read(call)

@@ -93,7 +93,7 @@ def asked_models() -> tuple[list[str | Upload], str, str]:
 
 def opened_models() -> list[Any]:
     """The models that open, each with what can be shown of it."""
-    held: list[Any] = []
+    records: list[Any] = []
     for number, which in enumerate(names):
         name, at = (f"./{which.name}", which) if isinstance(which, Upload) else (which, None)
         try:
@@ -102,13 +102,13 @@ def opened_models() -> list[Any]:
         except ExplorerError as error:
             st.warning(plain(str(error)))
             continue
-        held.append(record)
+        records.append(record)
         if len(names) > 1:
             st.subheader(plain(name), anchor=False)
         report(model, record)
         warn_of_unseen(record.source)
         board.show(trace_of(name, text) if at is None else Given(record, at.call(name, text)), key=f"yours.board.{number}")
-    return held
+    return records
 
 
 def classes() -> None:

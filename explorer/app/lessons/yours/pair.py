@@ -29,7 +29,7 @@ def show_pair(names: Sequence[str | Upload], text: str) -> None:
     """
     if not present.on():
         say(PROSE("side by side"))
-    brought = {one.name if isinstance(one, Upload) else one: one for one in names}
+    brought = {model.name if isinstance(model, Upload) else model: model for model in names}
     offered = list(dict.fromkeys([*brought, *attentive()]))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = [_model(label, offered, list(brought)[at]) for label, at in (("First model", 0), ("Second model", -1))]
@@ -39,7 +39,9 @@ def show_pair(names: Sequence[str | Upload], text: str) -> None:
         )
     texts = (text, other.strip() or usual)
     call = Call(
-        ex.analysis.align, *(_traced(brought.get(one, one), said) for one, said in zip(chosen, texts, strict=True)), texts
+        ex.analysis.align,
+        *(_traced(brought.get(model, model), written) for model, written in zip(chosen, texts, strict=True)),
+        texts,
     )
     hold.units(read(call))
     shown = st.segmented_control(
@@ -56,7 +58,7 @@ def _model(label: str, offered: Sequence[str], first: str) -> str:
 def _traced(which: str | Upload, text: str) -> Call:
     """The call that traces a text with all scores; an encoder-decoder writes the text as well."""
     model: Any = read(lambda: opened(which)) if isinstance(which, str) else which.model
-    held: Any = (
+    opening: Any = (
         model_of(which) if isinstance(which, str) else Given(which.model, Call(ex.load, f"./{which.name}", device="cpu"))
     )
-    return Call(ex.trace, held, text, scores=True, **target_of(model, text))
+    return Call(ex.trace, opening, text, scores=True, **target_of(model, text))

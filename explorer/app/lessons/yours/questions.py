@@ -46,17 +46,17 @@ def twin_question(trained: Trace, random: Trace, turned: bool) -> Exercise:
 def opened_by_kind() -> list[dict[str, str]]:
     """What one may see of closed, open-weight and open models, as the rows of a table."""
     return [
-        {"model": name} | {kind: "yes" if held else "–" for kind, held in zip(KINDS, has, strict=True)}
+        {"model": name} | {kind: "yes" if published else "–" for kind, published in zip(KINDS, has, strict=True)}
         for name, has in OPENNESS
     ]
 
 
-def prices(asked: int, wrote: int) -> list[dict[str, str]]:
+def prices(prompt: int, answer: int) -> list[dict[str, str]]:
     """What a prompt and an answer of so many tokens cost."""
     return [
-        {"model": name, "prompt": f"${asked / 1000 * given:.4f}", "answer": f"${wrote / 1000 * made:.4f}",
-         "both": f"${asked / 1000 * given + wrote / 1000 * made:.4f}"}
-        for name, given, made in PRICES
+        {"model": name, "prompt": f"${prompt / 1000 * per_prompt:.4f}", "answer": f"${answer / 1000 * per_answer:.4f}",
+         "both": f"${prompt / 1000 * per_prompt + answer / 1000 * per_answer:.4f}"}
+        for name, per_prompt, per_answer in PRICES
     ]  # fmt: skip
 
 
@@ -91,9 +91,9 @@ def perplexity_question() -> Exercise:
 def _measured(name: str) -> tuple[str, float, float]:
     """The stories that a shipped model was measured on, its perplexity and its bits per character."""
     folder = models()[name].folder
-    found = shipped_figures(folder)
+    figures = shipped_figures(folder)
     read = str(run_folder.described(folder)["plan"]["corpus"]["name"]).partition(":")[0]
-    return read, found["perplexity"], found["bits per character"]
+    return read, figures["perplexity"], figures["bits per character"]
 
 
 def exercises(trace: Trace) -> tuple[Exercise, ...]:
@@ -107,7 +107,7 @@ def exercises(trace: Trace) -> tuple[Exercise, ...]:
     where = f"layer {first.layer}, head 0, the row of *{rows.texts[row]}* (position {row})"
     share, top = float(np.exp(-(weights[weights > 0] * np.log(weights[weights > 0])).sum())), int(weights.argmax())
     seen = int(first.allowed[row].sum())
-    asked = [
+    questions = [
         PROSE.question(
             "exercise: largest weight", float(weights[top]), trace=trace, where=where, token=columns.texts[top], top=top
         ),
@@ -116,7 +116,7 @@ def exercises(trace: Trace) -> tuple[Exercise, ...]:
     ]
     if first.q is not None:
         size = first.q.shape[-1]
-        asked.append(
+        questions.append(
             PROSE.question("exercise: width of a head", float(size), digits=0, first=first, size=size, total=first.heads * size)
         )
-    return tuple(asked)
+    return tuple(questions)

@@ -65,12 +65,12 @@ def openness() -> None:
     st.table(lesson.opened_by_kind())
     st.subheader("What an answer costs", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        asked = int(
+        prompt = int(
             st.number_input("Tokens of the prompt", 1, 1_000_000, 1000, 100, key="price.asked", bind="query-params", width=200)
         )
-        wrote = int(
+        answer = int(
             st.number_input("Tokens of the answer", 1, 1_000_000, 500, 100, key="price.wrote", bind="query-params", width=200)
         )
-    st.table(lesson.prices(asked, wrote))
+    st.table(lesson.prices(prompt, answer))
     say(PROSE("priced"), small=True)
     say(PROSE("links"))

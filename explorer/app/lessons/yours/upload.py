@@ -60,19 +60,19 @@ def uploaded() -> Upload | None:
         key="upload",
         help=PROSE("upload", packed=archive.PACKED / 1e6, unpacked=archive.UNPACKED / 1e6),
     )
-    held = st.session_state.get("upload.held")
+    kept = st.session_state.get("upload.held")
     if file is None:
         st.session_state.pop("upload.held", None)
         return None
-    if held is None or held.id != file.file_id:
+    if kept is None or kept.id != file.file_id:
         st.session_state.pop("upload.held", None)
         try:
             with st.spinner("Opening your checkpoint …"):
-                held = st.session_state["upload.held"] = Upload(file)
+                kept = st.session_state["upload.held"] = Upload(file)
         except ExplorerError as error:
             st.warning(plain(str(error)))
             return None
-    return held
+    return kept
 
 
 def take_along(name: str) -> None:
