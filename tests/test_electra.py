@@ -64,7 +64,7 @@ def test_a_discriminator_begins_as_a_masked_model(bert: TransformerModel) -> Non
 
 
 def test_it_begins_so_only_where_a_teacher_is_named(bert: TransformerModel) -> None:
-    told, alone = (learns_from(preset("electra"), "replaced", options)[0] for options in ({"teacher": "bert-tiny"}, {}))
+    told, alone = (learns_from(preset("electra"), "replaced", teacher)[0] for teacher in ("bert-tiny", None))
     assert told is not None and told.plan()["name"] == "bert-tiny" and alone is None
     assert begun(bert).plan.teacher is None
     given = ex.fit("electra", corpus=TEXTS, teacher=bert, steps=1, device="cpu")

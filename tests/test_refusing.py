@@ -77,12 +77,6 @@ def test_a_wrong_setting_is_named(wrong: dict[str, object], message: str) -> Non
         fitted(**wrong)  # type: ignore[arg-type]
 
 
-def test_attention_that_is_taught_must_be_seen() -> None:
-    with pytest.raises(ex.ExplorerError, match="does not show its attention"):
-        Plan("mlm+antecedent", "mlm", 5, compiled=True)
-    assert Plan("mlm", "mlm", 5, compiled=True).compiled
-
-
 def test_a_tokenizer_without_the_special_pieces_is_refused(gpt2: TransformerModel) -> None:
     plain = ex.tokenizer("bpe", (" ".join(story) for story in TEXTS), size=300, specials=("<pad>", "</s>", "<unk>"))
     with pytest.raises(ex.ExplorerError, match="mask, cls, sep"):

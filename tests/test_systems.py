@@ -13,11 +13,10 @@ from test_attention import random_model, watched
 from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
-from explorer.corruption.collate import Batch, BatchContext, collate_each
 from explorer.microworld import stories
 from explorer.models.transformer import TransformerModel
 from explorer.nn.cache import KeyValueCache
-from explorer.text.examples import Example, example_rng, packed, prepared
+from explorer.text.examples import Example, packed, prepared
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.plan import Plan
@@ -109,44 +108,7 @@ def test_the_preset_packs_and_bert_does_not(roberta: Tokenizer) -> None:
     assert not alone.plan.packed, "with next sentence the rows are pairs"
     with pytest.raises(ex.ExplorerError, match="packed=True"):
         fitted("roberta", tokenizer=roberta, objective="mlm+nsp", packed=True)
-    with pytest.raises(ex.ExplorerError, match="static=1 must be"):
-        fitted("roberta", tokenizer=roberta, static=1)
-    with pytest.raises(ex.ExplorerError, match="static=True"):
-        Plan("causal", "causal", 5, static=True)
 
-
-def hidden_by_story(run: Run, steps: range) -> dict[tuple[int, ...], set[tuple[int, ...]]]:
-    """For each row of text, all the ways in which it was shown."""
-    found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
-    for step in steps:
-        batch = run.batch(step)
-        for source, answers, real in zip(batch.source, batch.labels, batch.attention_mask, strict=True):
-            found.setdefault(tuple(answers[real].tolist()), set()).add(tuple(source[real].tolist()))
-    return found
-
-
-def test_a_static_mask_is_the_same_in_every_round_and_a_dynamic_one_is_not(roberta: Tokenizer) -> None:
-    given = {"tokenizer": roberta, "mask_rate": 0.15}
-    each = len(fitted("roberta", **given).stories) // 8
-    rounds = range(1, 3 * each + 1)
-    static = hidden_by_story(fitted("roberta", static=True, **given), rounds)
-    dynamic = hidden_by_story(fitted("roberta", **given), rounds)
-    assert {len(ways) for ways in static.values()} == {1}
-    assert np.mean([len(ways) for ways in dynamic.values()]) > 2.5, "about three rounds, each with another mask"
-    chosen = [np.mean([a != b for a, b in zip(text, next(iter(ways)), strict=True)]) for text, ways in static.items()]
-    assert 0.12 < float(np.mean(chosen)) < 0.15, "15 % are chosen, a tenth of them stays as it is"
-
-
-def test_a_story_drawn_alone_is_what_the_strategy_makes_of_it(roberta: Tokenizer) -> None:
-    made = prepared(TEXTS[:6], roberta)
-    held = BatchContext(made, roberta.vocabulary, 96, "mlm", np.random.default_rng(0))
-    whole = collate_each(OBJECTIVES["mlm"].collate, [(story, example_rng(5, n)) for n, story in enumerate(made)], held)
-    for n, story in enumerate(made):
-        alone: Batch = OBJECTIVES["mlm"].collate([story], BatchContext(made, roberta.vocabulary, 96, "mlm", example_rng(5, n)))
-        wide = alone.source.shape[1]
-        for name in alone.widths:
-            assert np.array_equal(getattr(whole, name)[n, :wide], getattr(alone, name)[0])
-        assert not whole.attention_mask[n, wide:].any() and (whole.source[n, wide:] == roberta.vocabulary.pad).all()
 
 
 def test_another_padding_is_not_exported_as_roberta(bert: TransformerModel, tmp_path: Path) -> None:

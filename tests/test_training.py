@@ -200,11 +200,11 @@ def test_short_texts_are_read_whole_and_their_next_sentence_is_not_asked(bert: T
 def test_a_folder_of_a_version_without_a_choice_goes_on_as_that_did(bert: TransformerModel, tmp_path: Path) -> None:
     begun(tmp_path, bert.tokenizer)
     described = json.loads((tmp_path / "run.json").read_text("utf-8"))
-    for name in ("pairs_from", "by_length", "schedule"):
+    for name in ("pairs_from", "strangers", "schedule"):
         del described["plan"][name]
     (tmp_path / "run.json").write_text(json.dumps(described), "utf-8")
     assert begun(tmp_path, bert.tokenizer, schedule="cosine").step == 0
-    for other in ({"pairs_from": 4}, {"by_length": True}, {"schedule": "linear"}):
+    for other in ({"pairs_from": 4}, {"strangers": "alike"}, {"schedule": "linear"}):
         with pytest.raises(ex.ExplorerError, match=f"{next(iter(other))}=None there"):
             begun(tmp_path, bert.tokenizer, **{"schedule": "cosine"} | other)
 

@@ -80,24 +80,19 @@ class Checks:
     ) -> None:
         self.teacher = teacher
         self.corpus, self.objective, self.strategy, self.stories = corpus, objective, strategy, stories
-        self._ready: dict[tuple[int, int], Measurement | None] = {}
+        self._ready: Measurement | None = None
 
     def __call__(self, model: TrainableModel | NGram) -> Measured:
         """Metrics, samples and probes; none where nothing is held out."""
-        return self.part(model, 0, 1)
-
-    def part(self, model: TrainableModel | NGram, number: int, count: int) -> Measured:
-        """Part `number` of `count` of that: the parts, one after the other, are all of it."""
-        if (number, count) not in self._ready:
-            self._ready[number, count] = self._prepared(model, (number, count))
-        ready = self._ready[number, count]
-        return Measured() if ready is None else ready(model)
+        if self._ready is None:
+            self._ready = self._prepared(model)
+        return Measured() if self._ready is None else self._ready(model)
 
     def _counted(self) -> Sequence[Any]:
         """The texts of the training that a rule counts: all of them, or some where they are on the disk."""
         return self.stories.sample() if isinstance(self.stories, StreamedExamples) else self.stories
 
-    def _prepared(self, model: TrainableModel | NGram, part: tuple[int, int]) -> Measurement | None:
+    def _prepared(self, model: TrainableModel | NGram) -> Measurement | None:
         held = self.corpus.held(MEASURED, "validation")
         if all(map(blank, held.texts)):
             return None
@@ -105,7 +100,4 @@ class Checks:
             held = with_baseline(held, self.objective, model.tokenizer, self._counted)
             if OBJECTIVES[self.objective].taught and self.teacher is not None:
                 held = replace(held, teacher=self.teacher.model)
-        context, metrics = _asked(model, self.objective, held, strategy=self.strategy)
-        number, count = part
-        begin, end = (len(metrics) * n // count for n in (number, number + 1))
-        return Measurement(context, metrics[begin:end])
+        return measurement(model, self.objective, held, strategy=self.strategy)

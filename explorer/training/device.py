@@ -12,7 +12,7 @@ from torch import Tensor
 
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError, unknown
-from explorer.nn.losses import UNPADDED, Loss
+from explorer.nn.losses import UNPADDED
 from explorer.nn.widest import widest
 
 ROUND_BYTES = 16  # where a tensor may begin whose kernels read several numbers at once
@@ -34,15 +34,6 @@ def quick_in_half(device: torch.device) -> bool:
         return torch.cuda.is_bf16_supported(including_emulation=False)
     known = (getattr(torch.cpu, f"_is_{unit}_supported", bool) for unit in ("avx512_bf16", "amx_tile"))
     return device.type == "cpu" and any(there() for there in known)
-
-
-def compiled(loss: Loss, device: torch.device, wanted: bool) -> Loss:
-    """The loss as one compiled graph where that is wanted: it takes a minute to make, so it pays on a GPU in long runs."""
-    if not wanted:
-        return loss
-    if device.type != "cuda":
-        raise ChoiceError(f"compiled=True is for a GPU; on {device.type} compiling takes longer than it saves. Leave it out.")
-    return torch.compile(loss, dynamic=True)
 
 
 def autocast(device: torch.device, precision: str) -> torch.autocast:

@@ -53,19 +53,17 @@ class Teacher:
         return with_teacher
 
 
-def learns_from(system: Preset, objective: str, options: dict[str, Any]) -> tuple[Teacher | None, str]:
-    """The teacher that was asked for, or the preset's own where its objective wants one; and the objective.
+def learns_from(system: Preset, objective: str, teacher: str | Path | TrainableModel | None) -> tuple[Teacher | None, str]:
+    """The teacher, and the objective: without one (`teacher=None`) a student learns by itself, from the hidden tokens alone.
 
-    `teacher` is a name, a folder or a model. Without one (`teacher=None`) a student learns by itself, from the hidden tokens alone. A
-    discriminator begins with random weights, or with the layers of a teacher that is named.
+    `teacher` is a name, a folder or a model. A discriminator begins with random weights, or with the layers of a teacher that is named.
     """
     entry = entry_of(objective)
-    wanted = options.pop("teacher", system.teacher if entry.taught else None)
-    if wanted is None:
+    if teacher is None:
         return None, entry.fallback if entry.taught else objective
     if not (system.teacher or entry.discriminator):
         raise ChoiceError(f"{system.name} learns without a teacher. Leave teacher=… out, or fit 'distilbert'.")
-    model = wanted if isinstance(wanted, TrainableModel) else load(wanted, device="cpu")
+    model = teacher if isinstance(teacher, TrainableModel) else load(teacher, device="cpu")
     if model.family != "encoder" or model.tokenizer.vocabulary.mask is None:
         raise ChoiceError(f"A teacher must be a masked model, such as bert; {model.name} is {an(model.family)}.")
     return Teacher(transformer(model)), objective

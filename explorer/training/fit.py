@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +33,8 @@ from explorer.training.run import Run
 from explorer.training.steps import TrainingRun
 
 STEPS = 2000  # how long a preset without a number trains
-PLANNED = (
-    "batch", "accumulate", "schedule", "warm", "optimiser", "rate", "smoothing", "snapshots", "checks", "strategy", "objective",
-    "compiled", "mask_rate", "mask_rate_first", "random_until", "packed", "static", "check_share", "deterministic", "read_every",
-    "by_length", "pairs_from", "pairs_after", "strangers", "by_row", "workers", "shard",
-)  # fmt: skip
+GIVEN = {"teacher", "steps", "seed", "precision", "corpus"}  # parts of a plan that are not taken from the options as they are
+PLANNED = {field.name for field in fields(Plan)} - GIVEN
 
 
 @checked
@@ -63,33 +60,25 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     >>> len(list(ex.fit("gpt2", corpus=ex.microworld.texts(40, 1), pieces=300, steps=2, batch=4, checks=0, device="cpu")))
     2
     """
-    if isinstance(what, str) and preset(what).objective == "counting":
-        return fit_ngram(what, corpus, seed, folder, _portions(steps, options))
-    planned = {name: options.pop(name) for name in PLANNED if name in options}
     system = preset(what.preset if isinstance(what, TrainableModel) else what)
-    found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
+    source = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
+    if isinstance(what, str) and system.objective == "counting":
+        return fit_ngram(system, source, seed, folder, _portions(steps, options))
+    planned = {name: options.pop(name) for name in PLANNED & options.keys()}
     asked = planned.pop("objective", system.objective)
-    teacher, objective = learns_from(system, asked, options)
-    model = _model(what, system, found, options, size=size, teacher=teacher, seed=seed, device=device)
+    usual_teacher = system.teacher if entry_of(asked).taught else None
+    teacher, objective = learns_from(system, asked, options.pop("teacher", usual_teacher))
+    model = _model(what, system, source, options, size=size, teacher=teacher, seed=seed, device=device)
     entry, tiny = entry_of(objective), _is_tiny(what, size) and asked == system.objective
     new = isinstance(what, str) and not (teacher and entry.discriminator)
-    usual = _usual(system, tiny, planned, new=new, packable=entry.packable and found.tokenizer is None)
+    usual = _usual(system, tiny, planned, new=new, packable=entry.packable and source.tokenizer is None)
     strategy = planned.pop("strategy", entry.usual_strategy)
-    examples = _examples(found, model, entry, packing=bool({**usual, **planned}.get("packed")))
-    given: dict[str, Any] = {"corpus": found.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
+    examples = _examples(source, model, entry, packing=bool({**usual, **planned}.get("packed")))
+    given: dict[str, Any] = {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
     given |= {"seed": seed, "precision": pick_autocast(precision, model.device)} | ({} if steps is None else {"steps": steps})
     plan = Plan(objective, strategy, **{"steps": STEPS, **usual, **planned, **given})
-    checks, where = Checks(found, objective, examples, strategy, teacher), None if folder is None else Path(folder)
-    return _kind(plan)(model, examples, plan, where, checks, teacher)
-
-
-def _kind(plan: Plan) -> type[Run[TrainableModel]]:
-    """The run of one process, or that of several which divide the weights among them."""
-    if not plan.shard:
-        return Run
-    from explorer.training.sharding import ShardedRun  # late: what it needs takes a second to load
-
-    return ShardedRun
+    checks = Checks(source, objective, examples, strategy, teacher)
+    return Run(model, examples, plan, None if folder is None else Path(folder), checks, teacher)
 
 
 def _is_tiny(what: str | TrainableModel, size: str) -> bool:
@@ -113,7 +102,7 @@ def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool,
 def _model(
     what: str | TrainableModel,
     system: Preset,
-    found: Corpus,
+    corpus: Corpus,
     options: dict[str, Any],
     *,
     size: str,
@@ -127,18 +116,19 @@ def _model(
         return what
     if teacher is not None:
         return new_student(system, teacher, options, **given)
-    own = options.get("tokenizer") is None or isinstance(options["tokenizer"], str)  # one that is given stays as it is
-    pieces = options.pop("tokenizer", found.tokenizer)
-    if pieces is None or isinstance(pieces, str):
-        many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
-        usual = WHOLE.get(size, 0) if found.mark else 0
-        whole, grows = options.pop("whole", usual), "pieces" not in options
-        pieces = learned_tokenizer(system, found, options.pop("pieces", many), pieces, whole, grows=grows and bool(whole))
-    if system.objective == "causal" and own:
-        pieces = with_begin(pieces)
+    shape = {name: value for name, value in options.items() if name not in ("tokenizer", "pieces", "whole")}
+    tokenizer = options.get("tokenizer", corpus.tokenizer)
+    learned = options.get("tokenizer") is None or isinstance(tokenizer, str)  # one that is given stays as it is
+    if tokenizer is None or isinstance(tokenizer, str):
+        tokens = options.get("pieces", (size == "tiny" and system.pieces) or PIECES.get(size, 8000))
+        whole = options.get("whole", WHOLE.get(size, 0) if corpus.mark else 0)
+        grows = "pieces" not in options and bool(whole)
+        tokenizer = learned_tokenizer(system, corpus, tokens, tokenizer, whole, grows=grows)
+    if system.objective == "causal" and learned:
+        tokenizer = with_begin(tokenizer)
     if "start" in settings_of(system.name):
-        options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
-    return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)
+        shape.setdefault("start", getattr(tokenizer.vocabulary, system.start) or 0)
+    return build(what, size=size, tokenizer=tokenizer, precision="float32", **given, **shape)
 
 
 def _portions(steps: int | None, options: dict[str, Any]) -> dict[str, Any]:
@@ -150,44 +140,42 @@ def _portions(steps: int | None, options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "portions": steps}
 
 
-def fit_ngram(what: str, corpus: Any, seed: int, folder: str | Path | None, options: dict[str, Any]) -> CountingRun:
+def fit_ngram(system: Preset, corpus: Corpus, seed: int, folder: str | Path | None, options: dict[str, Any]) -> CountingRun:
     """A run that counts n-grams: `order`, `smoothing`, how many `portions`, `checks`, and `tokenizer` or the number of `tokens`."""
-    system = preset(what)
-    found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
-    texts = [text for text in found.texts if not isinstance(text, Translation)]
-    if len(texts) < len(found.texts):
+    texts = [text for text in corpus.texts if not isinstance(text, Translation)]
+    if len(texts) < len(corpus.texts):
         raise ChoiceError("An n-gram model counts texts, not translations. Choose another corpus.")
-    pieces = options.pop("tokenizer", None) or learned_tokenizer(system, found, options.pop("pieces", PIECES["tiny"]))
+    tokenizer = options.pop("tokenizer", None) or learned_tokenizer(system, corpus, options.pop("pieces", PIECES["tiny"]))
     renamed = {"steps" if name == "portions" else name: value for name, value in options.items()}
     for name in renamed:
         if name not in COUNTED:
             raise unknown("setting of ngram", name, ("tokenizer", "pieces", "portions", "held", *COUNTED[1:]))
-    ends = edge(pieces)
+    ends = edge(tokenizer)
     with during("Tokenizing the texts"):
-        rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, pieces)]
-    plan = CountingPlan(seed=seed, corpus=found.plan() | {"stories": len(rows)}, **renamed)
-    return CountingRun(rows, pieces, plan, None if folder is None else Path(folder), Checks(found, "counting"))
+        rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, tokenizer)]
+    plan = CountingPlan(seed=seed, corpus=corpus.plan() | {"stories": len(rows)}, **renamed)
+    return CountingRun(rows, tokenizer, plan, None if folder is None else Path(folder), Checks(corpus, "counting"))
 
 
-def _examples(found: Corpus, model: TrainableModel, objective: Objective, *, packing: bool) -> Sequence[Any]:
+def _examples(corpus: Corpus, model: TrainableModel, objective: Objective, *, packing: bool) -> Sequence[Any]:
     """What an objective makes of the texts; translations for one that translates, and for no other. Packed, they fill the rows."""
-    streamed = isinstance(found.texts, StreamedTexts)
+    streamed = isinstance(corpus.texts, StreamedTexts)
     if streamed and (packing or objective.examples is not text_examples):
         raise ChoiceError(
             f"A prepared folder is read story by story, which {'packed=True' if packing else repr(objective.name)} cannot. Give the "
             f"text file itself{', or packed=False' if packing else ''}."
         )
-    if found.translations != (len(found.texts) if objective.translations else 0):
+    if corpus.translations != (len(corpus.texts) if objective.translations else 0):
         raise ChoiceError(
             f"The objective {objective.name!r} and this corpus do not go together: one is about translations, the other not."
         )
     with during("Tokenizing the texts"):
-        made = objective.examples(found, model.tokenizer, model.longest)
+        examples = objective.examples(corpus, model.tokenizer, model.longest)
     vocabulary = model.tokenizer.vocabulary
     separator = vocabulary.sep if vocabulary.sep is not None else vocabulary.end
     if packing and separator is None:
         raise ChoiceError("packed=True puts a separator between two texts, but this tokenizer has none. Choose another.")
-    return packed(made, separator, model.longest - FRAME) if packing and separator is not None else made
+    return packed(examples, separator, model.longest - FRAME) if packing and separator is not None else examples
 
 
 COUNTED = ("steps", "order", "smoothing", "checks")

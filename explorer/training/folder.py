@@ -21,8 +21,8 @@ from explorer.training import resume
 
 LOCK = "lock"
 LEFT = (LOCK, ".new", ".part")  # how the names end of what a killed run may leave behind
-# Parts of a plan that may change when a run goes on.
-FREE = ("accumulate", "check_share", "deterministic", "read_every", "shard", "workers")
+FREE = ("accumulate", "deterministic", "shard")  # parts of a plan that may change when a run goes on
+REFUSED = ("static", "by_row")  # of the former parts of a plan, those that decided what a batch is
 
 
 def enter(folder: Path, plan: Any, parts: Mapping[str, Any]) -> None:
@@ -57,6 +57,12 @@ def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any], usua
     if different:
         raise ChoiceError(
             f"{folder} holds another run ({'; '.join(different)}). Choose another folder, or that run's settings."
+        )
+    older = [f"{name}=True" for name in REFUSED if held["plan"].get(name)]
+    if older:
+        raise ChoiceError(
+            f"{folder} was begun by an earlier version with {', '.join(older)}, which there is no more. Its weights are kept: go on in a "
+            "new folder with ex.fit(ex.load(folder), …)."
         )
 
 

@@ -1,4 +1,4 @@
-"""Muon with all matrices of a shape at once: the same update as PyTorch's, in a third of the time where matrices are small."""
+"""Muon with all matrices of a shape at once: the same update as PyTorch's, sooner where matrices are small or bfloat16 is slow."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import torch
 from torch import Tensor
 
 from explorer.training.device import quick_in_half
+from explorer.training.processes import divided_like, whole_tensor
 
 
 class StackedMuon(torch.optim.Muon):
     """Each matrix moves by its momentum with all directions made about equally strong (Jordan's five steps of Newton and Schulz).
 
-    PyTorch's goes from matrix to matrix; here those of one shape (lying or standing) are one stack. The state is PyTorch's.
+    PyTorch's goes from matrix to matrix, always in bfloat16; here those of one shape (lying or standing) are one stack, in float32 where
+    a processor has no units for bfloat16: there, PyTorch's makes a whole step of `tiny` and `mini` take 1.3 to 2.8 times as long.
     """
 
     @torch.no_grad()
@@ -30,37 +32,18 @@ class StackedMuon(torch.optim.Muon):
 
     def _move(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
         """Momentum, decay, and a step along the evened-out direction."""
-        mine, gradients, kept = self._held(matrices)
-        torch._foreach_lerp_(kept, gradients, 1 - group["momentum"])
-        ahead = torch._foreach_lerp(gradients, kept, group["momentum"]) if group["nesterov"] else kept
-        torch._foreach_mul_(mine, 1 - group["lr"] * group["weight_decay"])
-        shapes = [tuple(p.shape) for p in matrices]
-        ways = self._ways(list(ahead), shapes, group)
-        for rows, columns in dict.fromkeys(shapes):
-            places = [n for n, shape in enumerate(shapes) if shape == (rows, columns)]
-            rate = group["lr"] * max(1, rows / columns) ** 0.5
-            torch._foreach_add_([mine[n] for n in places], [ways[n] for n in places], alpha=-rate)
-
-    def _held(self, matrices: list[Tensor]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-        """What this process holds of the matrices, of their gradients and of their momentum: all."""
-        return matrices, [p.grad for p in matrices if p.grad is not None], [self.state[p]["momentum_buffer"] for p in matrices]
-
-    def _ways(self, ahead: list[Tensor], shapes: list[tuple[int, ...]], group: dict[str, Any]) -> list[Tensor]:
-        """The direction in which each matrix moves."""
-        return evened_out(ahead, group)
-
-
-def evened_out(matrices: list[Tensor], group: dict[str, Any]) -> list[Tensor]:
-    """Each matrix with all directions about equally strong; those of one shape are one stack."""
-    shapes = [tuple(sorted(matrix.shape)) for matrix in matrices]
-    made: dict[int, Tensor] = {}
-    for one in dict.fromkeys(shapes):
-        places = [n for n, shape in enumerate(shapes) if shape == one]
-        stack = torch.stack([lying(matrices[n]) for n in places])  # [matrix, short side, long side]
-        for n, even in zip(places, evened(stack, group), strict=True):
-            rows, columns = matrices[n].shape
-            made[n] = even if rows <= columns else even.T
-    return [made[n] for n in range(len(matrices))]
+        gradients: list[Any] = [p.grad for p in matrices]
+        momenta = [self.state[p]["momentum_buffer"] for p in matrices]
+        torch._foreach_lerp_(momenta, gradients, 1 - group["momentum"])
+        ahead = torch._foreach_lerp(gradients, momenta, group["momentum"]) if group["nesterov"] else momenta
+        torch._foreach_mul_(matrices, 1 - group["lr"] * group["weight_decay"])
+        for shape in dict.fromkeys(tuple(sorted(p.shape)) for p in matrices):
+            places = [n for n, p in enumerate(matrices) if tuple(sorted(p.shape)) == shape]
+            stack = torch.stack([lying(whole_tensor(ahead[n])) for n in places])  # [matrix, short side, long side]
+            for n, direction in zip(places, evened(stack, group), strict=True):
+                rows, columns = matrices[n].shape
+                direction = divided_like(direction if rows <= columns else direction.T, matrices[n])
+                matrices[n].add_(direction, alpha=-group["lr"] * max(1, rows / columns) ** 0.5)
 
 
 def lying(matrix: Tensor) -> Tensor:

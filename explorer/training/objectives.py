@@ -123,9 +123,6 @@ class Objective:
     translations: bool = False  # whether it learns from translations instead of texts
     pairs: bool = False  # whether its texts are read in two parts, the second of which may not belong to the first
     packable: bool = False  # whether rows may be filled with one story after the other
-    per_example: bool = False  # whether what is drawn can be drawn for each story by itself
-    draws: bool = True  # whether anything is drawn for a batch
-    compilable: bool = True
     taught: bool = False  # whether the loss also needs what a teacher says to the batch
     discriminator: bool = False  # whether it trains a model that finds replaced tokens, with its generator
 
@@ -168,7 +165,6 @@ ENTRIES = (
         metrics=(causal.expected, causal.repeated, causal.samples, *HEADS),
         baseline=as_rows,
         packable=True,
-        draws=False,
     ),
     Objective(
         "mlm",
@@ -179,7 +175,6 @@ ENTRIES = (
         strategy="mlm",
         metrics=(*MASKED, *FILLED),
         packable=True,
-        per_example=True,
     ),
     Objective(
         "mlm+nsp",
@@ -193,7 +188,6 @@ ENTRIES = (
         weigh=by_rows,
         specials=("cls", "sep"),
         pairs=True,
-        per_example=True,
     ),
     Objective(
         "mlm+antecedent",
@@ -207,7 +201,6 @@ ENTRIES = (
         metrics=(*MASKED, *FILLED, probing.taught),
         weigh=by_pronouns,
         fallback="mlm",
-        compilable=False,
     ),
     Objective(
         "mlm+sbo",
@@ -254,7 +247,6 @@ ENTRIES = (
         collate.collate_seq2seq,
         strategy="bart",
         metrics=(restored.teacher_forced, restored.reconstructed, restored.copying_cross_attention),
-        per_example=True,
     ),
     Objective(
         "span-to-text",
@@ -264,7 +256,6 @@ ENTRIES = (
         collate.collate_seq2seq,
         strategy="t5",
         metrics=(restored.teacher_forced, restored.spans, restored.copying_cross_attention),
-        per_example=True,
     ),
     Objective(
         "gap-sentence",
@@ -284,7 +275,6 @@ ENTRIES = (
         examples=pair_examples,
         metrics=(translated.teacher_forced, translated.exact, translated.aligned, as_text.by_task),
         translations=True,
-        draws=False,
     ),
     Objective(
         "bilm",

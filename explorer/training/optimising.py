@@ -14,6 +14,7 @@ from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.positions import Position
 from explorer.nn.transformer import Transformer
 from explorer.training.muon import StackedMuon
+from explorer.training.processes import divided_like, whole_tensor
 
 MUON_RATE, ADAM_RATE, DECAY, CLIP = 0.02, 3e-3, 0.01, 1.0
 
@@ -50,9 +51,7 @@ def check_norm(norm: float) -> None:
 class Optimiser:
     """Two optimisers that move together, with a state that can be written down and read again."""
 
-    def __init__(
-        self, module: nn.Module, kind: str = "muon", rate: float | None = None, *, muon: type[StackedMuon] = StackedMuon
-    ) -> None:
+    def __init__(self, module: nn.Module, kind: str = "muon", rate: float | None = None) -> None:
         self.module, self._norm = module, cast("Tensor | None", None)
         inner = [p for name, p in module.named_parameters() if kind == "muon" and ".layers." in f".{name}" and p.dim() == 2]
         taken, paces = {id(p) for p in inner}, pace_of(module)
@@ -67,11 +66,11 @@ class Optimiser:
             )
         ]
         if inner:
-            self.parts.append((muon(grouped(inner, paces), lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
+            self.parts.append((StackedMuon(grouped(inner, paces), lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
 
     def norm(self) -> Tensor:
         """The length of all gradients as one vector, by which the next step clips them. Nobody waits for it here."""
-        self._norm = nn.utils.get_total_norm([p.grad for p in self.module.parameters() if p.grad is not None])
+        self._norm = whole_tensor(nn.utils.get_total_norm([p.grad for p in self.module.parameters() if p.grad is not None]))
         return self._norm
 
     def step(self, share: float) -> None:
@@ -103,9 +102,10 @@ class Optimiser:
     def fill(self, state: Mapping[str, Tensor]) -> None:
         """Take up a state that `state` handed out."""
         for n, (optimiser, _) in enumerate(self.parts):
+            weights = [weight for group in optimiser.param_groups for weight in group["params"]]
             held: dict[int, dict[str, Tensor]] = {}
             for name, value in state.items():
                 number, place, key = name.split(".", 2)
                 if int(number) == n:
-                    held.setdefault(int(place), {})[key] = value
+                    held.setdefault(int(place), {})[key] = divided_like(value, weights[int(place)])
             optimiser.load_state_dict({"state": held, "param_groups": optimiser.state_dict()["param_groups"]})

@@ -21,11 +21,14 @@ from explorer.training.schedules import lr_share
 
 OPTIMISERS = ("muon", "adamw")
 COUNTS = {  # each with the least that it may be
-    "steps": 1, "batch": 1, "accumulate": 1, "read_every": 1, "snapshots": 0, "checks": 0, "seed": 0, "workers": 0,
-    "pairs_from": 1,
+    "steps": 1, "batch": 1, "accumulate": 1, "snapshots": 0, "checks": 0, "seed": 0, "pairs_from": 1,
 }  # fmt: skip
 MOST = {"snapshots": 10_000, "checks": 10_000}  # each is a place on a line of steps that is held in memory
-SHARES = ("warm", "smoothing", "check_share", "pairs_after", "random_until")
+SHARES = ("warm", "smoothing", "pairs_after", "random_until")
+FORMER = {  # parts of a plan in earlier versions, with their usual values
+    "lean": False, "unpadded": False, "compiled": False, "static": False, "by_row": False, "workers": 0, "check_share": None,
+    "read_every": 1,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,10 @@ class Plan:
     mask_rate: float | None = None  # the share of tokens that is hidden; None: the strategy's own
     mask_rate_first: float | None = None  # the share at the first step, from where it moves evenly to `mask_rate` at the last
     random_until: float = 0.0  # until this share of the steps a falling part of the replaced tokens is random
-    compiled: bool = False
     precision: str = "float32"  # of the products; the weights and their updates stay in float32
     accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
     packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
-    static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
-    by_row: bool = False  # whether each row draws from its own generator, so that each process can make its own rows alone
     shard: bool = False  # whether each of several processes holds its part of weights, gradients and optimiser alone
-    workers: int = 0  # how many processes make batches ahead; 0: on a GPU a thread does, on a processor nobody
     by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
     pairs_from: int = 1  # texts of fewer sentences are read whole, and the next sentence is not asked of them
     pairs_after: float = 0.0  # the share of the steps before which every text is read whole
@@ -61,9 +60,7 @@ class Plan:
         "any"  # from which texts a second half that does not follow is taken: any, or those about the same ("alike")
     )
     checks: int = 20  # about how often the model is measured on held-out text
-    check_share: float | None = None  # the most of the time that this takes; None: 5 % on a GPU, any share on a processor
     deterministic: bool = False  # whether a GPU takes slower ways that always give the same bits; a processor always does
-    read_every: int = 1  # after so many steps their losses are read, and come out together: a GPU is waited for as seldom
     corpus: dict[str, Any] = field(default_factory=dict)
     teacher: dict[str, Any] | None = None  # whose layers the model began with, and who teaches it where the objective does
 
@@ -113,25 +110,13 @@ def check_plan(plan: Plan) -> None:
             raise unknown(what, given, known)
     _check_rows(plan)
     _check_hidden(plan)
-    if plan.compiled and not objective(plan.objective).compilable:
-        raise ChoiceError(
-            f"A compiled model does not show its attention, which {plan.objective!r} teaches. Leave compiled=True out."
-        )
-    if plan.compiled and plan.shard:
-        raise ChoiceError("A model that is divided over processes is not compiled. Leave compiled=True or shard=True out.")
     lr_share(plan.schedule, 1, plan.steps, plan.warm)
 
 
 def _check_rows(plan: Plan) -> None:
-    """How the rows are made: filled with several stories, or drawn once for each."""
+    """How the rows are made, and by whom."""
     layered = [name for name in OBJECTIVES if {"encoder", "decoder", "encoder-decoder"} & {*OBJECTIVES[name].families}]
-    alone = [name for name, entry in OBJECTIVES.items() if entry.per_example or not entry.draws]
-    for name, fitting in (
-        ("by_row", alone),
-        ("packed", with_property("packable")),
-        ("static", with_property("per_example")),
-        ("shard", layered),
-    ):
+    for name, fitting in (("packed", with_property("packable")), ("shard", layered)):
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):
             raise ChoiceError(f"{name}={given!r} must be True or False, and it is True only for: {', '.join(fitting)}.")

@@ -1,15 +1,16 @@
-"""The processes that train one model together: each takes its rows of the same batch, and the gradients are added up.
+"""The processes that train one model together: each takes its rows of the same batch, and PyTorch adds up the gradients.
 
-`torchrun --standalone --nproc_per_node 2 -m explorer fit bert` starts two. Every process makes the whole batch, which costs
-little, and works on its rows only; so the batch of a step does not depend on how many there are. With `by_row=True` each row draws
-from its own generator, and a process makes its own rows alone.
+`torchrun --standalone --nproc_per_node 2 -m explorer fit bert` starts two, and so does `explorer fit bert --processes 2`. Every process
+makes the whole batch, which costs little, and works on its rows only; so the batch of a step does not depend on how many there are.
+Each holds all weights (`DistributedDataParallel`), or with `shard=True` its part of them (`fully_shard`, also called FSDP2).
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
@@ -17,15 +18,26 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed
-from torch import Tensor
+from torch import Tensor, nn
 
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError
+from explorer.nn.losses import Loss, Losses, Tensors
+from explorer.nn.transformer import Layer
 
-SENT = 1 << 25  # so many gradients are sent at once
-Share = float | Tensor
 Weigh = Callable[[Batch], dict[str, int]]  # over how many positions or rows each loss is a mean
+
+
+class LossModule(nn.Module):
+    """A loss as one forward pass, from whose beginning to its end PyTorch keeps the weights together."""
+
+    def __init__(self, network: nn.Module, loss: Loss) -> None:
+        super().__init__()
+        self.network, self._loss = network, loss
+
+    def forward(self, batch: Tensors, smoothing: float) -> Losses:
+        """The losses of a batch."""
+        return self._loss(self.network, batch, smoothing)
 
 
 @dataclass(frozen=True)
@@ -38,45 +50,26 @@ class Processes:
 
     @property
     def main(self) -> bool:
-        """Whether this is the one that writes and speaks."""
+        """Whether this is the one that writes and reports."""
         return self.number == 0
+
+    @property
+    def mean_over(self) -> int:
+        """Over how many processes PyTorch takes the mean of the gradients."""
+        return 1 if self.accelerator is None else self.count
 
     def wait(self) -> None:
         """Go on when all have come here."""
         if self.accelerator is not None:
             self.accelerator.wait_for_everyone()
 
-    def as_main(self, value: bool) -> bool:
-        """What the main one says, in all of them."""
-        return value if self.accelerator is None else bool(self.every(value)[0])
-
-    def every(self, value: Any) -> list[Any]:
-        """What each of them says, in their order."""
-        said = [value] * self.count
-        if self.accelerator is not None:
-            torch.distributed.all_gather_object(said, value)
-        return said
-
-    def parts(
-        self, batch: Batch, accumulate: int, weigh: Weigh, *, own: bool = False
-    ) -> Iterator[tuple[int, Batch, dict[str, Share]]]:
-        """This process's parts of a batch, one after another: a number that no other part has, its rows, its share of each loss.
-
-        A batch of its `own` rows alone is divided no further among processes, and what the others count is asked of them.
-        """
-        rows = np.array_split(np.arange(len(batch.source)), accumulate if own else self.count * accumulate)
-        first = 0 if own else self.number * accumulate
-        whole = self._summed(weigh(batch)) if own else {name: max(1, count) for name, count in weigh(batch).items()}
-        for place in range(first, first + accumulate):
+    def parts(self, batch: Batch, accumulate: int, weigh: Weigh) -> Iterator[tuple[int, Batch, dict[str, float]]]:
+        """This process's parts of a batch, one after another: a number that no other part has, its rows, its share of each loss."""
+        rows = np.array_split(np.arange(len(batch.source)), self.count * accumulate)
+        whole = {name: max(1, count) for name, count in weigh(batch).items()}
+        for place in range(self.number * accumulate, (self.number + 1) * accumulate):
             part = batch if len(rows) == 1 else rows_between(batch, slice(int(rows[place][0]), int(rows[place][-1]) + 1))
-            shares: dict[str, Share] = {name: count / whole[name] if count else 0.0 for name, count in weigh(part).items()}
-            yield self.number * accumulate + place - first, part, shares
-
-    def _summed(self, counts: dict[str, int]) -> dict[str, Tensor]:
-        """The counts of all processes together, where they compute: nobody waits for them here."""
-        mine = handed_over([float(count) for count in counts.values()], torch.float64, self.accelerator.device)
-        every = self.accelerator.reduce(mine, reduction="sum").clamp(min=1)
-        return dict(zip(counts, every.unbind(), strict=True))
+            yield place, part, {name: count / whole[name] for name, count in weigh(part).items()}
 
     def check(self, batch: int, accumulate: int) -> None:
         """Refuse more parts than there are texts."""
@@ -86,63 +79,115 @@ class Processes:
                 "Take a larger batch or fewer parts."
             )
 
-    def all_reduce(
-        self, module: torch.nn.Module, losses: dict[str, Tensor], stopped: bool, norm: Callable[[], Tensor]
-    ) -> tuple[dict[str, float], float, bool]:
-        """The losses of all processes, the norm of their gradients and whether any was stopped, the same in each.
+    def connected(self, network: nn.Module, loss: Loss) -> Loss:
+        """A loss whose backward pass adds up the gradients of all processes: they then have those of the whole batch."""
+        device = next(network.parameters()).device
+        together = nn.parallel.DistributedDataParallel(
+            LossModule(network, loss),
+            device_ids=[device] if device.type == "cuda" else None,
+            find_unused_parameters=True,
+            broadcast_buffers=False,
+        )
+        return lambda _, batch, smoothing: together(batch, smoothing)
 
-        The gradients are added up in the module. The device is waited for once.
-        """
+    def scaled(self, loss: Tensor, share: float) -> Tensor:
+        """A part's share of the loss. A mean over nothing is no number: it counts as 0, and every process still goes the same way back."""
+        if share:
+            return loss * share
+        return torch.zeros_like(loss) if self.accelerator is None else torch.where(loss.isfinite(), loss, 0.0) * 0.0
+
+    def summed(self, losses: Mapping[str, Tensor], norm: Tensor, *flags: bool) -> tuple[dict[str, float], float, list[bool]]:
+        """The losses of all processes, the length of all gradients, and which flags any process has set. The device is waited for once."""
         if self.accelerator is None:
-            *values, size = torch.stack([value.reshape(()) for value in (*losses.values(), norm())]).tolist()
-            return dict(zip(losses, values, strict=True)), size, stopped
-        weights = list(module.parameters())
-        device = weights[0].device
-        kind = torch.promote_types(weights[0].dtype, torch.float32)
-        known = [float(stopped), *(float(weight.grad is not None) for weight in weights)]
-        stop, has = handed_over(known, kind, device).split([1, len(weights)])
-        flags = torch.cat([part.reshape(-1).to(kind) for part in (stop, *losses.values(), has)])
-        for number, some in enumerate(bundles(weights)):
-            flags = add_up(some, flags, first=number == 0)
-        size, stop, *values = torch.cat((norm().reshape(1).to(kind), flags)).tolist()
-        for weight, some in zip(weights, values[len(losses) :], strict=True):
-            weight.grad = weight.grad if some else None
-        return dict(zip(losses, values, strict=False)), size, stop > 0
+            *values, length = torch.stack([value.reshape(()) for value in (*losses.values(), norm)]).tolist()
+            return dict(zip(losses, values, strict=True)), length, list(flags)
+        known = torch.tensor([float(flag) for flag in flags], dtype=norm.dtype)
+        known = (known.pin_memory() if norm.device.type == "cuda" else known).to(norm.device, non_blocking=True)
+        sent = torch.cat([known, *(value.reshape(1).to(norm.dtype) for value in losses.values())])
+        every = torch.cat([self.accelerator.reduce(sent, reduction="sum"), norm.reshape(1)]).tolist()
+        values, length = every[len(flags) : -1], every[-1]
+        return dict(zip(losses, values, strict=True)), length, [value > 0 for value in every[: len(flags)]]
 
 
-def handed_over(numbers: list[float], kind: torch.dtype, device: torch.device) -> Tensor:
-    """A few numbers on a device, by a copy for which nobody waits."""
-    near = torch.tensor(numbers, dtype=kind)
-    return (near.pin_memory() if device.type == "cuda" else near).to(device, non_blocking=True)
+class Shards:
+    """The weights of a model, divided over all processes: each holds its rows of every matrix, of the gradients and of their averages.
+
+    A layer is put together just before it is computed, and again on the way back. The whole model exists for a moment only: in the
+    main process, where it is measured, kept as a snapshot, or written at the end.
+    """
+
+    def __init__(self, network: nn.Module, loss: Loss, processes: Processes) -> None:
+        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+        self.whole, self.main = network, processes.main
+        self.module = LossModule(copied(network), loss)
+        mesh = init_device_mesh(next(network.parameters()).device.type, (processes.count,))
+        policy = MixedPrecisionPolicy(cast_forward_inputs=False)  # each product casts its weights, as it does undivided
+        for part in (*own_layers(self.module), self.module):
+            fully_shard(part, mesh=mesh, mp_policy=policy)
+        self.forget()
+
+    def loss(self, _: nn.Module, batch: Tensors, smoothing: float) -> Losses:
+        """The losses of a batch, by the divided network."""
+        losses: Losses = self.module(batch, smoothing)
+        return losses
+
+    def gather(self) -> None:
+        """Put the weights together, one after the other: all processes give, the main one keeps."""
+        places = dict(self.whole.named_parameters())
+        for name, weight in self.module.network.named_parameters():
+            value = whole_tensor(weight.detach())
+            if self.main:
+                places[name].data = value
+
+    def forget(self) -> None:
+        """Let go of the whole model: each process has its part."""
+        for weight in self.whole.parameters():
+            weight.data = weight.data.new_empty(0)
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """While inside, the model is whole in the main process, with the weights as they are now."""
+        self.gather()
+        try:
+            yield
+        finally:
+            self.forget()
 
 
-def bundles(weights: list[torch.nn.Parameter]) -> Iterator[list[torch.nn.Parameter]]:
-    """The weights in parts whose gradients are sent together: what that takes in memory does not grow with the model."""
-    some: list[torch.nn.Parameter] = []
-    for weight in weights:
-        if some and sum(one.numel() for one in some) + weight.numel() > SENT:
-            yield some
-            some = []
-        some.append(weight)
-    yield some
+def copied(network: nn.Module) -> nn.Module:
+    """The same network again, with the same weights."""
+    import copy
+
+    return copy.deepcopy(network, {id(weight): weight for weight in network.parameters()})
 
 
-def add_up(weights: list[torch.nn.Parameter], flags: Tensor, *, first: bool) -> Tensor:
-    """Replace the gradients of these weights by the sum over all processes. With the first of them go the flags, which come back."""
-    grads = [torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in weights]
-    sent = torch.cat([*([flags] if first else []), *(grad.reshape(-1).to(flags.dtype) for grad in grads)])
-    torch.distributed.all_reduce(sent)
-    found, *rest = sent.split([len(flags) if first else 0, *(weight.numel() for weight in weights)])
-    for weight, grad in zip(weights, rest, strict=True):
-        weight.grad = grad.view_as(weight).to(weight.dtype)
-    return found if first else flags
+def own_layers(network: nn.Module) -> list[Layer]:
+    """The layers that share no part with another one, as DeBERTa's last layer and its mask decoder do."""
+    named = list(network.named_modules(remove_duplicate=False))
+    layers = []
+    for name, layer in named:
+        if isinstance(layer, Layer):
+            inside = set(map(id, layer.modules()))
+            if all(id(part) not in inside or f"{other}.".startswith(f"{name}.") for other, part in named):
+                layers.append(layer)
+    return layers
 
 
-def scaled(loss: Tensor, share: Share) -> Tensor:
-    """A part's share of the loss; nothing where nothing counts in the part (a mean over nothing is no number)."""
-    if isinstance(share, Tensor):  # of counts that lie on a device
-        return loss * share.to(loss.dtype)
-    return loss * share if share else torch.zeros_like(loss)
+def whole_tensor(value: Any) -> Tensor:
+    """A tensor that may be divided over processes, whole; all of them must ask at once."""
+    whole: Tensor = value.full_tensor() if hasattr(value, "full_tensor") else value
+    return whole
+
+
+def divided_like(value: Tensor, like: Any) -> Tensor:
+    """What this process holds of a whole tensor, if it is divided as another one is."""
+    if not hasattr(like, "device_mesh") or like.shape != value.shape:
+        return value
+    from torch.distributed.tensor import distribute_tensor
+
+    return distribute_tensor(value.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
 
 
 def rows_between(batch: Batch, rows: slice) -> Batch:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import threading
 import time
 from pathlib import Path
@@ -17,9 +16,10 @@ from torch import Tensor, nn
 
 from explorer.errors import FileError
 from explorer.training.optimising import Optimiser
+from explorer.training.processes import divided_like, whole_tensor
 
 POINT = "resume.safetensors"
-PIECES = "resume"  # the folder of a point that several processes wrote
+OLD_SHARDS = Path("resume", "point.json")  # where an earlier version kept the point of a run that was divided over processes
 NAMES = {
     torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64", torch.int32: "I32",
     torch.uint8: "U8", torch.bool: "BOOL",
@@ -28,18 +28,28 @@ NAMES = {
 
 def copied(module: nn.Module, optimiser: Optimiser, into: dict[str, Tensor]) -> dict[str, Tensor]:
     """Weights and state as they are now, in the processor's memory; tensors of an earlier copy (`into`) are used again."""
-    tensors = {f"weight.{name}": value.detach() for name, value in _own(module).items()}
-    tensors |= {f"optimiser.{name}": value for name, value in optimiser.tensors().items()}
     device = next(module.parameters()).device
-    made = {}
-    for name, value in tensors.items():
+    tensors = {}
+    for name, value in _named(module, optimiser).items():
         near = into.get(name)
         if near is None or (near.shape, near.dtype) != (value.shape, value.dtype):
             near = torch.empty(value.shape, dtype=value.dtype, pin_memory=device.type == "cuda")
-        made[name] = near.copy_(value, non_blocking=device.type == "cuda")
+        tensors[name] = near.copy_(whole_tensor(value), non_blocking=device.type == "cuda")
     if device.type == "cuda":
         torch.cuda.synchronize(device)
-    return made
+    return tensors
+
+
+def give_shards(module: nn.Module, optimiser: Optimiser) -> None:
+    """Give this process's part of weights and state to the main process, which copies them meanwhile."""
+    for value in _named(module, optimiser).values():
+        whole_tensor(value)
+
+
+def _named(module: nn.Module, optimiser: Optimiser) -> dict[str, Tensor]:
+    """Weights and state as they are now, by their names in a point."""
+    weights = {f"weight.{name}": value.detach() for name, value in _own(module).items()}
+    return weights | {f"optimiser.{name}": value for name, value in optimiser.tensors().items()}
 
 
 def put(folder: Path, step: int, run: str, tensors: dict[str, Tensor]) -> None:
@@ -50,7 +60,6 @@ def put(folder: Path, step: int, run: str, tensors: dict[str, Tensor]) -> None:
         checksum.update(part)
     held = {"step": step, "sha256": checksum.hexdigest(), "run": run}
     replace_file(folder / POINT, json.dumps(held).encode("utf-8") + b"\n", *parts)
-    shutil.rmtree(folder / PIECES, ignore_errors=True)  # of a run that was divided until now
 
 
 def as_safetensors(tensors: dict[str, Tensor]) -> list[bytes | memoryview]:
@@ -112,6 +121,11 @@ class PointWriter:
 
 def resume_stamp(folder: Path) -> bytes | None:
     """What tells the point in a folder from every other; None where there is no point."""
+    if (folder / OLD_SHARDS).is_file():
+        raise FileError(
+            f"{folder} was divided over processes by an earlier version, which alone reads its resume point. Its snapshots open: go on "
+            "in a new folder with ex.fit(ex.load(folder, step=…), …), or delete the folder 'resume' in it to begin again."
+        )
     try:
         with open(folder / POINT, "rb") as file:
             return file.readline(10_000)
@@ -157,7 +171,7 @@ def fill(module: nn.Module, optimiser: Optimiser, tensors: dict[str, Tensor]) ->
     """Put the tensors of a point where they belong."""
     with torch.no_grad():
         for name, value in _own(module).items():
-            value.copy_(tensors[f"weight.{name}"])
+            value.copy_(divided_like(tensors[f"weight.{name}"], value))
     optimiser.fill({name.removeprefix("optimiser."): value for name, value in tensors.items() if name.startswith("optimiser.")})
 
 

@@ -13,7 +13,7 @@ from explorer.models import run_folder
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.nn.config import FAMILIES, Config
 from explorer.records import RunsBeside
-from explorer.training.plan import Plan
+from explorer.training.plan import FORMER, Plan
 from explorer.training.steps import steps_of
 
 DEFAULTS, SHAPES = (
@@ -55,7 +55,7 @@ def _settings(folder: Path) -> dict[str, str]:
     held = run_folder.described(folder)
     plan: dict[str, Any] = dict(held["plan"])
     if "batch" in plan:  # a run that counts n-grams has other settings
-        plan = {**DEFAULTS, **plan}
+        plan = {**FORMER, **DEFAULTS, **plan}
     shape = held["architecture"]
     shape = {**SHAPES, **shape} if shape.get("family") in FAMILIES else shape
     parts = {"model": dict(held["preset"]).get("name"), **plan, "architecture": shape}

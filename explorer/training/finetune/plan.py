@@ -48,9 +48,7 @@ class FinetunePlan:
     optimiser: str = "adamw"
     objective: str = "fine-tuning"
     corpus: dict[str, Any] = field(default_factory=dict)
-    check_share: ClassVar[float | None] = None  # every check that is planned is made
     deterministic: ClassVar[bool] = False
-    read_every: ClassVar[int] = 1
 
     kept = Plan.kept
     checked = Plan.checked

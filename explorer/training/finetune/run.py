@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,19 +15,16 @@ from explorer.analysis.evaluation.baselines import Measured
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import called
 from explorer.models.finetuned import FinetunedModel, stacked_rows
+from explorer.nn.losses import Losses
 from explorer.nn.threads import one_thread
-from explorer.nn.widest import in_widest
 from explorer.records import TrainingStep
-from explorer.text.examples import examples_of_step, step_rng
-from explorer.training.device import autocast, forked, seeded
+from explorer.text.examples import examples_of_step
 from explorer.training.finetune.bodies import moved
 from explorer.training.finetune.labelled import Labelled, draw_labelled, flat, gold
 from explorer.training.finetune.metrics import METRICS
 from explorer.training.finetune.plan import FinetunePlan
 from explorer.training.finetune.targets import TargetExample, task_loss, with_targets
 from explorer.training.finetune.task import Task, majority
-from explorer.training.folder import enter
-from explorer.training.optimising import Optimiser, check_norm
 from explorer.training.processes import join_processes
 from explorer.training.run import Run
 
@@ -60,12 +56,8 @@ class FinetuneRun(Run[FinetunedModel]):
         self.processes = join_processes(model.device.type == "cpu")
         if self.processes.count > 1:
             raise ChoiceError("A fine-tuning runs in one process. Start it without torchrun.")
-        self.optimiser = Optimiser(model.module, plan.optimiser, plan.rate)
-        self._at_the_start()
-        self.ahead = False
         self._states: dict[int, Tensor] = {}
-        if folder is not None:
-            self._enter(folder)
+        self._set_up()
 
     @property
     def moved(self) -> tuple[int, int]:
@@ -83,27 +75,14 @@ class FinetuneRun(Run[FinetunedModel]):
         with one_thread(self.model.module):
             return super()._next()
 
-    def _gradients(self, batch: TaskPart, number: int) -> dict[str, float]:  # type: ignore[override]
-        """The losses of a step, with their gradients in the weights that move."""
-        module, device = self.model.module, self.model.device
-        module.zero_grad(set_to_none=True)
-        totals: dict[str, Tensor] = {}
-        first = int(step_rng(self.plan.seed, number).integers(2**62))
-        with forked(device):
-            for place, rows in enumerate(np.array_split(np.arange(len(batch.examples)), self.plan.accumulate)):
-                part = [batch.examples[n] for n in rows]
-                seeded(device, first + place)
-                with autocast(device, self.plan.precision):
-                    losses = task_loss(self.model, part, self._known(part), self.plan.lm_weight)
-                share = len(part) / len(batch.examples)
-                (share * torch.stack(list(losses.values())).sum()).backward()
-                for name, loss in losses.items():
-                    totals[name] = totals.get(name, 0.0) + share * in_widest(loss.detach())
-        values, norm, _ = self.processes.all_reduce(module, totals, False, self.optimiser.norm)
-        if not all(np.isfinite(list(values.values()))):
-            raise ChoiceError(f"The loss is not a number at step {number}. Choose a lower rate=….")
-        check_norm(norm)
-        return values
+    def _parts(self, batch: TaskPart) -> Iterator[tuple[int, Any, dict[str, float]]]:
+        """The labelled texts of a step in parts, one after another."""
+        for place, rows in enumerate(np.array_split(np.arange(len(batch.examples)), self.plan.accumulate)):
+            yield place, [batch.examples[n] for n in rows], {"": len(rows) / len(batch.examples)}
+
+    def _losses(self, part: Sequence[TargetExample]) -> Losses:
+        """The losses of some labelled texts."""
+        return task_loss(self.model, part, self._known(part), self.plan.lm_weight)
 
     @property
     def _still(self) -> bool:
@@ -159,12 +138,9 @@ class FinetuneRun(Run[FinetunedModel]):
     def _scored(self, said: list[tuple[str, ...]], held: Sequence[Labelled]) -> float:
         return METRICS[self.task.metric](flat(said, tagged=self.task.kind == "token"), gold(tuple(held)))
 
-    def _enter(self, folder: Path) -> None:
-        """Begin in a folder, or go on from what is in it."""
-        tokens = hashlib.sha256(self.model.tokenizer.core.to_str().encode("utf-8")).hexdigest()
-        made_of = {"architecture": asdict(self.model.config), "preset": {"name": self.model.preset}}
-        enter(folder, self.plan, made_of | {"tokenizer": {"sha256": tokens}, "output": asdict(self.model.output)})
-        self._take_up(folder)
+    def _made_of(self) -> dict[str, Any]:
+        """What a run that goes on must have in common with the one in its folder: the output layer, too."""
+        return {**super()._made_of(), "output": asdict(self.model.output)}
 
 
 def reported(model: FinetunedModel, given: Sequence[Labelled], kept: Sequence[TargetExample], too_long: str) -> str:
