@@ -170,19 +170,15 @@ def gone_on(at: Bench, name: str, devices: tuple[str, ...], **settings: Any) -> 
     return found
 
 
-QUICK = {"read_every": 10}
-ROWS: tuple[tuple[str, int, dict[str, Any]], ...] = (
-    ("as it is", 128, {}), ("compiled", 128, {"compiled": True}), ("read_every", 128, QUICK), ("as it is", 512, {}),
-    ("read_every", 512, QUICK), ("compiled", 512, {"compiled": True}),
-)  # fmt: skip
+ROWS: tuple[tuple[str, int], ...] = (("as it is", 128), ("as it is", 512))
 
 
 def speed(at: Bench) -> Rows:
     """Real tokens a second, the share of the peak, the memory, the share of making batches, and the Trainer beside."""
     for size in ("tiny",) if at.pretend else ("small", "base"):
         for name in ("causal",) if at.pretend else ("masked", "causal"):
-            for way, batch, options in (("all", 4, QUICK),) if at.pretend else ROWS:
-                yield name, size, batch, way, *measured(at, name, size, {"precision": "bfloat16", "batch": batch, **options})
+            for way, batch in (("all", 4),) if at.pretend else ROWS:
+                yield name, size, batch, way, *measured(at, name, size, {"precision": "bfloat16", "batch": batch})
 
 
 def measured(at: Bench, name: str, size: str, options: dict[str, Any]) -> tuple[str, ...]:
@@ -204,18 +200,6 @@ def measured(at: Bench, name: str, size: str, options: dict[str, Any]) -> tuple[
 
 def beside(side: bench.Side, run: Run, steps: int, tokens: int) -> float:
     return bench.rate_of_theirs(bench.Theirs(side, run, bench.Rows(run, steps)), tokens)
-
-
-def ahead(at: Bench) -> Rows:
-    """Who makes the batches, while the GPU computes: a thread, two processes, or nobody, so that it waits for each."""
-    for name in ("masked",) if at.pretend else ("masked", "causal"):
-        side, steps = bench.SYSTEMS[name], 4 if at.pretend else 60
-        for way, workers in (("a thread", 0), ("nobody", 0), ("two processes", 2)):
-            options = {"precision": "bfloat16", "batch": 4 if at.pretend else 128, "workers": workers, "device": "cuda"}
-            run = bench.ours(side, steps, "tiny" if at.pretend else "small", **options)
-            run.ahead = way != "nobody"
-            rate = bench.rate_of_ours(run, sum(run.batch(n).tokens for n in range(bench.WARM + 1, steps + 1)))
-            yield name, way, "–" if at.pretend else f"{rate:,.0f}"
 
 
 def several(at: Bench) -> Rows:
@@ -324,7 +308,6 @@ PARTS = (
         "Speed", ("system", "size", "batch", "way", "tokens a second", "share of the peak", "GB", "making the batch", "÷ Trainer's"),
         speed, 190,
     ),
-    Part("Who makes the batches (small, 128 rows)", ("system", "who", "tokens a second"), ahead, 40),
     Part("A step's kernels (bfloat16)", ("preset", "launches", "casts or copies", "attention"), kernels, 40),
     Part("GPT-2 base, whole rows", ("what", "how much"), large, 60),
     Part("Two GPUs", ("preset", "beside one"), several, 45),

@@ -1,4 +1,4 @@
-"""Resume points that are written beside a run, checks that keep to their share of the time, and the flag for the same bits."""
+"""Resume points that are written beside a run, batches made while a GPU computes, and the flag for the same bits."""
 
 from __future__ import annotations
 
@@ -15,26 +15,19 @@ from safetensors.torch import load
 from test_pretended import begun, pretended
 
 import explorer as ex
-from explorer.analysis.evaluation.baselines import Measured
+from explorer.training import kept_run as module
 from explorer.training import resume
-from explorer.training import run as module
 from explorer.training.plan import Plan
-from explorer.training.resume import PointWriter, as_safetensors
+from explorer.training.resume import PointWriter
 
 
 def test_a_point_is_a_safetensors_file_after_its_first_line(tmp_path: Path) -> None:
-    kinds = (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.bool, torch.uint8)
-    given = {f"{n}": torch.randn(n, 3).to(kind) for n, kind in enumerate(kinds)} | {
-        "scalar": torch.tensor(2.5),
-        "none": torch.zeros(0, 4),
-    }
-    found = load(b"".join(bytes(part) for part in as_safetensors(given)))
-    assert set(found) == set(given)
-    for name, value in given.items():
-        assert found[name].dtype == value.dtype and torch.equal(found[name], value), name
+    given = {"weight": torch.randn(2, 3).bfloat16(), "scalar": torch.tensor(2.5), "none": torch.zeros(0, 4)}
     resume.put(tmp_path, 7, "mine", given)
     first, content = (tmp_path / resume.POINT).read_bytes().split(b"\n", 1)
     assert json.loads(first) == {"step": 7, "sha256": hashlib.sha256(content).hexdigest(), "run": "mine"}
+    found = load(content)
+    assert set(found) == set(given) and all(torch.equal(found[name], value) for name, value in given.items())
 
 
 def test_a_point_is_that_of_its_step_although_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,28 +82,6 @@ def test_points_written_beside_the_run_go_on_to_the_same_bits(tmp_path: Path, mo
     assert again.step == 3 and [dict(step.losses) for step in again] == losses[3:]
 
 
-@pytest.mark.parametrize("snapshots", [0, 8])
-def test_checks_keep_to_their_share_of_the_time(snapshots: int) -> None:
-    """The first and the last one are always made; those of snapshots count like all others."""
-
-    def measured(share: float | None) -> list[int]:
-        run = begun("gpt2", "cpu", steps=40, checks=20, check_share=share, snapshots=snapshots)
-        made: list[int] = []
-
-        def slow(model: Any) -> Measured:
-            made.append(run.step)
-            time.sleep(0.02)
-            return Measured({"asked": 1.0})
-
-        run.measure = slow
-        found = [step.step for step in run if step.metrics]
-        assert found == made and found[0] == run.plan.checked[0] and found[-1] == 40
-        return found
-
-    every, some = measured(None), measured(1e-6)
-    assert every == list(begun("gpt2", "cpu", steps=40, checks=20, snapshots=snapshots).plan.checked) and len(some) == 2
-
-
 def test_the_flag_for_the_same_bits_holds_while_the_run_trains(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
     with pretended():
@@ -132,78 +103,17 @@ def test_tf32_is_for_runs_in_16_bits_while_they_train() -> None:
     assert [torch.get_float32_matmul_precision() for _ in begun("gpt2", "cpu", steps=1, precision="bfloat16")] == [before]
 
 
-def test_losses_read_together_are_the_same_and_nobody_waits_between() -> None:
-    one, some = (
-        begun("gpt2", "cpu", steps=11, checks=2, dropout=0.1),
-        begun("gpt2", "cpu", steps=11, checks=2, dropout=0.1, read_every=4),
-    )
-    steps, together = list(one), list(some)
-    assert [(step.step, dict(step.losses), dict(step.metrics)) for step in steps] == [
-        (step.step, dict(step.losses), dict(step.metrics)) for step in together
-    ]
-    for here, there in zip(one.model.module.parameters(), some.model.module.parameters(), strict=True):
-        assert torch.equal(here, there)
+def test_the_next_batch_is_made_while_the_gpu_computes() -> None:
     with pretended() as log:
-        run = begun("gpt2", "cuda", steps=9, read_every=4)
-        waits = []
+        run = begun("gpt2", "cuda", steps=4)
+        asked: list[tuple[int, int]] = []
+        make = run.batch
+        run.batch = lambda step: asked.append((step, log.waits.total())) or make(step)
         for _ in run:
-            waits.append(log.waits.total())
             log.reset()
-        assert waits == [1, 0, 0, 0, 1, 0, 0, 0, 1] and not log.copies
-
-
-def test_a_run_that_reads_together_goes_on_and_stops_as_any_other(tmp_path: Path) -> None:
-    losses = [dict(step.losses) for step in begun("gpt2", "cpu", steps=10)]
-    run = begun("gpt2", "cpu", steps=10, read_every=4, folder=tmp_path / "run")
-    steps = iter(run)
-    found = [dict(next(steps).losses)]
-    steps.close()  # after the first of four that were made
-    assert run.step == 4 and len((tmp_path / "run" / "steps.jsonl").read_text("utf-8").splitlines()) == 4
-    again = begun("gpt2", "cpu", steps=10, folder=tmp_path / "run")  # one by one from here
-    found += losses[1:4] + [dict(step.losses) for step in again]
-    assert found == losses
-    with pytest.raises(ex.ExplorerError, match="no[t]? .*number"):
-        list(begun("gpt2", "cpu", steps=10, read_every=4, rate=1e9, optimiser="adamw", schedule="constant"))
-    with pytest.raises(ex.ExplorerError, match="read_every"):
-        begun("gpt2", "cpu", read_every=0)
-
-
-def broken_off(run: Any, number: int) -> None:
-    """Go through a run until Ctrl-C comes while a step is computed."""
-    real = run._backward
-
-    def interrupted(batch: Any, step: int) -> Any:
-        if step == number:
-            raise KeyboardInterrupt
-        return real(batch, step)
-
-    run._backward = interrupted
-    with pytest.raises(KeyboardInterrupt):
-        list(run)
-    run._backward = real
-
-
-def test_what_was_made_before_a_ctrl_c_is_kept_although_nobody_had_read_it(tmp_path: Path) -> None:
-    """Two steps of a window of four were made: both are written down, and the run goes on from there, with a folder or without."""
-    losses = [dict(step.losses) for step in begun("gpt2", "cpu", steps=8)]
-    for folder in (tmp_path / "run", None):
-        run = begun("gpt2", "cpu", steps=8, read_every=4, folder=folder)
-        broken_off(run, 7)
-        assert run.step == 6
-        again = begun("gpt2", "cpu", steps=8, folder=folder) if folder else run
-        assert [dict(step.losses) for step in again] == losses[6:]
-    assert [dict(step.losses) for step in ex.training.steps_of(tmp_path / "run")] == losses
-
-
-def test_weights_that_are_no_numbers_are_no_point_to_go_on_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The losses of the window would have shown it, but Ctrl-C came first: the point before it is kept."""
-    monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
-    wild = {"steps": 12, "read_every": 6, "optimiser": "adamw", "schedule": "constant", "warm": 0.0, "rate": 1e9}
-    run = begun("gpt2", "cpu", folder=tmp_path / "run", **wild)
-    broken_off(run, 6)
-    assert not all(bool(weight.isfinite().all()) for weight in run.model.module.parameters())
-    kept = begun("gpt2", "cpu", folder=tmp_path / "run", **wild)
-    assert kept.step == 0 and all(bool(weight.isfinite().all()) for weight in kept.model.module.parameters())
+        assert asked == [(step, 0) for step in (1, 2, 3, 4)], (
+            "each once, and before Python waits for the losses of the step before"
+        )
 
 
 def test_a_run_is_not_held_up_by_the_point_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,6 +156,6 @@ def test_the_steps_of_checks_and_snapshots_are_found_once(monkeypatch: pytest.Mo
     for name in ("checked", "kept"):
         real = getattr(Plan, name).fget
         monkeypatch.setattr(Plan, name, property(lambda plan, name=name, real=real: (asked.append(name), real(plan))[1]))
-    run = begun("gpt2", "cpu", steps=6, snapshots=3, checks=2, read_every=2)
+    run = begun("gpt2", "cpu", steps=6, snapshots=3, checks=2)
     before = len(asked)
     assert len(list(run)) == 6 and len(asked) == before

@@ -75,8 +75,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from studies import making
-from explorer.training import run
-run.EVERY_SECONDS = making.SAY_EVERY = 0.0
+from explorer.training import kept_run
+kept_run.EVERY_SECONDS = making.SAY_EVERY = 0.0
 making.LONGER = {"gpt2": replace(making.LONGER["gpt2"], options=OPTIONS)}
 making.WORKSHOP = Path(sys.argv[1])
 making.make(["gpt2"], [0], float("inf"), making._say)

@@ -165,17 +165,3 @@ def test_a_second_step_is_not_compiled_again(positions: str) -> None:
     losses = [float(sum(loss(module, given, 0.0).values()).detach()) for _ in range(3)]
     torch._dynamo.reset()
     assert len(graphs) == 1 and len(set(losses)) == 1
-
-
-def test_compiling_is_refused_where_it_does_not_pay(bert: TransformerModel) -> None:
-    with pytest.raises(ex.ExplorerError, match="for a GPU"):
-        ex.fit("bert", corpus=TEXTS, tokenizer=bert.tokenizer, steps=2, batch=4, device="cpu", compiled=True)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here: compiled training was not tried")
-def test_compiled_training_on_a_gpu_goes_the_same_way(bert: TransformerModel) -> None:
-    def losses(compiled: bool) -> list[float]:
-        settings = {"steps": 6, "batch": 4, "precision": "float32", "device": "cuda", "compiled": compiled, **SHAPE}
-        return [sum(s.losses.values()) for s in ex.fit("bert", corpus=TEXTS, tokenizer=bert.tokenizer, **settings)]  # type: ignore[arg-type]
-
-    assert losses(True) == pytest.approx(losses(False), rel=1e-2)

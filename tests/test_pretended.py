@@ -17,6 +17,7 @@ from explorer.models.load import pick_device
 from explorer.models.presets import PRESETS
 from explorer.text.examples import Translation
 from explorer.text.toy import toy_stories as stories
+from explorer.training.device import sent, tensors
 
 NEURAL = [name for name in PRESETS if name != "ngram"]
 TEXTS, PAIRS = list(stories(60, 4)), [Translation(p.english, p.french) for p in pairs(60, 3)]
@@ -52,6 +53,26 @@ def test_a_run_goes_as_on_the_processor(name: str) -> None:
             log.reset()
         assert str(run.model.device) == "cuda:0" and all(p.is_cuda for p in run.model.module.parameters())
     assert found == pytest.approx(expected, rel=2e-4)
+
+
+@pytest.mark.parametrize("name", ["bert", "transformer", "electra"])
+def test_a_batch_goes_to_the_gpu_by_one_copy(name: str) -> None:
+    batch = begun(name, "cpu").batch(1)
+    expected = tensors(batch, torch.device("cpu"))
+    with pretended() as log:
+        log.reset()
+        found = tensors(batch, torch.device("cuda:0"))
+        assert log.launches["copy"] == 1 and not log.copies and not log.waits
+        for part, value in expected.items():
+            assert found[part].is_cuda and found[part].dtype == value.dtype and torch.equal(found[part].cpu(), value), part
+
+
+def test_parts_of_every_kind_and_size_arrive() -> None:
+    given = {"empty": torch.empty(0), "odd": torch.arange(5, dtype=torch.uint8), "flags": torch.tensor([[True, False, True]])}
+    given |= {"long": torch.arange(7)[:, None], "double": torch.tensor(2.5, dtype=torch.float64)}
+    with pretended():
+        for name, value in sent(given, torch.device("cuda:0")).items():
+            assert torch.equal(value.cpu(), given[name]) and value.dtype == given[name].dtype, name
 
 
 @pytest.mark.parametrize("name", NEURAL if ALL else ("bert", "gpt2", "bart", "electra"))

@@ -296,9 +296,7 @@ def test_the_command_starts_its_processes_and_ends_when_it_is_asked_to(tmp_path:
     here = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
     command = [sys.executable, "-m", "explorer", *COMMAND, *TINY, "--steps", "4000", "--json"]
     together = [*command, "--processes", "2", "--shard"]
-    process = subprocess.Popen(
-        together, cwd=tmp_path, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen(together, cwd=tmp_path, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line, process.communicate()[1]

@@ -26,7 +26,6 @@ from explorer.training import resume
 from explorer.training.fit import fit
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.optimising import Optimiser
-from explorer.training.plan import Plan
 from explorer.training.steps import steps_of
 
 
@@ -192,7 +191,7 @@ def failing_writes(monkeypatch: pytest.MonkeyPatch, name: str, limit: int) -> No
         monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(full) if number else real(number))
         return
     if name == "steps.jsonl":
-        from explorer.training import run as module
+        from explorer.training import kept_run as module
 
         def half(path: Path, lines: list[str]) -> None:
             with open(path, "ab") as file:

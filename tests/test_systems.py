@@ -18,8 +18,6 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn.cache import KeyValueCache
 from explorer.text.examples import Example, packed, prepared
 from explorer.text.tokenizers import Tokenizer
-from explorer.training.objectives import OBJECTIVES
-from explorer.training.plan import Plan
 from explorer.training.run import Run
 from explorer.views.board.stations import stations_of
 
@@ -108,7 +106,6 @@ def test_the_preset_packs_and_bert_does_not(roberta: Tokenizer) -> None:
     assert not alone.plan.packed, "with next sentence the rows are pairs"
     with pytest.raises(ex.ExplorerError, match="packed=True"):
         fitted("roberta", tokenizer=roberta, objective="mlm+nsp", packed=True)
-
 
 
 def test_another_padding_is_not_exported_as_roberta(bert: TransformerModel, tmp_path: Path) -> None:

@@ -329,7 +329,7 @@ import sys, torch
 sys.path.insert(0, {here!r})
 torch.set_num_threads(1)
 from test_training import begun
-from explorer.training import run as module
+from explorer.training import kept_run as module
 import explorer as ex
 module.EVERY_SECONDS = 0.0
 for step in begun(__import__("pathlib").Path(sys.argv[1]), ex.load("bert", device="cpu").tokenizer):

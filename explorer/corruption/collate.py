@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from explorer.corruption.rows import KEPT, Corrupted, Rng, RowGenerators, Rows, ordinary, rows_of
+from explorer.corruption.rows import KEPT, Corrupted, Rows, ordinary, rows_of
 from explorer.corruption.strangers import Subjects
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
@@ -77,7 +77,6 @@ class BatchContext:
     pairs_from: int = 1  # texts of fewer sentences are not cut into pairs
     subjects: Subjects | None = None  # what each text is about, where a pair that does not follow is of texts about the same
     random_share: float = 0.0  # of the tokens that are replaced, so many are random instead of a generator's
-    rngs: tuple[np.random.Generator, ...] = ()  # one for each row, where each draws from its own; empty: `rng` serves them all
 
 
 def add_special(
@@ -122,8 +121,7 @@ def collate_mlm_nsp(stories: Sequence[Example], context: BatchContext) -> Batch:
 
     A text that is too short for a pair is read whole, and what follows it is not asked (label −100).
     """
-    each = [replace(context, rng=rng) for rng in context.rngs] or [context] * len(stories)
-    pairs = [_pair(story, generator) for story, generator in zip(stories, each, strict=True)]
+    pairs = [_pair(story, context) for story in stories]
     rows = add_special(
         [pair for pair, _, _ in pairs],
         context.vocabulary,
@@ -138,8 +136,7 @@ def collate_mlm_nsp(stories: Sequence[Example], context: BatchContext) -> Batch:
 
 def _hide(rows: Rows, context: BatchContext) -> Corrupted:
     share = {} if context.mask_rate is None else {"rate": context.mask_rate}
-    rng: Rng = RowGenerators(context.rngs, rows.attention_mask.sum(axis=1)) if context.rngs else context.rng
-    return STRATEGIES[context.strategy](rows, context.vocabulary, rng, **share)
+    return STRATEGIES[context.strategy](rows, context.vocabulary, context.rng, **share)
 
 
 def collate_mlm_coref(stories: Sequence[Example], context: BatchContext) -> Batch:
@@ -265,26 +262,3 @@ def translation(pairs: Sequence[TranslationExample], context: BatchContext) -> B
 
 
 Collate = Callable[[Any, BatchContext], Batch]
-
-
-AT_ONCE: tuple[Collate, ...] = (collate_mlm, collate_mlm_nsp, collate_seq2seq)  # which draw from the rows' own generators
-
-
-def collate_each(collate: Collate, stories: Iterable[tuple[Any, np.random.Generator]], context: BatchContext) -> Batch:
-    """A batch whose stories each have their own generator, so that what is drawn for one does not depend on the others.
-
-    Where objective and strategy can do so, only the drawing goes from row to row, and all else is done for the whole batch.
-    """
-    pairs = list(stories)
-    if collate in AT_ONCE and STRATEGIES[context.strategy].by_row:
-        return collate([story for story, _ in pairs], replace(context, rngs=tuple(rng for _, rng in pairs)))
-    return collate_rows(collate, pairs, context)
-
-
-def collate_rows(collate: Collate, stories: Iterable[tuple[Any, np.random.Generator]], context: BatchContext) -> Batch:
-    """The same, each row made alone, whatever the objective does."""
-    batches = [collate([story], replace(context, rng=rng)) for story, rng in stories]
-    widths = {name: max(batch.widths[name] for batch in batches) for name in batches[0].widths}
-    rows = [batch.pad_to(widths, context.vocabulary.pad) for batch in batches]
-    parts = {name: np.concatenate([getattr(row, name) for row in rows]) for name in widths}
-    return Batch(**parts, extras={name: np.concatenate([row.extras[name] for row in rows]) for name in rows[0].extras})

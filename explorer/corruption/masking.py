@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.corruption.rows import MASKED, REPLACED, SCORED, Corrupted, Rng, Rows, chosen_count, drawn, of_width, ordinary
+from explorer.corruption.rows import MASKED, REPLACED, SCORED, Corrupted, Rows, chosen_count, drawn, ordinary
 from explorer.corruption.strategy import CorruptionStrategy
 from explorer.errors import ChoiceError
 from explorer.records import Vocabulary
@@ -17,7 +17,7 @@ COINS = "mlm, coin flips"
 def mlm(
     rows: Rows,
     vocabulary: Vocabulary,
-    rng: Rng,
+    rng: np.random.Generator,
     *,
     rate: float = 0.15,
     split: tuple[float, ...] = SPLIT,
@@ -34,12 +34,12 @@ def mlm(
 
 
 def whole_word(
-    rows: Rows, vocabulary: Vocabulary, rng: Rng, *, rate: float = 0.15, split: tuple[float, ...] = SPLIT
+    rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.15, split: tuple[float, ...] = SPLIT
 ) -> Corrupted:
     """As BERT, but all tokens of a word are chosen together; a word that would exceed the budget is passed over."""
     free, wanted = rows.free, chosen_count(rows.free, rate)
     chosen, size = np.zeros_like(free), _sizes(rows)
-    uniforms = of_width(rng, rows.words.max(axis=1, initial=0) + 1).random(size.shape)
+    uniforms = rng.random(size.shape)
     place = np.argsort(np.where(size > 0, uniforms, np.inf), axis=1)  # words in a random order
     taken, row = np.zeros(len(free), np.int64), np.arange(len(free))
     words = np.zeros(size.shape, bool)
@@ -107,7 +107,7 @@ def covered(
     rows: Rows,
     chosen: np.ndarray,
     vocabulary: Vocabulary,
-    rng: Rng,
+    rng: np.random.Generator,
     split: tuple[float, ...],
     span: np.ndarray | None = None,
 ) -> Corrupted:
@@ -142,7 +142,6 @@ MASKING: dict[str, CorruptionStrategy] = {
         needs=("mask",),
         masked_lm=True,
         counts={"mlm": {}, COINS: {"exact": False}},
-        by_row=True,
     ),
     "whole-word": CorruptionStrategy(
         whole_word,
@@ -150,7 +149,6 @@ MASKING: dict[str, CorruptionStrategy] = {
         "such as *tiredness*: if only one of them is masked, the others give it away.",
         needs=("mask",),
         masked_lm=True,
-        by_row=True,
     ),
     "spanbert": CorruptionStrategy(
         spanbert,

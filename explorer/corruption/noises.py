@@ -10,12 +10,9 @@ from explorer.corruption.rows import (
     MASKED,
     REPLACED,
     Corrupted,
-    Rng,
-    RowGenerators,
     Rows,
     chosen_count,
     drawn,
-    of_width,
     ordinary,
     rebuilt,
 )
@@ -29,25 +26,25 @@ def restored(original: Rows, damaged: Rows) -> Corrupted:
     return Corrupted(damaged, original.attention_mask, original.ids, np.where(original.attention_mask, original.start, -1))
 
 
-def mask(rows: Rows, vocabulary: Vocabulary, rng: Rng, *, rate: float = 0.15) -> Corrupted:
+def mask(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.15) -> Corrupted:
     """Tokens become masks, one for one."""
     chosen = drawn(rows.free, chosen_count(rows.free, rate), rng)
     return restored(rows, rows.changed(chosen, masked_by(vocabulary), MASKED))
 
 
-def delete(rows: Rows, vocabulary: Vocabulary, rng: Rng, *, rate: float = 0.15) -> Corrupted:
+def delete(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.15) -> Corrupted:
     """Tokens are deleted, without a mask."""
     chosen = drawn(rows.free, chosen_count(rows.free, rate), rng)
     nothing = np.full(rows.ids.shape, -1)
     return restored(rows, rebuilt(rows, ~chosen, nothing, np.zeros_like(nothing), vocabulary.pad or 0))
 
 
-def infill(rows: Rows, vocabulary: Vocabulary, rng: Rng, *, rate: float = 0.3, mean: float = 3.0) -> Corrupted:
+def infill(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.3, mean: float = 3.0) -> Corrupted:
     """Spans with lengths from a Poisson distribution each become one mask; a span of length zero puts one in."""
     return restored(rows, infilled(rows, vocabulary, rng, rate, mean))
 
 
-def infilled(rows: Rows, vocabulary: Vocabulary, rng: Rng, rate: float, mean: float) -> Rows:
+def infilled(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, rate: float, mean: float) -> Rows:
     """Rows with spans of tokens replaced by single masks, until the rate is reached."""
     if mean <= 0:
         raise ChoiceError(f"mean={mean!r} must be above 0: it is how long spans are on average.")
@@ -56,14 +53,12 @@ def infilled(rows: Rows, vocabulary: Vocabulary, rng: Rng, rate: float, mean: fl
     gone, before, spans = np.zeros_like(free), np.full((len(free), length), -1), np.zeros((len(free), length), np.int64)
     place = np.where(free, np.cumsum(free, axis=1) - 1, -length)
     row = np.arange(len(free))
-    turns = 4 * (rng.widths if isinstance(rng, RowGenerators) else np.full(len(free), length))
-    for turn in range(4 * length):
-        room = np.where(turn < turns, wanted - gone.sum(axis=1), 0)
+    for _ in range(4 * length):
+        room = wanted - gone.sum(axis=1)
         if not (room > 0).any():
             break
-        now = of_width(rng, (room > 0).astype(np.int64))
-        size = np.minimum(now.poisson(mean, len(free)), room)
-        begin = np.floor(now.random(len(free)) * count).astype(np.int64)
+        size = np.minimum(rng.poisson(mean, len(free)), room)
+        begin = np.floor(rng.random(len(free)) * count).astype(np.int64)
         at = np.argmax(place == begin[:, None], axis=1)
         inside = (place >= begin[:, None]) & (place < (begin + size)[:, None])
         touched = (place >= (begin - 1)[:, None]) & (place <= (begin + size)[:, None])  # masks are not adjacent
@@ -78,20 +73,20 @@ def infill_law(pieces: int, mean: float = 3.0) -> np.ndarray:
     return np.array([exp(-mean) * mean**n / factorial(n) for n in range(15)])
 
 
-def permute(rows: Rows, vocabulary: Vocabulary, rng: Rng) -> Corrupted:
+def permute(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator) -> Corrupted:
     """The sentences in a random order."""
     return restored(rows, permuted(rows, rng))
 
 
-def permuted(rows: Rows, rng: Rng) -> Rows:
+def permuted(rows: Rows, rng: np.random.Generator) -> Rows:
     """Rows with their sentences in a random order; special tokens stay where they are."""
     count = int(rows.sentences.max(initial=0)) + 1
-    uniforms = of_width(rng, rows.sentences.max(axis=1, initial=0) + 1).random((len(rows.ids), count))
+    uniforms = rng.random((len(rows.ids), count))
     uniforms = np.take_along_axis(uniforms, np.maximum(rows.sentences, 0), axis=1)
     return rows.taken(_order(rows.free, uniforms))
 
 
-def rotate(rows: Rows, vocabulary: Vocabulary, rng: Rng) -> Corrupted:
+def rotate(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator) -> Corrupted:
     """The text begins at a random token, and the part before it comes last."""
     free = rows.free
     count, place = free.sum(axis=1, keepdims=True), np.cumsum(free, axis=1) - 1
@@ -99,25 +94,25 @@ def rotate(rows: Rows, vocabulary: Vocabulary, rng: Rng) -> Corrupted:
     return restored(rows, rows.taken(_order(free, (place - begin) % np.maximum(count, 1))))
 
 
-def bart(rows: Rows, vocabulary: Vocabulary, rng: Rng, *, rate: float = 0.3, mean: float = 3.0) -> Corrupted:
+def bart(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.3, mean: float = 3.0) -> Corrupted:
     """As the published model was trained: sentences permuted, then spans infilled."""
     return restored(rows, infilled(permuted(rows, rng), vocabulary, rng, rate, mean))
 
 
-def substitute(rows: Rows, vocabulary: Vocabulary, rng: Rng, *, rate: float = 0.15) -> Corrupted:
+def substitute(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.15) -> Corrupted:
     """Tokens become other tokens."""
     chosen = drawn(rows.free, chosen_count(rows.free, rate), rng)
     return restored(rows, rows.changed(chosen, rng.choice(ordinary(vocabulary), chosen.shape), REPLACED))
 
 
-def reorder(rows: Rows, vocabulary: Vocabulary, rng: Rng, *, rate: float = 0.15) -> Corrupted:
+def reorder(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.15) -> Corrupted:
     """A share of the tokens change places among themselves: each takes the place of the next, in a random round."""
     free = rows.free
     chosen = drawn(free, np.minimum(np.maximum(2, chosen_count(free, rate)), free.sum(axis=1)), rng)
     return restored(rows, rows.taken(_cycle(chosen, rng.random(free.shape))))
 
 
-def insert(rows: Rows, vocabulary: Vocabulary, rng: Rng, *, rate: float = 0.15) -> Corrupted:
+def insert(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.15) -> Corrupted:
     """Random tokens are put in between."""
     chosen = drawn(rows.free, chosen_count(rows.free, rate), rng)
     new = np.where(chosen, rng.choice(ordinary(vocabulary), chosen.shape), -1)
@@ -156,18 +151,15 @@ NOISES: dict[str, CorruptionStrategy] = {
         "each.",
         needs=("mask",),
         counts={},
-        by_row=True,
     ),
     "bart-mask": CorruptionStrategy(
         mask,
         about="**BART's first noise.** Tokens become masks; the model writes the whole text again.",
         needs=("mask",),
-        by_row=True,
     ),
     "bart-delete": CorruptionStrategy(
         delete,
         about="**BART's second noise.** Tokens are deleted, without a mask.",
-        by_row=True,
     ),
     "bart-infill": CorruptionStrategy(
         infill,
@@ -175,17 +167,14 @@ NOISES: dict[str, CorruptionStrategy] = {
         "nothing is: a span of length 0 only inserts a mask.",
         needs=("mask",),
         law=infill_law,
-        by_row=True,
     ),
     "bart-permute": CorruptionStrategy(
         permute,
         about="**BART's fourth noise.** The sentences in another order.",
-        by_row=True,
     ),
     "bart-rotate": CorruptionStrategy(
         rotate,
         about="**BART's fifth noise.** The text begins at a random token; the model finds the true beginning.",
-        by_row=True,
     ),
 }
 CLOZE: dict[str, CorruptionStrategy] = {
@@ -193,22 +182,18 @@ CLOZE: dict[str, CorruptionStrategy] = {
         substitute,
         about="**Substitution.** Tokens are replaced by random ones; nothing marks them.",
         counts={},
-        by_row=True,
     ),
     "cloze-reorder": CorruptionStrategy(
         reorder,
         about="**Reordering.** Some tokens swap their positions.",
-        by_row=True,
     ),
     "cloze-delete": CorruptionStrategy(
         delete,
         about="**Deletion.** Tokens are left out.",
         counts={},
-        by_row=True,
     ),
     "cloze-insert": CorruptionStrategy(
         insert,
         about="**Insertion.** Random tokens are inserted.",
-        by_row=True,
     ),
 }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -152,47 +151,7 @@ def chosen_count(free: np.ndarray, rate: float) -> np.ndarray:
     return chosen
 
 
-class RowGenerators:
-    """Generators of several rows as one: what is drawn for a row comes from its own generator, and is what that row would draw alone.
-
-    Every row draws as many numbers as it is wide (`widths`); what lies to the right of them is 0.
-    """
-
-    def __init__(self, rngs: Sequence[np.random.Generator], widths: np.ndarray) -> None:
-        self.rngs, self.widths = rngs, widths
-
-    def random(self, shape: int | tuple[int, ...]) -> np.ndarray:
-        """Uniform numbers from 0 to 1."""
-        return self._filled(shape, np.float64, lambda rng, count: rng.random(count))
-
-    def choice(self, values: np.ndarray, shape: int | tuple[int, ...]) -> np.ndarray:
-        """Some of the values, each as likely."""
-        return self._filled(shape, values.dtype, lambda rng, count: values[rng.integers(0, len(values), count)])
-
-    def poisson(self, mean: float, count: int) -> np.ndarray:
-        """A whole number for each row."""
-        return self._filled(count, np.int64, lambda rng, many: rng.poisson(mean, many))
-
-    def _filled(
-        self, shape: int | tuple[int, ...], kind: Any, draw: Callable[[np.random.Generator, int], np.ndarray]
-    ) -> np.ndarray:
-        rows, width = (shape, 1) if isinstance(shape, int) else (shape[0], shape[-1])
-        filled = np.zeros((rows, width), kind)
-        for row, (rng, own) in enumerate(zip(self.rngs, np.minimum(self.widths, width).tolist(), strict=True)):
-            if own:
-                filled[row, :own] = draw(rng, own)
-        return filled.reshape(shape)
-
-
-Rng = np.random.Generator | RowGenerators
-
-
-def of_width(rng: Rng, widths: np.ndarray) -> Rng:
-    """What draws so many numbers for each row, where each draws for itself; one generator for all rows draws whole tables."""
-    return RowGenerators(rng.rngs, widths) if isinstance(rng, RowGenerators) else rng
-
-
-def drawn(free: np.ndarray, wanted: np.ndarray, rng: Rng) -> np.ndarray:
+def drawn(free: np.ndarray, wanted: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Exactly `wanted` of the free places of each row, each as likely as any other."""
     uniforms = np.where(free, rng.random(free.shape), np.inf)
     ordered = np.sort(uniforms, axis=1)

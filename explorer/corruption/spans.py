@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from explorer.corruption.rows import Corrupted, Rng, Rows, of_width, packed_left, rebuilt
+from explorer.corruption.rows import Corrupted, Rows, packed_left, rebuilt
 from explorer.corruption.strategy import CorruptionStrategy
 from explorer.errors import ChoiceError
 from explorer.records import Vocabulary
@@ -15,7 +15,7 @@ from explorer.records import Vocabulary
 def t5(
     rows: Rows,
     vocabulary: Vocabulary,
-    rng: Rng,
+    rng: np.random.Generator,
     *,
     rate: float = 0.15,
     mean: float = 3.0,
@@ -44,7 +44,7 @@ def t5(
     return Corrupted(source, *_target(rows, noise, first, names, vocabulary))
 
 
-def noise_of(free: np.ndarray, rate: float, mean: float, rng: Rng) -> np.ndarray:
+def noise_of(free: np.ndarray, rate: float, mean: float, rng: np.random.Generator) -> np.ndarray:
     """Which free places are noise: the published algorithm, for every row at once."""
     count = free.sum(axis=1)
     hidden = np.clip(np.rint(count * rate), 1, np.maximum(count - 1, 1)).astype(np.int64)
@@ -59,11 +59,11 @@ def noise_of(free: np.ndarray, rate: float, mean: float, rng: Rng) -> np.ndarray
     return noise
 
 
-def partition(total: np.ndarray, parts: np.ndarray, rng: Rng) -> np.ndarray:
+def partition(total: np.ndarray, parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Each row's total cut at random into that many parts of at least one: [row, part], every way as likely."""
     widest, most = int(total.max(initial=1)), int(parts.max(initial=1))
     gaps = np.arange(widest - 1) < (total - 1)[:, None]
-    uniforms = np.where(gaps, of_width(rng, np.maximum(total, 1) - 1).random(gaps.shape), np.inf)
+    uniforms = np.where(gaps, rng.random(gaps.shape), np.inf)
     cut = np.argsort(np.argsort(uniforms, axis=1), axis=1) < (parts - 1)[:, None]
     part = np.pad(np.cumsum(cut & gaps, axis=1), ((0, 0), (1, 0)))
     inside = np.arange(widest) < total[:, None]
@@ -82,7 +82,7 @@ def t5_law(pieces: int, rate: float = 0.15, mean: float = 3.0) -> np.ndarray:
     return np.array(ways) / comb(hidden - 1, spans - 1)
 
 
-def _rolled(noise: np.ndarray, free: np.ndarray, rng: Rng) -> np.ndarray:
+def _rolled(noise: np.ndarray, free: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The mask of each row turned round by a random number of its free places."""
     count = free.sum(axis=1)
     place = np.cumsum(free, axis=1) - 1
@@ -127,7 +127,6 @@ SPANS: dict[str, CorruptionStrategy] = {
         "tokens.",
         needs=("sentinels",),
         law=t5_law,
-        by_row=True,
         toggles={"roll": "Roll the mask"},
     ),
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.corruption.rows import Corrupted, Rng, Rows
+from explorer.corruption.rows import Corrupted, Rows
 from explorer.records import Vocabulary
 
 GIVEN = ("rows", "vocabulary", "rng", "tokens", "tokenizer", "corpus")  # what strategies are called with; all else are options
@@ -32,9 +32,8 @@ class CorruptionStrategy:
     toggles: Mapping[str, str] = field(default_factory=dict)  # its options that are on or off, with what a page calls them
     counts: Mapping[str, Mapping[str, Any]] | None = None
     takes_corpus: bool = False  # whether a pair takes its second segment from other texts
-    by_row: bool = False  # whether rows that draw from their own generators (`RowGenerators`) can be changed together
 
-    def __call__(self, rows: Rows, vocabulary: Vocabulary, rng: Rng, **options: Any) -> Corrupted:
+    def __call__(self, rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, **options: Any) -> Corrupted:
         """Rows after this corruption."""
         return self.apply(rows, vocabulary, rng, **options)
 

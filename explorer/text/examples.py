@@ -201,13 +201,3 @@ def tokens_in(example: Example | TranslationExample) -> int:
 def step_rng(seed: int, step: int) -> np.random.Generator:
     """The random number generator for one step."""
     return np.random.default_rng((seed, 2, step))
-
-
-def example_rng(seed: int, story: int) -> np.random.Generator:
-    """The random number generator for one story, for what is drawn once for the whole training."""
-    return np.random.default_rng((seed, 4, story))
-
-
-def row_rng(seed: int, step: int, row: int) -> np.random.Generator:
-    """The random number generator for one row of one step, which another process may make without the others."""
-    return np.random.default_rng((seed, 7, step, row))

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from explorer.corruption.collate import PARTS, Batch
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import unknown
 from explorer.nn.losses import UNPADDED
 from explorer.nn.widest import widest
 

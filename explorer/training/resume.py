@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from explorer.errors import FileError
@@ -20,10 +20,6 @@ from explorer.training.processes import divided_like, whole_tensor
 
 POINT = "resume.safetensors"
 OLD_SHARDS = Path("resume", "point.json")  # where an earlier version kept the point of a run that was divided over processes
-NAMES = {
-    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64", torch.int32: "I32",
-    torch.uint8: "U8", torch.bool: "BOOL",
-}  # fmt: skip
 
 
 def copied(module: nn.Module, optimiser: Optimiser, into: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -53,28 +49,10 @@ def _named(module: nn.Module, optimiser: Optimiser) -> dict[str, Tensor]:
 
 
 def put(folder: Path, step: int, run: str, tensors: dict[str, Tensor]) -> None:
-    """Write a point whose tensors are in the processor's memory. Little of it holds Python up, so that it may be done beside a run."""
-    parts = as_safetensors(tensors)
-    checksum = hashlib.sha256()
-    for part in parts:
-        checksum.update(part)
-    held = {"step": step, "sha256": checksum.hexdigest(), "run": run}
-    replace_file(folder / POINT, json.dumps(held).encode("utf-8") + b"\n", *parts)
-
-
-def as_safetensors(tensors: dict[str, Tensor]) -> list[bytes | memoryview]:
-    """The parts of a safetensors file: its header, then each tensor where it lies, those of the widest numbers first."""
-    header: dict[str, object] = {}
-    parts, place = [], 0
-    for name, value in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
-        plain = value.contiguous().reshape(-1)
-        size = plain.numel() * plain.element_size()
-        header[name] = {"dtype": NAMES[value.dtype], "shape": list(value.shape), "data_offsets": [place, place + size]}
-        parts.append(plain.view(torch.uint8).numpy().data)
-        place += size
-    written = json.dumps(header).encode("utf-8")
-    written += b" " * (-len(written) % 8)
-    return [len(written).to_bytes(8, "little") + written, *parts]
+    """Write a point whose tensors are in the processor's memory."""
+    content = save(tensors)
+    stamp = {"step": step, "sha256": hashlib.sha256(content).hexdigest(), "run": run}
+    replace_file(folder / POINT, json.dumps(stamp).encode("utf-8") + b"\n", content)
 
 
 class PointWriter:
@@ -183,7 +161,7 @@ def _fits(tensors: dict[str, Tensor], module: nn.Module) -> None:
             raise ValueError(f"{name} is {tuple(found.shape)} there and {tuple(value.shape)} here")
 
 
-def replace_file(path: Path, *content: bytes | memoryview) -> None:
+def replace_file(path: Path, *content: bytes) -> None:
     """Put a file in place of another in one go."""
     fresh = path.with_name(path.name + ".new")
     try:
