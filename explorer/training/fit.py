@@ -77,8 +77,11 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     given: dict[str, Any] = {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
     given |= {"seed": seed, "precision": pick_autocast(precision, model.device)} | ({} if steps is None else {"steps": steps})
     plan = Plan(objective, strategy, **{"steps": STEPS, **usual, **planned, **given})
-    checks = Checks(source, objective, examples, strategy, teacher)
-    return Run(model, examples, plan, None if folder is None else Path(folder), checks, teacher)
+    return Run(model, examples, plan, _path(folder), Checks(source, objective, examples, strategy, teacher), teacher)
+
+
+def _path(folder: str | Path | None) -> Path | None:
+    return None if folder is None else Path(folder)
 
 
 def _is_tiny(what: str | TrainableModel, size: str) -> bool:
@@ -154,7 +157,7 @@ def fit_ngram(system: Preset, corpus: Corpus, seed: int, folder: str | Path | No
     with during("Tokenizing the texts"):
         rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, tokenizer)]
     plan = CountingPlan(seed=seed, corpus=corpus.plan() | {"stories": len(rows)}, **renamed)
-    return CountingRun(rows, tokenizer, plan, None if folder is None else Path(folder), Checks(corpus, "counting"))
+    return CountingRun(rows, tokenizer, plan, _path(folder), Checks(corpus, "counting"))
 
 
 def _examples(corpus: Corpus, model: TrainableModel, objective: Objective, *, packing: bool) -> Sequence[Any]:
