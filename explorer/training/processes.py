@@ -121,7 +121,7 @@ class Shards:
         from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
         self.whole, self.main = network, processes.main
-        self.module = LossModule(copied(network), loss)
+        self.module = LossModule(copy_of(network), loss)
         mesh = init_device_mesh(next(network.parameters()).device.type, (processes.count,))
         policy = MixedPrecisionPolicy(cast_forward_inputs=False)  # each product casts its weights, as it does undivided
         for part in (*own_layers(self.module), self.module):
@@ -156,7 +156,7 @@ class Shards:
             self.forget()
 
 
-def copied(network: nn.Module) -> nn.Module:
+def copy_of(network: nn.Module) -> nn.Module:
     """The same network again, with the same weights."""
     import copy
 
