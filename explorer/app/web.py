@@ -21,6 +21,7 @@ from explorer.app.glossary import marked
 from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export
 from explorer.views.emptied import emptied
+from explorer.views.margins import resized
 from explorer.views.spoken import spoken
 
 UNFOLDED = False  # whether numbers and files stand open at first
@@ -177,7 +178,7 @@ def level(figures: Sequence[Any]) -> Sequence[Any]:
     tops, bottoms = ([getattr(figure.layout.margin, side) or 0 for figure in figures] for side in ("t", "b"))
     for figure in figures:
         if all(heights):
-            figure.update_layout(height=max(heights), margin={"t": max(tops), "b": max(bottoms)})
+            resized(figure, max(heights), max(tops), max(bottoms))
     return figures
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
@@ -51,14 +50,12 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
             name=stage,
         )
     )
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{layer}, head {head}: {stage}", *notes),
-        xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
-        yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
+        **theme.token_axes(rows, columns),
         **stage_colours(attention, head, stage),
-        **frame(len(rows), columns, notes),
+        height=high(len(rows)),
     )
-    return figure
 
 
 def heads(trace: Trace, *, layer: str) -> go.Figure:
@@ -86,28 +83,13 @@ def heads(trace: Trace, *, layer: str) -> go.Figure:
     figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
     figure.update_yaxes(**{**theme.token_axis(rows), **quiet, "range": [len(rows) - 0.5, -0.5]})
     notes = ("each row attends to the columns", *remarks(attention, rows, columns))
-    above = theme.space_above(*notes) + 20
-    size = {"height": 60 + above + 250 * down, "margin": {"l": 10, "r": 10, "t": above, "b": 60}}
-    figure.update_layout(
-        title=theme.title(f"{layer}: all {attention.heads} heads", *notes),
-        **theme.colours_of_weights(),
-        **size,
-    )
-    return figure
+    title = theme.title(f"{layer}: all {attention.heads} heads", *notes)
+    return figure.update_layout(title=title, height=250 * down, **theme.colours_of_weights())
 
 
-def frame(rows: int, columns: Tokens, notes: Sequence[str]) -> dict[str, object]:
-    """The height and the margins of a token-by-token picture: title on top, then the slanted names of the columns."""
-    names = 7 * max(len(theme.label(text)) for text in columns.texts) + theme.space_above(*notes)
-    return {"height": int(min(1200, 76 + names + 27 * max(rows, 8))), "margin": {"l": 10, "r": 36, "t": names + 4, "b": 60}}
-
-
-def underneath(colours: Mapping[str, Any], plot: int, columns: Tokens, notes: Sequence[str], right: int = 10) -> dict[str, Any]:
-    """The layout of panels that are `plot` pixels high in all, with the slanted names of the columns and the colour bar below."""
-    names = 7 * max(len(theme.label(text)) for text in columns.texts) + 20
-    above = theme.space_above(*notes) + 20
-    bars = {axis: {**held, "colorbar": {"y": -names / plot}} for axis, held in colours.items()}
-    return {**bars, "height": above + plot + names + 60, "margin": {"l": 10, "r": right, "t": above, "b": names + 60}}
+def high(rows: int, least: int = 8) -> int:
+    """How many pixels a matrix with so many rows of tokens is high."""
+    return min(1000, 27 * max(rows, least))
 
 
 def remarks(attention: Attention, rows: Tokens, columns: Tokens) -> tuple[str, str]:

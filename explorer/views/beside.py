@@ -49,14 +49,11 @@ def predictions(record: AlignedTraces, *, shows: str) -> go.Figure:
             x=list(range(len(names))), y=bits[1] - bits[0], name=f"{said[1]} − {said[0]}",
             hovertemplate="<b>%{x}</b>: %{y:.2f} bits<extra></extra>",
         )  # fmt: skip
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Bits of each unit" if shows == BOTH else f"Bits: {said[1]} minus {said[0]}", *notes),
-        xaxis={**_axis(names), "tickangle": -60}, yaxis={"title": "bits", "automargin": True}, showlegend=shows == BOTH,
-        barmode="group", height=above + 400, margin={"l": 10, "r": 10, "t": above, "b": 150},
-        legend={"y": 1.02, "yanchor": "bottom"},
+        xaxis={**_axis(names), "tickangle": -60}, yaxis={"title": "bits"}, showlegend=shows == BOTH,
+        barmode="group", height=250,
     )  # fmt: skip
-    return figure
 
 
 def attention(record: AlignedTraces, *, stream: str, layer: int, head: int, match: str, shows: str) -> go.Figure:
@@ -96,8 +93,7 @@ def _panels(record: AlignedTraces, cells: Sequence[np.ndarray], notes: Sequence[
         )  # fmt: skip
         figure.add_trace(heat, 1, column + 1)
     _framed(figure, names, "Two heads", notes)
-    figure.update_layout(**theme.colours_of_weights())
-    return figure
+    return figure.update_layout(**theme.colours_of_weights())
 
 
 def _apart(record: AlignedTraces, cells: np.ndarray, said: Sequence[str], mean: str) -> go.Figure:
@@ -111,20 +107,14 @@ def _apart(record: AlignedTraces, cells: np.ndarray, said: Sequence[str], mean: 
         )
     )  # fmt: skip
     _framed(figure, unit_names(record), "Difference of two heads", notes)
-    figure.update_layout(**theme.colours(np.nan_to_num(cells), signed=True))
-    return figure
+    return figure.update_layout(**theme.colours(np.nan_to_num(cells), signed=True))
 
 
 def _framed(figure: go.Figure, names: Sequence[str], title: str, notes: Sequence[str]) -> None:
     """The title, the names of the units and the size of a picture of attention."""
-    above, below, size = theme.space_above(*notes) + 26, 9 * max(map(len, names)) + 70, max(220, 24 * len(names))
     figure.update_xaxes({**_axis(names), "tickangle": -60})
     figure.update_yaxes({**_axis(names), "range": [len(names) - 0.5, -0.5]})
-    figure.update_layout(
-        title=theme.title(title, *notes), height=above + size + below, margin={"l": 10, "r": 10, "t": above, "b": below}
-    )
-    for axis in ("coloraxis2", "coloraxis3"):
-        figure.update_layout({axis: {"colorbar": {"yref": "container", "y": 0.02, "yanchor": "bottom"}}})
+    figure.update_layout(title=theme.title(title, *notes), height=max(220, 24 * len(names)))
 
 
 def states(record: AlignedTraces, *, stream: str) -> go.Figure:
@@ -142,23 +132,18 @@ def states(record: AlignedTraces, *, stream: str) -> go.Figure:
             hovertemplate="layer %{y}, <b>%{x}</b><br><b>%{z:.4f}</b><extra></extra>",
         )
     )  # fmt: skip
-    above = theme.space_above(*notes) + 20
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("How far apart the states are", *notes),
         xaxis={**_axis(names), "tickangle": -60},
         yaxis={"title": "layer", "tickmode": "linear", "dtick": 1, "autorange": "reversed", "showgrid": False},
-        height=above + 220 + 40 * len(values), margin={"l": 60, "r": 10, "t": above, "b": 180},
-        **theme.colours_below(np.nan_to_num(values)),
+        height=60 + 40 * len(values),
+        **theme.colours(np.nan_to_num(values), signed=False),
     )  # fmt: skip
-    return figure
 
 
 def _axis(names: Sequence[str]) -> dict[str, object]:
     """An axis with one place for each unit."""
-    return {
-        "automargin": True, "tickmode": "array", "tickvals": list(range(len(names))), "ticktext": list(names), "showgrid": False,
-        "range": [-0.5, len(names) - 0.5], "tickfont": {"size": 14 if len(names) <= 20 else 12},
-    }  # fmt: skip
+    return theme.named_axis(names, tickfont={"size": 14 if len(names) <= 20 else 12}, uirevision=theme.mark_of(names))
 
 
 def _remarks(record: AlignedTraces) -> tuple[str, ...]:

@@ -35,21 +35,19 @@ def diagram(record: Blueprint, *, block: str) -> go.Figure:
         f"{record.total:,} parameters in all",
         f"{chosen.title}: {chosen.counted:,} ({chosen.counted / record.total:.1%})",
     )
-    above = theme.space_above(*notes) + 10
     top = max(row for _, row in placed.values()) + 1
     columns = max(column for column, _ in placed.values()) + 1
     figure = go.Figure([_boxes(record, placed, block), *_frames(record, placed), *_crossing(record, placed)])
     heads = {part.stream: placed[part.title][0] for part in record.parts if part.stream != "head"}
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{theme.label(record.model)}, {record.family}: architecture", *notes),
         xaxis={"visible": False, "range": [-0.68, columns - 0.32], "fixedrange": True},
         yaxis={"visible": False, "range": [-1.1, top], "fixedrange": True},
         annotations=[
             {"x": column, "y": -0.75, "text": f"<b>{name}</b>", "showarrow": False, "font": {"size": 16}} for name, column in heads.items()
         ],
-        showlegend=False, height=above + STEP * (top + 1), margin={"l": 8, "r": 8, "t": above, "b": 8}, barmode="overlay",
+        showlegend=False, height=STEP * (top + 1), barmode="overlay",
     )  # fmt: skip
-    return figure
 
 
 def layout(record: Blueprint) -> dict[str, tuple[int, float]]:
@@ -172,15 +170,12 @@ def summed(trace: Trace, *, side: str, word: int) -> go.Figure:
     )  # fmt: skip
     lengths = ", ".join(f"{name} {np.linalg.norm(row):.2f}" for name, row in zip(names, values, strict=True))
     notes = (f"norms: {lengths}", f"largest difference from the model's own sum: {gap:.0e}", theme.unseen_note(tokens))
-    above = theme.space_above(*notes)
-    figure = go.Figure(heat)
-    figure.update_layout(
+    return go.Figure(heat).update_layout(
         title=theme.title(f"“{theme.label(tokens.texts[place])}” (position {place}) at the input", *notes),
         xaxis={"title": "dimension", "showgrid": False},
-        yaxis={"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5], "automargin": True},
-        **theme.signed_below(values), height=above + 58 * len(names) + 130, margin={"l": 10, "r": 20, "t": above, "b": 120},
+        yaxis={"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5]},
+        **theme.colours(values, signed=True), height=58 * len(names),
     )  # fmt: skip
-    return figure
 
 
 def _rows(values: np.ndarray) -> np.ndarray:

@@ -34,21 +34,17 @@ def boundaries(record: SpanGuess, *, span: str) -> go.Figure:
     names = theme.labels(record.corruption.original)
     bars = [_bars(record, inside, number) for number in range(len(HEADS))]
     notes = (*_notes(record, inside), theme.unseen_note(record.corruption.original))
-    above = theme.space_above(*notes) + 14
-    figure = go.Figure([_boundary([0, len(rows) - 1]), *bars])
-    figure.update_layout(
+    return go.Figure([_boundary([0, len(rows) - 1]), *bars]).update_layout(
         title=theme.title("A span from its boundaries", *notes),
-        xaxis={"title": {"text": "probability of the most probable token"}, "range": [0, 1.45], "tickformat": ".0%",
+        xaxis={"title": "probability of the most probable token", "range": [0, 1.45], "tickformat": ".0%",
                "tickvals": [0, 0.25, 0.5, 0.75, 1]},
         yaxis={
-            "tickmode": "array", "tickvals": list(range(len(rows))), "automargin": True, "tickfont": {"size": 17},
+            "tickmode": "array", "tickvals": list(range(len(rows))), "tickfont": {"size": 17},
             "ticktext": [f"<b>{names[n]}</b>" if n in (left, right) else f"{names[n]} ({n})" for n in rows],
             "range": [len(rows) - 0.4, -0.6], "showgrid": False,
         },
-        barmode="overlay", height=above + 52 * len(rows) + 150, margin={"l": 10, "r": 10, "t": above, "b": 150},
-        legend={"y": -70 / (52 * len(rows)), "yanchor": "top"},
+        barmode="overlay", height=52 * len(rows),
     )  # fmt: skip
-    return figure
 
 
 def _bars(record: SpanGuess, inside: np.ndarray, number: int) -> go.Bar:

@@ -37,17 +37,15 @@ def rates(record: Rates) -> go.Figure:
     aims = _points(record.nominal, rows, "target rate", 1, {"symbol": "line-ns-open", "size": 20, "line": {"width": 4}})
     figure = go.Figure([bars, means, aims])
     notes = (f"one text of {record.pieces} tokens, {record.realised.shape[1]} draws each",)
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("How much is changed", *notes),
-        xaxis={"title": {"text": "share of the text"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
+        xaxis={"title": "share of the text", "tickformat": ".0%", "rangemode": "tozero"},
         yaxis={
-            "tickmode": "array", "tickvals": rows.tolist(), "ticktext": list(record.names), "automargin": True,
+            "tickmode": "array", "tickvals": rows.tolist(), "ticktext": list(record.names),
             "range": [len(rows) - 0.4, -0.6],
         },
-        height=above + 36 * len(rows) + 150, margin={"l": 10, "r": 20, "t": above, "b": 150},
+        height=36 * len(rows),
     )  # fmt: skip
-    return figure
 
 
 def _points(x: np.ndarray, y: np.ndarray, name: str, colour: int, marker: dict[str, object]) -> go.Scatter:
@@ -73,15 +71,13 @@ def squares(record: Corruption) -> go.Figure:
     asked = ", ".join(f"{(actions == kind).sum()} {name}" for kind, name in SHORT.items())
     first = f"{asked}, {(~record.scored).sum()} not predicted"
     notes = (first, f"{record.strategy}, seed {record.seed}", theme.unseen_note(record.original))
-    down, above = -(-count // across), theme.space_above(*notes) + 10
-    figure.update_layout(
+    down = -(-count // across)
+    return figure.update_layout(
         title=theme.title(f"{count:,} tokens", *notes),
         xaxis={"visible": False, "range": [-1, across]},
         yaxis={"visible": False, "range": [down, -1]},
-        legend={"y": -0.02, "yanchor": "top"},
-        height=above + max(160, min(420, 17 * down)) + 110, margin={"l": 10, "r": 10, "t": above, "b": 110},
+        height=max(160, min(420, 17 * down)),
     )  # fmt: skip
-    return figure
 
 
 def _marks(kind: str, places: np.ndarray, texts: np.ndarray, across: int) -> go.Scatter:
@@ -118,15 +114,12 @@ def lengths(record: SpanLengths) -> go.Figure:
         f"mean of the distribution {aimed:.2f} {record.unit}, in this text {came:.2f}",
         f"{record.spans:,} spans drawn in a text of {record.pieces} tokens",
     )
-    above = theme.space_above(*notes) + 14
-    figure = go.Figure([bars, law])
-    figure.update_layout(
+    return go.Figure([bars, law]).update_layout(
         title=theme.title(f"How long the spans of {record.strategy} are", *notes),
-        xaxis={"title": {"text": f"length in {record.unit}"}, "dtick": 1, "automargin": True},
-        yaxis={"title": {"text": "share of the spans"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
-        height=360 + above, margin={"l": 10, "r": 20, "t": above, "b": 110},
+        xaxis={"title": f"length in {record.unit}", "dtick": 1},
+        yaxis={"title": "share of the spans", "tickformat": ".0%", "rangemode": "tozero"},
+        height=250,
     )  # fmt: skip
-    return figure
 
 
 def gap_sentences(record: GapSentences) -> go.Figure:
@@ -151,15 +144,13 @@ def gap_sentences(record: GapSentences) -> go.Figure:
         traces.append(bar)
     figure = go.Figure(traces)
     notes = (f"{sum(record.chosen)} of {len(rows)} sentences hidden; target rate {record.rate:.0%}",)
-    above = theme.space_above(*notes) + 20
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Which sentences PEGASUS hides", *notes),
         annotations=[_sentence(n, text) for n, text in enumerate(record.sentences)],
-        xaxis={"title": {"text": "ROUGE-1 F1 against the rest"}, "range": [0, max(0.1, 1.2 * float(record.scores.max()))]},
+        xaxis={"title": "ROUGE-1 F1 against the rest", "range": [0, max(0.1, 1.2 * float(record.scores.max()))]},
         yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": [str(n) for n in rows], "range": [len(rows) - 0.5, -0.7]},
-        barmode="overlay", height=above + 62 * len(rows) + 130, margin={"l": 34, "r": 10, "t": above, "b": 130},
+        barmode="overlay", height=62 * len(rows),
     )  # fmt: skip
-    return figure
 
 
 def _sentence(row: int, text: str) -> dict[str, object]:

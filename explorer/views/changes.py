@@ -49,14 +49,12 @@ def predictions(record: Change) -> go.Figure:
                textangle=-90, textfont={"size": 13}, constraintext="none", cliponaxis=False,
                hovertemplate="<b>%{x}</b><br>%{y:.3f} bits<br>before: %{customdata[0]}<br>after: %{customdata[1]}<extra></extra>")
     )  # fmt: skip
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("How the predictions changed", *notes),
         xaxis={**theme.token_axis(rows), "tickangle": -60},
         yaxis={"title": "KL in bits", "range": [0, (float(np.nanmax(record.divergence)) or 1.0) * (1.7 if changed else 1.05)]},
-        height=330 + theme.space_above(*notes),
-        margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 100},
+        height=240,
     )
-    return figure
 
 
 def downstream(record: Change, *, stream: str) -> go.Figure:
@@ -71,15 +69,13 @@ def downstream(record: Change, *, stream: str) -> go.Figure:
         go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", texttemplate="%{z:.2f}", xgap=1, ygap=1, name="largest change",
                    hovertemplate="layer %{y}, head %{x}<br><b>%{z:.4g}</b><extra></extra>")
     )  # fmt: skip
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{stream}: how much the attention weights changed", said(record)),
         xaxis={**WHOLE, "title": "head"},
         yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
-        **theme.colours_below(values),
-        height=260 + 44 * len(values),
-        margin={"l": 60, "r": 20, "t": theme.space_above(said(record)), "b": 110},
+        **theme.colours(values, signed=False),
+        height=60 + 44 * len(values),
     )
-    return figure
 
 
 def damages(record: Damage) -> go.Figure:
@@ -98,7 +94,7 @@ def damages(record: Damage) -> go.Figure:
                    hovertemplate="layer %{y}: %{x}<br><b>%{z:.4g}</b> bits<extra></extra>")
     )  # fmt: skip
     note = f"{theme.label(record.model)}, {record.stream}; mean KL in bits"
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Each part ablated alone", note),
         xaxis={
             "tickmode": "array",
@@ -108,11 +104,9 @@ def damages(record: Damage) -> go.Figure:
             "showgrid": False,
         },
         yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
-        **theme.colours_below(values),
-        height=330 + 44 * len(values),
-        margin={"l": 60, "r": 20, "t": theme.space_above(note), "b": 180},
+        **theme.colours(values, signed=False),
+        height=60 + 44 * len(values),
     )
-    return figure
 
 
 def stream_choice(record: Change) -> Mapping[str, Control]:

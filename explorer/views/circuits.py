@@ -49,15 +49,13 @@ def patching(record: PatchSweep, *, part: str) -> go.Figure:
         go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis2", **theme.gaps(values), name=part, **_written(values),
                    hovertemplate="layer %{y}, <b>%{x}</b><br><b>%{z:.3f}</b> of the difference returns<extra></extra>")
     )  # fmt: skip
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{theme.label(record.model)}, {record.stream}: {PARTS.get(part, part)}, patched", *notes),
         xaxis={**theme.token_axis(record.clean), "ticktext": both_texts(record.clean, record.changed), "tickangle": -60},
         yaxis={"tickmode": "array", "tickvals": list(range(len(rows))), "ticktext": rows, "title": "layer", "showgrid": False},
-        coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "colorbar": {"yref": "container", "y": 0.02, "yanchor": "bottom"}},
-        height=300 + 44 * len(rows) + theme.space_above(*notes),
-        margin={"l": 70, "r": 20, "t": theme.space_above(*notes), "b": 200},
+        coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0},
+        height=100 + 44 * len(rows),
     )
-    return figure
 
 
 def _number(value: float) -> str:
@@ -101,17 +99,14 @@ def writes(record: VocabularyWrites) -> go.Figure:
             hovertemplate="<b>%{text}</b><br>%{x:+.4f}<extra></extra>",
         )  # fmt: skip
     notes = (theme.printable(record.origin), *record.notes)
-    above = theme.space_above(*notes)
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{theme.label(record.model)}: what is written to the vocabulary", *notes),
         xaxis={"title": "added to the score", "zeroline": True},
-        yaxis={
-            "tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "autorange": "reversed", "showgrid": False,
-            "automargin": True, "ticklabeloverflow": "allow",
+        yaxis={**theme.named_axis(names, down=True), "showgrid": False,
+            "ticklabeloverflow": "allow",
         },
-        height=above + 24 * len(names) + 80, showlegend=False, barmode="overlay", margin={"l": 110, "r": 20, "t": above, "b": 60},
+        height=24 * len(names), showlegend=False, barmode="overlay",
     )  # fmt: skip
-    return figure
 
 
 def flow(record: InformationFlow, *, position: int, every: bool, threshold: float) -> go.Figure:
@@ -130,20 +125,17 @@ def flow(record: InformationFlow, *, position: int, every: bool, threshold: floa
         theme.unseen_note(record.tokens),
     )
     layers = len(record.kept)
-    above = theme.space_above(*notes)
     figure = go.Figure([*_lines(edges), _midpoints(edges, record.tokens), *_nodes(record, edges, threshold)])
     where = "every position" if every else f"position {position}, “{theme.label(record.tokens.texts[position])}”"
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{theme.label(record.model)}, {record.stream}: ways into {where}", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
         yaxis={
             "tickmode": "array", "tickvals": list(range(layers + 1)), "range": [-0.3, layers + 0.3], "showgrid": False,
-            "ticktext": ["input", *(f"after layer {n}" for n in range(layers))], "automargin": True,
+            "ticktext": ["input", *(f"after layer {n}" for n in range(layers))],
         },
-        height=above + 300 + 90 * layers, margin={"l": 100, "r": 20, "t": above, "b": 150}, legend={"y": -0.02, "yref": "container"},
+        height=150 + 90 * layers,
     )  # fmt: skip
-    figure.layout.legend.update(y=0.01, yanchor="bottom")
-    return figure
 
 
 def _crossing_note(record: InformationFlow) -> str:

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Contribution, Contributions, Tokens
 from explorer.views import theme
-from explorer.views.attention import underneath
+from explorer.views.attention import high
 from explorer.views.view import Choice, Control, Range, Toggle, View, by_name, only
 
 SHARE, LENGTH = "share of the row", "length"
@@ -43,11 +43,12 @@ def contributions(record: Contributions, *, layer: str, head: int, every: bool, 
         )  # fmt: skip
     notes = (f"{layer}, {'all heads' if every else f'head {head}'}", _most(weights, lengths, columns), theme.unseen_note(rows))
     figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
-    figure.update_yaxes(**{**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]})
+    figure.update_yaxes(**theme.downwards(rows))
     colours_used = theme.colours_of_weights() if shows == SHARE else theme.colours(lengths, signed=False)
     figure.update_layout(
         title=theme.title("Weight and contribution", *notes),
-        **underneath(colours_used, int(min(900, 27 * max(len(rows), 10))), columns, notes),
+        height=high(len(rows), 10),
+        **colours_used,
     )
     if shows == LENGTH:
         figure.update_layout(coloraxis3={"cmin": 0, "cmax": 1, "showscale": False})

@@ -29,17 +29,14 @@ def back_off(record: BackOff, *, place: int) -> go.Figure:
         [_bars(record, place, source) for source in reversed(range(record.parts.shape[2])) if record.shares[place, source]]
     )
     notes = (f"after: … {_context(record, place)}", _used(record, place), _following(record, place, follows))
-    above = theme.space_above(*notes, theme.unseen_note(record.tokens)) + 14
     most = float(record.parts[place].sum(axis=1).max())
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("What was counted after these tokens", *notes, theme.unseen_note(record.tokens)), barmode="stack",
-        xaxis={"title": {"text": "probability"}, "range": [0, 1.12 * most], "tickformat": ".0%" if most > 0.05 else ".1%", "nticks": 6},
-        yaxis={"tickmode": "array", "tickvals": list(range(len(names))), "automargin": True, "range": [len(names) - 0.4, -0.6],
+        xaxis={"title": "probability", "range": [0, 1.12 * most], "tickformat": ".0%" if most > 0.05 else ".1%", "nticks": 6},
+        yaxis={"tickmode": "array", "tickvals": list(range(len(names))), "range": [len(names) - 0.4, -0.6],
                "ticktext": [f"{name} ✓" if ok else name for name, ok in zip(names, right, strict=True)], "tickfont": {"size": 18}},
-        height=above + 44 * len(names) + 150, margin={"l": 10, "r": 10, "t": above, "b": 150},
-        legend={"y": -0.35, "traceorder": "normal"},
+        height=44 * len(names),
     )  # fmt: skip
-    return figure
 
 
 def _bars(record: BackOff, place: int, source: int) -> go.Bar:

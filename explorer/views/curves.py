@@ -29,14 +29,12 @@ def curves(record: Curves) -> go.Figure:
     if record.mark is not None:
         figure.add_trace(_mark(record))
     notes = (record.note,)
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(record.title, *notes),
-        xaxis={"title": {"text": record.across}, "automargin": True, **(_logarithmic(record) if record.log else {})},
-        yaxis={"title": {"text": record.up}, "automargin": True},
-        height=480 + theme.space_above(*notes),
-        margin={"l": 10, "r": 20, "t": theme.space_above(*notes) + 14, "b": 120},
+        xaxis={"title": record.across, **(_logarithmic(record) if record.log else {})},
+        yaxis={"title": record.up},
+        height=350,
     )
-    return figure
 
 
 def costs(record: Curves) -> go.Figure:
@@ -120,16 +118,12 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
         f"without ÷ √dₖ the largest of {record.scores.shape[1]} weights is {low:.2f} on average and the gradient {high:.2f}",
         f"with it {record.largest[place, 1]:.2f} and {record.slope[place, 1]:.2f} ({record.draws:,} random queries each)",
     )
-    figure.update_xaxes(title_text="key", row=1, col=1, automargin=True, dtick=1)
-    figure.update_xaxes(
-        title_text="dₖ, the dimension of a head", type="log", tickvals=list(record.widths), row=1, col=2, automargin=True
-    )
+    figure.update_xaxes(title_text="key", row=1, col=1, dtick=1)
+    figure.update_xaxes(title_text="dₖ, the dimension of a head", type="log", tickvals=list(record.widths), row=1, col=2)
     figure.update_xaxes(range=np.log10(record.widths[[0, -1]]) + [-0.08, 0.08], row=1, col=2)
-    figure.update_yaxes(range=[0, 1.02], automargin=True)
-    above = theme.space_above(*notes) + 24
+    figure.update_yaxes(range=[0, 1.02])
     title = theme.title("Scores without and with ÷ √dₖ", *notes)
-    figure.update_layout(title=title, height=400 + above, margin={"l": 10, "r": 20, "t": above, "b": 190})
-    return figure
+    return figure.update_layout(title=title, height=260)
 
 
 def is_curves(record: object) -> str:

@@ -33,14 +33,12 @@ def detection(record: Detection) -> go.Figure:
         f"the loss covers {every} of {every} tokens; masking would cover {masked}",
         theme.unseen_note(record.corruption.original),
     )
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"What {theme.printable(record.model)} takes for replaced", *notes),
         xaxis={**theme.token_axis(record.corruption.original), "ticktext": _names(record), "tickangle": -60},
-        yaxis={"title": {"text": "P(replaced)"}, "range": [0, 1.02], "automargin": True},
-        barmode="overlay", legend={"y": -0.6}, height=360 + above, margin={"l": 10, "r": 10, "t": above, "b": 150},
+        yaxis={"title": "P(replaced)", "range": [0, 1.02]},
+        barmode="overlay", height=220,
     )  # fmt: skip
-    return figure
 
 
 def _columns(record: Detection, held: np.ndarray, wanted: bool) -> go.Bar:

@@ -38,23 +38,20 @@ def counts(record: Edited, *, table: str) -> go.Figure:
         )
     )  # fmt: skip
     notes = (_said(record), f"cells that changed: {int((np.abs(now - before) > 1e-9).sum())} of {now.size}")
-    above = theme.space_above(*notes) + 60
     places = {
         "tickmode": "array",
         "tickvals": list(range(len(names))),
         "ticktext": names,
-        "automargin": True,
         "showgrid": False,
     }
     font = {"size": 14}
     colours = theme.colours(values if table == "change" else record.table, signed=table == "change")
     colours[axis] = {**colours[axis], "showscale": False}  # type: ignore[dict-item]
-    figure.update_layout(
-        title=theme.title(f"Counts near a word: {table}", *notes), height=above + 70 + 30 * len(names),
+    return figure.update_layout(
+        title=theme.title(f"Counts near a word: {table}", *notes), height=50 + 30 * len(names),
         xaxis={**places, "side": "top", "tickangle": -60, "tickfont": font}, yaxis={**places, "autorange": "reversed", "tickfont": font},
-        margin={"l": 10, "r": 10, "t": above, "b": 20}, **colours,
+        **colours,
     )  # fmt: skip
-    return figure
 
 
 def ratios(record: Edited) -> go.Figure:
@@ -84,15 +81,11 @@ def ratios(record: Edited) -> go.Figure:
     ]
     before, now = record.alike
     notes = (_said(record), f"cosine of the rows of {a} and {b}: {before:.2f} before, {now:.2f} now")
-    above = theme.space_above(*notes) + 14
-    figure = go.Figure(bars)
-    figure.update_layout(
-        title=theme.title(f"P(k | {a}) / P(k | {b})", *notes), barmode="group", height=above + 46 * max(2, len(rows)) + 190,
-        xaxis={"title": {"text": "probability near the word"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
-        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True},
-        legend={"y": -0.16 * 12 / (len(rows) + 2)}, margin={"l": 10, "r": 20, "t": above, "b": 180},
+    return go.Figure(bars).update_layout(
+        title=theme.title(f"P(k | {a}) / P(k | {b})", *notes), barmode="group", height=46 * max(2, len(rows)),
+        xaxis={"title": "probability near the word", "tickformat": ".0%", "rangemode": "tozero"},
+        yaxis=theme.named_axis(names, down=True),
     )  # fmt: skip
-    return figure
 
 
 def _ratio(value: float) -> str:

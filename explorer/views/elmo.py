@@ -43,17 +43,15 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         f"{len(record.widths)} filters in all; max-pooling keeps one number of each",
         f"{outside} of these are largest after the end of the word" if outside else "",
     )
-    above = theme.space_above(*notes) + 14
     axis = {"tickmode": "array", "tickvals": list(range(grid.shape[1])), "ticktext": [theme.label(x) for x in record.letters]}
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"Character filters on “{theme.label(record.word)}”", *notes),
-        xaxis={**axis, "automargin": True, "showgrid": False, "side": "top"},
-        yaxis={"tickmode": "array", "tickvals": list(range(len(best))), "ticktext": named, "autorange": "reversed", "automargin": True,
+        xaxis={**axis, "showgrid": False, "side": "top"},
+        yaxis={"tickmode": "array", "tickvals": list(range(len(best))), "ticktext": named, "autorange": "reversed",
                "showgrid": False, "tickfont": {"size": 12}},
         coloraxis={"cmin": 0, "cmax": max(1e-6, float(record.strongest[best].max()))},
-        height=170 + 30 * len(best) + above, margin={"l": 10, "r": 10, "t": above + 20, "b": 70},
+        height=60 + 30 * len(best),
     )  # fmt: skip
-    return figure
 
 
 def _some(words: Sequence[str]) -> str:
@@ -83,19 +81,17 @@ def highway(record: Highways, *, layer: int) -> go.Figure:
         f"{theme.printable(record.model)}, highway layer {layer}: {len(order)} units",
         f"mean of T: {gates.mean():.2f}; above a half in {int((gates > 0.5).sum())} units, below a tenth in {int((gates < 0.1).sum())}",
     )
-    above = theme.space_above(*notes) + 14
-    figure.update_yaxes(range=[0, 1.02], title_text="T(x)", automargin=True, row=1, col=1)
+    figure.update_yaxes(range=[0, 1.02], title_text="T(x)", row=1, col=1)
     figure.update_yaxes(
-        tickmode="array", tickvals=list(range(len(names))), ticktext=names, autorange="reversed", automargin=True, showgrid=False,
+        tickmode="array", tickvals=list(range(len(names))), ticktext=names, autorange="reversed", showgrid=False,
         row=2, col=1,
     )  # fmt: skip
     figure.update_xaxes(showticklabels=False, showgrid=False)
     figure.update_xaxes(title_text="units, by their gate", row=2, col=1)
-    figure.update_layout(
-        title=theme.title(f"A highway layer on “{theme.label(record.word)}”", *notes), height=above + 520, showlegend=False,
-        margin={"l": 10, "r": 10, "t": above, "b": 120}, **theme.signed_below(values),
+    return figure.update_layout(
+        title=theme.title(f"A highway layer on “{theme.label(record.word)}”", *notes), height=400, showlegend=False,
+        **theme.colours(values, signed=True),
     )  # fmt: skip
-    return figure
 
 
 def _gated(gates: np.ndarray, values: np.ndarray, named: tuple[list[str], np.ndarray]) -> go.Figure:
@@ -129,22 +125,19 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
     for side in range(2):
         bar, texts = _guesses(record, side, place)
         figure.add_trace(bar, row=1, col=1 + side)
-        ticks = {"tickvals": list(range(len(texts))), "ticktext": texts, "autorange": "reversed", "automargin": True}
+        ticks = {"tickvals": list(range(len(texts))), "ticktext": texts, "autorange": "reversed"}
         figure.update_yaxes(**ticks, row=1, col=1 + side)
-        figure.update_xaxes(range=[0, 1], title_text="P", automargin=True, row=1, col=1 + side)
+        figure.update_xaxes(range=[0, 1], title_text="P", row=1, col=1 + side)
     truth = [f"{value:.3f}" if value == value else "–" for value in record.truth[:, place]]
     notes = (
         f"{before} [ {words[place]} ] {after}",
         f"P({words[place]}): {truth[0]} from the left, {truth[1]} from the right",
         theme.unseen_note(record.tokens),
     )
-    above = theme.space_above(*notes) + 36
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"Two models at position {place}", *notes),
-        height=260 + above,
-        margin={"l": 10, "r": 20, "t": above, "b": 60},
+        height=200,
     )
-    return figure
 
 
 def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str]]:
@@ -178,14 +171,11 @@ def halves(record: Sequence[Trace], *, place: int, layer: int) -> go.Figure:
     texts = [" ".join(text for text, special in tokens if not special) for tokens in later]
     unseen = theme.unseen_note(before.source) or theme.unseen_note(after.source)
     notes = (changed, f"after it: “{texts[0]}”, then “{texts[1]}”", unseen)
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
-        title=theme.title(f"“{theme.label(before.source.texts[place])}” in layer {layer}", *notes), height=340 + above, bargap=0,
-        xaxis={"title": {"text": "dimension"}, "range": [-1, 2 * wide], "automargin": True},
-        yaxis={"title": {"text": "|Δh|"}, "rangemode": "tozero", "automargin": True},
-        margin={"l": 10, "r": 20, "t": above, "b": 110}, legend={"y": -0.3},
+    return figure.update_layout(
+        title=theme.title(f"“{theme.label(before.source.texts[place])}” in layer {layer}", *notes), height=230, bargap=0,
+        xaxis={"title": "dimension", "range": [-1, 2 * wide]},
+        yaxis={"title": "|Δh|", "rangemode": "tozero"},
     )  # fmt: skip
-    return figure
 
 
 def _two_halves(moved: Mapping[str, np.ndarray]) -> go.Figure:
@@ -235,15 +225,12 @@ def contexts(record: Contexts, *, layer: int) -> go.Figure:
             hovertemplate="%{customdata[0]}<br><i>nearest:</i> %{customdata[1]}<extra></extra>",
         )  # fmt: skip
     notes = _agreement(record, layer)
-    above = theme.space_above(*notes) + 14
     room = max(1e-3, float(np.abs(points).max())) * 1.15
-    figure.update_layout(
-        title=theme.title(f"“{theme.label(record.word)}” in layer {layer}", *notes), height=440 + above,
-        xaxis={"range": [-room, room], "title": {"text": "first principal component"}, "automargin": True},
-        yaxis={"range": [-room, room], "title": {"text": "second principal component"}, "automargin": True},
-        margin={"l": 10, "r": 10, "t": above, "b": 130},
+    return figure.update_layout(
+        title=theme.title(f"“{theme.label(record.word)}” in layer {layer}", *notes), height=310,
+        xaxis={"range": [-room, room], "title": "first principal component"},
+        yaxis={"range": [-room, room], "title": "second principal component"},
     )  # fmt: skip
-    return figure
 
 
 def _agreement(record: Contexts, layer: int) -> tuple[str, ...]:

@@ -44,20 +44,17 @@ def under(record: UnderMasks, *, mask: str, layer: str, head: int) -> go.Figure:
     for number, name in enumerate(dict.fromkeys((OWN, mask))):
         figure.add_trace(_bar(record, name, number), row=2, col=1)
     notes = (*(_mean(record, name) for name in dict.fromkeys((OWN, mask))), f"{layer}, head {head}", theme.unseen_note(rows))
-    above = theme.space_above(*notes) + 24
     for number in (1, 2):
         figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, row=1, col=number)
-        figure.update_yaxes(**{**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]}, row=1, col=number)
+        figure.update_yaxes(**theme.downwards(rows), row=1, col=number)
     figure.update_yaxes(showticklabels=False, row=1, col=2)
     figure.update_xaxes(**theme.token_axis(record.wanted), tickangle=-60, row=2, col=1)
     figure.update_yaxes(title="nats", rangemode="tozero", row=2, col=1)
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{theme.label(record.model)} under the mask “{mask}”", *notes),
         coloraxis={"cmin": 0, "cmax": 1, "showscale": False}, coloraxis2={"cmin": -1, "cmax": 1, "showscale": False},
-        height=above + side + BARS + names + 150, margin={"l": 10, "r": 10, "t": above, "b": 150}, barmode="group",
-        legend={"y": -140 / (side + BARS + names), "yanchor": "top"},
+        height=side + BARS + names, barmode="group",
     )  # fmt: skip
-    return figure
 
 
 def _seen(allowed: np.ndarray) -> go.Heatmap:
@@ -121,15 +118,12 @@ def held(record: HeldLosses, *, where: str) -> go.Figure:
             for name, values in zip(MASKS, means, strict=True)
         ),
     )
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Loss on new stories, by mask", *notes),
         xaxis={"showgrid": False, "title": "mask", "tickvals": list(range(len(MASKS))), "ticktext": list(MASKS)},
         yaxis={"title": "nats per token", "rangemode": "tozero"},
-        height=440 + theme.space_above(*notes),
-        margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 110},
-        legend={"y": -0.22, "yanchor": "top"},
+        height=330,
     )
-    return figure
 
 
 def _dots(name: str, values: np.ndarray, number: int) -> list[go.Scatter]:

@@ -40,16 +40,15 @@ def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
             hovertemplate=f"<b>%{{y}}</b> … <b>%{{x}}</b><br>{PARTS[shows]} = <b>%{{z:.4g}}</b><extra></extra>", **theme.gaps(cells),
         )
     )  # fmt: skip
-    above, size = theme.space_above(*notes) + 90, max(220, 30 * len(record.tokens))
     summed = np.stack([np.where(record.legal, _part(record, part)[..., n], np.nan) for part in PARTS if part != "probability"])
-    below = theme.signed_below(summed) if signed else theme.colours_below(cells)  # a sum and its parts have one scale
-    figure.update_layout(
+    below = (
+        theme.colours(summed, signed=True) if signed else theme.colours(cells, signed=False)
+    )  # a sum and its parts have one scale
+    return figure.update_layout(
         title=theme.title(f"Spans: {shows}" + ("" if record.one_answer else f", class {theme.printable(label)}"), *notes),
-        xaxis={**theme.token_axis(record.tokens), "side": "top", "tickangle": -60},
-        yaxis={**theme.token_axis(record.tokens), "range": [len(record.tokens) - 0.5, -0.5]},
-        height=above + size + 90, margin={"l": 10, "r": 20, "t": above, "b": 80}, **below,
+        **theme.token_axes(record.tokens, record.tokens),
+        height=max(220, 30 * len(record.tokens)), **below,
     )  # fmt: skip
-    return figure
 
 
 def _part(record: SpanTable, shows: str) -> np.ndarray:
@@ -84,15 +83,12 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
             hovertemplate="<b>%{y}</b> → <b>%{x}</b><br>%{z:.4f}<extra></extra>", **theme.gaps(values),
         )
     )  # fmt: skip
-    above, size = theme.space_above(*notes) + 90, max(220, 30 * len(rows))
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"Layer {layer}, head {head}: {shows}", *notes),
-        xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
-        yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
-        height=above + size + 90, margin={"l": 10, "r": 20, "t": above, "b": 80},
-        **(theme.signed_below(values) if signed else theme.weights_below()),
+        **theme.token_axes(rows, columns),
+        height=max(220, 30 * len(rows)),
+        **(theme.colours(values, signed=True) if signed else theme.colours_of_weights()),
     )  # fmt: skip
-    return figure
 
 
 def moved(record: TaskChange, *, stream: str) -> go.Figure:
@@ -111,13 +107,11 @@ def moved(record: TaskChange, *, stream: str) -> go.Figure:
             hovertemplate="layer %{y}, <b>%{x}</b><br>moved by <b>%{z:.3f}</b> of its length<extra></extra>",
         )
     )  # fmt: skip
-    above = theme.space_above(*notes) + 20
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("How far each state moved", *notes),
         xaxis={**theme.token_axis(rows), "tickangle": -60}, yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
-        height=above + 220 + 40 * len(values), margin={"l": 60, "r": 20, "t": above, "b": 160}, **theme.colours_below(values),
+        height=60 + 40 * len(values), **theme.colours(values, signed=False),
     )  # fmt: skip
-    return figure
 
 
 def _said(record: TaskChange) -> str:
@@ -156,13 +150,10 @@ def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figur
         hovertemplate="most frequent answer: <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
     notes = (theme.printable(held[0].task), f"{held[0].counts[0]} examples to learn from, {held[0].counts[1]} new ones")
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
-        title=theme.title("Layer probes", *notes), height=340 + above,
-        xaxis={**WHOLE, "title": "layer"}, yaxis={"title": held[0].metric, "automargin": True},
-        margin={"l": 10, "r": 20, "t": above, "b": 120}, legend={"y": -0.28},
+    return figure.update_layout(
+        title=theme.title("Layer probes", *notes), height=220,
+        xaxis={**WHOLE, "title": "layer"}, yaxis={"title": held[0].metric},
     )  # fmt: skip
-    return figure
 
 
 def _probes_of(record: object) -> tuple[LayerProbes, ...]:
@@ -191,14 +182,12 @@ def confusion(record: Answers) -> go.Figure:
             hovertemplate="label %{y}, answer %{x}: <b>%{text}</b> (%{z:.1%} of the label)<extra></extra>",
         )
     )  # fmt: skip
-    above = theme.space_above(*notes) + 20
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Label and answer", *notes),
-        xaxis={"title": "answer", "automargin": True, "tickangle": -45},
-        yaxis={"title": "label", "autorange": "reversed", "automargin": True},
-        height=above + 230 + 42 * len(names), margin={"l": 10, "r": 20, "t": above, "b": 180}, **theme.colours_below(shares),
+        xaxis={"title": "answer", "tickangle": -45},
+        yaxis={"title": "label", "autorange": "reversed"},
+        height=50 + 42 * len(names), **theme.colours(shares, signed=False),
     )  # fmt: skip
-    return figure
 
 
 def slices(record: Answers) -> go.Figure:
@@ -224,13 +213,10 @@ def slices(record: Answers) -> go.Figure:
         hovertemplate="all: <b>%{x:.3f}</b><extra></extra>",
     )  # fmt: skip
     notes = (theme.printable(record.task), f"{len(record.gold)} answers, {whole:.3f} of them right")
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
-        title=theme.title("Right answers by part", *notes), height=above + 110 + 36 * len(names),
-        xaxis={"title": "share of right answers", "range": [0, 1.02]}, yaxis={"autorange": "reversed", "automargin": True},
-        margin={"l": 10, "r": 20, "t": above, "b": 110}, legend={"y": -0.25},
+    return figure.update_layout(
+        title=theme.title("Right answers by part", *notes), height=36 * len(names),
+        xaxis={"title": "share of right answers", "range": [0, 1.02]}, yaxis={"autorange": "reversed"},
     )  # fmt: skip
-    return figure
 
 
 def of_spans(record: SpanTable) -> Mapping[str, Control]:

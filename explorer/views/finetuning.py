@@ -46,14 +46,11 @@ def labels(record: LabelCurves, *, task: str) -> go.Figure:
     )  # fmt: skip
     ticks = {"tickmode": "array", "tickvals": counts, "ticktext": [str(count) for count in counts]}
     notes = (theme.printable(task), record.note)
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
-        title=theme.title("Score by number of labels", *notes), height=430 + above,
-        xaxis={"title": {"text": "labelled texts"}, "type": "log", "automargin": True, **ticks},
-        yaxis={"title": {"text": record.metrics[row]}, "automargin": True},
-        margin={"l": 10, "r": 20, "t": above, "b": 150}, legend={"y": -0.28},
+    return figure.update_layout(
+        title=theme.title("Score by number of labels", *notes), height=280,
+        xaxis={"title": "labelled texts", "type": "log", **ticks},
+        yaxis={"title": record.metrics[row]},
     )  # fmt: skip
-    return figure
 
 
 def gains(record: LabelCurves, *, model: str, count: int) -> go.Figure:
@@ -86,13 +83,10 @@ def gains(record: LabelCurves, *, model: str, count: int) -> go.Figure:
         f"{theme.printable(model)}, {count} labelled texts; intervals apart on {len(clear)} of {len(rows)} tasks",
         record.note,
     )
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
-        title=theme.title("Pre-trained, from scratch", *notes), height=ROW * len(rows) + 130 + above,
-        xaxis={"title": {"text": "score on new texts"}, "automargin": True}, yaxis={"autorange": "reversed", "automargin": True},
-        margin={"l": 10, "r": 20, "t": above, "b": 130}, legend={"y": -0.3},
+    return figure.update_layout(
+        title=theme.title("Pre-trained, from scratch", *notes), height=ROW * len(rows),
+        xaxis={"title": "score on new texts"}, yaxis={"autorange": "reversed"},
     )  # fmt: skip
-    return figure
 
 
 def _apart(record: LabelCurves, mine: list[int], place: int) -> list[str]:
@@ -136,13 +130,10 @@ def glue(record: TaskTable, *, task: str) -> go.Figure:
         )  # fmt: skip
     metric = "mean of all metrics" if whole else record.metrics[record.tasks.index(task)]
     notes = (theme.printable(task), record.note)
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
-        title=theme.title("MiniGLUE", *notes), height=36 * len(rows) + (80 if whole else 130) + above,
-        xaxis={"title": {"text": metric}, "automargin": True}, yaxis={"autorange": "reversed", "automargin": True},
-        margin={"l": 10, "r": 20, "t": above, "b": 70 if whole else 120}, legend={"y": -0.28},
+    return figure.update_layout(
+        title=theme.title("MiniGLUE", *notes), height=36 * len(rows),
+        xaxis={"title": metric}, yaxis={"autorange": "reversed"},
     )  # fmt: skip
-    return figure
 
 
 EVERY = "all tasks"

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Attention, Generation, Tokens
 from explorer.views import theme
-from explorer.views.attention import frame, place, place_number, remarks
+from explorer.views.attention import high, place, place_number, remarks
 from explorer.views.view import Choice, Control, Range, Toggle, View, by_name, only
 
 COMPUTED, REUSED = 1.0, 0.35
@@ -45,10 +45,9 @@ def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figur
     )  # fmt: skip
     return figure.update_layout(
         title=theme.title(f"{layer}, head {head}, as the text grows", *notes),
-        xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
-        yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
+        **theme.token_axes(rows, columns),
         **theme.colours_of_weights(),
-        **frame(len(rows), columns, notes),
+        height=high(len(rows)),
     )
 
 
@@ -90,13 +89,12 @@ def cache(record: Generation, *, cached: bool) -> go.Figure:
     figure = go.Figure(_cells(shown))
     if source is not None:
         figure.add_trace(_border(len(source) - 0.5, len(record.rows)))
-    places = {"tickvals": list(range(len(names))), "ticktext": names, "range": [-0.5, len(names) - 0.5]}
     return figure.update_layout(
         title=theme.title("What is computed, and what is reused", *notes),
-        xaxis={**theme.token_axis(rows), **places, "side": "top", "tickangle": -60},
-        yaxis=_step_axis(len(record.rows)),
+        xaxis=theme.named_axis(names, side="top", tickangle=-60, tickfont=theme.token_axis(rows)["tickfont"]),
+        yaxis=theme.named_axis([str(n) for n in range(len(record.rows))], down=True, title="step"),
         coloraxis={"cmin": 0, "cmax": 1, "showscale": False},
-        **frame(len(record.rows), rows, notes),
+        height=high(len(record.rows)),
     )
 
 
@@ -115,15 +113,6 @@ def _border(edge: float, steps: int) -> go.Scatter:
         x=[edge, edge], y=[-0.5, steps - 0.5], mode="lines", line={"width": 3}, meta=1, hoverinfo="skip", showlegend=False,
         name="source | target",
     )  # fmt: skip
-
-
-def _step_axis(steps: int) -> dict[str, object]:
-    """One row for each step, from the top."""
-    numbers = list(range(steps))
-    return {
-        "title": {"text": "step"}, "tickmode": "array", "tickvals": numbers, "ticktext": [str(n) for n in numbers],
-        "range": [steps - 0.5, -0.5], "showgrid": False, "automargin": True,
-    }  # fmt: skip
 
 
 def _own_part(record: Generation, count: int, cached: bool) -> np.ndarray:

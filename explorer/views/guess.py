@@ -35,18 +35,16 @@ def guess(record: Guess, *, place: str) -> go.Figure:
         f"{theme.printable(record.model)} reads: {_around(record, at)}",
         theme.unseen_note(record.corruption.original),
     )
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"Which token is at position {at}?", *notes),
-        xaxis={"title": {"text": "probability"}, "range": [0, min(1.25, 1.25 * max(shares))], "tickformat": ".0%", "nticks": 6},
+        xaxis={"title": "probability", "range": [0, min(1.25, 1.25 * max(shares))], "tickformat": ".0%", "nticks": 6},
         yaxis={
-            "tickmode": "array", "tickvals": list(range(len(names))), "automargin": True, "tickfont": {"size": 18},
+            "tickmode": "array", "tickvals": list(range(len(names))), "tickfont": {"size": 18},
             "ticktext": [f"{name} ✓" if ok else name for name, ok in zip(names, right, strict=True)],
             "range": [len(names) - 0.4, -0.6],
         },
-        barmode="overlay", height=above + 44 * len(names) + 130, margin={"l": 10, "r": 10, "t": above, "b": 130},
+        barmode="overlay", height=44 * len(names),
     )  # fmt: skip
-    return figure
 
 
 def _bars(names: list[str], shares: list[float], right: list[bool], wanted: bool) -> go.Bar:
@@ -78,14 +76,12 @@ def surprises(record: Guess) -> go.Figure:
         f"mean {record.loss / scored.sum():.2f}",
         theme.unseen_note(tokens),
     )
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"The loss of {theme.printable(record.model)} by token", *notes),
         xaxis={**theme.token_axis(tokens), "tickangle": -60},
-        yaxis={"title": {"text": "−log P (nats)"}, "rangemode": "tozero", "automargin": True},
-        barmode="overlay", legend={"y": -0.5}, height=320 + above, margin={"l": 10, "r": 10, "t": above, "b": 130},
+        yaxis={"title": "−log P (nats)", "rangemode": "tozero"},
+        barmode="overlay", height=200,
     )  # fmt: skip
-    return figure
 
 
 def _columns(record: Guess, held: np.ndarray, wanted: bool) -> go.Bar:
@@ -124,17 +120,15 @@ def copied(record: Copied, *, place: str, temperature: float) -> go.Figure:
         f"both read: {_around(record, at)}",
         theme.unseen_note(record.corruption.original),
     )
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"Teacher and student at position {at}", *notes),
-        xaxis={"title": {"text": "probability"}, "range": [0, min(1.25, 1.25 * float(shares.max()))], "tickformat": ".0%", "nticks": 6},
+        xaxis={"title": "probability", "range": [0, min(1.25, 1.25 * float(shares.max()))], "tickformat": ".0%", "nticks": 6},
         yaxis={
-            "tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "automargin": True,
+            "tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names,
             "tickfont": {"size": 18}, "range": [len(names) - 0.4, -0.6],
         },
-        barmode="group", bargap=0.3, height=above + 60 * len(names) + 130, margin={"l": 10, "r": 10, "t": above, "b": 130},
+        barmode="group", bargap=0.3, height=60 * len(names),
     )  # fmt: skip
-    return figure
 
 
 def _one_of_two(who: int, shares: np.ndarray, names: list[str], model: str) -> go.Bar:

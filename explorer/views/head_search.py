@@ -49,14 +49,12 @@ def heads_that_find(record: HeadSearch) -> go.Figure:
             error_x=None if below is None else {"array": np.zeros(len(rows)), "arrayminus": below, "thickness": 2, "width": 5},
             hovertemplate=f"{name}: <b>%{{x:.1%}}</b><extra></extra>",
         )  # fmt: skip
-    figure.update_layout(
-        title=theme.title(f"Heads of {theme.printable(record.model)} that find a hidden word"), height=204 + ROW * len(rows),
-        xaxis={"title": {"text": "right"}, "range": [0, 1.02], "tickformat": ".0%", "automargin": True},
-        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": row_labels(record), "autorange": "reversed", "automargin": True,
+    return figure.update_layout(
+        title=theme.title(f"Heads of {theme.printable(record.model)} that find a hidden word"), height=ROW * len(rows),
+        xaxis={"title": "right", "range": [0, 1.02], "tickformat": ".0%"},
+        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": row_labels(record), "autorange": "reversed",
                "tickfont": {"size": 13}},
-        legend=theme.at_foot(), margin={"l": 10, "r": 20, "t": 64, "b": 140},
     )  # fmt: skip
-    return figure
 
 
 VIEWS = by_name(

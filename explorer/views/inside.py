@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Gradient, HeadStatistics, Lens, Trace, Visibility
 from explorer.views import theme
-from explorer.views.attention import frame, has_attention
+from explorer.views.attention import has_attention, high
 from explorer.views.sums import WAYS, joined, summed
 from explorer.views.view import Choice, Control, Toggle, View, by_name, only
 
@@ -53,15 +53,13 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
     notes = (f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{stream}: {len(held)} layers × {heads} heads", *notes),
         xaxis={**_tiled(heads, columns + 1), "title": "head"},
         yaxis={**_tiled(len(held), high), "title": "layer", "autorange": "reversed"},
-        coloraxis={"cmin": 0, "cmax": 255, "colorbar": {"y": -60 / size, **ticks}},
-        height=theme.space_above(*notes) + 130 + size,
-        margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 130},
+        coloraxis={"cmin": 0, "cmax": 255, "colorbar": ticks},
+        height=size,
     )  # fmt: skip
-    return figure
 
 
 def _below(said: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:
@@ -104,15 +102,12 @@ def together(trace: Trace, *, stream: str, way: str, words: bool, special: bool)
     notes = (WAYS[way], theme.unseen_note(rows), *trace.notes)
     heat = go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", **theme.gaps(values), name=way,
                       hovertemplate=f"{PAIR}<b>%{{z:.4g}}</b><extra></extra>")  # fmt: skip
-    figure = go.Figure(heat)
-    figure.update_layout(
+    return go.Figure(heat).update_layout(
         title=theme.title(f"{stream}, all layers: {way}", *notes),
-        xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
-        yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
+        **theme.token_axes(rows, columns),
         **theme.colours(values, signed=False),
-        **frame(len(rows), columns, notes),
+        height=high(len(rows)),
     )
-    return figure
 
 
 def through(record: Lens, *, shown: str) -> go.Figure:
@@ -138,17 +133,13 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         heat.update(text=said, texttemplate="%{text}", textfont={"size": 14})
     names = ["embeddings", *(f"layer {n}" for n in range(len(record.texts) - 1))]
     notes = (f"last layer against the model's own logits: {record.gap:.0e}", theme.unseen_note(record.tokens))
-    above, rows = theme.space_above(*notes) + 30, len(record.tokens)
-    figure = go.Figure(heat)
-    figure.update_layout(
+    return go.Figure(heat).update_layout(
         title=theme.title(f"If {theme.label(record.model)} ended here", *notes),
-        xaxis={"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "side": "top"},
-        yaxis={**theme.token_axis(record.tokens), "range": [rows - 0.5, -0.5]},
-        coloraxis={"cmin": 0, "cmax": 1, "colorbar": {"yref": "container", "y": 0.02, "yanchor": "bottom"}},
-        height=above + 70 + int(min(1200, (58 if three else 26) * max(rows, 8))),
-        margin={"l": 10, "r": 20, "t": above, "b": 70},
+        xaxis=theme.named_axis(names, side="top"),
+        yaxis=theme.downwards(record.tokens),
+        coloraxis={"cmin": 0, "cmax": 1},
+        height=int(min(1200, (58 if three else 26) * max(len(record.tokens), 8))),
     )
-    return figure
 
 
 def _stacked(guesses: Sequence[str]) -> str:
@@ -186,16 +177,13 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
         f"the model predicts “{theme.label(record.piece)}” at position {record.row} with probability {np.exp(record.logp):.3f}"
     )
     notes = (said, _added(record), theme.unseen_note(record.tokens))
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Gradient and attention", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
         yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "scaled to a maximum of 1"},
         barmode="group",
-        height=430 + theme.space_above(*notes),
-        margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 160},
-        legend=theme.at_foot(),
+        height=270,
     )
-    return figure
 
 
 def _added(record: Gradient) -> str:
@@ -226,14 +214,12 @@ def seen(record: Visibility) -> go.Figure:
         go.Heatmap(z=shown.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(shown), name="log10",
                    hovertemplate="state of <b>%{y}</b>, token <b>%{x}</b><br>10^<b>%{z:.2f}</b><extra></extra>")
     )  # fmt: skip
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"What the last states of {theme.label(record.model)} depend on", *notes),
-        xaxis={**theme.token_axis(record.columns), "side": "top", "tickangle": -60},
-        yaxis={**theme.token_axis(record.rows), "range": [len(record.rows) - 0.5, -0.5]},
+        **theme.token_axes(record.rows, record.columns),
         coloraxis={"cmin": float(np.nanmin(shown)), "cmax": float(np.nanmax(shown))},
-        **frame(len(record.rows), record.columns, notes),
+        height=high(len(record.rows)),
     )
-    return figure
 
 
 def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
@@ -257,15 +243,13 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
     if measure in record.even:
         notes.append(f"uniform attention: {round(record.even[measure], 2) + 0.0:.2f}; largest here: {values.max():.2f}")
     whole = {"tickmode": "linear", "dtick": 1, "showgrid": False}
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(measure, *notes),
         xaxis={**whole, "title": "head"},
         yaxis={**whole, "title": "layer", "autorange": "reversed"},
-        **theme.colours_below(values),
-        height=280 + 44 * len(values),
-        margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 110},
+        **theme.colours(values, signed=False),
+        height=70 + 44 * len(values),
     )
-    return figure
 
 
 def streams(trace: Trace, *, own: bool = False) -> tuple[str, ...]:

@@ -43,18 +43,15 @@ def likeness(record: LayerLikeness) -> go.Figure:
         z=values.astype(np.float32), coloraxis="coloraxis", name="CKA", hoverongaps=False, **theme.gaps(values), **written,
         hovertemplate=f"{first}, layer %{{y}}; {second}, layer %{{x}}<br>CKA <b>%{{z:.3f}}</b><extra></extra>",
     )  # fmt: skip
-    above, size = theme.space_above(*notes) + 20, 46 * max(len(rows), 4)
-    axis = {"tickmode": "array", "automargin": True, "showgrid": False}
-    figure = go.Figure(heat)
-    figure.update_layout(
+    axis = {"tickmode": "array", "showgrid": False}
+    return go.Figure(heat).update_layout(
         title=theme.title("Which layers are alike?", *notes),
-        xaxis={**axis, "tickvals": list(range(len(columns))), "ticktext": columns, "title": {"text": f"layer of {second}"}},
-        yaxis={**axis, "tickvals": list(range(len(rows))), "ticktext": rows, "title": {"text": f"layer of {first}"},
+        xaxis={**axis, "tickvals": list(range(len(columns))), "ticktext": columns, "title": f"layer of {second}"},
+        yaxis={**axis, "tickvals": list(range(len(rows))), "ticktext": rows, "title": f"layer of {first}",
                "autorange": "reversed"},
-        height=above + size + 150, margin={"l": 60, "r": 10, "t": above, "b": 120},
-        **theme.colours_below(np.ones(1)),
+        height=30 + 46 * max(len(rows), 4),
+        **theme.colours(np.ones(1), signed=False),
     )  # fmt: skip
-    return figure
 
 
 def space(record: WordStates, *, layer: int, shows: str) -> go.Figure:
@@ -78,18 +75,14 @@ def space(record: WordStates, *, layer: int, shows: str) -> go.Figure:
         f"{len(shares)} principal components keep {shares.sum():.0%} of the variance",
     )
     axes = [f"{ORDER[n]} component ({share:.0%})" for n, share in enumerate(shares)]
-    above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title("Words in the space of a layer", *notes), height=500 + above + 26 * (1 + len(kinds) // 4),
-        margin={"l": 10, "r": 10, "t": above, "b": 70 + 26 * (1 + len(kinds) // 4)}, showlegend=len(kinds) > 1,
-        legend={"y": -0.16 if len(shares) == 2 else 0, "itemsizing": "constant"},
+        title=theme.title("Words in the space of a layer", *notes), height=430,
+        showlegend=len(kinds) > 1,
     )  # fmt: skip
     if len(shares) == 2:
-        figure.update_layout(
-            xaxis={"title": {"text": axes[0]}, "automargin": True}, yaxis={"title": {"text": axes[1]}, "automargin": True}
-        )
+        figure.update_layout(xaxis={"title": axes[0]}, yaxis={"title": axes[1]})
     else:
-        titled = {f"{way}axis": {"title": {"text": name}} for way, name in zip("xyz", axes, strict=True)}
+        titled = {f"{way}axis": {"title": name} for way, name in zip("xyz", axes, strict=True)}
         figure.update_layout(scene={**titled, "aspectmode": "cube"})
     return figure
 

@@ -73,15 +73,12 @@ def growth(steps: Sequence[Merge]) -> go.Figure:
         )
         figure.add_trace(line)
     notes = (f"measured on the {len(steps):,} merges of this page",)
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Tokens per word as the vocabulary grows", *notes),
-        xaxis={"title": {"text": "tokens in the vocabulary"}, "automargin": True},
-        yaxis={"title": {"text": "tokens per word"}, "rangemode": "tozero", "automargin": True},
-        legend={"y": 1.02, "yanchor": "bottom"},
-        height=440,
-        margin={"l": 10, "r": 20, "t": theme.space_above(*notes) + 40, "b": 60},
+        xaxis={"title": "tokens in the vocabulary"},
+        yaxis={"title": "tokens per word", "rangemode": "tozero"},
+        height=260,
     )
-    return figure
 
 
 NAMES = {"count": "by count", "score": "by the score"}

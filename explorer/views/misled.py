@@ -35,17 +35,13 @@ def nearer(record: Nearer, *, kind: str) -> go.Figure:
     )  # fmt: skip
     text, same, another = (theme.printable(said) for said in record.examples[at])
     notes = (f"such as: {text}", f"the same event: {same}", f"another event: {another}", theme.printable(record.note))
-    above = theme.space_above(*notes) + 14
     figure = go.Figure(bar)
     figure.add_vline(x=GUESSING, line_dash="dot", line_width=2)
-    figure.update_layout(
-        title=theme.title(f"Which is nearer: {theme.printable(kind)}", *notes), height=above + 52 * len(rows) + 70,
-        xaxis={"title": {"text": "same event nearer"}, "range": [0, 1.02], "tickformat": ".0%", "automargin": True},
-        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True,
-               "tickfont": {"size": 13}},
-        margin={"l": 10, "r": 20, "t": above, "b": 60},
+    return figure.update_layout(
+        title=theme.title(f"Which is nearer: {theme.printable(kind)}", *notes), height=52 * len(rows),
+        xaxis={"title": "same event nearer", "range": [0, 1.02], "tickformat": ".0%"},
+        yaxis={**theme.named_axis(names, down=True), "tickfont": {"size": 13}},
     )  # fmt: skip
-    return figure
 
 
 def kinds_of(record: Nearer) -> Mapping[str, Control]:

@@ -107,8 +107,7 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
     figure = _dressed(figure, "The path of each task", notes, "", (-0.12, 1.0))
     figure.update_xaxes(visible=False, range=[-0.15, 1.15])
     figure.update_yaxes(visible=False)
-    figure.update_layout(height=520 + theme.space_above(*notes))
-    return figure
+    return figure.update_layout(height=320)
 
 
 def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
@@ -178,7 +177,7 @@ def place(record: Bench, **weights: int) -> go.Figure:
     figure = _dressed(figure, "Your mix in the triangle", (), "", (-0.12, 1.0))
     figure.update_xaxes(visible=False, range=[-0.15, 1.15])
     figure.update_yaxes(visible=False)
-    return figure.update_layout(height=430, margin={"t": 50, "b": 70}, legend={"y": -0.05})
+    return figure.update_layout(height=310)
 
 
 def _divided(given: list[int]) -> np.ndarray:
@@ -196,13 +195,12 @@ def _with_vectors(figure: go.Figure, layers: np.ndarray, shares: np.ndarray) -> 
         hovertemplate="%{y}, dimension %{x}: <b>%{z:.3f}</b><extra></extra>",
     )  # fmt: skip
     bare = {"showticklabels": False, "ticks": ""}
-    figure.update_layout(
-        height=figure.layout.height + STRIP, legend={"y": -0.3}, yaxis={"domain": [0, 0.6]}, xaxis={"anchor": "y"},
-        xaxis2={"anchor": "y2", "title": {"text": f"dimensions 0 to {rows.shape[1] - 1} of {layers.shape[1]}"}, **bare},
-        yaxis2={"domain": [0.72, 1], "autorange": "reversed", "automargin": True},
+    return figure.update_layout(
+        height=figure.layout.height + STRIP, yaxis={"domain": [0, 0.6]}, xaxis={"anchor": "y"},
+        xaxis2={"anchor": "y2", "title": f"dimensions 0 to {rows.shape[1] - 1} of {layers.shape[1]}", **bare},
+        yaxis2={"domain": [0.72, 1], "autorange": "reversed"},
         coloraxis2={**theme.colours(layers[:, :SEEN], signed=True)["coloraxis2"], "showscale": False},  # type: ignore[dict-item]
     )  # fmt: skip
-    return figure
 
 
 def _layer(layer: int) -> str:
@@ -214,13 +212,10 @@ def _way(record: Mixes, way: int) -> str:
 
 
 def _dressed(figure: go.Figure, title: str, notes: tuple[str, ...], up: str, span: tuple[float, float]) -> go.Figure:
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
-        title=theme.title(title, *notes), barmode="group", height=470 + above, legend={"y": -0.5},
-        margin={"l": 10, "r": 10, "t": above, "b": 200},
-        xaxis={"automargin": True}, yaxis={"title": {"text": up}, "range": list(span), "automargin": True},
+    return figure.update_layout(
+        title=theme.title(title, *notes), barmode="group", height=270,
+        xaxis={}, yaxis={"title": up, "range": list(span)},
     )  # fmt: skip
-    return figure
 
 
 def steps(record: Mixes) -> Mapping[str, Control]:

@@ -30,14 +30,11 @@ def near(record: Neighbours) -> go.Figure:
     given = [theme.label(word) for word in record.given]
     asked = f"{given[0]} : {given[1]} = {given[2]} : ?" if len(given) == 3 else given[0]
     notes = (f"{theme.printable(record.model)}, the nearest {len(words)}",)
-    above = theme.space_above(*notes) + 14
     ticks = {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": words}
-    figure.update_layout(
-        title=theme.title(f"Near “{asked}”", *notes), xaxis={"title": {"text": "cosine"}, "automargin": True},
-        yaxis={**ticks, "autorange": "reversed", "automargin": True}, height=120 + 30 * max(3, len(words)) + above,
-        margin={"l": 10, "r": 20, "t": above, "b": 60},
+    return figure.update_layout(
+        title=theme.title(f"Near “{asked}”", *notes), xaxis={"title": "cosine"},
+        yaxis={**ticks, "autorange": "reversed"}, height=60 + 30 * max(3, len(words)),
     )  # fmt: skip
-    return figure
 
 
 VIEWS = by_name(

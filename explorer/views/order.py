@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Shuffle
 from explorer.views import theme
-from explorer.views.attention import underneath
+from explorer.views.attention import high
 from explorer.views.view import Choice, Control, Range, View, by_name, only
 
 WAYS = {"with": "with positions", "without": "without positions"}
@@ -41,7 +41,7 @@ def order(record: Shuffle) -> go.Figure:
         figure.add_trace(heat, row=number + 1, col=1)
     states = ["input embeddings", *(f"after layer {n}" for n in range(len(record.moved["with"]) - 1))]
     figure.update_xaxes(**theme.token_axis(record.tokens), tickangle=-60)
-    figure.update_yaxes(tickvals=list(range(len(states))), ticktext=states, range=[len(states) - 0.5, -0.5], automargin=True)
+    figure.update_yaxes(theme.named_axis(states, down=True))
     notes = (
         f"largest change: {top:.2g} with positions, {np.nanmax(record.moved['without']):.1g} without",
         _new_order(record),
@@ -49,8 +49,7 @@ def order(record: Shuffle) -> go.Figure:
     )
     colours = {"coloraxis": {"cmin": 0, "cmax": top}}
     heading = theme.title(f"Another order: {theme.printable(record.model)}, {record.family}", *notes)
-    figure.update_layout(title=heading, **underneath(colours, 2 * height + 40, record.tokens, notes, right=20))
-    return figure
+    return figure.update_layout(title=heading, height=2 * height + 40, **colours)
 
 
 def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Figure:
@@ -75,13 +74,12 @@ def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Fi
         figure.add_trace(heat, row=1, col=number + 1)
     count = len(record.tokens)
     figure.update_xaxes(**theme.token_axis(record.tokens), tickangle=-60)
-    figure.update_yaxes(**{**theme.token_axis(record.tokens), "range": [count - 0.5, -0.5]})
+    figure.update_yaxes(**theme.downwards(record.tokens))
     gap = float(np.abs(both[1] - both[0]).max())
     notes = (f"layer {layer}, head {head} · largest difference {gap:.2g}", theme.unseen_note(record.tokens))
     colours = {"coloraxis": {"cmin": 0, "cmax": float(both.max())}}
     heading = theme.title(f"Attention of {theme.printable(record.model)} {positions}", *notes)
-    figure.update_layout(title=heading, **underneath(colours, int(min(900, 27 * max(count, 10))), record.tokens, notes))
-    return figure
+    return figure.update_layout(title=heading, height=high(count, 10), **colours)
 
 
 def _short(value: float) -> str:

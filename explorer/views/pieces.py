@@ -119,16 +119,13 @@ def segments(parts: Sequence[Tokens]) -> go.Figure:
         figure.add_trace(bars)
     notes = (f"{text.sum():,} tokens of the text, {special.sum():,} special tokens, {len(parts)} segments",)
     longest = max(len(part) for part in parts)
-    figure.update_layout(
+    return figure.update_layout(
         barmode="stack",
         title=theme.title(f"Segments of at most {longest} tokens", *notes),
-        xaxis={"title": {"text": "segment"}, "dtick": max(1, len(parts) // 12), "automargin": True},
-        yaxis={"title": {"text": "tokens"}, "range": [0, 1.1 * longest], "automargin": True},
-        legend={"y": 1.02, "yanchor": "bottom"},
-        height=420,
-        margin={"l": 10, "r": 10, "t": theme.space_above(*notes) + 40, "b": 60},
+        xaxis={"title": "segment", "dtick": max(1, len(parts) // 12)},
+        yaxis={"title": "tokens", "range": [0, 1.1 * longest]},
+        height=240,
     )
-    return figure
 
 
 def match_of(steps: Sequence[Match]) -> Mapping[str, Control]:

@@ -25,8 +25,8 @@ def table(record: Places) -> go.Figure:
     assert record.vectors is not None
     notes = ("rows are positions, columns are dimensions",)
     figure = _heat(record.vectors, f"Position vectors: {theme.printable(record.label)}", notes, "position %{y}, dimension %{x}")
-    figure.update_xaxes(title={"text": "dimension", "standoff": 6}, side="top", automargin=True)
-    figure.update_yaxes(title={"text": "position"}, autorange="reversed", automargin=True)
+    figure.update_xaxes(title="dimension", side="top")
+    figure.update_yaxes(title="position", autorange="reversed")
     return figure
 
 
@@ -86,7 +86,7 @@ def turns(record: Places, *, pair: int, place: int) -> go.Figure:
     )
     figure.update_xaxes(range=[-1.15, 1.15], zeroline=True)
     figure.update_yaxes(range=[-1.15, 1.15], scaleanchor="x", zeroline=True)
-    return figure.update_layout(height=560)
+    return figure.update_layout(height=370)
 
 
 def scores(record: Places, *, head: int) -> go.Figure:
@@ -102,8 +102,8 @@ def scores(record: Places, *, head: int) -> go.Figure:
     figure = _heat(
         record.scores[head], f"Positions and scores: {theme.printable(record.label)}", notes, "query at %{y}, key at %{x}"
     )
-    figure.update_xaxes(title={"text": "position of the key", "standoff": 6}, side="top", automargin=True)
-    figure.update_yaxes(title={"text": "position of the query"}, autorange="reversed", automargin=True)
+    figure.update_xaxes(title="position of the key", side="top")
+    figure.update_yaxes(title="position of the query", autorange="reversed")
     return figure
 
 
@@ -143,22 +143,18 @@ def distances(record: Places) -> go.Figure:
 
 def _heat(values: np.ndarray, heading: str, notes: tuple[str, ...], hover: str) -> go.Figure:
     heat = go.Heatmap(z=values, coloraxis="coloraxis2", hovertemplate=hover + ": <b>%{z:.4g}</b><extra></extra>", name=heading)
-    figure = go.Figure(heat)
-    above = theme.space_above(*notes) + 24
-    figure.update_layout(
-        title=theme.title(heading, *notes), height=560 + above, margin={"l": 10, "r": 20, "t": above, "b": 60},
+    return go.Figure(heat).update_layout(
+        title=theme.title(heading, *notes), height=500,
         **theme.colours(values, signed=True),
     )  # fmt: skip
-    return figure
 
 
 def _drawn(lines: list[go.Scatter], heading: str, notes: tuple[str, ...], across: str, up: str) -> go.Figure:
-    above = theme.space_above(*notes)
     figure = go.Figure(lines)
     return figure.update_layout(
-        title=theme.title(heading, *notes), height=400 + above, margin={"l": 10, "r": 20, "t": above, "b": 110},
-        xaxis={"title": {"text": across, "standoff": 6}, "automargin": True},
-        yaxis={"title": {"text": up}, "automargin": True},
+        title=theme.title(heading, *notes), height=290,
+        xaxis={"title": across},
+        yaxis={"title": up},
     )  # fmt: skip
 
 

@@ -34,13 +34,10 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
         )  # fmt: skip
     logs = ", ".join(f"“{theme.label(word)}” {value:.2f}" for word, value in zip(record.words, record.logp[text], strict=True))
     notes = (f"log P of the verbaliser: {logs}", f"{theme.printable(record.model)}, {len(record.shots)} shots")
-    above = theme.space_above(*notes) + 20
-    figure.update_layout(
-        title=theme.title("The answer to this prompt", *notes), barmode="group", height=380 + above,
-        margin={"l": 10, "r": 10, "t": above, "b": 120}, legend={"y": -0.28},
-        yaxis={"title": {"text": "probability"}, "range": [0, 1.08], "automargin": True}, xaxis={"automargin": True},
+    return figure.update_layout(
+        title=theme.title("The answer to this prompt", *notes), barmode="group", height=260,
+        yaxis={"title": "probability", "range": [0, 1.08]}, xaxis={},
     )  # fmt: skip
-    return figure
 
 
 def forms(record: PromptScores) -> go.Figure:
@@ -71,18 +68,15 @@ def forms(record: PromptScores) -> go.Figure:
     )  # fmt: skip
     low, high = record.accuracy[:, 0].min(), record.accuracy[:, 0].max()
     notes = (f"from {low:.0%} to {high:.0%} right over {len(order)} forms", theme.printable(record.note))
-    above = theme.space_above(*notes) + 14
     names = [_folded(text) for text in texts] if named else []
-    figure.update_layout(
-        title=theme.title(theme.printable(record.title), *notes), height=(64 * len(order) if named else 420) + above + 130,
-        margin={"l": 10, "r": 20, "t": above, "b": 120}, legend={"y": -0.22 if named else -0.2},
-        xaxis={"title": {"text": "right answers"}, "tickformat": ".0%", "automargin": True},
+    return figure.update_layout(
+        title=theme.title(theme.printable(record.title), *notes), height=64 * len(order) if named else 420,
+        xaxis={"title": "right answers", "tickformat": ".0%"},
         yaxis={
             "tickmode": "array", "tickvals": list(rows) if named else [], "ticktext": names, "range": [-0.6, len(order) - 0.4],
-            "automargin": True, "showgrid": named, "title": {"text": "" if named else "orders, sorted"},
+            "showgrid": named, "title": {"text": "" if named else "orders, sorted"},
         },
     )  # fmt: skip
-    return figure
 
 
 def _folded(text: str, wide: int = 22) -> str:

@@ -39,14 +39,11 @@ def runs(record: RunsBeside, *, shows: str, axis: str) -> go.Figure:
         ends.append(f"{label}: {drawn[-1]:.3f} at step {steps[-1].step:,}")
     few = ", ".join(record.settings[:FEW]) + (f" and {len(record.settings) - FEW} more" if len(record.settings) > FEW else "")
     notes = (*ends, theme.printable(f"they differ in {few}" if record.settings else "they do not differ in any setting"))
-    above = theme.space_above(*notes) + 12
-    figure.update_layout(
-        title=theme.title(f"Runs side by side: {theme.printable(shows)}", *notes), height=above + 420,
-        xaxis={**theme.log_axis(axis), "title": {"text": "step"}, "automargin": True},
-        yaxis={"title": {"text": "loss (nats)" if "loss" in shows else theme.printable(shows)}, "automargin": True},
-        margin={"l": 60, "r": 20, "t": above, "b": 110}, legend={"y": -0.22},
+    return figure.update_layout(
+        title=theme.title(f"Runs side by side: {theme.printable(shows)}", *notes), height=310,
+        xaxis={**theme.log_axis(axis), "title": "step"},
+        yaxis={"title": {"text": "loss (nats)" if "loss" in shows else theme.printable(shows)}},
     )  # fmt: skip
-    return figure
 
 
 def measured(record: RunsBeside) -> tuple[str, ...]:

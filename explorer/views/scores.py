@@ -42,13 +42,11 @@ def text_scores(record: TextScores) -> go.Figure:
         f"{count} text{'s' if count > 1 else ''}: {mine} tokens, references {right}",
         "BLEU as sacrebleu, ROUGE as rouge-score",
     )
-    above = theme.space_above(*notes) + 14
     return figure.update_layout(
-        title=theme.title("Agreement with the reference", *notes), height=above + 34 * len(names) + 130,
-        xaxis={"range": [0, 1.15], "title": {"text": "0: nothing shared, 1: equal"}, "automargin": True},
-        yaxis={"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "automargin": True,
+        title=theme.title("Agreement with the reference", *notes), height=34 * len(names),
+        xaxis={"range": [0, 1.15], "title": "0: nothing shared, 1: equal"},
+        yaxis={"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names,
                "range": [len(names) - 0.4, -0.6], "showgrid": False},
-        margin={"l": 10, "r": 10, "t": above, "b": 110}, legend={"y": -0.22},
     )  # fmt: skip
 
 

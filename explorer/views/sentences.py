@@ -36,15 +36,13 @@ def likeness(record: Likeness, *, way: str) -> go.Figure:
         )
     )  # fmt: skip
     notes = (theme.printable(way), _nearest(cosines), _strange(record.unseen[row]))
-    above = theme.space_above(*notes) + 34
-    places = {"tickmode": "array", "tickvals": list(range(count)), "showgrid": False, "automargin": True}
-    figure.update_layout(
+    places = {"tickmode": "array", "tickvals": list(range(count)), "showgrid": False}
+    return figure.update_layout(
         title=theme.title("How similar your sentences are", *notes), coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
         xaxis={**places, "ticktext": [str(n) for n in range(1, count + 1)], "side": "top"},
         yaxis={**places, "ticktext": names, "autorange": "reversed", "tickfont": {"size": 13}},
-        height=above + 60 + 44 * max(3, count), margin={"l": 10, "r": 10, "t": above, "b": 20},
+        height=40 + 44 * max(3, count),
     )  # fmt: skip
-    return figure
 
 
 def _short(text: str) -> str:
@@ -95,17 +93,11 @@ def scores(record: Ranked, *, kind: str) -> go.Figure:
         if not behind
         else f"not above with 95 % confidence: {', '.join(behind)}",
     )
-    above = theme.space_above(*notes) + 14
-    figure = go.Figure(bar)
-    figure.update_layout(
-        title=theme.title(f"New sentences, {theme.printable(kind)}", *notes), height=above + 52 * len(rows) + 70,
-        xaxis={"title": {"text": "rank correlation"}, "range": [min(0.0, float(mean.min()) - 0.1), 1.02],
-               "automargin": True},
-        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True,
-               "tickfont": {"size": 13}},
-        margin={"l": 10, "r": 20, "t": above, "b": 60},
+    return go.Figure(bar).update_layout(
+        title=theme.title(f"New sentences, {theme.printable(kind)}", *notes), height=52 * len(rows),
+        xaxis={"title": "rank correlation", "range": [min(0.0, float(mean.min()) - 0.1), 1.02],},
+        yaxis={**theme.named_axis(names, down=True), "tickfont": {"size": 13}},
     )  # fmt: skip
-    return figure
 
 
 def grades(record: Ranked, *, way: str) -> go.Figure:
@@ -132,15 +124,11 @@ def grades(record: Ranked, *, way: str) -> go.Figure:
     )  # fmt: skip
     at = record.ways.index(way)
     notes = (theme.printable(way), f"{len(cosines)} pairs of the first seed; rank correlation {record.scores[0, at, 0]:.3f}")
-    above = theme.space_above(*notes) + 14
-    figure = go.Figure([dots, line])
-    figure.update_layout(
-        title=theme.title("Cosine by grade", *notes), height=400 + above, legend={"y": -0.22},
-        xaxis={"title": {"text": "gold grade"}, "tickmode": "array", "tickvals": steps.tolist(), "automargin": True},
-        yaxis={"title": {"text": "cosine" if "shared words" not in way else "share of words in both"}, "automargin": True},
-        margin={"l": 10, "r": 10, "t": above, "b": 110},
+    return go.Figure([dots, line]).update_layout(
+        title=theme.title("Cosine by grade", *notes), height=290,
+        xaxis={"title": "gold grade", "tickmode": "array", "tickvals": steps.tolist()},
+        yaxis={"title": {"text": "cosine" if "shared words" not in way else "share of words in both"}},
     )  # fmt: skip
-    return figure
 
 
 def ways_of(record: Likeness | Ranked) -> Mapping[str, Control]:

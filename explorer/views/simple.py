@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Trace
 from explorer.views import theme
-from explorer.views.attention import choices, frame, has_attention, place_number, remarks, underneath
+from explorer.views.attention import choices, has_attention, high, place_number, remarks
 from explorer.views.view import Choice, Control, Toggle, View, by_name, other
 
 STAGES = {"x·x": "how similar two vectors are", "softmax": "the weights of each row", "Σ α x": "the new vectors"}
@@ -45,15 +45,14 @@ def simple(trace: Trace, *, stage: str, causal: bool) -> go.Figure:
     notes = (f"{stage}: {STAGES[stage]}", theme.unseen_note(tokens))
     figure = go.Figure(heat)
     named = stage != "Σ α x"
-    features = {"title": {"text": "dimension"}, "showgrid": False, "tickangle": 0, "side": "top"}
-    figure.update_layout(
+    features = {"title": "dimension", "showgrid": False, "tickangle": 0, "side": "top"}
+    return figure.update_layout(
         title=theme.title("Attention without parameters", *notes),
         xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60} if named else features,
-        yaxis={**theme.token_axis(tokens), "range": [len(tokens) - 0.5, -0.5]},
+        yaxis=theme.downwards(tokens),
         **theme.colours(drawn, signed=stage != "softmax"),
-        **frame(len(tokens), tokens, notes),
+        height=high(len(tokens)),
     )
-    return figure
 
 
 def shares(scores: np.ndarray) -> np.ndarray:
@@ -88,13 +87,13 @@ def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
         figure.add_trace(heat, row=1, col=number + 1)
     notes = (f"{layer}, head {head} · each row attends to the columns", *remarks(attention, rows, columns))
     figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
-    figure.update_yaxes(**{**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]})
+    figure.update_yaxes(**theme.downwards(rows))
     colours = theme.colours(scaled if stage == "scores" else np.ones(1), signed=stage == "scores")
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("The same q and k under both masks", *notes),
-        **underneath(colours, int(min(900, 27 * max(len(rows), 10))), columns, notes),
+        height=high(len(rows), 10),
+        **colours,
     )
-    return figure
 
 
 def _printed(seen: np.ndarray) -> np.ndarray:

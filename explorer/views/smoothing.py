@@ -40,12 +40,9 @@ def smoothing(record: SmoothedTargets, *, number: int, epsilon: float) -> go.Fig
         f"mean of {len(record)} predictions: {record.loss(0.0).mean():.3f} and {record.loss(epsilon).mean():.3f}",
         theme.unseen_note(record.tokens),
     )
-    above = theme.space_above(*notes) + 30
-    figure.update_layout(
-        title=theme.title("A smoothed target", *notes), barmode="group", height=above + 480,
-        margin={"l": 10, "r": 20, "t": above, "b": 130}, legend={"y": -0.2},
+    return figure.update_layout(
+        title=theme.title("A smoothed target", *notes), barmode="group", height=350,
     )  # fmt: skip
-    return figure
 
 
 def _bars(figure: go.Figure, record: SmoothedTargets, number: int, epsilon: float) -> None:
@@ -61,7 +58,7 @@ def _bars(figure: go.Figure, record: SmoothedTargets, number: int, epsilon: floa
             hovertemplate=f"%{{customdata}}: {name} <b>%{{x:.3g}}</b><extra></extra>", row=1, col=1,
         )  # fmt: skip
     ticks = {"tickmode": "array", "tickvals": list(range(len(best))), "ticktext": names, "autorange": "reversed"}
-    figure.update_yaxes(**ticks, automargin=True, row=1, col=1)
+    figure.update_yaxes(**ticks, row=1, col=1)
     low = 0.5 * min(float(share) for _, shares in held for share in shares[best] if share > 0)
     figure.update_xaxes(
         type="log",
@@ -92,7 +89,7 @@ def _curves(figure: go.Figure, record: SmoothedTargets, number: int, epsilon: fl
             marker={"size": 13, "symbol": ("circle", "diamond")[colour]}, hovertemplate=hover, showlegend=False, row=1, col=2,
         )  # fmt: skip
     figure.update_xaxes(title_text="P of the right token", range=[-0.02, 1.03], row=1, col=2)
-    figure.update_yaxes(title_text="loss (nats)", rangemode="tozero", automargin=True, row=1, col=2)
+    figure.update_yaxes(title_text="loss (nats)", rangemode="tozero", row=1, col=2)
 
 
 def choices(record: SmoothedTargets) -> Mapping[str, Control]:

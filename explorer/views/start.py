@@ -49,13 +49,12 @@ def sight(record: VisibilityMap) -> go.Figure:
     ticks = {"tickmode": "array", "tickvals": places, "ticktext": names[::every], "showgrid": False, "ticks": ""}
     random = "" if record.trained else "Its weights are random: nothing was learned yet."
     notes = _lines(KINDS.get(record.family, record.family), random, theme.unseen_note(record.tokens))
-    figure.update_layout(
-        title=_title(record.model, notes), height=_above(notes) + 40 + high * len(names),
-        margin={"l": 4, "r": 4, "t": _above(notes) + 24, "b": 10}, coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
+    return figure.update_layout(
+        title=_title(record.model, notes), height=high * len(names),
+        coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
         xaxis={**ticks, "showticklabels": False, "range": [-0.5, len(names) - 0.5]}, annotations=_blocks(record),
-        yaxis={**ticks, "automargin": True, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": 13 if high == 17 else 12}},
+        yaxis={**ticks, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": 13 if high == 17 else 12}},
     )  # fmt: skip
-    return figure
 
 
 def _down(names: list[str]) -> list[list[str]]:
@@ -90,15 +89,12 @@ def expects(record: WordPrediction) -> go.Figure:
     )  # fmt: skip
     arrows = ("→ ", "← ") if len(record.reads) > 1 else ("",)
     notes = _lines(*(f"{arrow}{read}" for arrow, read in zip(arrows, record.reads, strict=True)))
-    figure = go.Figure(bar)
-    figure.update_layout(
-        title=_title(record.model, notes), height=_above(notes) + 70 + 26 * len(every),
-        margin={"l": 4, "r": 4, "t": _above(notes) + 6, "b": 20}, bargap=0.25,
+    return go.Figure(bar).update_layout(
+        title=_title(record.model, notes), height=20 + 26 * len(every),
+        bargap=0.25,
         xaxis={"range": [0, 1.22], "showgrid": False, "showticklabels": False, "fixedrange": True},
-        yaxis={"tickmode": "array", "tickvals": list(range(len(every))), "ticktext": every, "autorange": "reversed", "automargin": True,
-               "showgrid": False, "tickfont": {"size": 14}},
+        yaxis={**theme.named_axis(every, down=True), "showgrid": False, "tickfont": {"size": 14}},
     )  # fmt: skip
-    return figure
 
 
 def _named(text: str, marked: bool) -> str:
@@ -144,13 +140,12 @@ def moves(record: ContextShift) -> go.Figure:
     )  # fmt: skip
     low = float(np.nanmin([0.0, record.likeness.min(), *record.around]))
     notes = _lines(f"In the last layer {record.changed[0, -1]:.0%} of its dimensions differ between the two sentences.")
-    figure.update_layout(
-        title=_title(record.model, notes), height=330 + _above(notes), margin={"l": 4, "r": 4, "t": _above(notes) + 6, "b": 90},
-        xaxis={"title": {"text": "layer"}, "dtick": 1, "automargin": True, "range": [-0.15, len(layers) - 0.85]},
-        yaxis={"range": [low - 0.03, 1.05], "automargin": True, "title": {"text": "cosine"}},
-        legend={"font": {"size": 12}, "y": -0.28},
+    return figure.update_layout(
+        title=_title(record.model, notes), height=230,
+        xaxis={"title": "layer", "dtick": 1, "range": [-0.15, len(layers) - 0.85]},
+        yaxis={"range": [low - 0.03, 1.05], "title": "cosine"},
+        legend={"font": {"size": 12}},
     )  # fmt: skip
-    return figure
 
 
 def _short(text: str, most: int = 60) -> str:
@@ -166,11 +161,6 @@ def _title(name: str, notes: list[str]) -> dict[str, object]:
     """The name of a model in large letters, lines below it in small ones."""
     small = "".join(f"<br><span style='font-size:13px'>{line}</span>" for line in notes)
     return {"text": f"<b>{theme.label(name)}</b>{small}"}
-
-
-def _above(notes: list[str]) -> int:
-    """The pixels that a title with these lines needs."""
-    return 48 + 18 * len(notes)
 
 
 VIEWS = by_name(

@@ -38,8 +38,6 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
     line = underline([a[0] for a in asked], [a[1] for a in asked], [a[2] + 0.4 for a in asked])
     tokens = record[0].original
     notes = (f"{len(record)} strategies, seed {record[0].seed}", theme.unseen_note(tokens))
-    names_px = 7 * max(len(theme.label(text)) for text in tokens.texts) + 20
-    above = theme.space_above(*notes) + names_px
     last, named = max(rows), {"x": -0.5, "showarrow": False, "xanchor": "left", "yanchor": "middle"}
     figure = go.Figure([_whole_rows(rows, len(tokens)), *bars, line])
     return figure.update_layout(
@@ -49,10 +47,10 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
         yaxis={
             "tickmode": "array", "tickvals": list(range(last + 1)),
             "ticktext": [rows[row].strategy if row in rows else "" for row in range(last + 1)],
-            "range": [last + 0.6, -0.6], "automargin": True, "showgrid": False,
+            "range": [last + 0.6, -0.6], "showgrid": False,
         },
-        barmode="overlay", legend={"y": -0.02, "yanchor": "top"},
-        height=above + 28 * (last + 1) + 100, margin={"l": 10, "r": 10, "t": above, "b": 100},
+        barmode="overlay",
+        height=28 * (last + 1),
     )  # fmt: skip
 
 
@@ -152,17 +150,12 @@ def visible(record: Corruption) -> go.Figure:
     )  # fmt: skip
     how = "tokens of the prefix see each other" if "prefix" in record.labels else "each token sees those before it"
     notes = ("every token sees every token" if allowed.all() else how, theme.unseen_note(tokens))
-    names_px = 7 * max(len(theme.label(text)) for text in tokens.texts) + 20
-    above = theme.space_above(*notes) + names_px
-    figure = go.Figure(heat)
-    figure.update_layout(
+    return go.Figure(heat).update_layout(
         title=theme.title(f"Who sees whom: {record.strategy}", *notes),
-        xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60},
-        yaxis={**theme.token_axis(tokens), "range": [len(tokens) - 0.5, -0.5]},
+        **theme.token_axes(tokens, tokens),
         coloraxis={"cmin": 0, "cmax": 1.6, "showscale": False},
-        height=above + int(min(900, 24 * max(len(tokens), 8))), margin={"l": 10, "r": 10, "t": above, "b": 20},
+        height=min(900, 24 * max(len(tokens), 8)),
     )  # fmt: skip
-    return figure
 
 
 def seen_by(record: Corruption) -> np.ndarray:

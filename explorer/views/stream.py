@@ -53,15 +53,13 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
         f"largest ratio: {named(held[most])}, {added[most] / max(came[most], 1e-12):.2f} times its input",
         theme.unseen_note(rows),
     )
-    above = theme.space_above(*notes)
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("The residual stream, block by block", *notes),
         xaxis={"tickvals": list(range(len(held))), "ticktext": [f"{block.layer}: {block.part}" for block in held], "tickangle": -40,
-               "showgrid": False, "automargin": True},
+               "showgrid": False},
         yaxis={"title": "length ‖x‖", "rangemode": "tozero"},
-        barmode="group", height=480 + above, margin={"l": 70, "r": 10, "t": above, "b": 210}, legend={"y": -0.42, "yanchor": "top"},
+        barmode="group", height=270,
     )  # fmt: skip
-    return figure
 
 
 def _length(values: np.ndarray, at: int) -> float:
@@ -102,16 +100,12 @@ def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
         f"by hand against the module: at most {np.abs(values[2] - values[3]).max():.0e} apart",
         theme.unseen_note(rows),
     )
-    above = theme.space_above(*notes)
-    figure = go.Figure(heat)
-    figure.update_layout(
+    return go.Figure(heat).update_layout(
         title=theme.title(f"The norm of {block}", *notes),
         xaxis={"title": "dimension", "showgrid": False},
-        yaxis={"tickvals": list(range(4)), "ticktext": ["x", "(x − μ) / σ", "γ ⊙ … + β", "the model"], "range": [3.5, -0.5],
-               "automargin": True},
-        **theme.signed_below(values), height=above + 360, margin={"l": 10, "r": 20, "t": above, "b": 120},
+        yaxis={"tickvals": list(range(4)), "ticktext": ["x", "(x − μ) / σ", "γ ⊙ … + β", "the model"], "range": [3.5, -0.5],},
+        **theme.colours(values, signed=True), height=240,
     )  # fmt: skip
-    return figure
 
 
 def steps_of_norm(held: Block, at: int) -> tuple[np.ndarray, np.ndarray]:
@@ -162,10 +156,9 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
         for record in records
     )
     notes = (*shares, next(filter(None, (theme.unseen_note(record.columns) for record in records)), ""))
-    above = theme.space_above(*notes) + 30
     figure.update_layout(
         title=theme.title("Who can see whom", *notes), coloraxis2={"cmin": -1, "cmax": 1, "showscale": False},
-        height=above + 400 * down, margin={"l": 10, "r": 10, "t": above, "b": 90},
+        height=310 * down,
     )  # fmt: skip
     return figure if len(records) > 1 else _narrow(figure, records[0], notes[-1])
 
@@ -173,9 +166,8 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
 def _narrow(figure: go.Figure, record: Visibility, unseen: str) -> go.Figure:
     """One of several pictures in a row: its model is its title, and only so many columns have names as there is room for."""
     notes = (f"{(record.moved > 0).mean():.0%} of the cells", WHOSE * _crossed(record), unseen)
-    above = theme.space_above(*notes)
     said = theme.title(theme.printable(record.model), *notes)
-    figure.update_layout(title=said, height=above + 330, margin_t=above)
+    figure.update_layout(title=said, height=240)
     figure.layout.annotations = ()  # the title of its panel is its own title
     return theme.thinned(figure, FEW, "x")
 

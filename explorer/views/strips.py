@@ -85,7 +85,6 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
     """The rows from top to bottom under a title."""
     bars = boxes_of(strips)
     wide = max(WIDE / 2, float((bars.base + bars.x).max())) if len(bars.x) else WIDE / 2
-    above = theme.space_above(*notes) + 6
     names = {"tickmode": "array", "tickvals": list(range(len(strips))), "ticktext": [strip.name for strip in strips]}
     headings = [_heading(row, strip) for row, strip in enumerate(strips) if not strip.boxes]
     return go.Figure(bars).update_layout(
@@ -95,15 +94,13 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
         yaxis={
             **names,
             "range": [max(len(strips), 3) - 0.5, -0.5],
-            "automargin": True,
             "showgrid": False,
             "fixedrange": True,
             "showticklabels": not headings,
         },
         showlegend=False,
         bargap=0,
-        height=int(above + 34 * max(len(strips), 3) + 20),
-        margin={"l": 10, "r": 10, "t": above, "b": 14},
+        height=34 * max(len(strips), 3),
     )
 
 

@@ -39,14 +39,11 @@ def terms(trace: Trace, *, layer: str, head: int) -> go.Figure:
     figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
     figure.update_yaxes(**{**theme.token_axis(rows), **quiet, "range": [len(rows) - 0.5, -0.5]})
     notes = ("each row attends to the columns", *remarks(attention, rows, columns))
-    above = theme.space_above(*notes) + 20
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{layer}, head {head}: three score matrices", *notes),
-        height=60 + above + 2 * 280,
-        margin={"l": 10, "r": 10, "t": above, "b": 60},
+        height=560,
         **theme.colours(np.stack(list(shown.values())), signed=True),
     )
-    return figure
 
 
 def parts_of(attention: Attention, head: int) -> dict[str, np.ndarray]:

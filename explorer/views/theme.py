@@ -8,11 +8,11 @@ middle, and `coloraxis3` the one for attention weights: always from 0 to 1, so t
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from html import escape
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -76,6 +76,7 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
         "linecolor": NOWHERE[mode],
         "zeroline": False,
         "zerolinecolor": ink,
+        "automargin": True,
         "fixedrange": True,
         "tickfont": {"size": 15},
         "title": {"font": {"size": 15}},
@@ -138,17 +139,34 @@ def label(text: str) -> str:
 
 
 def token_axis(tokens: Tokens) -> dict[str, object]:
-    """An axis with one position for each token; repeated tokens stay separate because positions, not names, are drawn."""
-    return {
-        "automargin": True,
-        "ticklabeloverflow": "allow",
-        "tickmode": "array",
-        "tickvals": list(range(len(tokens))),
-        "ticktext": labels(tokens),
-        "range": [-0.5, len(tokens) - 0.5],
-        "showgrid": False,
-        "tickfont": {"size": 15 if len(tokens) <= 26 else 12},
-    }
+    """An axis with one position for each token; repeated tokens stay separate because positions, not names, are drawn. Its
+    `uirevision` says whose names it has, so that a page can find the axes of its sentence.
+    """
+    names = labels(tokens)
+    size = {"tickfont": {"size": 15 if len(tokens) <= 26 else 12}, "ticklabeloverflow": "allow"}
+    return {**named_axis(names), **size, "uirevision": mark_of(names)}
+
+
+def mark_of(names: Sequence[str]) -> str:
+    """What marks the axes that have these names, or some of them."""
+    return f"tokens {zlib.crc32(chr(0).join(names).encode('utf-8', 'replace')):08x}"
+
+
+def named_axis(names: Sequence[str], *, down: bool = False, **more: object) -> dict[str, object]:
+    """An axis with one position for each name, from left to right or upwards; `down` from the top."""
+    low, high = -0.5, len(names) - 0.5
+    places = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": list(names)}
+    return {**places, "range": [high, low] if down else [low, high], "showgrid": False, **more}
+
+
+def token_axes(rows: Tokens, columns: Tokens) -> dict[str, dict[str, object]]:
+    """Both axes of a matrix of tokens: rows from the top, the slanted names of the columns above it."""
+    return {"xaxis": {**token_axis(columns), "side": "top", "tickangle": -60}, "yaxis": downwards(rows)}
+
+
+def downwards(tokens: Tokens) -> dict[str, object]:
+    """An axis with one row for each token, from the top."""
+    return {**token_axis(tokens), "range": [len(tokens) - 0.5, -0.5]}
 
 
 def log_axis(way: str) -> dict[str, object]:
@@ -211,16 +229,6 @@ def _even(note: str) -> list[str]:
     return next(made[n] for n in range(len(made) - 1, -1, -1) if len(made[n]) == len(made[0]))
 
 
-def at_foot() -> dict[str, object]:
-    """A legend at the lower edge of a picture, as wide as it: on a telephone its lines cover nothing."""
-    return {"xref": "container", "x": 0.02, "yref": "container", "y": 0.01, "yanchor": "bottom"}
-
-
-def space_above(*notes: str) -> int:
-    """The pixels that a title with these notes needs."""
-    return 64 + 20 * len(lines(notes))
-
-
 def colours(values: np.ndarray, signed: bool) -> dict[str, object]:
     """The colour axis for these values: signed ones around a fixed zero, others from 0 to the largest."""
     finite = values[np.isfinite(values)]
@@ -231,24 +239,6 @@ def colours(values: np.ndarray, signed: bool) -> dict[str, object]:
 def colours_of_weights() -> dict[str, object]:
     """The colour axis of attention weights: the same in every picture, by their square roots."""
     return {"coloraxis3": {"cmin": 0, "cmax": 1, "colorbar": {"tickvals": [0, 0.05, 0.25, 0.5, 1]}}}
-
-
-def colours_below(values: np.ndarray) -> dict[str, object]:
-    """Colours of unsigned values for a low picture: their bar lies at the very bottom, below the names of the columns."""
-    at_bottom = {"yref": "container", "y": 0.02, "yanchor": "bottom"}
-    return {"coloraxis": {**colours(values, signed=False)["coloraxis"], "colorbar": at_bottom}}  # type: ignore[dict-item]
-
-
-def weights_below() -> dict[str, object]:
-    """Colours of attention weights for a picture whose columns are named above it: their bar lies at the very bottom."""
-    axis: dict[str, Any] = colours_of_weights()["coloraxis3"]  # type: ignore[assignment]
-    return {"coloraxis3": {**axis, "colorbar": {**axis["colorbar"], "yref": "container", "y": 0.02, "yanchor": "bottom"}}}
-
-
-def signed_below(values: np.ndarray) -> dict[str, object]:
-    """Colours of signed values for a picture with a title below it: their bar lies at the very bottom."""
-    at_bottom = {"yref": "container", "y": 0.02, "yanchor": "bottom"}
-    return {"coloraxis2": {**colours(values, signed=True)["coloraxis2"], "colorbar": at_bottom}}  # type: ignore[dict-item]
 
 
 def unseen_note(tokens: Tokens) -> str:

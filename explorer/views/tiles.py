@@ -68,8 +68,7 @@ def corruption(record: Corruption) -> go.Figure:
         line = max((p.line for p in held), default=line) + 2
     figure = go.Figure([*_bars(placed), *_underlined(placed)])
     notes = (*remarks(record), theme.unseen_note(record.original))
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"{record.strategy}: from x to (x̃, ỹ)", *notes),
         annotations=[_written(p) for p in placed if p.tile.kind == "kept"],
         xaxis={"range": [0, WIDE], "visible": False},
@@ -77,10 +76,9 @@ def corruption(record: Corruption) -> go.Figure:
             "range": [line - 1.4, -0.6], "tickmode": "array", "tickvals": list(range(line)), "showgrid": False,
             "ticktext": [names.get(n, "") for n in range(line)], "tickfont": {"size": 18},
         },
-        barmode="overlay", legend={"y": -0.02, "yanchor": "top"},
-        height=above + LINE * line + 90, margin={"l": 34, "r": 8, "t": above, "b": 90},
+        barmode="overlay",
+        height=LINE * line,
     )  # fmt: skip
-    return figure
 
 
 def before(record: Corruption) -> list[Tile]:

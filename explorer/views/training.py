@@ -40,26 +40,13 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
     _losses(figure, steps)
     if measured:
         _measured(figure, steps, measured)
-        figure.update_yaxes(
-            title_text="share" if measured == SHARES else theme.printable(measured), row=2, col=1, automargin=True
-        )
-    figure.update_yaxes(title_text="loss (nats)", row=1, col=1, automargin=True)
-    figure.update_xaxes(**theme.log_axis(axis), automargin=True, showticklabels=True)
+        figure.update_yaxes(title_text="share" if measured == SHARES else theme.printable(measured), row=2, col=1)
+    figure.update_yaxes(title_text="loss (nats)", row=1, col=1)
+    figure.update_xaxes(**theme.log_axis(axis), showticklabels=True)
     figure.update_xaxes(title_text="step", row=count, col=1)
     last = steps[-1]
     notes = ("; ".join(f"{theme.printable(name)} {value:.3f}" for name, value in last.losses.items()), _speed(steps))
-    above, names = (
-        theme.space_above(*notes) + 12,
-        26 * (1 + len({trace.name for trace in figure.data if trace.showlegend is not False}) // 2),
-    )
-    height = above + (300 if count == 1 else 520) + names + 70
-    figure.update_layout(
-        title=theme.title(f"Training: step {last.step:,}", *notes),
-        height=height,
-        margin={"l": 10, "r": 20, "t": above, "b": names + 70},
-        legend={"y": -60 / (height - above - names - 70), "yanchor": "top"},
-    )
-    return figure
+    return figure.update_layout(title=theme.title(f"Training: step {last.step:,}", *notes), height=300 if count == 1 else 520)
 
 
 def _losses(figure: go.Figure, steps: Steps) -> None:
@@ -166,23 +153,19 @@ def probes(steps: Steps, *, probe: str) -> go.Figure:
     )
     last = np.unravel_index(int(np.nanargmax(values[-1])), (layers, heads))
     notes = (f"largest at step {held[-1].step:,}: layer {last[0]}, head {last[1]}, {values[-1][last]:.2f}",)
-    above, plot = theme.space_above(*notes), 26 * max(len(rows), 6)
     figure = go.Figure(heat)
     figure.update_xaxes(**_named([f"{step.step:,}" for step in held]), tickangle=-60, title_text="step")
     figure.update_yaxes(**_named(rows), range=[len(rows) - 0.5, -0.5])
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"What the heads do: {theme.printable(probe)}", *notes),
-        height=above + plot + 160,
-        margin={"l": 10, "r": 20, "t": above, "b": 160},
+        height=26 * max(len(rows), 6),
         **theme.colours(values, signed),
     )
-    figure.layout["coloraxis2" if signed else "coloraxis"].colorbar.y = -100 / plot  # below the names of the steps
-    return figure
 
 
 def _named(names: Sequence[str]) -> dict[str, Any]:
     """An axis with a name at each position."""
-    return {"tickvals": list(range(len(names))), "ticktext": list(names), "automargin": True, "showgrid": False}
+    return {"tickvals": list(range(len(names))), "ticktext": list(names), "showgrid": False}
 
 
 def schedule(record: Schedules, *, step: int) -> go.Figure:
@@ -208,15 +191,12 @@ def schedule(record: Schedules, *, step: int) -> go.Figure:
         x=[step], y=[now], mode="markers", marker={"size": 16}, name=f"step {step}", meta=own_place, hovertemplate=hover
     )
     notes = (f"at step {step:,}: {now:.1%} of the maximum rate ({record.chosen})",)
-    above = theme.space_above(*notes)
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Learning rate", *notes),
-        xaxis={"title": {"text": "step"}, "automargin": True},
-        yaxis={"title": {"text": "share of the maximum rate"}, "range": [0, 1.05], "automargin": True},
-        height=360 + above,
-        margin={"l": 10, "r": 20, "t": above, "b": 130},
+        xaxis={"title": "step"},
+        yaxis={"title": "share of the maximum rate", "range": [0, 1.05]},
+        height=230,
     )
-    return figure
 
 
 def along(record: Along, *, axis: str) -> go.Figure:
@@ -246,15 +226,12 @@ def along(record: Along, *, axis: str) -> go.Figure:
         f"{first:.2f} at the start, {last:.2f} at the end",
         f"{theme.printable(record.task)}, mean of {record.pieces:,} predicted tokens",
     )
-    above = theme.space_above(*notes)
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"From a random initialisation to {theme.printable(record.model)}", *notes),
-        xaxis={"title": {"text": "position on the line"}, "automargin": True},
-        yaxis={"title": {"text": "loss (nats)"}, "automargin": True} | theme.log_axis(axis),
-        height=400 + above,
-        margin={"l": 10, "r": 20, "t": above, "b": 130},
+        xaxis={"title": "position on the line"},
+        yaxis={"title": "loss (nats)"} | theme.log_axis(axis),
+        height=270,
     )
-    return figure
 
 
 def is_training(record: object) -> str:

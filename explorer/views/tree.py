@@ -58,20 +58,17 @@ def tree(steps: Sequence[DecodingStep], *, pruned: int, begin: int) -> go.Figure
         f"{final.strategy}: {_beams(steps)}, {len(steps)} steps, {sum(step.considered for step in steps):,} tokens compared",
         f"best: log P = {float(np.sum(final.chosen)):.2f} over {len(final.ids)} tokens; stopped: {final.stopped or 'not yet'}",
     )
-    above = theme.space_above(*notes) + 8
     figure = go.Figure([*_edges(nodes), *_points(nodes, steps)])
     rows = max((node.row for node in nodes), default=0.0) + 1
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("What the search kept, and what it pruned", *notes),
         xaxis={
-            "title": {"text": "step"}, "range": [begin - 0.6, begin + min(len(steps), COLUMNS) + 0.7], "showgrid": False, "dtick": 1,
+            "title": "step", "range": [begin - 0.6, begin + min(len(steps), COLUMNS) + 0.7], "showgrid": False, "dtick": 1,
             "fixedrange": False,  # a long search is moved along
         },
         yaxis={"visible": False, "range": [rows + 0.2, -0.9], "fixedrange": False},
-        dragmode="pan", height=int(above + max(ROW * (rows + 1.5), 200) + 120),
-        legend={"y": -0.12 if rows > 8 else -0.4}, margin={"l": 10, "r": 10, "t": above, "b": 90},
+        dragmode="pan", height=max(ROW * (rows + 1.5), 200),
     )  # fmt: skip
-    return figure
 
 
 def _beams(steps: Sequence[DecodingStep]) -> str:

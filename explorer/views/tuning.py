@@ -113,19 +113,18 @@ def transitions(record: FinetuneWays, *, way: str) -> go.Figure:
         theme.printable(f"{record.model}, {way}: {record.note}"),
         f"largest in size: {rows[i]}, then {columns[j]}: {f'{most:+.3f}'.replace('-', '−')}, e to it {np.exp(most):.2f}",
     )
-    above = theme.space_above(*notes) + 14
     figure = go.Figure(
         go.Heatmap(
             z=table.astype(np.float32), coloraxis="coloraxis2", hoverongaps=False, name="A", **theme.gaps(table),
             hovertemplate="%{y}, then %{x}: <b>%{z:.4f}</b><extra></extra>",
         )
     )  # fmt: skip
-    axis = {"tickmode": "array", "automargin": True, "showgrid": False}
+    axis = {"tickmode": "array", "showgrid": False}
     return figure.update_layout(
-        title=theme.title("Which tag follows which", *notes), height=above + 200 + 40 * len(rows),
-        xaxis={**axis, "tickvals": list(range(len(columns))), "ticktext": columns, "title": {"text": "next tag"}, "tickangle": -40},
-        yaxis={**axis, "tickvals": list(range(len(rows))), "ticktext": rows, "title": {"text": "tag"}, "autorange": "reversed"},
-        margin={"l": 10, "r": 20, "t": above, "b": 160}, **theme.signed_below(table),
+        title=theme.title("Which tag follows which", *notes), height=40 + 40 * len(rows),
+        xaxis={**axis, "tickvals": list(range(len(columns))), "ticktext": columns, "title": "next tag", "tickangle": -40},
+        yaxis={**axis, "tickvals": list(range(len(rows))), "ticktext": rows, "title": "tag", "autorange": "reversed"},
+        **theme.colours(table, signed=True),
     )  # fmt: skip
 
 
@@ -150,13 +149,11 @@ def _with_title(  # noqa: PLR0913  what differs between the two
     figure: go.Figure, record: FinetuneWays, title: str, high: int, across: str, *, up: str = "", reverse: bool = False
 ) -> go.Figure:
     notes = (theme.printable(f"{record.model}, {record.task}: {record.note}"),)
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
-        title=theme.title(title, *notes), height=high + above + 130, margin={"l": 10, "r": 20, "t": above, "b": 120},
-        xaxis={"title": {"text": across}, "automargin": True}, legend={"y": -0.3},
-        yaxis={"automargin": True, "title": {"text": up}, **({"autorange": "reversed"} if reverse else {})},
+    return figure.update_layout(
+        title=theme.title(title, *notes), height=high,
+        xaxis={"title": across},
+        yaxis={"title": up, **({"autorange": "reversed"} if reverse else {})},
     )  # fmt: skip
-    return figure
 
 
 def tasks(record: TaskInputs) -> Mapping[str, Control]:

@@ -37,22 +37,20 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
     hover = [[f"{row}<br>context word: {name}" for name in names] for row in said]
     left = int((record.window == 0).sum())
     notes = (f"{len(record.pairs)} pairs; {left} of {len(names)} words left out", theme.unseen_note(record.tokens))
-    above = theme.space_above(*notes) + 14
-    axis = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "automargin": True, "showgrid": False}
+    axis = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False}
     font = {"size": 15 if len(names) <= 26 else 12}
     figure = go.Figure(
         go.Heatmap(
             z=grid, coloraxis="coloraxis", customdata=hover, xgap=1, ygap=1, hovertemplate="%{customdata}<extra></extra>"
         )
     )
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Pairs of one text", *notes),
-        xaxis={**axis, "title": {"text": "context word"}, "tickangle": -90, "tickfont": font},
-        yaxis={**axis, "title": {"text": "centre word"}, "autorange": "reversed", "tickfont": font},
+        xaxis={**axis, "title": "context word", "tickangle": -90, "tickfont": font},
+        yaxis={**axis, "title": "centre word", "autorange": "reversed", "tickfont": font},
         coloraxis={"cmin": 0, "cmax": 1.3, "showscale": False},
-        height=220 + above + max(200, 26 * min(len(names), 26)), margin={"l": 10, "r": 10, "t": above, "b": 60},
+        height=max(200, 26 * min(len(names), 26)),
     )  # fmt: skip
-    return figure
 
 
 def pairs(record: Drawn, *, place: int) -> go.Figure:
@@ -74,7 +72,6 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
     note = f"window {record.window[place]}" if record.window[place] else "left out this time"
     says = f"“{word}”: {note}; kept with probability {record.kept[place]:.2f}"
     notes = (says, theme.printable(record.model), theme.unseen_note(record.tokens))
-    above = theme.space_above(*notes) + 40
     tone = ["context (1)", *(f"negative {n} (0)" for n in range(1, grid.shape[1]))]
     figure = go.Figure(
         go.Heatmap(
@@ -82,14 +79,13 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
             hovertemplate=f"{word} · %{{text}}: σ(w·c) = <b>%{{z:.3f}}</b><extra></extra>",
         )
     )  # fmt: skip
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Context words and negative samples", *notes), coloraxis={"cmin": 0, "cmax": 1},
         xaxis={"tickmode": "array", "tickvals": list(range(grid.shape[1])), "ticktext": tone, "side": "top", "showgrid": False,
                "tickfont": {"size": 12}},
         yaxis={"visible": False, "autorange": "reversed"},
-        height=above + 110 + 44 * len(grid), margin={"l": 10, "r": 10, "t": above, "b": 80},
+        height=30 + 44 * len(grid),
     )  # fmt: skip
-    return figure
 
 
 def solved(record: Solved) -> go.Figure:
@@ -117,15 +113,12 @@ def solved(record: Solved) -> go.Figure:
         f"{theme.printable(record.model)}, {int(record.counts.sum()):,} questions: {record.total('forbidden'):.1%} solved",
         f"every word allowed: {record.total('allowed'):.1%}, and in {record.total('echoed'):.1%} a word of the question is nearest",
     )
-    above = theme.space_above(*notes) + 14
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Analogies solved", *notes), barmode="group",
-        xaxis={"title": {"text": "share solved"}, "tickformat": ".0%", "range": [0, 1.02], "automargin": True},
-        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True},
-        height=above + 44 * len(rows) + 150, legend={"y": -0.22 * 10 / (len(rows) + 2)},
-        margin={"l": 10, "r": 20, "t": above, "b": 130},
+        xaxis={"title": "share solved", "tickformat": ".0%", "range": [0, 1.02]},
+        yaxis=theme.named_axis(names, down=True),
+        height=44 * len(rows),
     )  # fmt: skip
-    return figure
 
 
 def ratios(record: Ratios) -> go.Figure:
@@ -154,17 +147,14 @@ def ratios(record: Ratios) -> go.Figure:
         f"{record.texts:,} texts; chosen by counts",
         f"log counted and log by the vectors, {record.compared} words: correlation {record.alike:.2f}",
     )
-    above = theme.space_above(*notes) + 14
     names = [f"{theme.label(word)} <i>{kind}</i>" for word, kind in zip(record.words, record.kinds, strict=True)]
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title(f"P(k | {a}) / P(k | {b})", *notes),
-        xaxis={"type": "log", "title": {"text": f"← {b}    ratio    {a} →"}, "automargin": True, "dtick": 1, "exponentformat": "none"},
-        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True,
-               "tickfont": {"size": 13}},
+        xaxis={"type": "log", "title": f"← {b}    ratio    {a} →", "dtick": 1, "exponentformat": "none"},
+        yaxis={**theme.named_axis(names, down=True), "tickfont": {"size": 13}},
         shapes=[{"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "width": 1}}],
-        height=above + 32 * len(rows) + 150, legend={"y": -0.22}, margin={"l": 10, "r": 20, "t": above, "b": 120},
+        height=32 * len(rows),
     )  # fmt: skip
-    return figure
 
 
 def plane(record: Plane) -> go.Figure:
@@ -189,18 +179,16 @@ def plane(record: Plane) -> go.Figure:
     )  # fmt: skip
     kept = f"this plane keeps {record.shares.sum():.0%} of the variance of {len(names)} words"
     notes = (theme.printable(f"{record.model}, {record.relation}" if record.relation else record.model), kept)
-    above = theme.space_above(*notes) + 14
     figure = go.Figure([lines, dots])
     axes = [
         f"{which} principal component ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)
     ]
     room = 0.18 * max(1e-6, float(np.ptp(x))), 0.12 * max(1e-6, float(np.ptp(y)))
-    figure.update_layout(
-        title=theme.title("Words on a plane", *notes), height=460 + above, margin={"l": 10, "r": 10, "t": above, "b": 60},
-        xaxis={"title": {"text": axes[0]}, "automargin": True, "range": [float(x.min()) - room[0], float(x.max()) + room[0]]},
-        yaxis={"title": {"text": axes[1]}, "automargin": True, "range": [float(y.min()) - room[1], float(y.max()) + room[1]]},
+    return figure.update_layout(
+        title=theme.title("Words on a plane", *notes), height=400,
+        xaxis={"title": axes[0], "range": [float(x.min()) - room[0], float(x.max()) + room[0]]},
+        yaxis={"title": axes[1], "range": [float(y.min()) - room[1], float(y.max()) + room[1]]},
     )  # fmt: skip
-    return figure
 
 
 def _apart(names: list[str], points: np.ndarray, sides: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from explorer.errors import ChoiceError, ExplorerError, an, unknown
 from explorer.views import theme
+from explorer.views.margins import framed
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class View:
 
     def __call__(self, record: Any, **given: Any) -> go.Figure:
         """Draw the record with these choices."""
-        return theme.thinned(self.draw(record, **self.choices(record, given)))
+        return framed(theme.thinned(self.draw(record, **self.choices(record, given))))
 
 
 def by_name(*views: View) -> dict[str, View]:

@@ -80,7 +80,6 @@ def _hover(record: SkipgramNetwork, column: int) -> tuple[str, np.ndarray | None
 def _laid_out(figure: go.Figure, names: list[str], notes: tuple[str, ...], record: SkipgramNetwork) -> None:
     """Names of words at the left, once; a frame around the row that the one-hot vector picks."""
     top = float(max(np.abs(record.vectors).max(), np.abs(record.contexts).max()))
-    above = theme.space_above(*notes) + 26
     figure.update_annotations(font_size=12)  # the titles of narrow panels
     figure.update_xaxes(showticklabels=False, showgrid=False, ticks="")
     figure.update_yaxes(
@@ -89,12 +88,11 @@ def _laid_out(figure: go.Figure, names: list[str], notes: tuple[str, ...], recor
         ticktext=names,
         range=[len(names) - 0.5, -0.5],
         showgrid=False,
-        automargin=True,
     )
     figure.add_shape(type="rect", x0=-0.5, x1=record.vectors.shape[1] - 0.5, y0=-0.5, y1=0.5, line={"width": 3}, row=1, col=2)
     figure.update_layout(
         title=theme.title("Skip-gram as a network", *notes),
-        height=above + 44 * len(names) + 90, margin={"l": 10, "r": 10, "t": above, "b": 70},
+        height=44 * len(names),
         coloraxis={"cmin": 0, "cmax": 1, "showscale": False}, coloraxis2={"cmin": -top, "cmax": top, "cmid": 0},
     )  # fmt: skip
 
@@ -127,16 +125,12 @@ def glove(record: GloveRow) -> go.Figure:
     figure.add_scatter(x=ends, y=ends, mode="lines", meta=0, name="log X", hoverinfo="skip", line={"dash": "dot"}, row=1, col=2)
     _cells(figure, record, logs)
     notes = _glove_notes(record)
-    above = theme.space_above(*notes) + 30
     figure.update_xaxes(title_text="X (larger ones at the edge)", range=[-4, wide + 6], row=1, col=1)
     figure.update_xaxes(title_text="log X", row=1, col=2)
-    figure.update_yaxes(automargin=True)
     figure.update_yaxes(range=[-0.02, 1.06], row=1, col=1)
-    figure.update_layout(
-        title=theme.title("The weight of a pair in GloVe", *notes), height=above + 420, showlegend=False,
-        margin={"l": 10, "r": 20, "t": above, "b": 70},
+    return figure.update_layout(
+        title=theme.title("The weight of a pair in GloVe", *notes), height=350, showlegend=False,
     )  # fmt: skip
-    return figure
 
 
 def _cells(figure: go.Figure, record: GloveRow, logs: np.ndarray) -> None:

@@ -47,8 +47,7 @@ def fertility(record: Fertility, *, count: str) -> go.Figure:
         title=theme.title(count[0].upper() + count[1:], *notes),
         xaxis={**_axis(record.languages), "side": "top"},
         yaxis={**_axis(record.names), "range": [len(record.names) - 0.5, -0.5]},
-        height=theme.space_above(*notes) + 90 + 48 * len(record.names),
-        margin={"l": 10, "r": 10, "t": theme.space_above(*notes) + 34, "b": 20},
+        height=48 * len(record.names),
         **theme.colours(values, signed=False),
     )
     return figure.update_layout(coloraxis={"showscale": False})
@@ -56,7 +55,7 @@ def fertility(record: Fertility, *, count: str) -> go.Figure:
 
 def _axis(names: tuple[str, ...]) -> dict[str, object]:
     places = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [theme.label(name) for name in names]}
-    return {**places, "automargin": True, "showgrid": False, "range": [-0.5, len(names) - 0.5], "tickfont": {"size": 15}}
+    return {**places, "showgrid": False, "range": [-0.5, len(names) - 0.5], "tickfont": {"size": 15}}
 
 
 def word_labels(record: WordLabels, *, way: str) -> go.Figure:
@@ -84,14 +83,11 @@ def word_labels(record: WordLabels, *, way: str) -> go.Figure:
     hits = int((together.argmax(axis=1) == gold).sum())
     scores = ", ".join(f"{name.split(' ')[0]} {share:.0%}" for name, share in record.right.items())
     notes = (f"here {hits} of {len(gold)} words are right", f"on {record.tried:,} words of new texts: {scores}")
-    above = theme.space_above(*notes) + 24
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Labels of words from those of tokens", *notes),
-        height=above + 130 + 25 * sum(sizes),
-        margin={"l": 10, "r": 10, "t": above, "b": 70},
+        height=60 + 25 * sum(sizes),
         coloraxis={"cmin": 0, "cmax": 1, "showscale": False},
     )
-    return figure
 
 
 def _shares(name: str, values: np.ndarray, texts: list[list[str]] | None) -> go.Heatmap:

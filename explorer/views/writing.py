@@ -49,15 +49,14 @@ def next_piece(
         f"{int(kept.sum()):,} of {len(shares):,} tokens are left, probability {mass:.1%} in all; the {shown} most probable are shown",
         f"entropy of the model's own distribution: {record.entropy:.2f} nats",
     )
-    above = theme.space_above(*notes) + 14
     return figure.update_layout(
         title=theme.title("Which token comes next?", *notes),
-        xaxis={"title": {"text": "probability"}, "range": [0, min(1.2, 1.25 * float(shares[0]))], "tickformat": ".0%", "nticks": 6},
+        xaxis={"title": "probability", "range": [0, min(1.2, 1.25 * float(shares[0]))], "tickformat": ".0%", "nticks": 6},
         yaxis={
             "tickmode": "array", "tickvals": list(range(shown)), "ticktext": [theme.label(t) for t in record.texts[:shown]],
-            "automargin": True, "range": [shown - 0.4, -0.6], "showgrid": False,
+            "range": [shown - 0.4, -0.6], "showgrid": False,
         },
-        barmode="overlay", height=above + BAR * shown + 100, margin={"l": 10, "r": 10, "t": above, "b": 90}, legend={"y": -0.2},
+        barmode="overlay", height=BAR * shown,
     )  # fmt: skip
 
 
@@ -151,15 +150,14 @@ def chain(record: Written, *, tokens: int) -> go.Figure:
         first if whole else f"{theme.label(record.label)}, token {tokens}: log P = {now:.2f}, P = {np.exp(now):.3g}",
         f"texts of {len(record.logp)} tokens from {record.size:,}: |V|^L = {record.size:,}^{len(record.logp)} ≈ 10^{log10:.0f}",
     )
-    above = theme.space_above(*notes) + 14
     return go.Figure([bars, line]).update_layout(
         title=theme.title("P(y) token by token", *notes),
         xaxis={
             "tickmode": "array", "tickvals": places, "ticktext": texts[:tokens], "tickangle": -60,
-            "automargin": True, "showgrid": False, "range": [-0.6, len(texts) - 0.4],
+            "showgrid": False, "range": [-0.6, len(texts) - 0.4],
         },
-        yaxis={"title": {"text": "log P (nats)"}, "automargin": True, "range": [1.06 * float(total.min()) - 1e-3, 0]},
-        height=above + 400, margin={"l": 10, "r": 10, "t": above, "b": 130}, legend={"y": -0.4},
+        yaxis={"title": "log P (nats)", "range": [1.06 * float(total.min()) - 1e-3, 0]},
+        height=270, margin_b=170,  # room for the longest name, before it is written as well
     )  # fmt: skip
 
 
@@ -189,12 +187,11 @@ def contest(record: Contest) -> go.Figure:
     ]  # fmt: skip
     better = [_against(label, record.totals[k] - greedy) for k, label in enumerate(record.labels) if label != "greedy"]
     notes = (f"{len(order)} prompts, {theme.printable(record.model)}", *better)
-    above = theme.space_above(*notes) + 14
     return go.Figure(marks).update_layout(
         title=theme.title("Whose text is the most probable?", *notes),
-        xaxis={"title": {"text": "prompt, ordered by greedy"}, "showgrid": False},
-        yaxis={"title": {"text": "log P(y)"}, "automargin": True},
-        height=above + 430, margin={"l": 10, "r": 10, "t": above, "b": 120}, legend={"y": -0.2},
+        xaxis={"title": "prompt, ordered by greedy", "showgrid": False},
+        yaxis={"title": "log P(y)"},
+        height=310,
     )  # fmt: skip
 
 
