@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from explorer.app import core, deeds, frame, glossary, hosted, menu, present, stale, tour, web
+from explorer.app import core, deeds, frame, hosted, menu, present, streamlit_inside, tour
 from explorer.app.controls import read
 
 st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout="wide")
-st.html(frame.style() + glossary.STYLE)
+st.html(frame.style())
 frame.reach()
 present.style()
 hosted.start()
-stale.forget()
+streamlit_inside.forget_widgets()
 page = st.navigation(menu.pages(), position="top")
 core.begin(page.url_path or "start")
 tour.strip(page.url_path or "start")
 read(page.run)
 deeds.settle()
-web.settle(page.url_path)
+hosted.loaded(page.url_path)

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from test_board import array, board_of, header
 
 import explorer as ex
-from explorer.app import web
+from explorer.app import hosted
 from explorer.app.controls import attentive
 from explorer.app.lessons import LESSONS, SENTENCE
 
@@ -90,7 +90,7 @@ def test_the_code_on_the_page_makes_the_picture() -> None:
 
 def test_what_a_page_has_loaded_is_left_out_of_the_search_for_garbage_and_later_garbage_is_found() -> None:
     gc.unfreeze()
-    web.settle.clear()
+    hosted.loaded.cache_clear()
     app()
     assert gc.get_freeze_count() > 100_000  # torch, the pages and the models
 

@@ -448,13 +448,13 @@ def test_nobody_outside_is_asked_for_the_address_of_this_machine(monkeypatch: py
     from streamlit.web.server import server_util
 
     from explorer import cli
-    from explorer.app import hosted, serve
+    from explorer.app import hosted, serve, streamlit_inside
 
     asked: list[str] = []
     monkeypatch.setattr(net_util, "_external_ip", None)
     monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, timeout=5: asked.append(url))
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)  # put back after the test
-    serve.keep_inside()
+    streamlit_inside.keep_inside()
     assert not server_util.is_url_from_allowed_origins("http://evil.example/") and asked == []
     assert server_util.is_url_from_allowed_origins("http://localhost:8501/")
     monkeypatch.setattr(net_util, "get_external_ip", lambda: asked.append("outside"))

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Generic, ParamSpec, TypeVar
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from explorer.app import streamlit_inside
 from explorer.errors import FileError
 from explorer.models.cache import Cache, Stamp, stamp
 from explorer.models.store import shelf_folder
@@ -98,7 +98,7 @@ def _unpacked(content: bytes) -> Record:
 
 def _watched(make: Callable[[], Answer], doing: str) -> Answer:
     """Make it, while the page says what it waits for."""
-    seen = doing and get_script_run_ctx(suppress_warning=True) is not None
+    seen = doing and streamlit_inside.session()
     with st.spinner(doing) if seen else nullcontext():
         return make()
 

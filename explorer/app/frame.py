@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from explorer.app import core, glossary, hold, present
+from explorer.app import core, glossary, hold, present, streamlit_inside
 from explorer.app.exercises import deck as slides
 from explorer.app.exercises import exercises
 from explorer.app.glossary import marked
@@ -19,81 +19,8 @@ KEY = "part"  # in the address of a page
 ALL = "all"  # as the part: every part, one below the other, as one prints a page
 EVERY_PART = False  # whether a page that names no part shows them all
 EXERCISES = "Exercises"
-STYLE = """<style>
-.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1.25rem; }
-.stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.1rem 0; line-height: 1.2; }
-.stMainBlockContainer h2 { font-size: 1.35rem; padding: 0 0 0.8rem; line-height: 1.2; }
-.stMainBlockContainer [data-testid=stHeadingDivider] { margin-top: 0.3rem; }
-.stElementContainer:has(> .stHeading [data-testid=stHeadingDivider]) { margin-bottom: -0.5rem; }
-.st-key-more button { min-height: 2rem; padding-top: 0; padding-bottom: 0; }
-div:has(> .st-key-heading), div:has(> .st-key-says), div:has(> .st-key-bar) { margin-bottom: -0.5rem; }
-.st-key-says p { line-height: 1.5; }
-.stMainBlockContainer .katex-display { overflow: visible; }
-.stMainBlockContainer h3 { font-size: 1.15rem; padding: 0.6rem 0 0.2rem; }
-[data-testid=stCaptionContainer] p, kbd { color: var(--faint) !important; }
-[data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p, kbd, :has(> kbd) { opacity: 1 !important; }
-[data-testid=stCaptionContainer] code { font-size: 0.8rem; }
-[data-testid^=stBaseButton-primary], [data-testid^=stBaseButton-primary] p { color: var(--onblue) !important; }
-.st-key-reach, div:has(> .st-key-reach) { display: none; }
-.st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
-.st-key-bar { gap: 0.35rem; padding: 0.25rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
-div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
-@media (max-width: 600px) {
-  .stMainBlockContainer .katex-display { font-size: 0.8rem; }
-  .stMainBlockContainer :is(.stMarkdown, .stTable) table { display: block; overflow-x: auto; max-width: 100%; }
-  .st-key-says { flex-direction: column !important; align-items: stretch !important; }
-  .st-key-lectured { flex: 0 0 100% !important; }
-  [data-testid=stExpandSidebarButton] { width: auto !important; }
-  [data-testid=stExpandSidebarButton]::after { content: "Menu"; font-size: 1rem; padding-left: 0.3rem; }
-  .js-plotly-plot :is(g.xtick, g.x2tick, g.x3tick, g.x4tick) text { font-size: 12px !important; }
-  .js-plotly-plot:is(:has(g.xtick:nth-of-type(9)), :has(g.x2tick:nth-of-type(9))) .heatmap-label { display: none; }
-  .st-key-tree-figure .textpoint text[style*="font-size: 12px"] { display: none; }
-  .js-plotly-plot:has(g.xtick:nth-of-type(18)):not(:has(g.xtick:nth-of-type(30))) g.xtick:not(:nth-of-type(2n + 1)),
-  .js-plotly-plot:has(g.xtick:nth-of-type(30)) g.xtick:not(:nth-of-type(3n + 1)),
-  .js-plotly-plot:has(:is(g.x2tick, g.x3tick):nth-of-type(9)) :is(g.xtick, g.x2tick, g.x3tick, g.x4tick):not(:nth-of-type(3n + 1)) {
-    visibility: hidden; }
-}
-@media (min-width: 700px) {
-  :is(.st-key-bar, .st-key-opening) :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup, .stFileUploader) {
-    display: flex; flex-direction: row; align-items: center; gap: 0.6rem; }
-  :is(.st-key-bar, .st-key-opening) :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup, .stFileUploader) > * {
-    flex: 1 1 0; min-width: 0; }
-  :is(.st-key-bar, .st-key-opening) :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup, .stFileUploader) >
-    :is(label, [data-testid=stWidgetLabel]) {
-    flex: none; gap: 0.3rem; margin: 0; padding: 0; min-height: 0; }
-  .st-key-bar [data-testid=stVerticalBlock] { gap: 0.4rem; }
-  .st-key-opening [data-testid=stFileUploaderDropzone] { padding: 0 0.6rem; min-height: 2.5rem; }
-}
-@media (min-width: 900px) {
-  [class*="st-key-placed-"] { display: grid !important; column-gap: 3rem; align-content: start;
-    grid-template: "picture above" auto "picture words" 1fr / minmax(0, 3fr) minmax(0, 2fr); }
-  [class*="st-key-placed-"] > :nth-child(1) { grid-area: above; }
-  [class*="st-key-placed-"] > :nth-child(2) { grid-area: picture; }
-  [class*="st-key-placed-"] > :nth-child(3) { grid-area: words; }
-}
-@media (min-width: 700px) and (min-height: 600px) {
-  div:has(> .st-key-bar) { position: sticky; top: 3.4rem; z-index: 90; }
-}
-</style>"""
 
 
-REACH = """<script>
-if (!window.reaching) {  // on a telephone a wide table is moved sideways: the keyboard reaches it, in every browser
-  window.reaching = true;
-  let waits = 0;
-  const reach = () => {
-    waits = 0;
-    document.querySelectorAll(":is(.stMarkdown, .stTable) table").forEach(one => {
-      if (one.scrollWidth > one.clientWidth + 1) one.tabIndex = 0;
-      else one.removeAttribute("tabindex");
-    });
-  };
-  const soon = () => { if (innerWidth <= 600) waits ||= requestAnimationFrame(reach); };
-  new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
-  addEventListener("resize", soon);
-  soon();
-}
-</script>"""
 FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
 ONBLUE = {"light": "#ffffff", "dark": "#11151c"}  # on a button in the main colour
 PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two themes, for what lies over a page
@@ -103,13 +30,13 @@ def style() -> str:
     """How every page looks."""
     colours = {"paper": PAPER, "faint": FAINT, "onblue": ONBLUE}
     named = "; ".join(f"--{name}: {by_mode[hold.mode()]}" for name, by_mode in colours.items())
-    return f"<style>:root {{ {named}; }}</style>{STYLE}"
+    return f"<style>:root {{ {named}; }}</style>{streamlit_inside.style('page')}"
 
 
 def reach() -> None:
     """What the style of a page cannot do: tables that are moved sideways take the keyboard."""
     with st.container(key="reach"):
-        st.html(REACH, unsafe_allow_javascript=True)
+        st.html(f"<script>{streamlit_inside.script('streamlit_inside')}</script>", unsafe_allow_javascript=True)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,6 @@ from dataclasses import dataclass
 import streamlit as st
 
 SEEN = "glossary.seen"  # which text of a page explains a term
-STYLE = """<style>
-.stMarkdown a[href^="glossary#"] { color: inherit; text-decoration: underline dotted; text-underline-offset: 3px; cursor: help; }
-</style>"""
 
 
 @dataclass(frozen=True)

@@ -8,72 +8,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from explorer.app import streamlit_inside
 from explorer.records import AlignedTraces, Tokens
 from explorer.views import theme
 from explorer.views.beside import unit_names
 
 KEY, HELD, SHOWN = "hold", "hold.word", "hold.shown"
-STYLE = """
-[data-tokens] { display: flex; flex-wrap: wrap; gap: 3px; font: 0.8125rem/1.5 ui-monospace, Menlo, Consolas, monospace; padding: 2px; }
-[data-tokens] button { font: inherit; color: var(--st-text-color); background: var(--st-secondary-background-color); cursor: pointer;
-  border: 1px solid transparent; border-radius: 4px; padding: 1px 6px; min-height: max(24px, 1.5rem); white-space: pre; }
-[data-tokens] button:hover { border-color: var(--st-text-color); }
-[data-tokens] button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
-[data-tokens] button[aria-pressed=true] { background: transparent; border: 2px solid var(--hold); padding: 0 5px; font-weight: 700; }
-[data-tokens] button[data-special] { opacity: 0.75; }
-[data-tokens] button span { display: block; text-align: center; }
-[data-tokens] button[data-kind=changed] span { font-weight: 700; text-decoration: underline dotted; text-underline-offset: 3px; }
-[data-tokens] button[data-kind^=only] { border-style: dashed; border-color: var(--st-text-color); }
-@media (max-width: 600px) { [data-tokens] { flex-wrap: nowrap; overflow-x: auto; } }
-"""
-SCRIPT = """
-export default function ({ data, parentElement, setTriggerValue }) {
-  const list = parentElement.querySelector("[data-tokens]"), page = parentElement.ownerDocument || document;
-  list.style.setProperty("--hold", data.colour);
-  list.replaceChildren(...data.tokens.map((token, row) => {
-    const button = page.createElement("button");
-    button.type = "button";
-    const lines = (token.lines || []).map(line => { const span = page.createElement("span"); span.textContent = line; return span; });
-    if (lines.length) { button.append(...lines); button.dataset.kind = token.kind; button.setAttribute("aria-label", token.text); }
-    else button.textContent = token.text;
-    button.dataset.start = token.start;
-    if (token.start < 0) { button.dataset.special = ""; button.disabled = true; }
-    button.onclick = () => { press(button.getAttribute("aria-pressed") === "true" ? "" : token.start); setTriggerValue("chosen", row); };
-    return button;
-  }));
-  const every = [...list.children].filter(one => !one.disabled);
-  const press = start => {
-    every.forEach(one => one.setAttribute("aria-pressed", String(start !== "" && one.dataset.start === String(start))));
-    const stop = every.find(one => one.getAttribute("aria-pressed") === "true") || every[0];
-    every.forEach(one => { one.tabIndex = one === stop ? 0 : -1; });
-    if (start !== "" && stop) {  // on a telephone the tokens lie in one line that is moved: what is held stands in it
-      const { left, right } = list.getBoundingClientRect(), held = stop.getBoundingClientRect();
-      if (held.left < left || held.right > right) list.scrollLeft += held.left - left - (right - left - held.width) / 2;
-    }
-  };
-  press(data.start);
-  list.onkeydown = event => {
-    const at = every.indexOf(event.target), by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (at < 0 || !by) return;
-    event.preventDefault();
-    event.stopPropagation();
-    every[Math.min(Math.max(at + by, 0), every.length - 1)].focus();
-  };
-  const follow = () => {  // a board on this page may hold another token: it writes it into the address
-    const start = new URL(page.location.href).searchParams.get("hold") ?? "";
-    if (start !== list.dataset.address) { list.dataset.address = start; press(start); }
-  };
-  list.dataset.address = new URL(page.location.href).searchParams.get("hold") ?? "";
-  clearInterval(list.clock);  // drawn again: one that follows, not two of which the older one presses tokens that are gone
-  list.clock = setInterval(follow, 300);
-  return () => clearInterval(list.clock);
-}
-"""
 _component = st.components.v2.component(
     "pretraining-explorer-tokens",
     html="<div data-tokens role='group' aria-label='Tokens of the sentence'></div>",
-    css=STYLE,
-    js=SCRIPT,
+    css=(streamlit_inside.FOLDER / "hold.css").read_text("utf-8"),
+    js=streamlit_inside.script("hold"),
 )
 NOTHING: tuple[tuple[str, ...], int | None, str] = ((), None, "")
 COLOURS = {"light": "#b0488a", "dark": "#ef9fcb"}  # as the board frames what it holds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from urllib.parse import urlsplit
 
-from explorer.app import serve
+from explorer.app import streamlit_inside
 from explorer.app.room import settle, settled
 from explorer.errors import ChoiceError, ExplorerError, FileError, TextError
 from explorer.training.jobs import JobQueue, JobSpec, job_queue
@@ -180,10 +181,21 @@ def _check(queue: JobQueue, spec: JobSpec) -> None:
 @lru_cache(maxsize=1)
 def start() -> None:
     """Once for a server: ask nothing outside; where it is a room's, stop trainings that nobody looks at any more, as long as it runs."""
-    serve.keep_inside()
+    streamlit_inside.keep_inside()
     held, queue = room(), job_queue()
     if held is not None:
         Thread(target=_reclaim, args=(queue, held), daemon=True, name="reclaim").start()
+
+
+@lru_cache
+def loaded(page: str) -> None:
+    """Once for a server and a page: leave what is loaded by now out of every later search for garbage.
+
+    Streamlit searches all objects of the process after every answer, which takes 0.2 s (0.1 s where only the start of the server is left
+    out) and keeps pictures that are ready from being sent. What becomes garbage later is still found.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _reclaim(queue: JobQueue, held: Classroom, every: float = 20.0) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import streamlit as st
 from segno import QRCode, make_qr
 
-from explorer.app import hosted
+from explorer.app import hosted, streamlit_inside
 
 SIZED = re.compile(r"font-size:\s*(\d+)px")
 SCREEN = 640  # as high as a picture may be: what a projector of 1,080 lines leaves below the bar
@@ -19,41 +19,9 @@ LARGE = 1.5  # times the type of a page, for a room
 TEXTS = ("textfont", "insidetextfont", "outsidetextfont")
 LONGEST = 858  # bytes of a QR code of 97 × 97 modules, the smallest that a telephone reads from a projector
 KEY, PART, ANSWERS = "present", "part", "present.answers"
-STYLE = """<style>
-[data-testid=stHeader], .st-key-tour, .stMainBlockContainer [data-testid=stCaptionContainer],
-.st-key-opening, .st-key-says, .stMainBlockContainer [data-testid=stHeading]:has(h2) { display: none !important; }
-.stMainBlockContainer { padding: 0.6rem 1.2rem; }
-@media (min-width: 1200px) { html { font-size: 150% !important; } }
-.st-key-qr { width: 88px; }
-@media (min-width: 1200px) { .st-key-bar [data-testid=stElementContainer]:has([data-testid=stSelectbox]) { min-width: 16rem; } }
-</style>"""
-KEYS = """
-export default function ({ data, setTriggerValue, parentElement }) {
-  const page = parentElement.ownerDocument || document;
-  let blank = null;
-  const lift = () => { if (blank) { blank.remove(); blank = null; } };
-  const hear = event => {
-    const at = event.composedPath()[0];
-    if (event.ctrlKey || event.altKey || event.metaKey || at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) return;
-    const key = event.key;
-    if (key === "PageDown" || key === "PageUp") setTriggerValue("move", key === "PageDown" ? 1 : -1);
-    else if (key === "b" || key === "B") {
-      if (blank) return lift();
-      blank = page.createElement("div");
-      blank.dataset.blank = "yes";
-      blank.style.cssText = "position:fixed;inset:0;background:#000;z-index:1000000";
-      page.body.append(blank);
-    } else if (key === "a" || key === "A") setTriggerValue("answers", 1);
-    else return;
-    event.preventDefault();
-  };
-  if (parentElement.hear) page.removeEventListener("keydown", parentElement.hear);  // drawn again: one listener, not two
-  parentElement.hear = hear;
-  page.addEventListener("keydown", hear);
-  return () => { page.removeEventListener("keydown", hear); lift(); };
-}
-"""
-_component = st.components.v2.component("pretraining-explorer-keys", html="<span></span>", js=KEYS)
+_component = st.components.v2.component(
+    "pretraining-explorer-keys", html="<span></span>", js=streamlit_inside.script("present")
+)
 
 
 def on() -> bool:
@@ -97,7 +65,7 @@ def _grown(held: Any, name: str = "") -> Any:
 def style() -> None:
     """Large type and no menu, while presenting."""
     if on():
-        st.html(STYLE)
+        st.html(streamlit_inside.style("room"))
 
 
 def buttons() -> None:

@@ -82,14 +82,6 @@ def machine() -> dict[str, float]:
     }
 
 
-def visitors() -> int:
-    """How many browsers are connected to this server; 0 outside of one."""
-    from streamlit import runtime
-
-    sessions = getattr(runtime.get_instance(), "_session_mgr", None) if runtime.exists() else None
-    return len(sessions.list_active_sessions()) if sessions is not None else 0
-
-
 def trainings() -> dict[str, int]:
     """How many trainings are at work and how many wait."""
     alive = job_queue().alive()

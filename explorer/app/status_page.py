@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from explorer.app import hosted, status
+from explorer.app import hosted, status, streamlit_inside
 from explorer.app.cached import kept
 
 
@@ -11,7 +11,7 @@ def live() -> None:
     """What changes while one looks."""
     queue = status.trainings()
     with st.container(horizontal=True):
-        st.metric("Visitors", status.visitors())
+        st.metric("Visitors", streamlit_inside.visitors())
         st.metric("Trainings at work", queue["at work"])
         st.metric("Trainings that wait", queue["waiting"])
         for name, value in status.machine().items():

@@ -7,48 +7,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from explorer.app import deeds
+from explorer.app import deeds, streamlit_inside
 from explorer.app import tour_steps as lesson
 from explorer.app.lessons import LESSONS
 
 KEY, SET = "step", "step.set"
-STYLE = """<style>
-.st-key-tour { position: fixed; inset: auto 0 0 0; z-index: 95; max-height: 46vh; overflow-y: auto; margin: 0; border-radius: 0;
-  border: 0; border-top: 2px solid var(--st-primary-color, #1b5f9e); padding: 0.6rem max(1rem, calc(50vw - 560px)) 0.5rem;
-  background: var(--paper, Canvas); box-shadow: 0 -4px 16px rgba(0, 0, 0, 0.16); }
-.st-key-tour, .st-key-tour > div { gap: 0.3rem; }
-.stMainBlockContainer { padding-bottom: 17rem !important; }
-[data-toured] { outline: 3px solid var(--st-primary-color, #1b5f9e); outline-offset: 6px; border-radius: 4px; }
-</style>"""
-GUIDE = """
-export default function ({ data, parentElement }) {
-  const page = parentElement.ownerDocument || document, main = page.querySelector("[data-testid=stMain]");
-  const held = parentElement.tour || (parentElement.tour = {});
-  const target = () => data.targets.map(one => page.querySelector(".stMainBlockContainer " + one)).find(one => one && one.offsetHeight);
-  const free = () => { page.querySelectorAll("[data-toured]").forEach(one => one.removeAttribute("data-toured")); };
-  const go = () => {
-    const found = target();
-    if (!found) return;
-    if (!found.hasAttribute("data-toured")) { free(); found.setAttribute("data-toured", data.step); }
-    if (held.rests === data.step) return;  // the visitor has taken over
-    const bar = page.querySelector(".st-key-bar"), strip = page.querySelector(".st-key-tour"), frame = found.getBoundingClientRect();
-    const sticks = bar && getComputedStyle(bar.parentElement).position === "sticky", stuck = sticks && !bar.contains(found);
-    const top = (stuck ? 64 + bar.offsetHeight : 64) + 16, foot = (strip ? strip.getBoundingClientRect().top : innerHeight) - 16;
-    if (frame.top < top - 2 || frame.bottom > foot + 2 && frame.top > top + 2) main.scrollBy(0, frame.top - top);
-  };
-  const inStrip = event => event.composedPath().some(one => one.classList && one.classList.contains("st-key-tour"));
-  const rest = event => { if (!inStrip(event)) held.rests = data.step; };
-  if (held.end) held.end();
-  const kinds = ["wheel", "touchmove", "pointerdown", "keydown"], watch = new MutationObserver(go), size = new ResizeObserver(go);
-  kinds.forEach(kind => page.addEventListener(kind, rest, { passive: true }));
-  watch.observe(main, { childList: true, subtree: true });
-  size.observe(page.querySelector(".stMainBlockContainer"));
-  held.end = () => { watch.disconnect(); size.disconnect(); kinds.forEach(kind => page.removeEventListener(kind, rest)); free(); };
-  go();
-  return held.end;
-}
-"""
-_guide = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=GUIDE)
+_guide = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=streamlit_inside.script("tour"))
 
 
 def steps() -> tuple[lesson.TourStep, ...]:
@@ -72,7 +36,7 @@ def strip(here: str) -> None:
     if asked != str(number):
         st.query_params[KEY] = str(number)
     step = every[number - 1]
-    st.html(STYLE)
+    st.html(streamlit_inside.style("tour"))
     with st.container(border=True, key="tour"):
         if step.page == here:
             _arrive(number, step)
@@ -91,7 +55,9 @@ def _say(number: int, step: lesson.TourStep) -> None:
     )
     if done:
         st.markdown(f"✓ **Now you know:** {step.know}")
-    _guide(key="tour.guide", data={"step": number, "targets": [*map(deeds.selector, step.done), "h2"]})
+    targets = [*map(deeds.selector, step.done), "h2"]
+    data = {"step": number, "targets": targets, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK}
+    _guide(key="tour.guide", data=data)
 
 
 def _doors(number: int, elsewhere: bool) -> None:

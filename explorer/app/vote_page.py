@@ -1,20 +1,14 @@
 """The page of the vote: a visitor answers; with the teacher's key it opens questions and shows the bars."""
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from explorer.app import hosted, present
 from explorer.app.exercises import plain
+from explorer.app.streamlit_inside import session
 from explorer.app.vote import BOOTH, Ballot
 from explorer.app.vote_questions import questions
 from explorer.errors import ExplorerError
 from explorer.records import Exercise
-
-
-def who() -> str:
-    """This visitor, by the session of the browser."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context.session_id if context else "nobody"
 
 
 def cast(number: str) -> None:
@@ -22,7 +16,7 @@ def cast(number: str) -> None:
     option = st.session_state[f"vote.{number}"]
     try:
         if option is not None:
-            BOOTH.vote(who(), number, option)
+            BOOTH.vote(session(), number, option)
     except ExplorerError as error:
         st.session_state["vote.refused"] = str(error)
 
@@ -35,9 +29,9 @@ def student(ballot: Ballot) -> None:
     if refused := st.session_state.pop("vote.refused", ""):
         st.warning(plain(refused))
     if ballot.shown:
-        mine = ballot.votes.get(who())
+        mine = ballot.votes.get(session())
         (st.success if mine == ballot.answer else st.info)(f"The answer: **{ballot.answer}**. {ballot.why}")
-    elif who() in ballot.votes:
+    elif session() in ballot.votes:
         st.caption("Counted. You can change your vote until the answer is shown.")
 
 

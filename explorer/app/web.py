@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -250,17 +249,6 @@ def _clicked(name: str, click: Callable[[dict[str, Any]], None]) -> None:
     if points:
         click(dict(points[0]))
         st.session_state[f"{name}.clicked"] = True
-
-
-@st.cache_resource(show_spinner=False)
-def settle(page: str) -> None:
-    """Once a page has been drawn, leave what is loaded by now out of every later search for garbage.
-
-    Streamlit searches all objects of the process after every answer, which takes 0.2 s and keeps pictures that are ready from being sent.
-    What becomes garbage later is still found.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 def _controls(view: View, record: Any, around: Around, key: str) -> dict[str, Any]:

@@ -1,0 +1,15 @@
+if (!window.reaching) {  // on a telephone a wide table is moved sideways: the keyboard reaches it, in every browser
+  window.reaching = true;
+  let waits = 0;
+  const reach = () => {
+    waits = 0;
+    document.querySelectorAll(":is(.stMarkdown, .stTable) table").forEach(one => {
+      if (one.scrollWidth > one.clientWidth + 1) one.tabIndex = 0;
+      else one.removeAttribute("tabindex");
+    });
+  };
+  const soon = () => { if (innerWidth <= 600) waits ||= requestAnimationFrame(reach); };
+  new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
+  addEventListener("resize", soon);
+  soon();
+}

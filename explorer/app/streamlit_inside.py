@@ -1,0 +1,90 @@
+"""All that reaches into the insides of Streamlit: what another version may call otherwise. `SEEN` is the version that it was written for.
+
+So do the rules of `streamlit_inside.css` and the tables that `streamlit_inside.js` finds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+SEEN = "1.67.0"
+QUIET = "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"
+MAIN, BLOCK, STATE = (
+    "[data-testid=stMain]",
+    ".stMainBlockContainer",
+    "[data-test-script-state]",
+)  # for the scripts of components
+FOLDER = Path(__file__).parent
+
+
+@cache
+def style(section: str) -> str:
+    """The rules of a section of the style: of every "page", shown to a "room", with the "tour" at its foot.
+
+    >>> style("tour")[:7]
+    '<style>'
+    """
+    parts = re.split(r"^/\* (\w+) \*/$", (FOLDER / "streamlit_inside.css").read_text("utf-8"), flags=re.MULTILINE)
+    return f"<style>{dict(zip(parts[1::2], parts[2::2], strict=True))[section]}</style>"
+
+
+@cache
+def script(name: str) -> str:
+    """A script beside this file, for a component."""
+    return (FOLDER / f"{name}.js").read_text("utf-8")
+
+
+def session() -> str:
+    """The session of the visitor whose page runs now; empty outside of a page."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context else ""
+
+
+def visitors() -> int:
+    """How many browsers are connected to this server; 0 outside of one."""
+    from streamlit import runtime
+
+    return len(runtime.get_instance()._session_mgr.list_active_sessions()) if runtime.exists() else 0
+
+
+def forget_widgets() -> None:
+    """Drop the description of every widget that has no value any more: the page that showed it was left, or its options have changed.
+
+    Streamlit drops the values by itself and describes a widget again when it is shown again, but what it was asked to call stays for as
+    long as the session does: 10 to 15 kB a widget, and a widget whose options are the words of a text is another one for every text.
+    """
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    with suppress(AttributeError):  # a Streamlit that keeps them elsewhere: then nothing is dropped, and a test says so
+        state = context.session_state._state
+        described, valued = state._new_widget_state.widget_metadata, state._new_widget_state.states
+        for name in described.keys() - valued.keys() - state._old_state.keys():
+            del described[name]
+
+
+def keep_inside() -> None:
+    """Let nothing be asked outside: this machine is known by its local addresses alone.
+
+    Streamlit asks for its address when it prints where it is, and when a page of somebody else's tries to reach it.
+    """
+    from streamlit import net_util
+
+    net_util.get_external_ip = lambda: None
+
+
+def command() -> Callable[..., object]:
+    """Streamlit's own command, without what it advertises to programmers, where a class would read it."""
+    from streamlit.web.cli import main
+
+    os.environ.setdefault(QUIET, "true")
+    return main

@@ -1,0 +1,38 @@
+"""What reaches into the insides of Streamlit stands in one file, and is looked at again when Streamlit changes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import streamlit
+from streamlit import net_util
+from streamlit.runtime import Runtime
+from streamlit.runtime.state import SessionState
+from streamlit.runtime.state.session_state import WStates
+
+from explorer.app import streamlit_inside
+
+APP = Path(streamlit_inside.__file__).parent
+INSIDE = re.compile(r"streamlit\.(runtime|web)\b|\b_session_mgr|\.session_state\._(?!_)|net_util|data-test|\.st[A-Z]\w+")
+
+
+def test_streamlit_is_the_version_whose_insides_are_known() -> None:
+    assert streamlit.__version__ == streamlit_inside.SEEN, (
+        f"Streamlit {streamlit.__version__} is installed; explorer/app/streamlit_inside.py reaches into {streamlit_inside.SEEN}. Run "
+        "tests/test_frame_browser.py, tests/test_browser.py and tests/test_redteam.py, look at a page in both themes, then write the new "
+        "version into SEEN."
+    )
+
+
+def test_what_is_reached_into_is_there() -> None:
+    state = SessionState()
+    assert isinstance(state._new_widget_state, WStates) and isinstance(state._old_state, dict)
+    assert state._new_widget_state.widget_metadata == {} and state._new_widget_state.states == {}
+    assert callable(net_util.get_external_ip) and "_session_mgr" in Runtime.__init__.__code__.co_names
+    assert streamlit_inside.visitors() == 0 and streamlit_inside.session() == "", "outside of a page"
+
+
+def test_nothing_else_reaches_into_it() -> None:
+    files = [path for path in APP.rglob("*") if path.suffix in (".py", ".js", ".css") and path.stem != "streamlit_inside"]
+    assert [f"{path.name}: {found[0]}" for path in files if (found := INSIDE.search(path.read_text("utf-8")))] == []
