@@ -65,8 +65,8 @@ def test_the_front_page_is_short_and_names_every_lesson() -> None:
 
 
 def test_the_systems_of_the_library_s_page_are_those_that_can_be_trained() -> None:
-    said = re.search(r"^Systems: `([^`]*)` and\s+`(\w+)`", (ROOT / "docs" / "library.md").read_text("utf-8"), re.M)
-    assert said and {*said[1].split(), said[2]} == {*presets(), "ngram"}
+    named = re.search(r"^Systems: `([^`]*)` and\s+`(\w+)`", (ROOT / "docs" / "library.md").read_text("utf-8"), re.M)
+    assert named and {*named[1].split(), named[2]} == {*presets(), "ngram"}
 
 
 def test_a_lecture_s_plan_names_pages_that_exist_and_every_lesson_is_in_one() -> None:
@@ -86,9 +86,9 @@ def test_a_lecture_s_plan_names_pages_that_exist_and_every_lesson_is_in_one() ->
 
 def test_make_help_lists_every_target() -> None:
     alone = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    made = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True, env=alone).stdout
+    printed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True, env=alone).stdout
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
-    assert {line.split()[0] for line in made.splitlines()} == targets
+    assert {line.split()[0] for line in printed.splitlines()} == targets
 
 
 def test_the_page_has_a_line_for_every_room() -> None:
@@ -96,24 +96,24 @@ def test_the_page_has_a_line_for_every_room() -> None:
 
 
 def test_the_drawing_shows_the_imports_of_today() -> None:
-    found = {name: room for name, room in rooms.rooms().items() if name not in rooms.FRONT}
+    today = {name: room for name, room in rooms.rooms().items() if name not in rooms.FRONT}
     drawn = ElementTree.parse(rooms.DRAWING).getroot()
     texts = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
     counts = dict(zip(texts[::2], texts[1::2], strict=True))
-    assert set(counts) == set(found)
-    files = {name: int(str(said).split()[0]) for name, said in counts.items()}
-    there = {name: len(list((ROOT / "explorer" / name).rglob("*.py"))) for name in found}
+    assert set(counts) == set(today)
+    files = {name: int(str(label).split()[0]) for name, label in counts.items()}
+    there = {name: len(list((ROOT / "explorer" / name).rglob("*.py"))) for name in today}
     assert files == there, "draw it again: python -m studies.rooms"
     arrows = drawn.findall("{http://www.w3.org/2000/svg}path")
-    assert len(arrows) == len(rooms.needed(found)), "draw it again: python -m studies.rooms"
+    assert len(arrows) == len(rooms.needed(today)), "draw it again: python -m studies.rooms"
 
 
 def test_arrows_that_follow_from_others_are_left_out_and_a_circle_is_an_error(tmp_path: Path) -> None:
     for name, text in {"a": "", "b": "from explorer.a import x", "c": "from explorer import a, b"}.items():
         (tmp_path / f"{name}.py").write_text(text)
-    found = rooms.rooms(tmp_path)
-    assert found["c"].imports == {"a", "b"} and rooms.needed(found) == {("b", "a"), ("c", "b")}
-    assert rooms.floors(found) == {"a": 0, "b": 1, "c": 2} and "3 boxes on 3 floors" in rooms.table(found)
+    imports = rooms.rooms(tmp_path)
+    assert imports["c"].imports == {"a", "b"} and rooms.needed(imports) == {("b", "a"), ("c", "b")}
+    assert rooms.floors(imports) == {"a": 0, "b": 1, "c": 2} and "3 boxes on 3 floors" in rooms.table(imports)
     (tmp_path / "a.py").write_text("def late():\n    import explorer.c")
     circle = rooms.rooms(tmp_path)
     try:

@@ -101,9 +101,9 @@ def test_a_cache_changes_nothing(number: int) -> None:
         whole = run(ids, None)
         for cuts in ([1] * 9, [4, 3, 2]):
             cache = KeyValueCache()
-            found = torch.cat([run(part, cache) for part in ids.split(cuts, dim=1)], dim=1)
+            states = torch.cat([run(part, cache) for part in ids.split(cuts, dim=1)], dim=1)
             assert cache.length == 9
-            assert (found - whole).abs().max() <= 1e-5 * max(1, float(whole.abs().max()))
+            assert (states - whole).abs().max() <= 1e-5 * max(1, float(whole.abs().max()))
         turned = KeyValueCache()
         run(ids[:, :5], turned)
         turned.reorder(torch.tensor([1, 0]))

@@ -29,9 +29,9 @@ def test_both_ways_find_what_the_library_s_class_finds(bert: TransformerModel, t
         chances, tokens = scores.softmax(-1).max(-1)
         return tokens.numpy(), chances.numpy()
 
-    asked, right = study.questions(bert, SIZE), []
-    assert len(asked) >= 10
-    for ids, place in asked:
+    questions, right = study.questions(bert, SIZE), []
+    assert len(questions) >= 10
+    for ids, place in questions:
         hidden = [vocabulary.cls, *ids, vocabulary.sep]
         pair = (1 + place, 4 + place)
         for at in pair:
@@ -48,9 +48,9 @@ def test_both_ways_find_what_the_library_s_class_finds(bert: TransformerModel, t
 
 
 def test_the_study_draws_both_ways_and_their_gain() -> None:
-    for made in (study.measure(SIZE), ex.result("blank-pairs")):
-        assert isinstance(made, Curves) and [line.label for line in made.lines] == [study.ONCE, study.TURN, study.GAIN]
-        once, turn, gain = made.lines
+    for record in (study.measure(SIZE), ex.result("blank-pairs")):
+        assert isinstance(record, Curves) and [line.label for line in record.lines] == [study.ONCE, study.TURN, study.GAIN]
+        once, turn, gain = record.lines
         np.testing.assert_allclose(turn.y - once.y, gain.y, atol=1e-12)
     assert gain.x.tolist() == list(study.BlankPairsSize().distances)
 
@@ -59,16 +59,16 @@ def test_the_study_draws_both_ways_and_their_gain() -> None:
     ("low", "high", "answer"), [(0.01, 0.1, lesson.MORE), (-0.1, 0.1, lesson.TIE), (-0.2, -0.1, lesson.LESS)]
 )
 def test_a_tie_is_called_a_tie(low: float, high: float, answer: str) -> None:
-    at, one = np.array([1.0, 8.0]), np.array([0.5, 0.5])
-    lines = (Curve("once", at, one), Curve("turn", at, one), Curve("gain", at, one * 0, one * 0 + low, one * 0 + high))
-    asked = lesson.neighbours_question(Curves("", "", "", lines))
-    assert asked.answer == answer
-    assert f"{100 * lines[2].y[0]:+.1f} points" in asked.why, "a difference of two percentages is in points"
+    at, half = np.array([1.0, 8.0]), np.array([0.5, 0.5])
+    lines = (Curve("once", at, half), Curve("turn", at, half), Curve("gain", at, half * 0, half * 0 + low, half * 0 + high))
+    question = lesson.neighbours_question(Curves("", "", "", lines))
+    assert question.answer == answer
+    assert f"{100 * lines[2].y[0]:+.1f} points" in question.why, "a difference of two percentages is in points"
 
 
 @pytest.mark.usefixtures("unfolded")
 def test_the_page_asks_before_it_shows() -> None:
     at = part("decoding", "blanks")
-    asked = next(radio for radio in at.radio if radio.key == "guess.blanks")
-    at = asked.set_value(asked.options[0]).run()
+    guess = next(radio for radio in at.radio if radio.key == "guess.blanks")
+    at = guess.set_value(guess.options[0]).run()
     assert not at.exception and any(ex.result("blank-pairs").title in title for title in drawn(at))

@@ -48,8 +48,8 @@ def near(share: float, wanted: float, count: int) -> None:
     assert abs(share - wanted) <= 4 * math.sqrt(max(wanted * (1 - wanted), 1e-4) / count) + 1e-9, (share, wanted, count)
 
 
-def origins(made: Corrupted, row: int) -> list[list[int]]:
-    source = made.source
+def origins(corrupted: Corrupted, row: int) -> list[list[int]]:
+    source = corrupted.source
     order = source.order[row].tolist()
     return [
         order[s : s + c]
@@ -65,40 +65,42 @@ def origins(made: Corrupted, row: int) -> list[list[int]]:
 @pytest.mark.parametrize("seed", sample(20, 3))
 def test_kept_pieces_are_the_original_s_and_nothing_is_said_twice(name: str, seed: int) -> None:
     rows = batch(8, 40, seed)
-    made = STRATEGIES[name](rows, PIECES, np.random.default_rng(seed))
+    corrupted = STRATEGIES[name](rows, PIECES, np.random.default_rng(seed))
     for row in range(8):
-        held = origins(made, row)
-        ids = made.source.ids[row][made.source.attention_mask[row]]
-        action = made.source.action[row][made.source.attention_mask[row]]
-        named = [place for places in held for place in places]
+        origin = origins(corrupted, row)
+        ids = corrupted.source.ids[row][corrupted.source.attention_mask[row]]
+        action = corrupted.source.action[row][corrupted.source.attention_mask[row]]
+        named = [place for places in origin for place in places]
         assert len(named) == len(set(named)), "no original place is stood for twice"
-        for piece, done, places in zip(ids, action, held, strict=True):
+        for piece, done, places in zip(ids, action, origin, strict=True):
             if done == KEPT:
                 assert len(places) == 1 and piece == rows.ids[row, places[0]]
-        assert made.source.ids[row][0] == 2 and ids[-1] == 3, "special tokens stay at the ends"
+        assert corrupted.source.ids[row][0] == 2 and ids[-1] == 3, "special tokens stay at the ends"
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_the_seed_decides_and_padding_changes_nothing(name: str) -> None:
-    one, two, other = (STRATEGIES[name](batch(4, 40), PIECES, np.random.default_rng(seed)) for seed in (5, 5, 6))
-    np.testing.assert_array_equal(one.source.ids, two.source.ids)
+    first, two, other = (STRATEGIES[name](batch(4, 40), PIECES, np.random.default_rng(seed)) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(first.source.ids, two.source.ids)
     if name not in ("causal", "prefix", "pegasus"):  # a cut is only a label, and PEGASUS draws no lots
-        assert any(not np.array_equal(getattr(one.source, field), getattr(other.source, field)) for field in ("ids", "action"))
-    assert not made_in_padding(one)
+        assert any(
+            not np.array_equal(getattr(first.source, field), getattr(other.source, field)) for field in ("ids", "action")
+        )
+    assert not made_in_padding(first)
 
 
-def made_in_padding(made: Corrupted) -> bool:
-    return bool((made.source.action[~made.source.attention_mask] != KEPT).any()) or (
-        made.target is None and bool(made.scored[~made.source.attention_mask].any())
+def made_in_padding(corrupted: Corrupted) -> bool:
+    return bool((corrupted.source.action[~corrupted.source.attention_mask] != KEPT).any()) or (
+        corrupted.target is None and bool(corrupted.scored[~corrupted.source.attention_mask].any())
     )
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name.startswith(("bart", "cloze"))])
 def test_the_answer_to_a_noise_is_the_original(name: str) -> None:
     rows = batch(6, 40)
-    made = STRATEGIES[name](rows, PIECES, np.random.default_rng(0))
-    np.testing.assert_array_equal(made.target, rows.ids)
-    np.testing.assert_array_equal(made.scored, rows.attention_mask)
+    corrupted = STRATEGIES[name](rows, PIECES, np.random.default_rng(0))
+    np.testing.assert_array_equal(corrupted.target, rows.ids)
+    np.testing.assert_array_equal(corrupted.scored, rows.attention_mask)
 
 
 # masked language modelling
@@ -106,72 +108,72 @@ def test_the_answer_to_a_noise_is_the_original(name: str) -> None:
 
 def test_masking_takes_an_exact_share_and_splits_it_80_10_10() -> None:
     rows = batch(500, 40)
-    made = masking.mlm(rows, PIECES, np.random.default_rng(0))
-    assert (made.scored.sum(axis=1) == 6).all() and not made.scored[~rows.free].any()
-    count = int(made.scored.sum())
-    ids = made.source.ids
-    near(float((ids[made.scored] == 4).mean()), 0.8, count)
-    near(float((ids[made.scored] == rows.ids[made.scored]).mean()), 0.1 + 0.1 / 396, count)
-    replaced = ids[made.scored & (ids != 4) & (ids != rows.ids)]
+    corrupted = masking.mlm(rows, PIECES, np.random.default_rng(0))
+    assert (corrupted.scored.sum(axis=1) == 6).all() and not corrupted.scored[~rows.free].any()
+    count = int(corrupted.scored.sum())
+    ids = corrupted.source.ids
+    near(float((ids[corrupted.scored] == 4).mean()), 0.8, count)
+    near(float((ids[corrupted.scored] == rows.ids[corrupted.scored]).mean()), 0.1 + 0.1 / 396, count)
+    replaced = ids[corrupted.scored & (ids != 4) & (ids != rows.ids)]
     assert not np.isin(replaced, PIECES.special).any()
-    np.testing.assert_array_equal(ids[~made.scored], rows.ids[~made.scored])
-    places = made.scored[:, 1:41].mean(axis=0)
+    np.testing.assert_array_equal(ids[~corrupted.scored], rows.ids[~corrupted.scored])
+    places = corrupted.scored[:, 1:41].mean(axis=0)
     assert abs(places - 0.15).max() < 5 * math.sqrt(0.15 * 0.85 / 500), "every place is as likely"
 
 
 @pytest.mark.parametrize("strategy", [masking.mlm, masking.whole_word, masking.spanbert])
 def test_what_was_done_to_each_predicted_token_is_recorded(strategy: Callable[..., Corrupted]) -> None:
     rows = batch(300, 40)
-    made = strategy(rows, PIECES, np.random.default_rng(0))
-    ids, action, changed = made.source.ids, made.source.action, made.source.ids != rows.ids
+    corrupted = strategy(rows, PIECES, np.random.default_rng(0))
+    ids, action, changed = corrupted.source.ids, corrupted.source.action, corrupted.source.ids != rows.ids
     np.testing.assert_array_equal(action == MASKED, ids == 4)
     assert not (changed & ~np.isin(action, (MASKED, REPLACED))).any() and not (changed & (action == SCORED)).any()
-    np.testing.assert_array_equal(action != KEPT, made.scored)
-    count = int(made.scored.sum())
-    assert abs(float((action[made.scored] == REPLACED).mean()) - 0.1) < 0.03 and count > 1000
+    np.testing.assert_array_equal(action != KEPT, corrupted.scored)
+    count = int(corrupted.scored.sum())
+    assert abs(float((action[corrupted.scored] == REPLACED).mean()) - 0.1) < 0.03 and count > 1000
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.4, 0.8, 1.0])
 def test_any_rate_and_any_split(rate: float) -> None:
-    made = masking.mlm(batch(50, 40), PIECES, np.random.default_rng(0), rate=rate, split=(1.0, 0.0, 0.0))
-    assert (made.scored.sum(axis=1) == round(40 * rate)).all() and (made.source.ids[made.scored] == 4).all()
+    corrupted = masking.mlm(batch(50, 40), PIECES, np.random.default_rng(0), rate=rate, split=(1.0, 0.0, 0.0))
+    assert (corrupted.scored.sum(axis=1) == round(40 * rate)).all() and (corrupted.source.ids[corrupted.scored] == 4).all()
     assert masking.mlm(batch(9, 1), PIECES, np.random.default_rng(0)).scored.sum() == 9, "at least one"
 
 
 def test_whole_words_are_hidden_whole() -> None:
     rows = batch(300, 60)
-    made = masking.whole_word(rows, PIECES, np.random.default_rng(0))
+    corrupted = masking.whole_word(rows, PIECES, np.random.default_rng(0))
     for row in range(300):
         for word in range(rows.words[row].max() + 1):
-            assert len(set(made.scored[row][rows.words[row] == word].tolist())) == 1
+            assert len(set(corrupted.scored[row][rows.words[row] == word].tolist())) == 1
     wanted = round(0.15 * 60)
-    counts = made.scored.sum(axis=1)
+    counts = corrupted.scored.sum(axis=1)
     assert counts.max() <= wanted and counts.mean() > wanted - 0.5, "words that would exceed the budget are passed over"
 
 
 def test_spans_of_spanbert_are_whole_words_with_one_decision_each() -> None:
     rows = batch(60, 400)
-    made = masking.spanbert(rows, PIECES, np.random.default_rng(0), rate=0.03)
-    assert (made.scored.sum(axis=1) == 12).all()
+    corrupted = masking.spanbert(rows, PIECES, np.random.default_rng(0), rate=0.03)
+    assert (corrupted.scored.sum(axis=1) == 12).all()
     one_word_each = rows_of(
         rows.ids, rows.attention_mask, np.where(rows.words >= 0, np.cumsum(rows.words >= 0, axis=1) - 1, -1), rows.sentences
     )
-    found: list[int] = []
+    lengths: list[int] = []
     for seed in range(40):
         scored = masking.spanbert(one_word_each, PIECES, np.random.default_rng(seed), rate=0.03, split=(1.0, 0.0, 0.0)).scored
         for row in scored:
             runs = "".join("x" if s else " " for s in row).split()
-            found += [len(run) for run in runs][:-1]
+            lengths += [len(run) for run in runs][:-1]
     likely = 0.2 * 0.8 ** np.arange(10)
     likely /= likely.sum()
     assert likely @ np.arange(1, 11) == pytest.approx(3.797, abs=1e-3), "the nominal mean of the paper"
-    counts = Counter(found)
-    assert counts[1] / len(found) < likely[0] * 1.6 and max(found) <= 12 + 10, (
+    counts = Counter(lengths)
+    assert counts[1] / len(lengths) < likely[0] * 1.6 and max(lengths) <= 12 + 10, (
         "lengths above ten come only from spans that touch"
     )
-    made = masking.spanbert(one_word_each, PIECES, np.random.default_rng(1), rate=0.03)
+    corrupted = masking.spanbert(one_word_each, PIECES, np.random.default_rng(1), rate=0.03)
     for row in range(60):  # masked, replaced and kept never mix within a run that is one span
-        actions = [a for a, s in zip(made.source.action[row], made.scored[row], strict=True) if s]
+        actions = [a for a, s in zip(corrupted.source.action[row], corrupted.scored[row], strict=True) if s]
         changes = sum(a != b for a, b in zip(actions, actions[1:], strict=False))
         assert changes <= 11
 
@@ -182,15 +184,15 @@ def test_no_span_of_spanbert_goes_on_behind_a_separator() -> None:
     ends = (rows.words >= 0) & (inside != np.pad(inside, ((0, 0), (0, 1)))[:, 1:])
     words = np.where(ends, -1, rows.words)  # the last token of each five becomes a separator: no word of the text
     some = rows_of(np.where(ends, PIECES.sep, rows.ids), rows.attention_mask, words, rows.sentences)
-    found = 0
+    long = 0
     for seed in range(20):
         spans_of = masking.spanbert(some, PIECES, np.random.default_rng(seed), rate=0.3).labels["span"]
         for row in spans_of:
             for span in set(row[row >= 0].tolist()):
                 places = np.flatnonzero(row == span)
                 assert places[-1] - places[0] + 1 == len(places)
-                found += len(places) > 2
-    assert found > 500, "long spans are drawn"
+                long += len(places) > 2
+    assert long > 500, "long spans are drawn"
 
 
 def test_the_lengths_of_spans_follow_the_truncated_geometric_law() -> None:
@@ -235,10 +237,10 @@ def test_t5_s_noise_is_the_published_one(length: int, rate: float, mean: float) 
 @pytest.mark.parametrize("roll", [False, True])
 def test_t5_s_source_and_target_together_are_the_text(roll: bool) -> None:
     rows = batch(50, 40)
-    made = spans.t5(rows, PIECES, np.random.default_rng(0), roll=roll)
-    assert made.target is not None
+    corrupted = spans.t5(rows, PIECES, np.random.default_rng(0), roll=roll)
+    assert corrupted.target is not None
     for row in range(50):
-        target = made.target[row][made.scored[row]].tolist()
+        target = corrupted.target[row][corrupted.scored[row]].tolist()
         assert target[-1] == PIECES.sep, "the end"
         names = [i for i in target if i in PIECES.sentinels]
         assert names == list(PIECES.sentinels[: len(names)]), "sentinels in order"
@@ -248,18 +250,20 @@ def test_t5_s_source_and_target_together_are_the_text(roll: bool) -> None:
                 current = piece
             parts.setdefault(current, []).extend([] if piece == current else [piece])
         text = [
-            x for piece in made.source.ids[row][made.source.attention_mask[row]] for x in parts.get(int(piece), [int(piece)])
+            x
+            for piece in corrupted.source.ids[row][corrupted.source.attention_mask[row]]
+            for x in parts.get(int(piece), [int(piece)])
         ]
         assert text == rows.ids[row][rows.attention_mask[row]].tolist()
-    hidden = np.concatenate([made.target_start[row][made.target_start[row] > 0] for row in range(50)])  # type: ignore[index]
+    hidden = np.concatenate([corrupted.target_start[row][corrupted.target_start[row] > 0] for row in range(50)])  # type: ignore[index]
     assert (1 in hidden) == roll or not roll, "only a rolled mask may hide the first token"
 
 
 def test_partitions_are_even() -> None:
     rng = np.random.default_rng(0)
-    made = spans.partition(np.full(6000, 6), np.full(6000, 3), rng)
-    assert (made.sum(axis=1) == 6).all() and (made >= 1).all()
-    counts = Counter(map(tuple, made.tolist()))
+    sizes = spans.partition(np.full(6000, 6), np.full(6000, 3), rng)
+    assert (sizes.sum(axis=1) == 6).all() and (sizes >= 1).all()
+    counts = Counter(map(tuple, sizes.tolist()))
     assert len(counts) == 10
     for times in counts.values():
         near(times / 6000, 0.1, 6000)
@@ -270,17 +274,19 @@ def test_partitions_are_even() -> None:
 
 def test_infilling_hides_its_share_in_poisson_spans() -> None:
     rows = batch(400, 200)
-    made = noises.infill(rows, PIECES, np.random.default_rng(0))
-    masks = made.source.count[(made.source.ids == 4) & made.source.attention_mask]
-    hidden = (made.source.action == MASKED) & made.source.attention_mask
-    gone = np.where(hidden, made.source.count, 0).sum(axis=1)
+    corrupted = noises.infill(rows, PIECES, np.random.default_rng(0))
+    masks = corrupted.source.count[(corrupted.source.ids == 4) & corrupted.source.attention_mask]
+    hidden = (corrupted.source.action == MASKED) & corrupted.source.attention_mask
+    gone = np.where(hidden, corrupted.source.count, 0).sum(axis=1)
     assert (gone == 60).all(), "exactly 30 %"
     empty = float((masks == 0).mean())
     assert 0.03 < empty < 0.09, "about e^-3 of the spans have length zero and put a mask in"
     assert 2.3 < masks.mean() < 3.2, "a Poisson mean of 3, a little less because the last span is cut to fit"
     row = 0
     text: list[int] = []
-    for places, piece in zip(origins(made, row), made.source.ids[row][made.source.attention_mask[row]], strict=True):
+    for places, piece in zip(
+        origins(corrupted, row), corrupted.source.ids[row][corrupted.source.attention_mask[row]], strict=True
+    ):
         text += rows.ids[row, places].tolist() if piece == 4 else [int(piece)]
     assert text == rows.ids[row][rows.attention_mask[row]].tolist()
 
@@ -289,9 +295,12 @@ def test_deleting_leaves_no_trace_and_rotating_and_permuting_lose_nothing() -> N
     rows = batch(80, 40)
     gone = noises.delete(rows, PIECES, np.random.default_rng(0))
     assert (gone.source.attention_mask.sum(axis=1) == 42 - 6).all() and not (gone.source.ids == 4).any()
-    for made in (noises.rotate(rows, PIECES, np.random.default_rng(0)), noises.permute(rows, PIECES, np.random.default_rng(0))):
+    for corrupted in (
+        noises.rotate(rows, PIECES, np.random.default_rng(0)),
+        noises.permute(rows, PIECES, np.random.default_rng(0)),
+    ):
         for row in range(80):
-            assert Counter(made.source.ids[row].tolist()) == Counter(rows.ids[row].tolist())
+            assert Counter(corrupted.source.ids[row].tolist()) == Counter(rows.ids[row].tolist())
     turned = noises.rotate(rows, PIECES, np.random.default_rng(0)).source.ids[:, 1:41]
     text = rows.ids[:, 1:41]
     for row in range(80):
@@ -299,8 +308,8 @@ def test_deleting_leaves_no_trace_and_rotating_and_permuting_lose_nothing() -> N
     mixed = noises.permute(rows, PIECES, np.random.default_rng(0)).source
     for row in range(80):
         blocks = [rows.ids[row][rows.sentences[row] == n].tolist() for n in range(rows.sentences[row].max() + 1)]
-        found = mixed.sentences[row][mixed.attention_mask[row] & (mixed.words[row] >= 0)]
-        order = list(dict.fromkeys(found.tolist()))
+        numbers = mixed.sentences[row][mixed.attention_mask[row] & (mixed.words[row] >= 0)]
+        order = list(dict.fromkeys(numbers.tolist()))
         assert [x for n in order for x in blocks[n]] == mixed.ids[row][1:41].tolist(), "sentences stay whole"
 
 
@@ -311,7 +320,7 @@ def test_the_gap_sentences_are_those_with_the_best_rouge() -> None:
     rows = batch(30, 80, 3)
     ids = rows.ids % 20 + 5  # few tokens, so that sentences share some
     rows = rows_of(ids, rows.attention_mask, rows.words, rows.sentences)
-    made = sentences.pegasus(rows, PIECES, np.random.default_rng(0))
+    corrupted = sentences.pegasus(rows, PIECES, np.random.default_rng(0))
     for row in range(30):
         parts = [
             rows.ids[row][rows.free[row] & (rows.sentences[row] == n)].tolist() for n in range(rows.sentences[row].max() + 1)
@@ -324,9 +333,9 @@ def test_the_gap_sentences_are_those_with_the_best_rouge() -> None:
             scores.append(0.0 if not shared else 2 * precision * recall / (precision + recall))
         wanted = min(max(1, round(0.3 * len(parts))), len(parts) - 1)
         best = sorted(sorted(range(len(parts)), key=lambda n: (-scores[n], n))[:wanted])
-        assert made.target is not None
-        assert made.target[row][made.scored[row]].tolist() == [*(x for n in best for x in parts[n]), PIECES.last]
-        assert (made.source.ids[row][made.source.attention_mask[row]] == 4).sum() == wanted
+        assert corrupted.target is not None
+        assert corrupted.target[row][corrupted.scored[row]].tolist() == [*(x for n in best for x in parts[n]), PIECES.last]
+        assert (corrupted.source.ids[row][corrupted.source.attention_mask[row]] == 4).sum() == wanted
 
 
 def test_electra_s_labels_say_what_differs() -> None:
@@ -337,11 +346,11 @@ def test_electra_s_labels_say_what_differs() -> None:
         given.append(masked)
         return np.where(np.arange(masked.shape[1]) % 2, rows.ids, 77)  # right at every second place
 
-    made = prediction.electra(rows, PIECES, np.random.default_rng(0), sample=generator)
-    np.testing.assert_array_equal(made.labels["rtd"].astype(bool), made.source.ids != rows.ids)
-    assert (given[0][made.source.action != KEPT] == 4).all(), "the generator sees masks, not the answers"
-    assert 0 < made.labels["rtd"].sum() < (made.source.action != KEPT).sum(), "a lucky draw counts as original"
-    np.testing.assert_array_equal(made.scored, rows.free)
+    corrupted = prediction.electra(rows, PIECES, np.random.default_rng(0), sample=generator)
+    np.testing.assert_array_equal(corrupted.labels["rtd"].astype(bool), corrupted.source.ids != rows.ids)
+    assert (given[0][corrupted.source.action != KEPT] == 4).all(), "the generator sees masks, not the answers"
+    assert 0 < corrupted.labels["rtd"].sum() < (corrupted.source.action != KEPT).sum(), "a lucky draw counts as original"
+    np.testing.assert_array_equal(corrupted.scored, rows.free)
 
 
 # one text, as a record
@@ -353,20 +362,20 @@ def test_electra_s_labels_say_what_differs() -> None:
 @pytest.mark.parametrize("seed", sample(10, 2))
 def test_the_record_of_one_text(name: str, seed: int, bert: TransformerModel) -> None:
     corpus = ["A dog ran. It was red. The sun was up. All slept."]
-    made = ex.corrupt(TEXT, name, tokenizer=bert.tokenizer, seed=seed, corpus=corpus if name == "nsp" else ())
+    corrupted = ex.corrupt(TEXT, name, tokenizer=bert.tokenizer, seed=seed, corpus=corpus if name == "nsp" else ())
     again = ex.corrupt(TEXT, name, tokenizer=bert.tokenizer, seed=seed, corpus=corpus if name == "nsp" else ())
-    assert made.source.texts == again.source.texts and made.action == again.action
-    assert len(made.origin) == len(made.action) == len(made.source)
-    stood_for = [place for places in made.origin for place in places]
-    assert sorted([*stood_for, *made.deleted]) == sorted(set(stood_for) | set(made.deleted)) and set(stood_for) | set(
-        made.deleted
-    ) == set(range(len(made.original)))
-    for piece, places, done in zip(made.source.texts, made.origin, made.action, strict=True):
+    assert corrupted.source.texts == again.source.texts and corrupted.action == again.action
+    assert len(corrupted.origin) == len(corrupted.action) == len(corrupted.source)
+    stood_for = [place for places in corrupted.origin for place in places]
+    assert sorted([*stood_for, *corrupted.deleted]) == sorted(set(stood_for) | set(corrupted.deleted)) and set(stood_for) | set(
+        corrupted.deleted
+    ) == set(range(len(corrupted.original)))
+    for piece, places, done in zip(corrupted.source.texts, corrupted.origin, corrupted.action, strict=True):
         if done == "kept":
-            assert [piece] == [made.original.texts[place] for place in places]
-    assert len(made.scored) == len(made.source if made.target is None else made.target)
-    if not math.isnan(made.nominal):
-        assert abs(made.realised - made.nominal) < (0.25 if name == "pegasus" else 0.05) or name == "bart"
+            assert [piece] == [corrupted.original.texts[place] for place in places]
+    assert len(corrupted.scored) == len(corrupted.source if corrupted.target is None else corrupted.target)
+    if not math.isnan(corrupted.nominal):
+        assert abs(corrupted.realised - corrupted.nominal) < (0.25 if name == "pegasus" else 0.05) or name == "bart"
 
 
 @pytest.mark.parametrize(
@@ -397,14 +406,16 @@ def test_a_tokenizer_without_the_pieces_is_refused(gpt2: TransformerModel) -> No
 
 
 def test_a_corruption_survives_the_disk(bert: TransformerModel, tmp_path: object) -> None:
-    made = ex.corrupt(TEXT, "bart", tokenizer=bert.tokenizer, seed=3)
-    again = Corruption.read(made.write(f"{tmp_path}/x.npz"))
-    assert again.origin == made.origin and again.action == made.action and again.source.texts == made.source.texts
+    corrupted = ex.corrupt(TEXT, "bart", tokenizer=bert.tokenizer, seed=3)
+    again = Corruption.read(corrupted.write(f"{tmp_path}/x.npz"))
+    assert (
+        again.origin == corrupted.origin and again.action == corrupted.action and again.source.texts == corrupted.source.texts
+    )
 
 
 def test_every_piece_that_is_to_change_its_place_does(bert: TransformerModel) -> None:
     for seed in range(50):
-        made = ex.corrupt(TEXT, "cloze-reorder", tokenizer=bert.tokenizer, seed=seed)
-        moved = [place for place, origin in enumerate(made.origin) if origin != (place,)]
-        free = len(made.original) - sum(made.original.special)
-        assert len(moved) == round(0.15 * free) and [made.action[place] for place in moved] == ["moved"] * len(moved)
+        corrupted = ex.corrupt(TEXT, "cloze-reorder", tokenizer=bert.tokenizer, seed=seed)
+        moved = [place for place, origin in enumerate(corrupted.origin) if origin != (place,)]
+        free = len(corrupted.original) - sum(corrupted.original.special)
+        assert len(moved) == round(0.15 * free) and [corrupted.action[place] for place in moved] == ["moved"] * len(moved)

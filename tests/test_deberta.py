@@ -19,8 +19,9 @@ from explorer.analysis.evaluation.terms import CONTENT, shares
 from explorer.models import store
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
+from explorer.nn.fast.distances import shifted
 from explorer.nn.losses import mlm_loss
-from explorer.nn.positions import FROM_PLACE, TO_PLACE, looked_up, shifted
+from explorer.nn.positions import FROM_PLACE, TO_PLACE, looked_up
 from explorer.records import Record, Trace
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES
@@ -51,7 +52,7 @@ def test_reading_along_diagonals_is_looking_up(queries: int, keys: int, span: in
 
     grown = torch.randn(2, 4, queries, keys, generator=rng)
     every = [way(x, project, table, row) for way in (looked_up, shifted)]
-    slopes = [torch.autograd.grad((made * grown).sum(), (x, table, matrix)) for made in every]
+    slopes = [torch.autograd.grad((product * grown).sum(), (x, table, matrix)) for product in every]
     assert (every[0] - every[1]).abs().max() <= 1e-5
     assert all((a - b).abs().max() <= 1e-4 for a, b in zip(*slopes, strict=True))
 
@@ -62,13 +63,13 @@ def test_a_compiler_sees_one_graph(family: str) -> None:
     run = begun(family, 2)
     loss, batch = OBJECTIVES[run.plan.objective].loss, tensors(run.batch(1), torch.device("cpu"))
     torch._dynamo.reset()
-    found = torch._dynamo.explain(lambda module, given: loss(module, given, 0.0))(run.model.module.train(), batch)
-    assert found.graph_count == 1 and not found.break_reasons
+    explained = torch._dynamo.explain(lambda module, given: loss(module, given, 0.0))(run.model.module.train(), batch)
+    assert explained.graph_count == 1 and not explained.break_reasons
 
 
 def test_both_paths_have_the_same_gradients(bert: TransformerModel) -> None:
     for switches in ({}, {"mask_decoder": True}):
-        model, found = random_deberta(bert, 3, **switches), []
+        model, gradients = random_deberta(bert, 3, **switches), []
         ids, real = padded(rows(model, 3))
         batch = {"source": ids, "attention_mask": real > 0, "labels": ids.flip(0), "loss_mask": (real > 0) & (ids % 2 > 0)}
         for watch in (False, True):
@@ -78,9 +79,12 @@ def test_both_paths_have_the_same_gradients(bert: TransformerModel) -> None:
                     mlm_loss(model.module, batch, 0.0)["mlm"].backward()
             else:
                 mlm_loss(model.module, batch, 0.0)["mlm"].backward()
-            found.append({name: p.grad.clone() for name, p in model.module.named_parameters() if p.grad is not None})
-        assert sorted(found[0]) == sorted(found[1]) == sorted(name for name, _ in model.module.named_parameters())
-        assert all((found[0][n] - found[1][n]).abs().max() <= 1e-4 * max(1, float(found[0][n].abs().max())) for n in found[0])
+            gradients.append({name: p.grad.clone() for name, p in model.module.named_parameters() if p.grad is not None})
+        assert sorted(gradients[0]) == sorted(gradients[1]) == sorted(name for name, _ in model.module.named_parameters())
+        assert all(
+            (gradients[0][n] - gradients[1][n]).abs().max() <= 1e-4 * max(1, float(gradients[0][n].abs().max()))
+            for n in gradients[0]
+        )
 
 
 def weights(model: TransformerModel) -> dict[str, np.ndarray]:
@@ -103,13 +107,13 @@ def scores(model: TransformerModel, layer: int, asks: np.ndarray, seen: np.ndarr
     far = normed(w["embeddings.position.table.weight"], w, "embeddings.position.norm", config.norm_epsilon)
     q, k, q_far, k_far = (linear(x, w, f"{name}.{part}").reshape(len(x), config.heads, width)
                           for x, part in ((asks, "query"), (seen, "key"), (far, "query"), (far, "key")))  # fmt: skip
-    made = {term: np.zeros((config.heads, count, count)) for term in (CONTENT, TO_PLACE, FROM_PLACE)}
+    terms = {term: np.zeros((config.heads, count, count)) for term in (CONTENT, TO_PLACE, FROM_PLACE)}
     for i, j in np.ndindex(count, count):
         delta = min(max(i - j + config.length, 0), 2 * config.length - 1)
-        made[CONTENT][:, i, j] = (q[i] * k[j]).sum(-1) / np.sqrt(3 * width)
-        made[TO_PLACE][:, i, j] = (q[i] * k_far[delta]).sum(-1) / np.sqrt(3 * width)
-        made[FROM_PLACE][:, i, j] = (k[j] * q_far[delta]).sum(-1) / np.sqrt(3 * width)
-    return made
+        terms[CONTENT][:, i, j] = (q[i] * k[j]).sum(-1) / np.sqrt(3 * width)
+        terms[TO_PLACE][:, i, j] = (q[i] * k_far[delta]).sum(-1) / np.sqrt(3 * width)
+        terms[FROM_PLACE][:, i, j] = (k[j] * q_far[delta]).sum(-1) / np.sqrt(3 * width)
+    return terms
 
 
 def once(model: TransformerModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> np.ndarray:
@@ -134,9 +138,9 @@ def test_a_trace_holds_the_paper_s_terms(number: int, bert: TransformerModel, tm
         size = max(1.0, float(max(np.abs(term).max() for term in wanted.values())))
         assert list(attention.terms) == [TO_PLACE, FROM_PLACE]
         for head in range(attention.heads):
-            found = {CONTENT: attention.stage("scaled", head)} | {name: term[head] for name, term in attention.terms.items()}
-            assert all(np.abs(found[name] - wanted[name][head]).max() <= 1e-5 * size for name in wanted)
-            assert np.abs(sum(found.values()) - attention.stage("biased", head)).max() <= 1e-5 * size
+            terms = {CONTENT: attention.stage("scaled", head)} | {name: term[head] for name, term in attention.terms.items()}
+            assert all(np.abs(terms[name] - wanted[name][head]).max() <= 1e-5 * size for name in wanted)
+            assert np.abs(sum(terms.values()) - attention.stage("biased", head)).max() <= 1e-5 * size
     again = Record.read(trace.write(tmp_path / "trace.npz"))
     assert isinstance(again, Trace) and np.array_equal(again.attention[0].terms[TO_PLACE], trace.attention[0].terms[TO_PLACE])
     assert not ex.trace(bert, SENTENCE).attention[0].terms
@@ -163,10 +167,10 @@ def test_the_mask_decoder_is_the_formula(number: int, bert: TransformerModel) ->
 def test_the_mask_decoder_is_the_library_s_layer_twice(number: int, bert: TransformerModel, tmp_path: Path) -> None:
     """As the released code does it, with the library's own last layer and its `query_states`, over a padded batch."""
     on, off = (random_deberta(bert, number, mask_decoder=switch) for switch in (True, False))
-    held = store.state(on.module)
-    places = held.pop("mask_decoder.position.table.weight")
-    assert sorted(held) == sorted(store.state(off.module)), "the decoder has a table of places and no other weights of its own"
-    store.fill_weights(off.module, held, tmp_path)
+    state = store.state(on.module)
+    places = state.pop("mask_decoder.position.table.weight")
+    assert sorted(state) == sorted(store.state(off.module)), "the decoder has a table of places and no other weights of its own"
+    store.fill_weights(off.module, state, tmp_path)
     twin = DebertaV2ForMaskedLM.from_pretrained(ex.export(off, tmp_path)).eval()
     texts, encoder = rows(on, number), twin.deberta.encoder
     ids, real = padded(texts)
@@ -227,10 +231,10 @@ def sheet(model: TransformerModel, *texts: str) -> Sheet:
 def test_the_shares_are_covariances_with_the_score(decoder: bool, bert: TransformerModel) -> None:
     model = ex.build("deberta", tokenizer=bert.tokenizer, seed=1, device="cpu", mask_decoder=decoder)
     shaken(model.module, 5)
-    found = shares(model, sheet(model, *TEXTS))
+    by_term = shares(model, sheet(model, *TEXTS))
     depth, heads = model.streams["encoder"]
-    assert np.abs(sum(found.values()) - 1).max() <= 1e-5
-    together, whole = {name: np.zeros((depth, heads)) for name in found}, np.zeros((depth, heads))
+    assert np.abs(sum(by_term.values()) - 1).max() <= 1e-5
+    together, whole = {name: np.zeros((depth, heads)) for name in by_term}, np.zeros((depth, heads))
     for attention in (a for text in TEXTS for a in ex.trace(model, text).attention):
         for head in range(heads):
             parts = {CONTENT: attention.stage("scaled", head)} | {name: term[head] for name, term in attention.terms.items()}
@@ -239,15 +243,15 @@ def test_the_shares_are_covariances_with_the_score(decoder: bool, bert: Transfor
                 for name, term in zip(parts, terms, strict=True):
                     together[name][attention.layer, head] += np.cov(term, total, bias=True)[0, 1] * len(total)
                 whole[attention.layer, head] += total.var() * len(total)
-    assert all(np.abs(found[name] - together[name] / whole).max() <= 1e-4 for name in found)
+    assert all(np.abs(by_term[name] - together[name] / whole).max() <= 1e-4 for name in by_term)
 
 
 def test_without_distances_all_comes_from_words(bert: TransformerModel) -> None:
     model = ex.build("deberta", tokenizer=bert.tokenizer, seed=1, device="cpu")
     with torch.no_grad():
         model.module.embeddings.position.norm.weight.zero_()  # every distance is the same vector: its bias, 0
-    found = shares(model, sheet(model, *TEXTS))
-    assert np.abs(found[CONTENT] - 1).max() <= 1e-6 and np.abs(found[TO_PLACE]).max() <= 1e-6
+    by_term = shares(model, sheet(model, *TEXTS))
+    assert np.abs(by_term[CONTENT] - 1).max() <= 1e-6 and np.abs(by_term[TO_PLACE]).max() <= 1e-6
     assert shares(bert, sheet(bert, SENTENCE)) == {}
 
 

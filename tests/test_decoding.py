@@ -98,18 +98,18 @@ def chosen(number: int) -> tuple[Any, torch.nn.Module, bool]:
 
 def options_of(rng: np.random.Generator) -> dict[str, Any]:
     """What both libraries call differently: ours here."""
-    found: dict[str, Any] = {"max_tokens": int(rng.integers(1, 18))}
+    options: dict[str, Any] = {"max_tokens": int(rng.integers(1, 18))}
     if rng.random() < 0.4:
-        found["repetition_penalty"] = float(rng.choice([0.7, 1.2, 1.8]))
+        options["repetition_penalty"] = float(rng.choice([0.7, 1.2, 1.8]))
     if rng.random() < 0.4:
-        found["no_repeat"] = int(rng.integers(1, 4))
+        options["no_repeat"] = int(rng.integers(1, 4))
     if rng.random() < 0.7:
-        found |= {
+        options |= {
             "beams": int(rng.integers(2, 7)),
             "length_penalty": float(rng.choice([-1.0, 0.0, 0.6, 1.0, 2.0])),
             "early_stopping": [True, False, "never"][rng.integers(3)],
         }
-    return found
+    return options
 
 
 def theirs(twin: torch.nn.Module, start: list[int], source: list[int] | None, given: dict[str, Any]) -> tuple[Any, Any]:
@@ -143,13 +143,13 @@ def same_as_generate(
     text = [int(piece) for piece in rng.integers(3, VOCAB, size=rng.integers(1, 9))]
     given = options()
     prefix = [int(p) for p in rng.integers(3, VOCAB, size=rng.integers(0, 3))] if paired else None
-    made = writer(model, text, prefix=prefix or None)
+    prepared = writer(model, text, prefix=prefix or None)
     strategy = "beam" if "beams" in given else "greedy"
-    *_, final = STRATEGIES[strategy](made.stepper, made.prompt, decoding_settings(made, given))
-    rows, scores = theirs(twin, list(made.prompt), text if paired else None, given)
+    *_, final = STRATEGIES[strategy](prepared.stepper, prepared.prompt, decoding_settings(prepared, given))
+    rows, scores = theirs(twin, list(prepared.prompt), text if paired else None, given)
     assert final.ids.tolist() == rows[0], (strategy, given)
     if scores is not None:
-        ours = {tuple(one.ids.tolist()): one.score for one in final.finished}
+        ours = {tuple(hypothesis.ids.tolist()): hypothesis.score for hypothesis in final.finished}
         best = {tuple(row): score for row, score in zip(rows, scores, strict=True) if score > -1e8}
         assert list(ours) == list(best), given
         np.testing.assert_allclose(list(ours.values()), list(best.values()), rtol=2e-4, atol=1e-5)
@@ -174,14 +174,14 @@ def test_beams_end_as_theirs_do_whatever_ends_them(preset: str, no_repeat: int) 
 
 def warpers(given: dict[str, Any]) -> LogitsProcessorList:
     """The library's processors in the order in which `generate` applies them."""
-    made: list[Any] = []
+    processors: list[Any] = []
     if "repetition_penalty" in given:
-        made.append(RepetitionPenaltyLogitsProcessor(given["repetition_penalty"]))
+        processors.append(RepetitionPenaltyLogitsProcessor(given["repetition_penalty"]))
     if "no_repeat" in given:
-        made.append(NoRepeatNGramLogitsProcessor(given["no_repeat"]))
+        processors.append(NoRepeatNGramLogitsProcessor(given["no_repeat"]))
     kinds = (("temperature", TemperatureLogitsWarper), ("top_k", TopKLogitsWarper), ("top_p", TopPLogitsWarper),
              ("min_p", MinPLogitsWarper), ("typical_p", TypicalLogitsWarper))  # fmt: skip
-    return LogitsProcessorList(made + [kind(given[name]) for name, kind in kinds if name in given])
+    return LogitsProcessorList(processors + [kind(given[name]) for name, kind in kinds if name in given])
 
 
 def cuts_of(rng: np.random.Generator) -> dict[str, Any]:
@@ -201,21 +201,21 @@ def test_sampling_keeps_what_the_library_s_processors_keep(number: int) -> None:
     model, twin, paired = chosen(number)
     text = [int(piece) for piece in rng.integers(3, VOCAB, size=rng.integers(2, 9))]
     given = cuts_of(rng)
-    made, process = writer(model, text), warpers(given)
-    settings = decoding_settings(made, {**given, "max_tokens": 4, "seed": number, "candidates": VOCAB})
-    said = list(made.prompt)
-    for step in STRATEGIES["sample"](made.stepper, made.prompt, settings):
-        reads = {"input_ids": torch.tensor([text]), "decoder_input_ids": torch.tensor([said])}
+    prepared, process = writer(model, text), warpers(given)
+    settings = decoding_settings(prepared, {**given, "max_tokens": 4, "seed": number, "candidates": VOCAB})
+    written = list(prepared.prompt)
+    for step in STRATEGIES["sample"](prepared.stepper, prepared.prompt, settings):
+        reads = {"input_ids": torch.tensor([text]), "decoder_input_ids": torch.tensor([written])}
         with torch.no_grad():
-            raw = twin(**(reads if paired else {"input_ids": torch.tensor([said])})).logits[:, -1]
-        left = process(torch.tensor([said]), raw.clone())
+            raw = twin(**(reads if paired else {"input_ids": torch.tensor([written])})).logits[:, -1]
+        left = process(torch.tensor([written]), raw.clone())
         kept = {c.id for c in step.candidates if not c.fate.startswith("cut")}
         assert kept == set(np.flatnonzero(np.isfinite(left[0].numpy()))), given
         assert sum(c.fate in ("kept", "finished") for c in step.candidates) == 1
         shares = torch.softmax(raw[0].double() / given.get("temperature", 1.0), -1)
         if "repetition_penalty" not in given and "no_repeat" not in given:
             assert step.kept_mass[0] == pytest.approx(float(shares[list(kept)].sum()), abs=1e-5)
-        said.append(int(step.ids[-1]))
+        written.append(int(step.ids[-1]))
 
 
 def test_a_draw_follows_the_shares() -> None:

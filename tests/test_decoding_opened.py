@@ -106,7 +106,7 @@ def test_a_live_model_is_left_as_it_was_and_one_that_was_opened_serves_several_t
 
     alone = write(0)
     with ThreadPoolExecutor(4) as pool:
-        assert all(found == alone for found in pool.map(write, range(8)))
+        assert all(ids == alone for ids in pool.map(write, range(8)))
 
 
 @pytest.mark.parametrize("name", ["OPTForCausalLM", "GPTNeoXForCausalLM", "Gemma2ForCausalLM", "BloomForCausalLM"])

@@ -37,9 +37,9 @@ FRESH = list(stories(40, 9))
 
 def model(bert: TransformerModel, seed: int = 0, **shape: int) -> TransformerModel:
     """A random model whose embeddings are narrower than its layers and wider than its generator's."""
-    made = ex.build("electra", tokenizer=bert.tokenizer, seed=seed, device="cpu", **{**SMALL, **shape})
-    shaken(made.module, seed)
-    return made
+    untrained = ex.build("electra", tokenizer=bert.tokenizer, seed=seed, device="cpu", **{**SMALL, **shape})
+    shaken(untrained.module, seed)
+    return untrained
 
 
 def begun(bert: TransformerModel, **options: object) -> Run:
@@ -52,20 +52,20 @@ def begun(bert: TransformerModel, **options: object) -> Run:
 
 def test_a_discriminator_begins_as_a_masked_model(bert: TransformerModel) -> None:
     """The same states for the same text; a new head, and a new generator whose weights depend on the seed."""
-    made, other = (discriminator_of(bert, seed=seed) for seed in (0, 1))
+    electra, other = (discriminator_of(bert, seed=seed) for seed in (0, 1))
     ids = torch.tensor(bert.tokens("The animal was tired because it ran.").ids)[None]
     segments = torch.zeros_like(ids)
     with torch.no_grad():
-        assert torch.equal(made.module(ids, segments), bert.module(ids, segments))
-    assert made.module.replaced is not None and made.generator is not None and other.generator is not None
-    assert made.generator.config.dim == bert.config.dim // 4 and made.tokenizer is bert.tokenizer
-    first, second = (model.generator.module.layers[0].feed_forward.widen.weight for model in (made, other))  # type: ignore[union-attr]
+        assert torch.equal(electra.module(ids, segments), bert.module(ids, segments))
+    assert electra.module.replaced is not None and electra.generator is not None and other.generator is not None
+    assert electra.generator.config.dim == bert.config.dim // 4 and electra.tokenizer is bert.tokenizer
+    first, second = (model.generator.module.layers[0].feed_forward.widen.weight for model in (electra, other))  # type: ignore[union-attr]
     assert not torch.equal(first, second)
 
 
 def test_it_begins_so_only_where_a_teacher_is_named(bert: TransformerModel) -> None:
-    told, alone = (learns_from(preset("electra"), "replaced", teacher)[0] for teacher in ("bert-tiny", None))
-    assert told is not None and told.plan()["name"] == "bert-tiny" and alone is None
+    taught, alone = (learns_from(preset("electra"), "replaced", teacher)[0] for teacher in ("bert-tiny", None))
+    assert taught is not None and taught.plan()["name"] == "bert-tiny" and alone is None
     assert begun(bert).plan.teacher is None
     given = ex.fit("electra", corpus=TEXTS, teacher=bert, steps=1, device="cpu")
     assert given.plan.teacher is not None and given.model.tokenizer is bert.tokenizer and given.plan.random_until == 0
@@ -83,16 +83,16 @@ def test_it_begins_so_only_where_a_teacher_is_named(bert: TransformerModel) -> N
 @pytest.mark.parametrize("shape", [{}, {"embedding": 32}, {"embedding": 16}, {"generator": 8, "layers": 3}])
 def test_the_generator_is_a_masked_model_of_theirs(shape: dict[str, int], bert: TransformerModel, tmp_path: Path) -> None:
     """Written inside the folder of the discriminator; opened by their class and by ours."""
-    made = model(bert, 3, **shape)
-    folder = ex.export(made, tmp_path / "export")
+    electra = model(bert, 3, **shape)
+    folder = ex.export(electra, tmp_path / "export")
     twin, report = ElectraForMaskedLM.from_pretrained(folder / "generator", output_loading_info=True)
     assert not report["missing_keys"] and not report["unexpected_keys"]
-    assert made.generator is not None and gap(made.generator, twin.eval(), 3) <= LIMIT
+    assert electra.generator is not None and gap(electra.generator, twin.eval(), 3) <= LIMIT
     back = ex.load(folder / "generator", device="cpu")
-    assert back.config == made.generator.config
-    np.testing.assert_array_equal(back.logits("A dog ran."), made.generator.logits("A dog ran."))
+    assert back.config == electra.generator.config
+    np.testing.assert_array_equal(back.logits("A dog ran."), electra.generator.logits("A dog ran."))
     finds = ex.load(folder, device="cpu")
-    np.testing.assert_array_equal(finds.outputs("A dog ran.")["rtd"], made.outputs("A dog ran.")["rtd"])
+    np.testing.assert_array_equal(finds.outputs("A dog ran.")["rtd"], electra.outputs("A dog ran.")["rtd"])
     assert finds.generator is None and finds.config.replaced
 
 
@@ -120,32 +120,32 @@ def test_what_their_class_has_no_place_for_is_refused(bert: TransformerModel, tm
 
 
 def test_both_models_are_traced_and_the_projection_leads_to_the_first_state(bert: TransformerModel) -> None:
-    made = model(bert, 1)
-    assert made.generator is not None
-    for held in (made, made.generator):
-        trace = ex.trace(held, "The animal didn't cross the street.", blocks=True)
+    electra = model(bert, 1)
+    assert electra.generator is not None
+    for part in (electra, electra.generator):
+        trace = ex.trace(part, "The animal didn't cross the street.", blocks=True)
         assert trace.residual <= 1e-5
-        total, stack = trace.embeddings["sum"], {name: w.detach().numpy() for name, w in held.module.named_parameters()}
+        total, stack = trace.embeddings["sum"], {name: w.detach().numpy() for name, w in part.module.named_parameters()}
         assert total.shape[1] == 24
         centred = total - total.mean(axis=1, keepdims=True)
         normed = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-12)
         normed = normed * stack["embeddings.norm.weight"] + stack["embeddings.norm.bias"]
         first = normed @ stack["project.weight"].T + stack["project.bias"]
         np.testing.assert_allclose(trace.hidden["encoder"][0], first, atol=1e-4)
-    finds = ex.trace(made, "The animal ran.")
+    finds = ex.trace(electra, "The animal ran.")
     assert finds.top is None and finds.outputs["rtd"].shape == (len(finds.source),)
-    np.testing.assert_allclose(finds.outputs["rtd"], made.outputs("The animal ran.")["rtd"], atol=1e-5)
+    np.testing.assert_allclose(finds.outputs["rtd"], electra.outputs("The animal ran.")["rtd"], atol=1e-5)
 
 
 def test_shared_weights_are_kept_once(bert: TransformerModel, tmp_path: Path) -> None:
-    made = model(bert, 2)
-    held = store.state(made.module)
-    assert sum(value.numel() for value in held.values()) == sum(weight.numel() for weight in made.module.parameters())
-    back = ex.load(store.write(made, tmp_path / "mine"), device="cpu")
-    assert back.config == made.config and back.generator is not None and made.generator is not None
+    electra = model(bert, 2)
+    state = store.state(electra.module)
+    assert sum(value.numel() for value in state.values()) == sum(weight.numel() for weight in electra.module.parameters())
+    back = ex.load(store.write(electra, tmp_path / "mine"), device="cpu")
+    assert back.config == electra.config and back.generator is not None and electra.generator is not None
     assert back.module.generator.embeddings is back.module.embeddings
-    for one, other in ((back, made), (back.generator, made.generator)):
-        for name, scores in one.outputs("A dog ran.").items():
+    for opened, other in ((back, electra), (back.generator, electra.generator)):
+        for name, scores in opened.outputs("A dog ran.").items():
             np.testing.assert_array_equal(scores, other.outputs("A dog ran.")[name])
 
 
@@ -173,9 +173,9 @@ def test_what_does_not_fit_is_refused(bert: TransformerModel, tmp_path: Path) ->
 # the loss
 
 
-def hugging(made: TransformerModel, folder: Path) -> tuple[ElectraForMaskedLM, ElectraForPreTraining]:
+def hugging(electra: TransformerModel, folder: Path) -> tuple[ElectraForMaskedLM, ElectraForPreTraining]:
     """Both models as theirs."""
-    ex.export(made, folder)
+    ex.export(electra, folder)
     writes, finds = ElectraForMaskedLM.from_pretrained(folder / "generator"), ElectraForPreTraining.from_pretrained(folder)
     return writes.eval(), finds.eval()
 
@@ -206,13 +206,13 @@ def test_the_losses_are_those_of_the_paper_over_their_classes(bert: TransformerM
         assert 0 < (random[there] >= 0).sum() < len(there[0]) and not (random[~batch.loss_mask] >= 0).any()
         filled = np.where(random >= 0, random, filled)
     with torch.no_grad():
-        said = finds(input_ids=torch.tensor(filled), attention_mask=mask).logits.double().numpy()
-    new, rng = filled != batch.labels, 1 / (1 + np.exp(-said))
+        logits = finds(input_ids=torch.tensor(filled), attention_mask=mask).logits.double().numpy()
+    new, rng = filled != batch.labels, 1 / (1 + np.exp(-logits))
     each = -np.where(new, np.log(rng), np.log(1 - rng))
-    found = losses(run, batch)
+    ours = losses(run, batch)
     assert 0 < new.sum() < batch.loss_mask.sum() + 1 and (batch.source[batch.loss_mask] == bert.tokenizer.vocabulary.mask).all()
-    assert float(found["mlm"]) == pytest.approx(-logp[(*there, batch.labels[there])].mean(), rel=1e-4)
-    assert float(found["rtd"]) == pytest.approx(50 * each[batch.attention_mask].mean(), rel=1e-4) and REPLACED_WEIGHT == 50
+    assert float(ours["mlm"]) == pytest.approx(-logp[(*there, batch.labels[there])].mean(), rel=1e-4)
+    assert float(ours["rtd"]) == pytest.approx(50 * each[batch.attention_mask].mean(), rel=1e-4) and REPLACED_WEIGHT == 50
 
 
 def test_a_falling_share_of_the_replaced_tokens_is_random(bert: TransformerModel) -> None:
@@ -252,8 +252,8 @@ def test_a_draw_that_is_the_original_counts_as_original(bert: TransformerModel) 
     with torch.no_grad():
         run.model.module.generator.head.bias[50] = 1e4  # type: ignore[union-attr,index]
     batch.labels[batch.loss_mask] = 50
-    said = run.model.outputs_many([row[real].tolist() for row, real in zip(batch.labels, batch.attention_mask, strict=True)])
-    none = np.concatenate([np.logaddexp(0, one["rtd"]) for one in said]).mean()
+    outputs = run.model.outputs_many([row[real].tolist() for row, real in zip(batch.labels, batch.attention_mask, strict=True)])
+    none = np.concatenate([np.logaddexp(0, output["rtd"]) for output in outputs]).mean()
     assert float(losses(run, batch)["rtd"]) == pytest.approx(50 * none, rel=1e-4)
     batch.labels[batch.loss_mask] = 51
     some = float(losses(run, batch)["rtd"])
@@ -271,8 +271,8 @@ def test_no_gradient_of_the_discriminator_reaches_the_generator_but_by_the_embed
 
 def test_the_discriminator_is_told_about_every_real_piece(bert: TransformerModel) -> None:
     batch = begun(bert).batch(1)
-    told = OBJECTIVES["replaced"].weigh(batch)
-    assert told["rtd"] == batch.attention_mask.sum() and told[""] == batch.loss_mask.sum()
+    weights = OBJECTIVES["replaced"].weigh(batch)
+    assert weights["rtd"] == batch.attention_mask.sum() and weights[""] == batch.loss_mask.sum()
     free = batch.attention_mask & ~np.isin(batch.labels, bert.tokenizer.vocabulary.special)
     assert not (batch.loss_mask & ~free).any()
     for row in range(len(free)):
@@ -281,20 +281,20 @@ def test_the_discriminator_is_told_about_every_real_piece(bert: TransformerModel
 
 def test_it_learns_and_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path) -> None:
     straight = [dict(step.losses) for step in begun(bert, steps=40, checks=0)]
-    assert np.mean([one["mlm"] for one in straight[-5:]]) < 0.9 * straight[0]["mlm"]
-    assert np.mean([one["rtd"] for one in straight[-5:]]) < 0.8 * straight[0]["rtd"]
-    run, found = begun(bert, steps=40, checks=0, folder=tmp_path / "run"), []
+    assert np.mean([step_losses["mlm"] for step_losses in straight[-5:]]) < 0.9 * straight[0]["mlm"]
+    assert np.mean([step_losses["rtd"] for step_losses in straight[-5:]]) < 0.8 * straight[0]["rtd"]
+    run, resumed = begun(bert, steps=40, checks=0, folder=tmp_path / "run"), []
     for step in run:
-        found.append(dict(step.losses))
+        resumed.append(dict(step.losses))
         if step.step == 5:
             run.stop()
-    found += [dict(step.losses) for step in begun(bert, steps=40, checks=0, folder=tmp_path / "run")]
-    assert found == straight
+    resumed += [dict(step.losses) for step in begun(bert, steps=40, checks=0, folder=tmp_path / "run")]
+    assert resumed == straight
 
 
 def test_the_line_of_losses_is_the_same_each_time(bert: TransformerModel) -> None:
-    one, other = (along(model(bert), FRESH[:4], places=3) for _ in range(2))
-    np.testing.assert_array_equal(one.loss, other.loss)
+    line, other = (along(model(bert), FRESH[:4], places=3) for _ in range(2))
+    np.testing.assert_array_equal(line.loss, other.loss)
 
 
 # what is measured and shown
@@ -303,11 +303,11 @@ def test_the_line_of_losses_is_the_same_each_time(bert: TransformerModel) -> Non
 def test_f1_is_the_harmonic_mean_and_always_saying_replaced_has_its_formula(
     bert: TransformerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, asked = model(bert), []
-    monkeypatch.setattr(replaced, "doubts", lambda model, sheet: asked.append(sheet) or np.ones(sheet.ids.shape))
-    always = measure(made, "replaced", FRESH).metrics
+    electra, sheets = model(bert), []
+    monkeypatch.setattr(replaced, "doubts", lambda model, sheet: sheets.append(sheet) or np.ones(sheet.ids.shape))
+    always = measure(electra, "replaced", FRESH).metrics
     original = [bert.tokenizer.encode(" ".join(text)).ids for text in FRESH]
-    new = np.concatenate([asked[0].ids[n, : len(row)] != row for n, row in enumerate(original)])
+    new = np.concatenate([sheets[0].ids[n, : len(row)] != row for n, row in enumerate(original)])
     share = new.mean()
     assert always["share replaced"] == pytest.approx(share) and always["tokens with a signal"] == 1
     assert always["replaced f1"] == always["f1, always saying replaced"] == pytest.approx(2 * share / (1 + share))
@@ -320,21 +320,25 @@ def test_f1_is_the_harmonic_mean_and_always_saying_replaced_has_its_formula(
         return np.where(np.arange(sheet.ids.size).reshape(sheet.ids.shape) % 2 == 0, 1.0, -1.0)
 
     monkeypatch.setattr(replaced, "doubts", half)
-    found = measure(made, "replaced", FRESH).metrics
-    p, r = found["replaced precision"], found["replaced recall"]
-    assert found["replaced f1"] == pytest.approx(2 * p * r / (p + r)) and 0 < p < 1 and 0 < r < 1
-    assert found["held-out loss"] > np.log(2)
+    metrics = measure(electra, "replaced", FRESH).metrics
+    p, r = metrics["replaced precision"], metrics["replaced recall"]
+    assert metrics["replaced f1"] == pytest.approx(2 * p * r / (p + r)) and 0 < p < 1 and 0 < r < 1
+    assert metrics["held-out loss"] > np.log(2)
 
 
 def test_measuring_draws_the_same_pieces_each_time_and_as_the_generator_says(bert: TransformerModel) -> None:
-    made = model(bert)
-    assert measure(made, "replaced", FRESH).metrics == measure(made, "replaced", FRESH).metrics
+    electra = model(bert)
+    assert measure(electra, "replaced", FRESH).metrics == measure(electra, "replaced", FRESH).metrics
     with torch.no_grad():
-        made.module.generator.head.bias.zero_()  # type: ignore[union-attr,operator]
-        made.module.generator.head.bias[50] = 1e4  # type: ignore[union-attr,index]
-    found = measure(made, "replaced", FRESH)
+        electra.module.generator.head.bias.zero_()  # type: ignore[union-attr,operator]
+        electra.module.generator.head.bias[50] = 1e4  # type: ignore[union-attr,index]
+    measured = measure(electra, "replaced", FRESH)
     fifty = bert.tokenizer.text_of(50).strip("·")
-    assert found.metrics["generator accuracy"] < 0.5 and all(f"{fifty} " in line for line in found.samples) and found.samples
+    assert (
+        measured.metrics["generator accuracy"] < 0.5
+        and all(f"{fifty} " in line for line in measured.samples)
+        and measured.samples
+    )
 
 
 def test_the_rule_of_unmet_pairs_is_what_a_loop_says(bert: TransformerModel) -> None:
@@ -344,19 +348,19 @@ def test_the_rule_of_unmet_pairs_is_what_a_loop_says(bert: TransformerModel) -> 
     assert rule is not None and replaced.unmet(EvalContext(EvalData(FRESH), bert.tokenizer, "", 128)) is None
     ids, mask = (part.numpy() for part in padded([bert.tokenizer.encode(" ".join(t)).ids.tolist() for t in FRESH[:8]]))
     free = (mask == 1) & ~np.isin(ids, bert.tokenizer.vocabulary.special)
-    said = rule(ids, free)
+    unmet = rule(ids, free)
     for row, place in np.ndindex(ids.shape):
         around = [(row, place - 1, row, place), (row, place, row, place + 1)]
         pairs = [(ids[a, b], ids[c, d]) for a, b, c, d in around if b >= 0 and d < ids.shape[1] and free[a, b] and free[c, d]]
-        assert said[row, place] == (bool(pairs) and not any(pair in met for pair in pairs))
-    assert 0 < said.sum() < free.sum()
+        assert unmet[row, place] == (bool(pairs) and not any(pair in met for pair in pairs))
+    assert 0 < unmet.sum() < free.sum()
 
 
 def test_a_detection_is_what_the_models_say_and_the_picture_shows_it(bert: TransformerModel, tmp_path: Path) -> None:
-    made, text = model(bert), " ".join(FRESH[0])
-    record = ex.detect(made, text, seed=3)
+    electra, text = model(bert), " ".join(FRESH[0])
+    record = ex.detect(electra, text, seed=3)
     assert record.new.tolist() == [label == 1 for label in record.corruption.labels["rtd"]] and record.new.any()
-    scores = torch.as_tensor(made.outputs(record.corruption.source)["rtd"])
+    scores = torch.as_tensor(electra.outputs(record.corruption.source)["rtd"])
     np.testing.assert_allclose(record.chances, scores.sigmoid(), atol=1e-6)
     both = int((record.said & record.new).sum())
     wrong = int(record.said.sum()) - both, int(record.new.sum()) - both  # false alarms, missed
@@ -374,9 +378,9 @@ def test_a_detection_is_what_the_models_say_and_the_picture_shows_it(bert: Trans
 
 
 def test_padding_changes_nothing(bert: TransformerModel) -> None:
-    made = model(bert, 4)
-    texts = rows(made, 4)
-    for one, many in zip((made.outputs(text) for text in texts), made.outputs_many(texts), strict=True):
-        assert one["rtd"].shape == many["rtd"].shape and np.abs(one["rtd"] - many["rtd"]).max() <= 1e-5 * max(
-            1, np.abs(one["rtd"]).max()
+    electra = model(bert, 4)
+    texts = rows(electra, 4)
+    for alone, many in zip((electra.outputs(text) for text in texts), electra.outputs_many(texts), strict=True):
+        assert alone["rtd"].shape == many["rtd"].shape and np.abs(alone["rtd"] - many["rtd"]).max() <= 1e-5 * max(
+            1, np.abs(alone["rtd"]).max()
         )

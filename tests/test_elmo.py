@@ -32,9 +32,9 @@ def pieces() -> Tokenizer:
 
 @pytest.fixture(scope="module")
 def elmo(pieces: Tokenizer) -> ElmoModel:
-    made = ex.build("elmo", tokenizer=pieces, device="cpu", dim=24, hidden=40)
-    assert isinstance(made, ElmoModel)
-    return made
+    model = ex.build("elmo", tokenizer=pieces, device="cpu", dim=24, hidden=40)
+    assert isinstance(model, ElmoModel)
+    return model
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -49,16 +49,16 @@ def word_by_hand(model: ElmoModel, word: str) -> np.ndarray:
     """x of one word, by the paper's formulas: filters, their strongest answers, highways, projection."""
     w = weights_of(model.module.characters)
     grid = w["letters.weight"][letters([word])[0]]  # [place, width of a letter]
-    found = []
+    strongest = []
     for number, (wide, _) in enumerate(model.config.filters):
         kernel, bias = w[f"filters.{number}.weight"], w[f"filters.{number}.bias"]
         answers = [np.einsum("fcw,wc->f", kernel, grid[at : at + wide]) + bias for at in range(len(grid) - wide + 1)]
-        found.append(np.max(answers, axis=0))
-    x = np.maximum(np.concatenate(found), 0)
+        strongest.append(np.max(answers, axis=0))
+    x = np.maximum(np.concatenate(strongest), 0)
     for number in range(model.config.highways):
         gate = sigmoid(w[f"highways.{number}.gate.weight"] @ x + w[f"highways.{number}.gate.bias"])
-        made = np.maximum(w[f"highways.{number}.make.weight"] @ x + w[f"highways.{number}.make.bias"], 0)
-        x = gate * x + (1 - gate) * made
+        new = np.maximum(w[f"highways.{number}.make.weight"] @ x + w[f"highways.{number}.make.bias"], 0)
+        x = gate * x + (1 - gate) * new
     return w["project.weight"] @ x + w["project.bias"]
 
 
@@ -77,8 +77,8 @@ def lstm_by_hand(module: nn.Module, x: np.ndarray) -> np.ndarray:
 
 def test_a_word_is_what_the_formulas_say(elmo: ElmoModel) -> None:
     words = ["The", "dog", "photosynthesis", "x" * 60, "é", "<S>"]
-    made = elmo.module.words(torch.tensor(letters(words))[None])[0].detach().numpy()
-    for word, vector in zip(words, made, strict=True):
+    vectors = elmo.module.words(torch.tensor(letters(words))[None])[0].detach().numpy()
+    for word, vector in zip(words, vectors, strict=True):
         np.testing.assert_allclose(vector, word_by_hand(elmo, word), atol=1e-5)
 
 
@@ -136,14 +136,14 @@ def test_no_gradient_crosses_between_the_directions(elmo: ElmoModel) -> None:
 
 def test_padding_and_neighbours_change_nothing(elmo: ElmoModel) -> None:
     texts = [TEXT, OTHER, "Dog", "x" * 60]
-    for one, text in zip(elmo.outputs_many(texts), texts, strict=True):
+    for outputs, text in zip(elmo.outputs_many(texts), texts, strict=True):
         for name, scores in elmo.outputs(text).items():
-            np.testing.assert_allclose(one[name], scores, atol=1e-5)
-    for one, text in zip(elmo.layers(texts), texts, strict=True):
+            np.testing.assert_allclose(outputs[name], scores, atol=1e-5)
+    for outputs, text in zip(elmo.layers(texts), texts, strict=True):
         trace = ex.trace(elmo, text)
         x = trace.hidden["characters"][0]
         wanted = [np.hstack((x, x)), *map(np.hstack, zip(trace.hidden["forward"], trace.hidden["backward"], strict=True))]
-        np.testing.assert_allclose(one, wanted, atol=1e-5)
+        np.testing.assert_allclose(outputs, wanted, atol=1e-5)
 
 
 def test_words_are_computed_once_and_only_as_wide_as_they_need(elmo: ElmoModel) -> None:
@@ -167,17 +167,17 @@ def test_the_mix_is_the_formula(norm: bool) -> None:
     s = np.exp(w) / np.exp(w).sum()
     layers = (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-5) if norm else h
     wanted = 1.7 * np.einsum("l,lbpd->bpd", s, layers)
-    made = mix(torch.tensor(h, dtype=torch.float32)).detach().numpy()
-    np.testing.assert_allclose(made, wanted, atol=1e-5)
+    mixed = mix(torch.tensor(h, dtype=torch.float32)).detach().numpy()
+    np.testing.assert_allclose(mixed, wanted, atol=1e-5)
     np.testing.assert_allclose(mix(torch.tensor(h[:, :1, :2], dtype=torch.float32)).detach().numpy(), wanted[:1, :2], atol=1e-5)
 
 
 def test_a_run_learns_resumes_to_the_same_bits_and_opens_again(tmp_path: Path, pieces: Tokenizer) -> None:
-    told = [story[:3] for story in stories(100, 1)]
+    corpus = [story[:3] for story in stories(100, 1)]
 
     def run(folder: str) -> ex.fit:
         return ex.fit(
-            "elmo", corpus=told, held=told[:2], tokenizer=pieces, dim=24, hidden=40, steps=9, batch=8, checks=1, snapshots=2,
+            "elmo", corpus=corpus, held=corpus[:2], tokenizer=pieces, dim=24, hidden=40, steps=9, batch=8, checks=1, snapshots=2,
             folder=tmp_path / folder, device="cpu", precision="float32", rate=1e-2,
         )  # fmt: skip
 
@@ -198,24 +198,24 @@ def test_a_run_learns_resumes_to_the_same_bits_and_opens_again(tmp_path: Path, p
 
 
 def test_perplexities_are_those_of_the_definition(elmo: ElmoModel) -> None:
-    held = list(stories(4, 9))
-    found = measure(elmo, "bilm", EvalData(held, train=_rows(elmo.tokenizer, 60))).metrics
+    texts = list(stories(4, 9))
+    metrics = measure(elmo, "bilm", EvalData(texts, train=_rows(elmo.tokenizer, 60))).metrics
     total, count = {"lm": 0.0, "backward": 0.0}, 0
-    for story in held:
+    for story in texts:
         tokens = elmo.tokenizer.encode(" ".join(story))
-        said = elmo.outputs(tokens)
+        outputs = elmo.outputs(tokens)
         for place in range(len(tokens) - 1):
-            for name, row, asked in (("lm", place, place + 1), ("backward", place + 1, place)):
-                scores = said[name][row].astype(np.float64)
-                total[name] += np.log(np.exp(scores - scores.max()).sum()) + scores.max() - scores[tokens.ids[asked]]
+            for name, row, predicted in (("lm", place, place + 1), ("backward", place + 1, place)):
+                scores = outputs[name][row].astype(np.float64)
+                total[name] += np.log(np.exp(scores - scores.max()).sum()) + scores.max() - scores[tokens.ids[predicted]]
         count += len(tokens) - 1
-    assert found["forward perplexity"] == pytest.approx(np.exp(total["lm"] / count), rel=1e-4)
-    assert found["backward perplexity"] == pytest.approx(np.exp(total["backward"] / count), rel=1e-4)
+    assert metrics["forward perplexity"] == pytest.approx(np.exp(total["lm"] / count), rel=1e-4)
+    assert metrics["backward perplexity"] == pytest.approx(np.exp(total["backward"] / count), rel=1e-4)
     v = elmo.tokenizer.vocabulary
     rows = [np.array([v.begin, *story.ids, v.end])[::-1] for story in _rows(elmo.tokenizer, 60)]
     back = ngram.train(rows, elmo.tokenizer, order=4, begin=v.end)
-    wanted = back.perplexity([np.array(elmo.tokenizer.encode(" ".join(story)).ids)[::-1] for story in held])
-    assert found["4-gram backward perplexity"] == pytest.approx(wanted)
+    wanted = back.perplexity([np.array(elmo.tokenizer.encode(" ".join(story)).ids)[::-1] for story in texts])
+    assert metrics["4-gram backward perplexity"] == pytest.approx(wanted)
 
 
 def _rows(pieces: Tokenizer, count: int) -> list:
@@ -229,9 +229,9 @@ def test_unknown_words_are_still_read(elmo: ElmoModel) -> None:
     from explorer.corruption.collate import BatchContext, collate_bilm
     from explorer.text.examples import prepared_letters
 
-    told = prepared_letters([["Zebras ran."], ["Yetis ran all day."]], elmo.tokenizer)
-    kitchen = BatchContext(told, elmo.tokenizer.vocabulary, 12, "bilm", np.random.default_rng(0))
-    batch = collate_bilm(told, kitchen)
+    examples = prepared_letters([["Zebras ran."], ["Yetis ran all day."]], elmo.tokenizer)
+    kitchen = BatchContext(examples, elmo.tokenizer.vocabulary, 12, "bilm", np.random.default_rng(0))
+    batch = collate_bilm(examples, kitchen)
     for row, text in enumerate(("Zebras ran.", "Yetis ran all day.")):
         tokens = elmo.tokenizer.encode(text)
         assert batch.source[row, : len(tokens)].tolist() == tokens.ids.tolist()
@@ -271,7 +271,7 @@ def test_what_an_elmo_does_not_have_is_refused(elmo: ElmoModel, pieces: Tokenize
 
 def test_the_same_seed_begins_with_the_same_weights() -> None:
     shape = ElmoConfig(vocab=30, dim=8, hidden=12)
-    one, same, other = (initialise(BiLM(shape), seed).state_dict() for seed in (1, 1, 2))
-    assert all(torch.equal(one[name], same[name]) for name in one)
-    assert not torch.equal(one["head.weight"], other["head.weight"])
-    assert torch.equal(one["onward.layers.0.bias_ih_l0"][12:24], torch.ones(12))
+    first, same, other = (initialise(BiLM(shape), seed).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(first[name], same[name]) for name in first)
+    assert not torch.equal(first["head.weight"], other["head.weight"])
+    assert torch.equal(first["onward.layers.0.bias_ih_l0"][12:24], torch.ones(12))

@@ -43,25 +43,25 @@ def test_cka_is_that_of_the_paper_and_sees_neither_rotation_nor_scale() -> None:
 def test_layers_of_two_models_are_compared_on_the_same_words() -> None:
     stories = list(ex.microworld.openings(6, 7, "test", sentences=3))
     bert, gpt2 = (ex.load(name, device="cpu") for name in ("bert", "gpt2"))
-    made = ex.analysis.cka(bert, gpt2, stories)
+    record = ex.analysis.cka(bert, gpt2, stories)
     ours, theirs = (ex.analysis.word_states(model, stories) for model in (bert, gpt2))
-    assert ours.words == theirs.words == tuple(word.text for story in stories for word in story.words) and made.words == len(
+    assert ours.words == theirs.words == tuple(word.text for story in stories for word in story.words) and record.words == len(
         ours
     )
     wanted = [[by_kernels(x.astype(float), y.astype(float)) for y in theirs.vectors] for x in ours.vectors]
-    np.testing.assert_allclose(made.likeness, wanted, rtol=1e-4)
-    assert np.nanmax(made.chance) < made.likeness.min(), "words exchanged at random are less alike than any two layers"
-    shown = VIEWS["cka"](made).data[0]
-    np.testing.assert_allclose(shown.z, made.likeness, rtol=1e-6)
+    np.testing.assert_allclose(record.likeness, wanted, rtol=1e-4)
+    assert np.nanmax(record.chance) < record.likeness.min(), "words exchanged at random are less alike than any two layers"
+    shown = VIEWS["cka"](record).data[0]
+    np.testing.assert_allclose(shown.z, record.likeness, rtol=1e-6)
 
 
 def test_the_state_of_a_word_is_the_mean_of_its_tokens_in_each_layer() -> None:
     bert = ex.load("bert", device="cpu")
-    made, trace = ex.analysis.word_states(bert, [SENTENCE]), ex.trace(bert, SENTENCE)
+    states, trace = ex.analysis.word_states(bert, [SENTENCE]), ex.trace(bert, SENTENCE)
     begin = SENTENCE.index("animal")
     inside = [n for n, (start, end) in enumerate(trace.source.offsets) if start >= begin and end <= begin + 6 and end > start]
     np.testing.assert_allclose(
-        made.vectors[:, made.words.index("animal")], trace.hidden["encoder"][:, inside].mean(1), atol=1e-5
+        states.vectors[:, states.words.index("animal")], trace.hidden["encoder"][:, inside].mean(1), atol=1e-5
     )
     labelled = ex.analysis.word_states(bert, list(ex.microworld.openings(2, 7, sentences=1)))
     assert {"NOUN", "VERB"} <= set(labelled.kinds) and set(labelled.numbers) == {0, 1}
@@ -70,24 +70,26 @@ def test_the_state_of_a_word_is_the_mean_of_its_tokens_in_each_layer() -> None:
 @pytest.mark.parametrize("name", ["elmo", "bart", "word2vec"])
 def test_any_model_that_gives_words_states_can_be_asked(name: str) -> None:
     model = ex.load(name, device="cpu")
-    made = ex.analysis.word_states(model, ["The dog ran.", "word " * 3000])
-    assert made.words == ("The", "dog", "ran", ".")[: len(made)] and made.texts == ("The dog ran.",), (
+    states = ex.analysis.word_states(model, ["The dog ran.", "word " * 3000])
+    assert states.words == ("The", "dog", "ran", ".")[: len(states)] and states.texts == ("The dog ran.",), (
         "what is too long is left out"
     )
-    assert np.isfinite(made.vectors).all()
+    assert np.isfinite(states.vectors).all()
 
 
 def test_principal_components_are_those_of_scikit_learn() -> None:
-    made = ex.analysis.word_states(ex.load("gpt2", device="cpu"), list(ex.microworld.openings(4, 7, sentences=2)))
-    for layer in range(len(made.vectors)):
-        points, shares = made.components(layer)
-        theirs = PCA(3, svd_solver="full").fit(made.vectors[layer].astype(np.float64))
+    states = ex.analysis.word_states(ex.load("gpt2", device="cpu"), list(ex.microworld.openings(4, 7, sentences=2)))
+    for layer in range(len(states.vectors)):
+        points, shares = states.components(layer)
+        theirs = PCA(3, svd_solver="full").fit(states.vectors[layer].astype(np.float64))
         np.testing.assert_allclose(shares, theirs.explained_variance_ratio_, rtol=1e-6)
-        np.testing.assert_allclose(np.abs(points), np.abs(theirs.transform(made.vectors[layer].astype(np.float64))), atol=1e-5)
-    flat, shown = VIEWS["word-space"](made, layer=1), VIEWS["word-space"](made, layer=1, shows="3-D")
+        np.testing.assert_allclose(
+            np.abs(points), np.abs(theirs.transform(states.vectors[layer].astype(np.float64))), atol=1e-5
+        )
+    flat, shown = VIEWS["word-space"](states, layer=1), VIEWS["word-space"](states, layer=1, shows="3-D")
     assert {dots.type for dots in flat.data} == {"scatter"} and {dots.type for dots in shown.data} == {"scatter3d"}
-    assert sum(len(dots.x) for dots in shown.data) == len(made)
-    assert len(list(export.cells(shown))) == 3 * len(made)
+    assert sum(len(dots.x) for dots in shown.data) == len(states)
+    assert len(list(export.cells(shown))) == 3 * len(states)
     assert json.loads(export.themed(shown, "dark").to_json())["layout"]["template"]["layout"]["scene"]
 
 

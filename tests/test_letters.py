@@ -46,12 +46,12 @@ def test_bytes_of_every_length_come_back() -> None:
 @pytest.mark.browser
 def test_a_browser_reads_them_back(browser: Browser, tmp_path: Path) -> None:
     rng, watch = np.random.default_rng(1), Watch()
-    held = [rng.bytes(int(length)) for length in range(0, 40)]
-    parts = "".join(f'<script type="text/plain" id="p{n}">{packed(raw)}</script>' for n, raw in enumerate(held))
+    raws = [rng.bytes(int(length)) for length in range(0, 40)]
+    parts = "".join(f'<script type="text/plain" id="p{n}">{packed(raw)}</script>' for n, raw in enumerate(raws))
     (tmp_path / "x.html").write_text(f"<!doctype html><link rel='icon' href='data:,'>{parts}<script>{UNPACK}</script>", "utf-8")
     page = opened(browser, watch, (tmp_path / "x.html").as_uri())
     read = "async (n) => Array.from(new Uint8Array(await (await unpacked('p' + n)).arrayBuffer()))"
-    assert [bytes(page.evaluate(read, n)) for n in range(len(held))] == held and watch.faults == []
+    assert [bytes(page.evaluate(read, n)) for n in range(len(raws))] == raws and watch.faults == []
     page.context.close()
 
 
@@ -70,11 +70,11 @@ def test_a_step_is_the_largest_error_and_outliers_are_kept() -> None:
 
 def derived_from(trace: Trace, layer: int) -> np.ndarray:
     """The weights of all heads from rounded q and k, by the formula of the paper."""
-    held = trace.attention[layer]
-    assert held.q is not None and held.k is not None
-    q, k = as_read(held.q).astype(np.float64), as_read(held.k).astype(np.float64)
-    made: np.ndarray = softmax(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]), axis=-1)
-    return made
+    attention = trace.attention[layer]
+    assert attention.q is not None and attention.k is not None
+    q, k = as_read(attention.q).astype(np.float64), as_read(attention.k).astype(np.float64)
+    weights: np.ndarray = softmax(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]), axis=-1)
+    return weights
 
 
 @pytest.mark.browser
@@ -83,18 +83,20 @@ def test_the_page_says_how_far_its_steps_move_a_weight(browser: Browser, tmp_pat
     (tmp_path / "x.html").write_bytes(paged(data, title="steps", view={"stream": "encoder", "layer": 1, "head": 0}))
     page = opened(browser, watch, (tmp_path / "x.html").as_uri())
     expect(page.locator("body[data-drawn=yes] .board[data-state=ready]")).to_be_attached()
-    found = np.array([page.evaluate(f"h => {BOARD}.numbers(1, h).weights", h) for h in range(4)])
+    weights = np.array([page.evaluate(f"h => {BOARD}.numbers(1, h).weights", h) for h in range(4)])
     own = trace.attention[1].weights
-    assert np.abs(found.reshape(own.shape) - derived_from(trace, 1)).max() < 1e-5
-    said = page.evaluate(f"{BOARD}.data.sites[1].moved")
-    gap = np.abs(found.reshape(own.shape) - own).max()
-    assert 0 < gap <= said["weights"] + 1e-6 and gap > 0.99 * said["weights"]
+    assert np.abs(weights.reshape(own.shape) - derived_from(trace, 1)).max() < 1e-5
+    moved = page.evaluate(f"{BOARD}.data.sites[1].moved")
+    gap = np.abs(weights.reshape(own.shape) - own).max()
+    assert 0 < gap <= moved["weights"] + 1e-6 and gap > 0.99 * moved["weights"]
     contexts = np.array([page.evaluate(f"h => {BOARD}.numbers(1, h).context", h) for h in range(4)])
     far = max(np.abs(contexts[h] - trace.attention[1].stage("context", h).reshape(-1)).max() for h in range(4))
-    assert 0 < far <= said["context"] + 1e-6
+    assert 0 < far <= moved["context"] + 1e-6
     expect(page.locator(".gap")).to_contain_text("in small steps")
     printed = re.search(r"a weight by at most (\S+) and", page.locator(".gap").inner_text())
-    assert printed is not None and said["weights"] <= float(printed[1]) <= 2 * said["weights"], "rounded up: nothing passes it"
+    assert printed is not None and moved["weights"] <= float(printed[1]) <= 2 * moved["weights"], (
+        "rounded up: nothing passes it"
+    )
     assert watch.faults == []
     page.context.close()
 
@@ -113,14 +115,14 @@ def test_a_file_keeps_all_layers_and_says_how_far_its_steps_move_what_leaves_the
         "steps",
     ]
     for layer in (1, 2, 3):
-        said, found = (
+        moved, numbers = (
             page.evaluate(f"n => {BOARD}.data.sites[n].moved", layer),
             page.evaluate(f"n => {BOARD}.numbers(n, 0)", layer),
         )
         for number, part in enumerate(("attention", "feed-forward")):
             own = trace.block("encoder", layer, part).normed.reshape(-1)
-            far = np.abs(np.array(found["blocks"][number]["leaves"]) - own).max()
-            assert 1e-5 < far < 0.01 and abs(far - said["around"][number]) < 1e-5
+            far = np.abs(np.array(numbers["blocks"][number]["leaves"]) - own).max()
+            assert 1e-5 < far < 0.01 and abs(far - moved["around"][number]) < 1e-5
     page.evaluate(f"{BOARD}.choose(1, 0)")
     expect(page.locator(".gap")).to_contain_text("a number that leaves a sub-layer by at most")
     assert watch.faults == []
@@ -128,11 +130,13 @@ def test_a_file_keeps_all_layers_and_says_how_far_its_steps_move_what_leaves_the
 
 
 def test_a_layer_with_nan_travels_without_steps(trace: Trace) -> None:
-    held = trace.attention[0]
-    assert held.q is not None
-    q = held.q.copy()
+    attention = trace.attention[0]
+    assert attention.q is not None
+    q = attention.q.copy()
     q[0, 0, 0] = np.nan
-    broken = trace.__class__(**{**vars(trace), "attention": (held.__class__(**{**vars(held), "q": q}), *trace.attention[1:])})
+    broken = trace.__class__(
+        **{**vars(trace), "attention": (attention.__class__(**{**vars(attention), "q": q}), *trace.attention[1:])}
+    )
     with np.errstate(invalid="ignore"):
         assert header(pack(broken, budget=16_000, first=("encoder", 0)))["sites"][0]["q"][0] == "f2"
     assert header(pack(trace, budget=16_000, first=("encoder", 0)))["sites"][0]["q"][0] == "p2"

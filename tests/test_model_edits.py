@@ -83,12 +83,12 @@ def vector_written(preset: str, twin: nn.Module, edit: ex.SetVector) -> Iterator
     width = len(edit.values)
     values, at = before_turning(edit) if preset in TURNED and edit.which != "v" else edit.values, edit.head * width
     fused = {"q": 0, "k": 1, "v": 2}[edit.which] * 16 if preset in ("gpt", "gpt2") else 0
-    found = matrices(twin, r"c_attn$" if preset in ("gpt", "gpt2") else NAMES[edit.which], edit.stream)
-    assert len(found) == 2
+    layers = matrices(twin, r"c_attn$" if preset in ("gpt", "gpt2") else NAMES[edit.which], edit.stream)
+    assert len(layers) == 2
     hook = writing(edit.which, values, slice(fused + at, fused + at + width), edit.position)
     with ExitStack() as after:
-        after.callback(found[edit.layer].register_forward_hook(hook).remove)
-        after.callback(setattr, found[edit.layer], "asked", False)
+        after.callback(layers[edit.layer].register_forward_hook(hook).remove)
+        after.callback(setattr, layers[edit.layer], "asked", False)
         yield
 
 
@@ -107,11 +107,11 @@ def unit_scaled(twin: nn.Module, edit: ex.SetUnit) -> Iterator[None]:
         changed[..., edit.unit] *= edit.factor
         return (changed,)
 
-    found = matrices(twin, NARROW, edit.stream)
-    assert len(found) == 2
-    held = found[edit.layer].register_forward_pre_hook(hook)
+    layers = matrices(twin, NARROW, edit.stream)
+    assert len(layers) == 2
+    handle = layers[edit.layer].register_forward_pre_hook(hook)
     yield
-    held.remove()
+    handle.remove()
 
 
 def said(twin: nn.Module, trace: Any) -> np.ndarray:
@@ -126,14 +126,14 @@ def said(twin: nn.Module, trace: Any) -> np.ndarray:
 def edits_of(preset: str, model: TransformerModel) -> list[Edit]:
     rng = np.random.default_rng(0)
     streams = list(model.streams)
-    made: list[Edit] = [
+    vectors: list[Edit] = [
         ex.SetVector(which, stream, LAYER, HEAD, PLACE, rng.normal(0, 4, 8))
         for stream in streams
         for which in "qkv"
         if not (preset == "olmo2" and which != "v")  # its QK norm stands between the matrix and the vector
     ]
     blocks = ex.trace(model, SENTENCE, blocks=True, **({"target": TARGET} if "cross" in streams else {}))
-    return made + [
+    return vectors + [
         ex.SetUnit(stream, LAYER, busiest(blocks.block(stream, LAYER, "feed-forward").units), FACTOR)
         for stream in streams
         if stream != "cross"
@@ -187,10 +187,10 @@ def test_their_classes_are_edited_too(name: str) -> None:
             where = (attention.stream, attention.layer, 0, 1)
             same = ex.trace(model, support.TEXT, edits=ex.SetVector(which, *where, own), **target)
             np.testing.assert_allclose(same.outputs["lm"], plain.outputs["lm"], atol=1e-5)  # its own vector changes nothing
-            made = ex.trace(model, support.TEXT, edits=ex.SetVector(which, *where, own * 3 + 1), **target)
-            here = made.at(attention.stream, attention.layer)
+            changed = ex.trace(model, support.TEXT, edits=ex.SetVector(which, *where, own * 3 + 1), **target)
+            here = changed.at(attention.stream, attention.layer)
             np.testing.assert_allclose(getattr(here, which)[0, 1], own * 3 + 1, rtol=1e-4, atol=1e-5)
-            assert made.residual <= 1e-5
+            assert changed.residual <= 1e-5
     stream = next(stream for stream in model.streams if stream != "cross")
     all_off = ex.trace(model, support.TEXT, edits=ex.SetUnit(stream, 0, None, 0.0), **target)
     last = plain.hidden[stream]
@@ -198,25 +198,25 @@ def test_their_classes_are_edited_too(name: str) -> None:
 
 
 def test_an_edited_vector_is_not_taken_for_a_turned_one(bert: TransformerModel) -> None:
-    made = ex.trace(bert, SENTENCE, edits=ex.SetVector("q", "encoder", 0, 1, 2, np.ones(32)))
-    assert all(attention.projected_q is None for attention in made.attention)
+    trace = ex.trace(bert, SENTENCE, edits=ex.SetVector("q", "encoder", 0, 1, 2, np.ones(32)))
+    assert all(attention.projected_q is None for attention in trace.attention)
     turned = ex.trace(pair("llama")[0], SENTENCE, edits=ex.SetVector("q", "decoder", 0, 1, 2, np.ones(8))).attention[0]
     assert turned.projected_q is not None
 
 
 def test_a_unit_is_taken_out_of_what_its_layer_adds(bert: TransformerModel) -> None:
     plain = ex.trace(bert, SENTENCE, blocks=True).block("encoder", 1, "feed-forward")
-    made = ex.trace(bert, SENTENCE, blocks=True, edits=ex.SetUnit("encoder", 1, 9, 0.0)).block("encoder", 1, "feed-forward")
+    edited = ex.trace(bert, SENTENCE, blocks=True, edits=ex.SetUnit("encoder", 1, 9, 0.0)).block("encoder", 1, "feed-forward")
     column = bert.module.layers[1].feed_forward.narrow.weight[:, 9].detach().numpy()
-    np.testing.assert_allclose(plain.out - made.out, np.outer(plain.units[:, 9], column), atol=1e-5)
+    np.testing.assert_allclose(plain.out - edited.out, np.outer(plain.units[:, 9], column), atol=1e-5)
 
 
 def test_an_edit_is_written_and_read_back(bert: TransformerModel, tmp_path: Path) -> None:
-    made = ex.trace(
+    trace = ex.trace(
         bert, SENTENCE, edits=[ex.SetVector("k", "encoder", None, None, None, [0.5] * 32), ex.SetUnit("encoder", 0, 1, 2)]
     )
-    assert ex.Trace.read(made.write(tmp_path / "x.npz")).edits == made.edits
-    assert (made.attention[1].k == 0.5).all()
+    assert ex.Trace.read(trace.write(tmp_path / "x.npz")).edits == trace.edits
+    assert (trace.attention[1].k == 0.5).all()
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_what_cannot_be_set_is_refused(edit: Callable[[], Edit], says: str, bert
 def test_grouped_heads_share_the_key_that_is_set() -> None:
     tokenizer = ex.load("gpt2", device="cpu").tokenizer
     model = ex.build("llama", tokenizer=tokenizer, device="cpu", layers=1, heads=4, kv_heads=2, dim=32)
-    made = ex.trace(model, SENTENCE, edits=ex.SetVector("k", "decoder", 0, 1, 2, np.ones(8))).attention[0]
-    assert (made.k[1, 2] == 1).all() and made.residual <= 1e-5
+    attention = ex.trace(model, SENTENCE, edits=ex.SetVector("k", "decoder", 0, 1, 2, np.ones(8))).attention[0]
+    assert (attention.k[1, 2] == 1).all() and attention.residual <= 1e-5
     with pytest.raises(ex.ExplorerError, match="head of k in layer 0"):
         ex.trace(model, SENTENCE, edits=ex.SetVector("k", "decoder", 0, 3, 2, np.ones(8)))

@@ -33,9 +33,9 @@ TEXTS = [["The dog ran.", "It was tired."], ["She had a red ball.", "The ball wa
 
 
 def model(family: str, positions: str, kv_heads: int) -> Transformer:
-    made = Transformer(Config(family, 60, positions=positions, kv_heads=kv_heads, **SHAPE))  # type: ignore[arg-type]
-    initialise(made, 0, 0.2)
-    return made.train()
+    module = Transformer(Config(family, 60, positions=positions, kv_heads=kv_heads, **SHAPE))  # type: ignore[arg-type]
+    initialise(module, 0, 0.2)
+    return module.train()
 
 
 def batch(seed: int = 0) -> dict[str, torch.Tensor]:
@@ -104,8 +104,8 @@ def test_a_run_says_its_precision_and_goes_on_to_the_same_bits(bert: Transformer
             first.stop()
     second = begun(tmp_path / "run")
     assert [dict(step.losses) for step in second] == losses[3:]
-    for one, other in zip(straight.model.module.parameters(), second.model.module.parameters(), strict=True):
-        assert one.dtype == torch.float32 and torch.equal(one, other)
+    for weight, other in zip(straight.model.module.parameters(), second.model.module.parameters(), strict=True):
+        assert weight.dtype == torch.float32 and torch.equal(weight, other)
     assert json.loads((tmp_path / "run" / "run.json").read_text())["plan"]["precision"] == precision
 
 
@@ -116,26 +116,26 @@ def test_round_numbers_of_scored_rows_change_no_loss(smoothing: float) -> None:
     hidden = torch.randn(4, 15, 32, generator=torch.Generator().manual_seed(1)).requires_grad_()
     scored = given["loss_mask"]
     plain = functional.cross_entropy(module.head(hidden[scored]), given["labels"][scored], label_smoothing=smoothing)
-    found = loss_where_scored(module, hidden, given, smoothing)
-    assert float(found.detach()) == pytest.approx(float(plain.detach()), abs=1e-6)
-    (one,), (other,) = (torch.autograd.grad(loss, hidden) for loss in (found, plain))
-    assert torch.allclose(one, other, atol=1e-7)
+    rounded = loss_where_scored(module, hidden, given, smoothing)
+    assert float(rounded.detach()) == pytest.approx(float(plain.detach()), abs=1e-6)
+    (gradient,), (other,) = (torch.autograd.grad(loss, hidden) for loss in (rounded, plain))
+    assert torch.allclose(gradient, other, atol=1e-7)
     handed = {**given, "loss_positions": given["loss_mask"].flatten().nonzero()[:, 0]}
-    assert torch.equal(loss_where_scored(module, hidden, handed, smoothing), found)
+    assert torch.equal(loss_where_scored(module, hidden, handed, smoothing), rounded)
 
 
 @pytest.mark.parametrize("objective", ["mlm", "mlm+nsp", "causal"])
 def test_wider_batches_hold_the_same(bert: TransformerModel, objective: str) -> None:
-    held = BatchContext(prepared(TEXTS, bert.tokenizer), bert.tokenizer.vocabulary, 12, "mlm", np.random.default_rng(3))
-    narrow = OBJECTIVES[objective].collate(held.every[:4], held)
+    context = BatchContext(prepared(TEXTS, bert.tokenizer), bert.tokenizer.vocabulary, 12, "mlm", np.random.default_rng(3))
+    narrow = OBJECTIVES[objective].collate(context.every[:4], context)
     for longest in (narrow.source.shape[1], 12, 64):
-        wide = narrow.pad_to_multiple(longest, held.vocabulary.pad)
+        wide = narrow.pad_to_multiple(longest, context.vocabulary.pad)
         width = wide.source.shape[1]
         assert width <= longest and (width % 8 == 0 or width == longest or width == narrow.source.shape[1])
         for name in PARTS:
             before, after = getattr(narrow, name), getattr(wide, name)
             assert np.array_equal(after[:, : before.shape[1]], before)
-            assert (after[:, before.shape[1] :] == (held.vocabulary.pad if name in ("source", "labels") else 0)).all()
+            assert (after[:, before.shape[1] :] == (context.vocabulary.pad if name in ("source", "labels") else 0)).all()
         assert wide.tokens == narrow.tokens and wide.extras is narrow.extras
 
 
@@ -145,8 +145,8 @@ def test_a_compiler_sees_one_graph(family: str) -> None:
     module, given = model(family, "learned", 0), batch()
     given["loss_positions"] = given["loss_mask"].flatten().nonzero()[:, 0]
     objective = OBJECTIVES[OBJECTIVE[family]].loss
-    found = torch._dynamo.explain(lambda: objective(module, given, 0.0))()
-    assert (found.graph_count, found.graph_break_count) == (1, 0), found.break_reasons
+    explained = torch._dynamo.explain(lambda: objective(module, given, 0.0))()
+    assert (explained.graph_count, explained.graph_break_count) == (1, 0), explained.break_reasons
     torch._dynamo.reset()
 
 

@@ -37,8 +37,8 @@ def test_a_trace_is_the_same_in_every_process(bert: TransformerModel, tmp_path: 
     ours, paged = ex.trace(bert, SENTENCE), controls.made(controls.trace_of("bert", SENTENCE))
     command("trace", "bert", SENTENCE, "--out", str(tmp_path / "t.npz"), hash_seed="1")
     for other in (Trace.read(tmp_path / "t.npz"), paged):
-        for one, two in zip(ours.attention, other.attention, strict=True):
-            assert np.array_equal(one.weights, two.weights)
+        for layer, two in zip(ours.attention, other.attention, strict=True):
+            assert np.array_equal(layer.weights, two.weights)
         assert other.top is not None and ours.top is not None and np.array_equal(ours.top.logp, other.top.logp)
 
 
@@ -46,17 +46,17 @@ def test_a_sample_of_one_seed_is_one_text(gpt2: TransformerModel) -> None:
     options: dict[str, Any] = {"temperature": 1.3, "max_tokens": 12, "seed": SEED}
     *_, ours = ex.decode(gpt2, "The dog", "sample", **options)
     paged = controls.made(parts.written("gpt2", "The dog", "sampled", "sample", **options))
-    said = command("decode", "gpt2", "The dog", "--strategy", "sample", "--seed", str(SEED), "--json", "--set", "temperature=1.3",
+    printed = command("decode", "gpt2", "The dog", "--strategy", "sample", "--seed", str(SEED), "--json", "--set", "temperature=1.3",
                    "--set", "max_tokens=12")  # fmt: skip
-    assert paged.ids.tolist() == list(ours.ids) and json.loads(said)["steps"][-1] == ours.text
+    assert paged.ids.tolist() == list(ours.ids) and json.loads(printed)["steps"][-1] == ours.text
     *_, other = ex.decode(gpt2, "The dog", "sample", **options | {"seed": SEED + 1})
     assert other.text != ours.text, "another seed writes another text"
 
 
 def test_a_corruption_of_one_seed_is_one_corruption(bert: TransformerModel) -> None:
     ours = ex.corrupt(SENTENCE, "mlm", tokenizer=bert.tokenizer, seed=SEED)
-    said = json.loads(command("corrupt", SENTENCE, "--seed", str(SEED), "--json"))
-    assert tuple(said["source"]) == ours.source.texts and "[MASK]" in said["source"]
+    printed = json.loads(command("corrupt", SENTENCE, "--seed", str(SEED), "--json"))
+    assert tuple(printed["source"]) == ours.source.texts and "[MASK]" in printed["source"]
 
 
 @LONG

@@ -41,9 +41,9 @@ class Table:
 
     def next(self, state: Any, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, Any]:
         texts = [[*state.texts[parent], int(piece)] for parent, piece in zip(parents, ids, strict=True)]
-        made = self.start([])
-        made.texts, made.hidden = texts, self.vectors[np.array(texts)]
-        return np.stack([self.row(text) for text in texts]), made
+        following = self.start([])
+        following.texts, following.hidden = texts, self.vectors[np.array(texts)]
+        return np.stack([self.row(text) for text in texts]), following
 
     def row(self, text: Sequence[int]) -> np.ndarray:
         return self.logp[text[-2] if len(text) > 1 else 0, text[-1]]
@@ -81,15 +81,15 @@ def test_exhaustive_search_and_enough_beams_find_the_best_text(number: int) -> N
     ranked = sorted(every_text(size, length, end), key=lambda text: -table.total(prompt, text) / len(text) ** power)
     settings = Settings(max_tokens=length, length_penalty=power, beams=5, candidates=0)
     *_, all_of_them = STRATEGIES["exhaustive"](table, prompt, settings)
-    found = [tuple(one.ids.tolist()) for one in all_of_them.finished]
-    assert found == ranked[: len(found)] and len(found) == min(5, len(ranked))
+    best = [tuple(single.ids.tolist()) for single in all_of_them.finished]
+    assert best == ranked[: len(best)] and len(best) == min(5, len(ranked))
     assert all_of_them.total == pytest.approx(table.total(prompt, ranked[0]), abs=1e-5)
     enough = Settings(max_tokens=length, length_penalty=power, beams=size**length, early_stopping="never", candidates=0)
     *_, wide = STRATEGIES["beam"](table, prompt, enough)
-    assert [tuple(one.ids.tolist()) for one in wide.finished][: len(found)] == found
-    *_, one = STRATEGIES["beam"](table, prompt, Settings(max_tokens=length, beams=1, length_penalty=power))
+    assert [tuple(single.ids.tolist()) for single in wide.finished][: len(best)] == best
+    *_, single = STRATEGIES["beam"](table, prompt, Settings(max_tokens=length, beams=1, length_penalty=power))
     *_, greedy = STRATEGIES["greedy"](table, prompt, Settings(max_tokens=length))
-    assert one.ids.tolist() == greedy.ids.tolist(), "beam search with one beam is greedy"
+    assert single.ids.tolist() == greedy.ids.tolist(), "beam search with one beam is greedy"
 
 
 def diverse(
@@ -98,15 +98,15 @@ def diverse(
     """Vijayakumar et al. (2016), without end pieces: at each step group g maximises Θ − cost · how often earlier groups said the token."""
     beams: list[list[tuple[list[int], float]]] = [[([], 0.0)] for _ in range(groups)]
     for _ in range(length):
-        said = np.zeros(table.size)
+        chosen = np.zeros(table.size)
         for g in range(groups):
             grown = [
                 (text + [v], total + float(table.row(prompt + text)[v])) for text, total in beams[g] for v in range(table.size)
             ]
-            grown.sort(key=lambda one: -(one[1] - cost * said[one[0][-1]]))
+            grown.sort(key=lambda beam: -(beam[1] - cost * chosen[beam[0][-1]]))
             beams[g] = grown[:width]
             for text, _total in beams[g]:
-                said[text[-1]] += 1
+                chosen[text[-1]] += 1
     return beams
 
 
@@ -118,8 +118,10 @@ def test_diverse_beam_search_is_the_paper_s(number: int) -> None:
     settings = Settings(max_tokens=length, beams=groups * width, groups=groups, diversity=cost, length_penalty=0.0)
     *_, final = STRATEGIES["diverse-beam"](table, [1, 2], settings)
     wanted = [text for group in diverse(table, [1, 2], length, groups, width, cost) for text in group]
-    assert sorted(one.ids.tolist() for one in final.finished) == sorted(text for text, _ in wanted)
-    np.testing.assert_allclose(sorted(one.total for one in final.finished), sorted(total for _, total in wanted), atol=1e-4)
+    assert sorted(hypothesis.ids.tolist() for hypothesis in final.finished) == sorted(text for text, _ in wanted)
+    np.testing.assert_allclose(
+        sorted(hypothesis.total for hypothesis in final.finished), sorted(total for _, total in wanted), atol=1e-4
+    )
 
 
 def contrast(table: Table, prompt: list[int], length: int, k: int, alpha: float) -> list[int]:
@@ -171,22 +173,22 @@ def test_contrastive_search_compares_the_states_of_the_library() -> None:
 )
 def test_a_cache_changes_nothing(name: str, strategy: str) -> None:
     model, _ = own(name, 2)
-    one, other = (list(ex.decode(model, [7, 9, 30, 8], strategy, max_tokens=5, cache=cache)) for cache in (True, False))
-    assert [step.ids.tolist() for step in one] == [step.ids.tolist() for step in other]
-    for kept, anew in zip(one, other, strict=True):
-        np.testing.assert_allclose(kept.logp, anew.logp, atol=2e-4)
-        assert kept.computed + kept.reused == anew.computed and anew.reused == 0
-    assert all(step.computed == 1 for step in one[1:])
+    cached, other = (list(ex.decode(model, [7, 9, 30, 8], strategy, max_tokens=5, cache=cache)) for cache in (True, False))
+    assert [step.ids.tolist() for step in cached] == [step.ids.tolist() for step in other]
+    for kept, again in zip(cached, other, strict=True):
+        np.testing.assert_allclose(kept.logp, again.logp, atol=2e-4)
+        assert kept.computed + kept.reused == again.computed and again.reused == 0
+    assert all(step.computed == 1 for step in cached[1:])
 
 
 @pytest.mark.parametrize("name", [*OURS, *LIVE])
 def test_the_growing_matrix_is_that_of_the_whole_text(name: str) -> None:
     model = (live(name, 0), TOKENIZER) if name in LIVE else own(name, 0)[0]
     source = [7, 9, 30, 8]
-    made = watch(model, source, "beam", beams=2, max_tokens=6, early_stopping=True)
-    read = (made.trace.source if made.trace.target is None else made.trace.target).ids.tolist()
-    assert made.rows[:2] == ((0, 4) if made.trace.target is None else (0, 1))[: len(made.rows)]
-    assert len(made.rows) == len(made.steps[-1].ids)
+    generation = watch(model, source, "beam", beams=2, max_tokens=6, early_stopping=True)
+    read = (generation.trace.source if generation.trace.target is None else generation.trace.target).ids.tolist()
+    assert generation.rows[:2] == ((0, 4) if generation.trace.target is None else (0, 1))[: len(generation.rows)]
+    assert len(generation.rows) == len(generation.steps[-1].ids)
     if name in LIVE:
         module = live(name, 0)
         module.set_attn_implementation("eager")
@@ -196,12 +198,15 @@ def test_the_growing_matrix_is_that_of_the_whole_text(name: str) -> None:
             out = module(**(reads if paired else {"input_ids": torch.tensor([read])}), output_attentions=True)
         named = ("encoder_attentions", "decoder_attentions", "cross_attentions") if paired else ("attentions",)
         whole = [layer[0].numpy() for part in named for layer in out[part]]
-        order = [a for stream in ("encoder", "decoder", "cross") for a in made.trace.attention if a.stream == stream]
+        order = [a for stream in ("encoder", "decoder", "cross") for a in generation.trace.attention if a.stream == stream]
     else:
-        paired = made.trace.target is not None
+        paired = generation.trace.target is not None
         once = ex.trace(model, source, target=[*read[1:], 0]) if paired else ex.trace(model, read)
-        order, whole = list(made.trace.attention), [once.at(a.stream, a.layer).weights for a in made.trace.attention]
-        assert made.trace.residual < 1e-5
+        order, whole = (
+            list(generation.trace.attention),
+            [once.at(a.stream, a.layer).weights for a in generation.trace.attention],
+        )
+        assert generation.trace.residual < 1e-5
     assert len(order) == len(whole)
     for grown, wanted in zip(order, whole, strict=True):
         np.testing.assert_allclose(grown.weights, wanted, atol=2e-5)
@@ -262,9 +267,9 @@ def test_the_tree_hangs_together(strategy: str) -> None:
         if strategy == "beam" and kept:
             assert min(c.total for c in kept) >= max((c.total for c in step.candidates if c.fate == "beaten"), default=-1e9)
         sums, beams = {c.beam: c.total for c in kept}, len(kept)
-    for one in steps[-1].finished:
-        assert one.total == pytest.approx(total_of(gpt(), "Anna had a white animal.", one.ids), abs=1e-3)
-        assert one.total == pytest.approx(float(one.logp.sum()), abs=1e-3)
+    for text in steps[-1].finished:
+        assert text.total == pytest.approx(total_of(gpt(), "Anna had a white animal.", text.ids), abs=1e-3)
+        assert text.total == pytest.approx(float(text.logp.sum()), abs=1e-3)
 
 
 def test_forced_pieces_stand_where_they_were_forced() -> None:
@@ -275,8 +280,8 @@ def test_forced_pieces_stand_where_they_were_forced() -> None:
         assert {c.fate for c in steps[3].candidates if c.id != 7} == {"forced-out"}
     only = list(ex.decode(gpt(), "Anna had a", "beam", among=["cat", "dog", "."], max_tokens=4))
     assert {gpt().tokenizer.text_of(int(i)) for i in only[-1].ids} <= {"·cat", "·dog", "."}
-    said = list(ex.decode(gpt(), "Anna had a", stop=".", max_tokens=40))[-1]
-    assert said.stopped == "stop" and said.text.endswith(".") and said.text.count(".") == 1
+    final = list(ex.decode(gpt(), "Anna had a", stop=".", max_tokens=40))[-1]
+    assert final.stopped == "stop" and final.text.endswith(".") and final.text.count(".") == 1
 
 
 def test_a_target_that_has_begun_goes_on() -> None:
@@ -410,8 +415,8 @@ def test_beginnings_where_greedy_walks_into_a_trap_are_found() -> None:
 
 
 def test_the_deepest_trap_is_shown_piece_by_piece() -> None:
-    told = [" ".join(story) for story in stories(6, 5, "validation")]
-    record = contest(gpt(), told, tokens=12, beams=(5,))
+    texts = [" ".join(story) for story in stories(6, 5, "validation")]
+    record = contest(gpt(), texts, tokens=12, beams=(5,))
     deepest = trapped(record)[0]
     shown = trap(gpt(), record, tokens=12)
     assert [row.label for row in shown] == ["greedy", "beam 5"]

@@ -23,7 +23,7 @@ TEXT = "The dog was tired."
 def test_the_loss_of_each_prediction_is_pytorch_s(name: str, smoothing: float) -> None:
     model = ex.load(name, device="cpu")
     given = {"target": "Le chien dort."} if name == "transformer" else {}
-    made = ex.analysis.smoothed_targets(model, TEXT, **given)
+    targets = ex.analysis.smoothed_targets(model, TEXT, **given)
     scores = torch.tensor(ex.trace(model, TEXT, scores=True, **given).outputs["lm"]).double()
     read = model.reads(given["target"]) if given else model.tokens(TEXT)
     assert read is not None
@@ -31,20 +31,20 @@ def test_the_loss_of_each_prediction_is_pytorch_s(name: str, smoothing: float) -
     rows = [n for n, special in enumerate(read.special) if not special] if name == "bert" else list(range(len(ids) - 1))
     labels = [ids[n] if name == "bert" else ids[n + 1] for n in rows]
     wanted = functional.cross_entropy(scores[rows], torch.tensor(labels), reduction="none", label_smoothing=smoothing)
-    np.testing.assert_allclose(made.loss(smoothing), wanted.numpy(), atol=1e-4)
-    soft = torch.tensor(np.stack([made.target(n, smoothing) for n in range(len(made))]))
+    np.testing.assert_allclose(targets.loss(smoothing), wanted.numpy(), atol=1e-4)
+    soft = torch.tensor(np.stack([targets.target(n, smoothing) for n in range(len(targets))]))
     np.testing.assert_allclose(functional.cross_entropy(scores[rows], soft, reduction="none"), wanted.numpy(), atol=1e-4)
-    assert (made.loss(smoothing) >= made.least(smoothing) - 1e-6).all()
+    assert (targets.loss(smoothing) >= targets.least(smoothing) - 1e-6).all()
 
 
 def test_the_picture_draws_the_targets_and_the_loss_of_a_prediction_whose_rest_is_spread_equally() -> None:
-    made = ex.analysis.smoothed_targets(ex.load("gpt2", device="cpu"), TEXT)
-    figure = VIEWS["smoothed-targets"](made, number=2, epsilon=0.2)
-    hot, smooth, said = figure.data[:3]
-    size = made.logp.shape[1]
+    targets = ex.analysis.smoothed_targets(ex.load("gpt2", device="cpu"), TEXT)
+    figure = VIEWS["smoothed-targets"](targets, number=2, epsilon=0.2)
+    hot, smooth, predicted = figure.data[:3]
+    size = targets.logp.shape[1]
     assert list(hot.x) == [1.0] + [None] * (len(hot.x) - 1)
     np.testing.assert_allclose(list(smooth.x), [0.8 + 0.2 / size] + [0.2 / size] * (len(smooth.x) - 1))
-    assert said.x[0] == pytest.approx(np.exp(made.logp[2, made.right[2]]))
+    assert predicted.x[0] == pytest.approx(np.exp(targets.logp[2, targets.right[2]]))
     curve, point = figure.data[5:7]
     for place in (10, 60, 120):
         p = float(curve.x[place])
@@ -52,18 +52,18 @@ def test_the_picture_draws_the_targets_and_the_loss_of_a_prediction_whose_rest_i
         logits[0, 0] = float(np.log(p))
         theirs = functional.cross_entropy(logits, torch.tensor([0]), label_smoothing=0.2)
         assert curve.y[place] == pytest.approx(theirs.item(), rel=1e-6)
-    assert point.y[0] == pytest.approx(made.loss(0.2)[2]) and 0 < int(np.argmin(curve.y)) < len(curve.y) - 1
-    said = re.sub(r"<[^>]+>", " ", figure.layout.title.text)
-    assert f"{made.loss(0.2)[2]:.3f} with the smoothed one" in " ".join(said.split())
+    assert point.y[0] == pytest.approx(targets.loss(0.2)[2]) and 0 < int(np.argmin(curve.y)) < len(curve.y) - 1
+    predicted = re.sub(r"<[^>]+>", " ", figure.layout.title.text)
+    assert f"{targets.loss(0.2)[2]:.3f} with the smoothed one" in " ".join(predicted.split())
 
 
 def test_the_question_is_answered_by_the_smallest_loss_that_a_search_finds() -> None:
-    made = ex.analysis.smoothed_targets(ex.load(lesson.MODEL, device="cpu"), lesson.SOURCE, target=lesson.TARGET)
-    size = made.logp.shape[1]
+    targets = ex.analysis.smoothed_targets(ex.load(lesson.MODEL, device="cpu"), lesson.SOURCE, target=lesson.TARGET)
+    size = targets.logp.shape[1]
     at = np.linspace(0.01, 0.9999, 5000)
     each = lesson.EPSILON / size
     loss = -(1 - lesson.EPSILON + each) * np.log(at) - (size - 1) * each * np.log((1 - at) / (size - 1))
-    assert lesson.least_question(made).answer == f"{at[loss.argmin()]:.2f}"
+    assert lesson.least_question(targets).answer == f"{at[loss.argmin()]:.2f}"
 
 
 def test_a_model_without_scores_is_refused() -> None:

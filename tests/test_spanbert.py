@@ -40,19 +40,19 @@ FRESH = list(stories(10, 9))
 @pytest.fixture(scope="module")
 def model(bert: TransformerModel) -> TransformerModel:
     """An untrained SpanBERT with every weight random, biases and norms too, so that a forgotten one shows."""
-    made = ex.build("spanbert", tokenizer=bert.tokenizer, seed=1, device="cpu", **SMALL)
+    untrained = ex.build("spanbert", tokenizer=bert.tokenizer, seed=1, device="cpu", **SMALL)
     rng = torch.Generator().manual_seed(5)
     with torch.no_grad():
-        for weight in made.module.parameters():
+        for weight in untrained.module.parameters():
             weight.add_(0.2 * torch.randn(weight.shape, generator=rng))
-    return made
+    return untrained
 
 
 @pytest.fixture(scope="module")
 def batch(model: TransformerModel) -> Batch:
-    held = prepared(TEXTS, model.tokenizer)
-    kitchen = BatchContext(held, model.tokenizer.vocabulary, model.longest, "spanbert", np.random.default_rng(0), 0.3)
-    return OBJECTIVES["mlm+sbo"].collate(held[:12], kitchen)
+    examples = prepared(TEXTS, model.tokenizer)
+    kitchen = BatchContext(examples, model.tokenizer.vocabulary, model.longest, "spanbert", np.random.default_rng(0), 0.3)
+    return OBJECTIVES["mlm+sbo"].collate(examples[:12], kitchen)
 
 
 def around(covered: np.ndarray, place: int) -> tuple[int, int]:
@@ -108,17 +108,20 @@ def test_both_losses_are_the_paper_s_on_the_states_of_hugging_face(
         out = twin(
             torch.as_tensor(batch.source), attention_mask=torch.as_tensor(batch.attention_mask), output_hidden_states=True
         )
-        found = OBJECTIVES["mlm+sbo"].loss(model.module, tensors(batch, model.device), 0.0)
+        losses = OBJECTIVES["mlm+sbo"].loss(model.module, tensors(batch, model.device), 0.0)
     price: dict[str, list[float]] = {"mlm": [], "sbo": []}
     for row, place in zip(*np.nonzero(batch.loss_mask), strict=True):
         states = out.hidden_states[-1][row].double().numpy()
-        said = {"mlm": out.logits[row, place].double().numpy(), "sbo": by_formula(model, states, batch.loss_mask[row], place)}
-        for name, scores in said.items():
+        by_head = {
+            "mlm": out.logits[row, place].double().numpy(),
+            "sbo": by_formula(model, states, batch.loss_mask[row], place),
+        }
+        for name, scores in by_head.items():
             price[name].append(float(np.log(np.exp(scores).sum()) - scores[batch.labels[row, place]]))
-    assert {name: float(loss) for name, loss in found.items()} == pytest.approx(
-        {name: np.mean(held) for name, held in price.items()}, abs=1e-4
+    assert {name: float(loss) for name, loss in losses.items()} == pytest.approx(
+        {name: np.mean(values) for name, values in price.items()}, abs=1e-4
     )
-    assert abs(float(found["mlm"]) - float(found["sbo"])) > 0.01
+    assert abs(float(losses["mlm"]) - float(losses["sbo"])) > 0.01
 
 
 def gradients(run: Run, batch: Batch, parts: list[Processes], accumulate: int) -> tuple[dict[str, float], list[torch.Tensor]]:
@@ -142,10 +145,10 @@ def test_parts_and_processes_give_the_whole_batch() -> None:
     losses, whole = gradients(run, batch, [Processes()], 1)
     assert set(losses) == {"mlm", "sbo"} and all(float(grad.abs().max()) > 0 for grad in whole)
     for count, accumulate in ((1, 5), (2, 1), (3, 2)):
-        told, parts = gradients(run, batch, [Processes(n, count) for n in range(count)], accumulate)
-        assert told == pytest.approx(losses, abs=1e-9)
-        for one, other in zip(whole, parts, strict=True):
-            torch.testing.assert_close(one, other, atol=1e-9, rtol=1e-6)
+        summed, parts = gradients(run, batch, [Processes(n, count) for n in range(count)], accumulate)
+        assert summed == pytest.approx(losses, abs=1e-9)
+        for gradient, other in zip(whole, parts, strict=True):
+            torch.testing.assert_close(gradient, other, atol=1e-9, rtol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -180,9 +183,9 @@ def test_what_does_not_go_together_is_refused(bert: TransformerModel, gpt2: Tran
         ex.fit("spanbert", tokenizer=plain, corpus=TEXTS, steps=2, batch=4, device="cpu", **SMALL)
     with pytest.raises(ex.ExplorerError, match="reads? a pair|cannot read a pair"):
         model.logits(("A dog.", "A cat."))
-    made = ex.corrupt(SENTENCE, "spanbert", tokenizer=bert.tokenizer)
+    corrupted = ex.corrupt(SENTENCE, "spanbert", tokenizer=bert.tokenizer)
     with pytest.raises(ex.ExplorerError, match="no output layer for span boundaries"):
-        guess_spans(bert, made)
+        guess_spans(bert, corrupted)
     with pytest.raises(ex.ExplorerError, match="a token on both sides"):
         bare = bert.tokenizer.encode("dog", special=False)
         guess_spans(model, ex.corrupt(bare, "spanbert", tokenizer=bert.tokenizer))
@@ -202,41 +205,43 @@ def test_figures_are_counted_piece_by_piece(trained: tuple[list[TrainingStep], T
     desk = EvalContext(EvalData(FRESH, train=known), model.tokenizer, "spanbert", model.longest)
     tokens = masked.as_read(desk, 8)
     rows = rows_from(tokens, 0)
-    made = spanbert(rows, model.tokenizer.vocabulary, desk.rng(9))
+    corrupted = spanbert(rows, model.tokenizer.vocabulary, desk.rng(9))
     usual = by_place(desk, known)
-    told, spans = defaultdict(list), defaultdict(list)
+    counted, spans = defaultdict(list), defaultdict(list)
     for n, text in enumerate(tokens):
         assert set(text.segments) == {0}
-        read = replace(text, ids=made.source.ids[n][: len(text)])
+        read = replace(text, ids=corrupted.source.ids[n][: len(text)])
         with torch.no_grad():
             states = model.module(torch.tensor([read.ids.tolist()]))[0].double().numpy()
-        for place in np.flatnonzero(made.scored[n]):
-            left, right = around(made.scored[n], place)
+        for place in np.flatnonzero(corrupted.scored[n]):
+            left, right = around(corrupted.scored[n], place)
             answer, hidden = text.ids[place], read.ids[left + 1 : right] == model.tokenizer.vocabulary.mask
-            told["mlm accuracy, in spans"].append(model.logits(read)[place].argmax() == answer)
-            told["sbo accuracy"].append(by_formula(model, states, made.scored[n], place).argmax() == answer)
+            counted["mlm accuracy, in spans"].append(model.logits(read)[place].argmax() == answer)
+            counted["sbo accuracy"].append(by_formula(model, states, corrupted.scored[n], place).argmax() == answer)
             if read.ids[place] == model.tokenizer.vocabulary.mask:
-                told["sbo accuracy, as [MASK]"].append(told["sbo accuracy"][-1])
-            told["sbo, place in the span only"].append(usual[min(place - left - 1, FURTHEST - 1)] == answer)
-            spans[n, left, bool(hidden.all())].append(told["mlm accuracy, in spans"][-1])
-    told["masked spans exactly right"] = [all(right) for (_, _, whole), right in spans.items() if whole]
-    found = measure(model, "mlm+sbo", EvalData(FRESH, train=known), strategy="spanbert").metrics
-    assert {name: found[name] for name in told} == pytest.approx({name: np.mean(held) for name, held in told.items()})
-    assert all(0 < np.mean(held) < 1 for held in told.values()), "figures that nobody could mistake for each other"
+                counted["sbo accuracy, as [MASK]"].append(counted["sbo accuracy"][-1])
+            counted["sbo, place in the span only"].append(usual[min(place - left - 1, FURTHEST - 1)] == answer)
+            spans[n, left, bool(hidden.all())].append(counted["mlm accuracy, in spans"][-1])
+    counted["masked spans exactly right"] = [all(right) for (_, _, whole), right in spans.items() if whole]
+    metrics = measure(model, "mlm+sbo", EvalData(FRESH, train=known), strategy="spanbert").metrics
+    assert {name: metrics[name] for name in counted} == pytest.approx(
+        {name: np.mean(values) for name, values in counted.items()}
+    )
+    assert all(0 < np.mean(values) < 1 for values in counted.values()), "figures that nobody could mistake for each other"
 
 
 def by_place(desk: EvalContext, known: list) -> list[int]:
     """The most frequent token at each place of a span, counted one by one."""
     rows = rows_from(known, 0)
     scored = spanbert(rows, desk.tokenizer.vocabulary, desk.rng(10)).scored
-    found: list[Counter[int]] = [Counter() for _ in range(FURTHEST)]
+    counters: list[Counter[int]] = [Counter() for _ in range(FURTHEST)]
     for row, place in zip(*np.nonzero(scored), strict=True):
         first = place
         while first and scored[row, first - 1]:
             first -= 1
-        found[min(place - first, FURTHEST - 1)][int(rows.ids[row, place])] += 1
-    every = sum(found, Counter())
-    return [min((counts or every).items(), key=lambda one: (-one[1], one[0]))[0] for counts in found]
+        counters[min(place - first, FURTHEST - 1)][int(rows.ids[row, place])] += 1
+    every = sum(counters, Counter())
+    return [min((counts or every).items(), key=lambda item: (-item[1], item[0]))[0] for counts in counters]
 
 
 def test_a_perfect_head_finds_every_span(model: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,8 +257,8 @@ def test_a_perfect_head_finds_every_span(model: TransformerModel, monkeypatch: p
     desk = EvalContext(EvalData(FRESH, train=prepared(TEXTS, model.tokenizer)), model.tokenizer, "spanbert", model.longest)
     ask = evaluation.spans(desk)
     assert ask is not None
-    found = ask(model).metrics
-    assert found.pop("sbo, place in the span only") < 0.5 and set(found.values()) == {1.0} and len(found) == 4
+    metrics = ask(model).metrics
+    assert metrics.pop("sbo, place in the span only") < 0.5 and set(metrics.values()) == {1.0} and len(metrics) == 4
     monkeypatch.undo()
     bare = ex.build("bert", tokenizer=model.tokenizer, device="cpu", **SMALL)
     assert not any(name.startswith("sbo a") for name in ask(bare).metrics), "a BERT has no such head"
@@ -301,5 +306,5 @@ def test_the_picture_shows_the_boundaries_and_both_guesses(guessed: SpanGuess) -
         for number, name in enumerate(("MLM output layer", "SBO output layer")):
             np.testing.assert_allclose(np.asarray(by_name[name].x), np.maximum(guessed.shares[number, inside, 0], 0.004))
             assert np.round(np.asarray(by_name[name].y)).tolist() == list(range(1, right - left))
-            for n, said in zip(inside, by_name[name].text, strict=True):
-                assert said.endswith("✓") == (guessed.texts[number][n][0] == texts[guessed.places[n]])
+            for n, label in zip(inside, by_name[name].text, strict=True):
+                assert label.endswith("✓") == (guessed.texts[number][n][0] == texts[guessed.places[n]])

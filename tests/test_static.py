@@ -30,9 +30,9 @@ def pieces() -> Tokenizer:
 
 
 def run(what: str, pieces: Tokenizer, folder: Path | None = None, **more: object) -> ex.fit:
-    told = list(stories(60, 1))
+    texts = list(stories(60, 1))
     settings = {"dim": 8, "steps": 12, "batch": 16, "checks": 0, "snapshots": 0, "device": "cpu", "precision": "float32"}
-    return ex.fit(what, corpus=told, held=told[:1], tokenizer=pieces, folder=folder, **settings | more)
+    return ex.fit(what, corpus=texts, held=texts[:1], tokenizer=pieces, folder=folder, **settings | more)
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -49,9 +49,9 @@ def filled(module: torch.nn.Module) -> dict[str, np.ndarray]:
 
 
 def test_skip_gram_is_the_paper_s_loss(pieces: Tokenizer) -> None:
-    made = run("word2vec", pieces)
-    weights, batch = filled(made.model.module), made.batch(1)
-    losses = OBJECTIVES["skip-gram"].loss(made.model.module, tensors(batch, torch.device("cpu")), 0.0)
+    training = run("word2vec", pieces)
+    weights, batch = filled(training.model.module), training.batch(1)
+    losses = OBJECTIVES["skip-gram"].loss(training.model.module, tensors(batch, torch.device("cpu")), 0.0)
     near, others = [], []
     for (middle,), (word,), drawn in zip(batch.source, batch.labels, batch.extras["negatives"], strict=True):
         v = weights["words.weight"][middle]
@@ -62,15 +62,15 @@ def test_skip_gram_is_the_paper_s_loss(pieces: Tokenizer) -> None:
 
 
 def test_glove_is_the_paper_s_loss(pieces: Tokenizer) -> None:
-    made = run("glove", pieces)
-    w, batch = filled(made.model.module), made.batch(1)
+    training = run("glove", pieces)
+    w, batch = filled(training.model.module), training.batch(1)
     total = []
     for (i,), (j,), (x,) in zip(batch.source, batch.labels, batch.extras["counts"], strict=True):
         fit = w["words.weight"][i] @ w["near.weight"][j] + w["word_bias.weight"][i, 0] + w["near_bias.weight"][j, 0] - np.log(x)
         total.append(min(1.0, (x / 100) ** 0.75) * fit**2)
-    loss = OBJECTIVES["co-occurrence"].loss(made.model.module, tensors(batch, torch.device("cpu")), 0.0)["fit"]
+    loss = OBJECTIVES["co-occurrence"].loss(training.model.module, tensors(batch, torch.device("cpu")), 0.0)["fit"]
     assert loss.item() == pytest.approx(np.mean(total), rel=1e-4)
-    np.testing.assert_allclose(made.model.vectors, w["words.weight"] + w["near.weight"], atol=1e-6)
+    np.testing.assert_allclose(training.model.vectors, w["words.weight"] + w["near.weight"], atol=1e-6)
 
 
 def test_cells_are_counted_as_by_hand() -> None:
@@ -82,18 +82,18 @@ def test_cells_are_counted_as_by_hand() -> None:
                 if i != j:
                     key = int(row[i]), int(row[j])
                     wanted[key] = wanted.get(key, 0) + 1 / abs(i - j)
-    found = {(cell.middle, cell.near): cell.often for cell in cells([Example(row, row, row) for row in rows], 9)}
-    assert found.keys() == wanted.keys()
-    assert all(found[key] == pytest.approx(wanted[key]) for key in wanted)
+    counts = {(cell.middle, cell.near): cell.often for cell in cells([Example(row, row, row) for row in rows], 9)}
+    assert counts.keys() == wanted.keys()
+    assert all(counts[key] == pytest.approx(wanted[key]) for key in wanted)
 
 
 def test_pairs_stand_near_each_other_and_near_ones_more_often() -> None:
     """With every word once and none left out, a distance of d is in the window with probability (6 − d) / 5."""
     story = Example(np.arange(400), np.arange(400), np.arange(400))
-    told = CountedExamples([story], 400)
+    examples = CountedExamples([story], 400)
     rng, count = np.random.default_rng(0), np.zeros(WINDOW + 1)
     for _ in range(20):
-        middle, near = pairs_of([story], told, rng)
+        middle, near = pairs_of([story], examples, rng)
         distance = np.abs(middle - near)
         assert distance.min() == 1 and distance.max() <= WINDOW
         count += np.bincount(distance, minlength=WINDOW + 1)
@@ -104,12 +104,12 @@ def test_pairs_stand_near_each_other_and_near_ones_more_often() -> None:
 def test_pairs_never_reach_from_one_story_into_the_next() -> None:
     short = [Example(ids, ids, ids) for ids in np.split(np.arange(16), [1, 3, 7])]
     owner = np.repeat(np.arange(4), [1, 2, 4, 9])
-    found: set[int] = set()
+    owners: set[int] = set()
     for seed in range(100):
         middle, near = pairs_of(short, CountedExamples(short, 16), np.random.default_rng(seed))
         assert (owner[middle] == owner[near]).all()
-        found |= set(owner[middle].tolist())
-    assert found == {1, 2, 3}
+        owners |= set(owner[middle].tolist())
+    assert owners == {1, 2, 3}
     lonely = short[:1]
     assert [len(part) for part in pairs_of(lonely, CountedExamples(lonely, 16), np.random.default_rng(0))] == [0, 0]
 
@@ -117,11 +117,11 @@ def test_pairs_never_reach_from_one_story_into_the_next() -> None:
 def test_a_stranger_is_the_word_in_whose_part_of_the_line_its_lot_falls() -> None:
     """Against a binary search of every lot; some words never occur, one is nearly everything, and many are very rare."""
     ids = np.repeat(np.arange(3000), np.where(np.arange(3000) == 70, 3_000_000, np.arange(3000) % 3))
-    told = CountedExamples([Example(ids, ids, ids)], 3005)
+    examples = CountedExamples([Example(ids, ids, ids)], 3005)
     lots = np.random.default_rng(4).random((9_000, NEGATIVES))
-    wanted = np.searchsorted(told.noise_cdf, lots, side="right")
-    np.testing.assert_array_equal(negatives(told, 9_000, np.random.default_rng(4)), wanted)
-    assert told.counts[wanted].min() > 0 and len(np.unique(wanted)) > 100
+    wanted = np.searchsorted(examples.noise_cdf, lots, side="right")
+    np.testing.assert_array_equal(negatives(examples, 9_000, np.random.default_rng(4)), wanted)
+    assert examples.counts[wanted].min() > 0 and len(np.unique(wanted)) > 100
 
 
 @pytest.mark.parametrize("vocabulary", [7, 50, 70_000])  # too few cells, enough, and more than sixteen bits can number
@@ -131,15 +131,15 @@ def test_products_and_their_gradients_are_those_of_copied_rows(vocabulary: int) 
     rows = torch.randint(vocabulary, (400,), generator=rng)
     columns = torch.randint(vocabulary + 3, (400, 6), generator=rng)
     rows[:50], columns[:50, :3] = rows[0], columns[0, 0]  # the same pair often
-    found, asked = (list(table.clone().requires_grad_() for table in tables) for _ in range(2))
-    ours = products(*found, rows, columns)
-    copied = (asked[0][rows][:, None] * asked[1][columns]).sum(-1)
+    first, second = (list(table.clone().requires_grad_() for table in tables) for _ in range(2))
+    ours = products(*first, rows, columns)
+    copied = (second[0][rows][:, None] * second[1][columns]).sum(-1)
     torch.testing.assert_close(ours, copied)
     weights = torch.randn(400, 6, generator=rng, dtype=torch.float64)
     for total in (ours, copied):
         (total * weights).sum().backward()
-    for one, other in zip(found, asked, strict=True):
-        torch.testing.assert_close(one.grad, other.grad)
+    for sparse, other in zip(first, second, strict=True):
+        torch.testing.assert_close(sparse.grad, other.grad)
 
 
 def test_no_pair_at_all_is_no_error() -> None:
@@ -151,13 +151,13 @@ def test_no_pair_at_all_is_no_error() -> None:
 
 def test_strangers_and_thinning_follow_the_published_laws() -> None:
     ids = np.repeat([0, 1, 2], [100_000, 900, 100])
-    told = CountedExamples([Example(ids, ids, ids)], 4)
-    drawn = negatives(told, 20_000, np.random.default_rng(0))
+    examples = CountedExamples([Example(ids, ids, ids)], 4)
+    drawn = negatives(examples, 20_000, np.random.default_rng(0))
     law = np.array([100_000, 900, 100, 0]) ** 0.75
     np.testing.assert_allclose(np.bincount(drawn.ravel(), minlength=4) / drawn.size, law / law.sum(), atol=0.01)
     assert drawn.shape == (20_000, NEGATIVES)
     share = 1e-3 / (100_000 / 101_000)
-    assert told.keep_probability[0] == pytest.approx(np.sqrt(share) + share) and told.keep_probability[2] == 1
+    assert examples.keep_probability[0] == pytest.approx(np.sqrt(share) + share) and examples.keep_probability[2] == 1
 
 
 @pytest.mark.parametrize("what", ["word2vec", "glove"])
@@ -178,9 +178,9 @@ def test_a_run_learns_resumes_and_opens_again(what: str, pieces: Tokenizer, tmp_
 
 def test_a_word_has_one_vector_in_every_text(pieces: Tokenizer) -> None:
     model = ex.build("word2vec", tokenizer=pieces, device="cpu", dim=8)
-    one, other = (ex.trace(model, text) for text in ("The dog ran.", "Anna has a dog."))
-    places = [trace.source.texts.index("dog") for trace in (one, other)]
-    first, second = (trace.hidden["static"][0, place] for trace, place in zip((one, other), places, strict=True))
+    short, other = (ex.trace(model, text) for text in ("The dog ran.", "Anna has a dog."))
+    places = [trace.source.texts.index("dog") for trace in (short, other)]
+    first, second = (trace.hidden["static"][0, place] for trace, place in zip((short, other), places, strict=True))
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(first, model.vectors[pieces.core.token_to_id("dog")])
     for wrong in (
@@ -208,7 +208,7 @@ def planted(pieces: Tokenizer) -> StaticModel:
 def test_neighbours_and_analogies_are_cosines(pieces: Tokenizer) -> None:
     model = planted(pieces)
     table = model.vectors.astype(np.float64)
-    found, number = neighbours(model, "dog", top=5), pieces.core.token_to_id("dog")
+    nearest, number = neighbours(model, "dog", top=5), pieces.core.token_to_id("dog")
     special = set(pieces.vocabulary.special)
     cosines = {
         n: table[n] @ table[number] / np.linalg.norm(table[n]) / np.linalg.norm(table[number])
@@ -216,8 +216,8 @@ def test_neighbours_and_analogies_are_cosines(pieces: Tokenizer) -> None:
         if n != number and n not in special
     }
     best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:5]
-    assert found.words == tuple(pieces.text_of(n) for n in best)
-    np.testing.assert_allclose(found.likeness, [cosines[n] for n in best])
+    assert nearest.words == tuple(pieces.text_of(n) for n in best)
+    np.testing.assert_allclose(nearest.likeness, [cosines[n] for n in best])
     assert not {"he", "she", "him"} & set(analogy(model, "he", "she", "him").words)
     assert {"he", "she", "him"} & set(analogy(model, "he", "she", "him", forbid=False).words)
     with pytest.raises(ChoiceError, match="no vector for 'yeti'"):
@@ -228,8 +228,8 @@ def test_analogies_are_answered_one_by_one_alike(pieces: Tokenizer) -> None:
     model = planted(pieces)
     from explorer.analysis.word_vectors import unit
 
-    asked = known(EvalContext(EvalData([]), pieces, "", 512))
-    some = next(iter(asked.values()))[:20]
+    questions = known(EvalContext(EvalData([]), pieces, "", 512))
+    some = next(iter(questions.values()))[:20]
     for forbid in (True, False):
         wanted = []
         for row in some:
@@ -239,6 +239,8 @@ def test_analogies_are_answered_one_by_one_alike(pieces: Tokenizer) -> None:
 
 
 def test_relations_are_those_of_the_lexicon() -> None:
-    held = relations()
-    assert ("go", "went") in held["past"] and ("child", "children") in held["plural"] and ("dog", "meat") in held["eats"]
-    assert all(a != b and len({pair for pair in pairs}) == len(pairs) for pairs in held.values() for a, b in pairs)
+    lexicon = relations()
+    assert (
+        ("go", "went") in lexicon["past"] and ("child", "children") in lexicon["plural"] and ("dog", "meat") in lexicon["eats"]
+    )
+    assert all(a != b and len({pair for pair in pairs}) == len(pairs) for pairs in lexicon.values() for a, b in pairs)

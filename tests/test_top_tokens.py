@@ -13,6 +13,6 @@ def test_best_first_and_of_equal_scores_the_lower_id(count: int) -> None:
     scores = np.random.default_rng(count).integers(0, 4, (6, 9)).astype(float)  # few values, so many ties
     scores[2, 4] = -np.inf
     ids, texts = top_tokens(scores, count, "abcdefghi".__getitem__)
-    for row, found, names in zip(scores, ids, texts, strict=True):
+    for row, best, names in zip(scores, ids, texts, strict=True):
         wanted = sorted(range(9), key=lambda token: (-row[token], token))[:count]
-        assert found.tolist() == wanted and names == tuple("abcdefghi"[token] for token in wanted)
+        assert best.tolist() == wanted and names == tuple("abcdefghi"[token] for token in wanted)

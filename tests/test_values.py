@@ -22,10 +22,10 @@ SAMPLES: dict[str, object] = {"str": "a<b>", "int": 2, "float": 0.5, "bool": Tru
 
 def example(kind: type[Record]) -> Record:
     """A record of this kind with something in every field, not through its own checks."""
-    made = object.__new__(kind)
+    record = object.__new__(kind)
     hints = get_type_hints(kind)
-    made.__setstate__({name: sample(str(hint)) for name, hint in hints.items() if name in kind.__dataclass_fields__})
-    return made
+    record.__setstate__({name: sample(str(hint)) for name, hint in hints.items() if name in kind.__dataclass_fields__})
+    return record
 
 
 def sample(hint: str) -> object:
@@ -47,16 +47,16 @@ def sample(hint: str) -> object:
 @pytest.mark.parametrize("name", sorted(kinds.KINDS))
 def test_every_kind_of_record_pickles_copies_and_compares(name: str) -> None:
     kind = kinds.KINDS[name]
-    one = example(kind)
-    for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one), example(kind)):
-        assert type(other) is kind and other == one and hash(other) == hash(one)
+    record = example(kind)
+    for other in (pickle.loads(pickle.dumps(record)), copy.deepcopy(record), copy.copy(record), example(kind)):
+        assert type(other) is kind and other == record and hash(other) == hash(record)
         assert not any(isinstance(value, np.ndarray) and value.flags.writeable for value in vars(other).values())
-    for field, value in vars(one).items():
-        changed = dict(one.__getstate__()) | {field: "something else" if not isinstance(value, np.ndarray) else value + 1}
+    for field, value in vars(record).items():
+        changed = dict(record.__getstate__()) | {field: "something else" if not isinstance(value, np.ndarray) else value + 1}
         other = object.__new__(kind)
         other.__setstate__(changed)
-        assert other != one, field
-    assert one != "a record" and one in [example(kind)]
+        assert other != record, field
+    assert record != "a record" and record in [example(kind)]
 
 
 def test_a_real_trace_is_a_value(trace: Trace) -> None:
@@ -74,8 +74,8 @@ def test_real_records_of_each_part_are_values(bert: object) -> None:
     text = "A dog ran. It was red."
     *_, step = ex.decode(ex.load("gpt2", device="cpu"), "A dog", max_tokens=3)
     corruption = ex.corrupt(text, "mlm", tokenizer=bert.tokenizer)  # type: ignore[attr-defined]
-    for one in (step, corruption, ex.guess(bert, corruption), ex.lens(bert, text), ex.places("rope")):  # type: ignore[arg-type]
-        assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
+    for record in (step, corruption, ex.guess(bert, corruption), ex.lens(bert, text), ex.places("rope")):  # type: ignore[arg-type]
+        assert pickle.loads(pickle.dumps(record)) == copy.deepcopy(record) == record
     curves = next(iter(sorted((DATA / "results").glob("*/record.npz"))))
     assert Record.read(curves) == Record.read(curves)
 
@@ -131,8 +131,8 @@ def test_a_trace_becomes_tables(trace: Trace) -> None:
     weights = trace.to_frame("attention")
     assert len(weights) == sum(a.weights.size for a in trace.attention)
     row = weights.iloc[1234]
-    held = trace.at(row["stream"], row["layer"]).weights[row["head"], row["query"], row["key"]]
-    assert row["weight"] == held and row["key_token"] == trace.source.texts[row["key"]]
+    weight = trace.at(row["stream"], row["layer"]).weights[row["head"], row["query"], row["key"]]
+    assert row["weight"] == weight and row["key_token"] == trace.source.texts[row["key"]]
     assert list(trace.to_frame("tokens")["token"]) == list(trace.source.texts)
     top = trace.to_frame("top")
     assert trace.top is not None and list(top[top["position"] == 2]["id"]) == trace.top.ids[2].tolist()

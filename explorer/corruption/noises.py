@@ -6,16 +6,7 @@ from math import exp, factorial
 
 import numpy as np
 
-from explorer.corruption.rows import (
-    MASKED,
-    REPLACED,
-    Corrupted,
-    Rows,
-    chosen_count,
-    drawn,
-    ordinary,
-    rebuilt,
-)
+from explorer.corruption.rows import MASKED, REPLACED, Corrupted, Rows, chosen_count, drawn, ordinary, rebuilt
 from explorer.corruption.strategy import CorruptionStrategy
 from explorer.errors import ChoiceError
 from explorer.records import Vocabulary
@@ -153,14 +144,9 @@ NOISES: dict[str, CorruptionStrategy] = {
         counts={},
     ),
     "bart-mask": CorruptionStrategy(
-        mask,
-        about="**BART's first noise.** Tokens become masks; the model writes the whole text again.",
-        needs=("mask",),
+        mask, about="**BART's first noise.** Tokens become masks; the model writes the whole text again.", needs=("mask",)
     ),
-    "bart-delete": CorruptionStrategy(
-        delete,
-        about="**BART's second noise.** Tokens are deleted, without a mask.",
-    ),
+    "bart-delete": CorruptionStrategy(delete, about="**BART's second noise.** Tokens are deleted, without a mask."),
     "bart-infill": CorruptionStrategy(
         infill,
         about="**BART's third noise.** A span becomes *one* mask, so the model must find how much is missing. Sometimes "
@@ -168,32 +154,16 @@ NOISES: dict[str, CorruptionStrategy] = {
         needs=("mask",),
         law=infill_law,
     ),
-    "bart-permute": CorruptionStrategy(
-        permute,
-        about="**BART's fourth noise.** The sentences in another order.",
-    ),
+    "bart-permute": CorruptionStrategy(permute, about="**BART's fourth noise.** The sentences in another order."),
     "bart-rotate": CorruptionStrategy(
-        rotate,
-        about="**BART's fifth noise.** The text begins at a random token; the model finds the true beginning.",
+        rotate, about="**BART's fifth noise.** The text begins at a random token; the model finds the true beginning."
     ),
 }
 CLOZE: dict[str, CorruptionStrategy] = {
     "cloze-substitute": CorruptionStrategy(
-        substitute,
-        about="**Substitution.** Tokens are replaced by random ones; nothing marks them.",
-        counts={},
+        substitute, about="**Substitution.** Tokens are replaced by random ones; nothing marks them.", counts={}
     ),
-    "cloze-reorder": CorruptionStrategy(
-        reorder,
-        about="**Reordering.** Some tokens swap their positions.",
-    ),
-    "cloze-delete": CorruptionStrategy(
-        delete,
-        about="**Deletion.** Tokens are left out.",
-        counts={},
-    ),
-    "cloze-insert": CorruptionStrategy(
-        insert,
-        about="**Insertion.** Random tokens are inserted.",
-    ),
+    "cloze-reorder": CorruptionStrategy(reorder, about="**Reordering.** Some tokens swap their positions."),
+    "cloze-delete": CorruptionStrategy(delete, about="**Deletion.** Tokens are left out.", counts={}),
+    "cloze-insert": CorruptionStrategy(insert, about="**Insertion.** Random tokens are inserted."),
 }

@@ -57,8 +57,7 @@ ONWARD: dict[str, CorruptionStrategy] = {
         about="**GPT.** The text is left as it is. What is hidden is the future: each token is predicted from those before it.",
     ),
     "prefix": CorruptionStrategy(
-        prefix,
-        about="**Prefix LM.** The first part is read in both directions, the rest is predicted from left to right.",
+        prefix, about="**Prefix LM.** The first part is read in both directions, the rest is predicted from left to right."
     ),
 }
 DETECTION: dict[str, CorruptionStrategy] = {
@@ -68,5 +67,5 @@ DETECTION: dict[str, CorruptionStrategy] = {
         "predicts whether it is the original. Where the generator drew the original, it counts as original. On this page the model that "
         "you chose is the generator.",
         needs=("mask",),
-    ),
+    )
 }

@@ -125,7 +125,7 @@ GAPS: dict[str, CorruptionStrategy] = {
         pegasus,
         about="**PEGASUS.** The sentences that share most with the rest become one mask each; the model writes them.",
         needs=("mask",),
-    ),
+    )
 }
 PAIRS: dict[str, CorruptionStrategy] = {
     "nsp": CorruptionStrategy(

@@ -13,13 +13,7 @@ from explorer.records import Vocabulary
 
 
 def t5(
-    rows: Rows,
-    vocabulary: Vocabulary,
-    rng: np.random.Generator,
-    *,
-    rate: float = 0.15,
-    mean: float = 3.0,
-    roll: bool = False,
+    rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.15, mean: float = 3.0, roll: bool = False
 ) -> Corrupted:
     """Each row's noise is round(rate · n) tokens in round(noise / mean) spans, cut at random; text and noise take turns.
 
@@ -128,5 +122,5 @@ SPANS: dict[str, CorruptionStrategy] = {
         needs=("sentinels",),
         law=t5_law,
         toggles={"roll": "Roll the mask"},
-    ),
+    )
 }

@@ -154,8 +154,8 @@ class Stack(nn.Module):
     ) -> Tensor:
         """The last hidden states [batch, position, dim] of `ids` [batch, position]; `memory` is the encoder's, with its mask."""
         begin = 0 if cache is None else cache.length
-        at, (states, mask) = consecutive(ids.shape[1], begin, ids.device), memory or (None, None)
-        inputs = AttentionInputs(self.embeddings.position, at, attention_mask, states, mask, cache)
+        at, (encoded, mask) = consecutive(ids.shape[1], begin, ids.device), memory or (None, None)
+        inputs = AttentionInputs(self.embeddings.position, at, attention_mask, encoded, mask, cache)
         x = self.embeddings(ids, segments, at[0])
         x = x if self.project is None else self.project(x)
         x = tap.edited(TapPlace.HIDDEN, self.stream, -1, x)

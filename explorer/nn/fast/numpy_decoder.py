@@ -147,7 +147,7 @@ class _Product:
 
     def __init__(self, *layers: nn.Linear) -> None:
         self.weight = _joined([layer.weight for layer in layers])
-        self.bias = None if layers[0].bias is None else _joined([layer.bias for layer in layers])
+        self.bias: Tensor | None = None if layers[0].bias is None else _joined([layer.bias for layer in layers])
         self._lay_out(())
 
     def _lay_out(self, beams: tuple[int, ...]) -> None:
