@@ -143,9 +143,9 @@ def trap(model: Any, record: Contest, *, tokens: int = GOES_ON) -> tuple[Written
     >>> len(ex.decoding.trap(gpt, held)) in (0, 2)
     True
     """
-    step, width = trapped(record), int(record.labels[-1].split()[-1])
-    if not step:
+    traps, width = trapped(record), int(record.labels[-1].split()[-1])
+    if not traps:
         return ()
-    begins, how = record.starts[step[0]], {"max_tokens": tokens}
+    begins, how = record.starts[traps[0]], {"max_tokens": tokens}
     wide = written(model, begins, record.labels[-1], "beam", beams=width, length_penalty=0.0, **how)
     return written(model, begins, "greedy", "greedy", **how), wide
