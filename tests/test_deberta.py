@@ -7,9 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-import torch._dynamo
-from conftest import ALL, SENTENCE
-from test_processes import begun
+from conftest import SENTENCE
 from test_twins import deberta, padded, random_shape, rows, shaken
 from transformers import DebertaV2Config, DebertaV2ForMaskedLM
 
@@ -23,8 +21,6 @@ from explorer.nn.fast.distances import shifted
 from explorer.nn.losses import mlm_loss
 from explorer.nn.positions import FROM_PLACE, TO_PLACE, looked_up
 from explorer.records import Record, Trace
-from explorer.training.device import tensors
-from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS
 
 TEXTS = (SENTENCE, "The dog was tired.", "Zoë saw 3 zebras. It slept all day because it had run across the whole town.")
@@ -55,16 +51,6 @@ def test_reading_along_diagonals_is_looking_up(queries: int, keys: int, span: in
     slopes = [torch.autograd.grad((product * grown).sum(), (x, table, matrix)) for product in every]
     assert (every[0] - every[1]).abs().max() <= 1e-5
     assert all((a - b).abs().max() <= 1e-4 for a, b in zip(*slopes, strict=True))
-
-
-@pytest.mark.parametrize("family", ["deberta", "bert", "gpt2", "bart"] if ALL else ["deberta"])
-def test_a_compiler_sees_one_graph(family: str) -> None:
-    """Nothing in the way from a batch to its losses keeps a compiler from seeing all of it."""
-    run = begun(family, 2)
-    loss, batch = OBJECTIVES[run.plan.objective].loss, tensors(run.batch(1), torch.device("cpu"))
-    torch._dynamo.reset()
-    explained = torch._dynamo.explain(lambda module, given: loss(module, given, 0.0))(run.model.module.train(), batch)
-    assert explained.graph_count == 1 and not explained.break_reasons
 
 
 def test_both_paths_have_the_same_gradients(bert: TransformerModel) -> None:

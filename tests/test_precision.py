@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -137,31 +136,3 @@ def test_wider_batches_hold_the_same(bert: TransformerModel, objective: str) -> 
             assert np.array_equal(after[:, : before.shape[1]], before)
             assert (after[:, before.shape[1] :] == (context.vocabulary.pad if name in ("source", "labels") else 0)).all()
         assert wide.tokens == narrow.tokens and wide.extras is narrow.extras
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_compiler_sees_one_graph(family: str) -> None:
-    """Nothing that listens or edits is in the way, so that a GPU can run a step as one graph."""
-    module, given = model(family, "learned", 0), batch()
-    given["loss_positions"] = given["loss_mask"].flatten().nonzero()[:, 0]
-    objective = OBJECTIVES[OBJECTIVE[family]].loss
-    explained = torch._dynamo.explain(lambda: objective(module, given, 0.0))()
-    assert (explained.graph_count, explained.graph_break_count) == (1, 0), explained.break_reasons
-    torch._dynamo.reset()
-
-
-@pytest.mark.parametrize("positions", ["rope", "t5"])
-def test_a_second_step_is_not_compiled_again(positions: str) -> None:
-    """Tables of angles and distances are part of the graph, and change nothing outside it."""
-    module, given, graphs = model("encoder", positions, 0), batch(), list[Any]()
-    given["loss_positions"] = given["loss_mask"].flatten().nonzero()[:, 0]
-    torch._dynamo.reset()
-
-    def counted(graph: Any, _: Any) -> Any:
-        graphs.append(graph)
-        return graph.forward
-
-    loss = torch.compile(OBJECTIVES[OBJECTIVE["encoder"]].loss, backend=counted, dynamic=True)
-    losses = [float(sum(loss(module, given, 0.0).values()).detach()) for _ in range(3)]
-    torch._dynamo.reset()
-    assert len(graphs) == 1 and len(set(losses)) == 1

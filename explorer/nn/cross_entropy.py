@@ -17,9 +17,9 @@ def cross_entropy(scores: Tensor, labels: Tensor, smoothing: float = 0.0) -> Ten
 
     The library's own keeps log p and makes the gradient p − 1 from it with a second exponential and two more tables of the same
     size: a quarter of the time that a small model takes for a step. Here p is made once, and becomes the gradient where it lies. A
-    graphics processor has a fused kernel instead, and a compiler makes one.
+    graphics processor has a fused kernel instead.
     """
-    if scores.device.type != "cpu" or torch.compiler.is_compiling():
+    if scores.device.type != "cpu":
         return functional.cross_entropy(scores, labels, ignore_index=NOT_SCORED, label_smoothing=smoothing)
     loss: Tensor = _CrossEntropy.apply(scores.to(torch.promote_types(scores.dtype, torch.float32)), labels, smoothing)
     return loss

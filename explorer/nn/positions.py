@@ -66,11 +66,8 @@ class Position(nn.Module):
     def once(self, make: Callable[[], Tensor], *positions: Tensor) -> Tensor:
         """What was made for these very positions, which all layers of a stack share; another tensor is made again for.
 
-        Only for what has no gradient: a table of angles, of distances. A compiled graph keeps nothing: a module that changes would be
-        compiled again.
+        Only for what has no gradient: a table of angles, of distances.
         """
-        if torch.compiler.is_compiling():
-            return make()
         last = self._last
         if last is None or any(a is not b for a, b in zip(last[0], positions, strict=True)):
             last = self._last = positions, make()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, TypeVar
 
 from explorer.records import Edit, TapPlace
@@ -29,34 +28,31 @@ class _Session:
 
 _QUIET = _Session()
 _session: ContextVar[_Session] = ContextVar("explorer_tap", default=_QUIET)
-_open, _counting = 0, Lock()  # how many sessions there are in any thread: with none, a compiler sees through all of this
-
-
-def _now() -> _Session:
-    return _session.get() if _open else _QUIET
 
 
 def watched() -> bool:
     """Whether this pass is traced or edited: then models take the explicit path, step by step."""
-    return _now() is not _QUIET
+    return _session.get() is not _QUIET
 
 
 def tap(place: TapPlace, stream: str = "", layer: int = -1, **values: Any) -> None:
     """Give what was computed at `place` to the listener, if there is one."""
-    hear = _now().hear
+    hear = _session.get().hear
     if hear is not None:
         hear(place, stream, layer, values)
 
 
 def edited(place: TapPlace, stream: str, layer: int, value: Value, *known: object) -> Value:
     """The value at `place` after the active edits; `known` are their further arguments."""
+    if not _session.get().edits:
+        return value
     changed: Value = apply_edits(edits_on(stream, layer), place, value, *known)
     return changed
 
 
 def edits_on(stream: str, layer: int) -> tuple[Edit, ...]:
     """The active edits of one layer."""
-    return tuple(edit for edit in _now().edits if edit.touches(stream, layer))
+    return tuple(edit for edit in _session.get().edits if edit.touches(stream, layer))
 
 
 @contextmanager
@@ -77,15 +73,7 @@ def editing(edits: Iterable[Edit]) -> Iterator[None]:
 def _during(session: _Session) -> Iterator[None]:
     quiet = session.hear is None and not session.edits
     token = _session.set(_QUIET if quiet else session)
-    _count(1)
     try:
         yield
     finally:
-        _count(-1)
         _session.reset(token)
-
-
-def _count(more: int) -> None:
-    global _open  # noqa: PLW0603  a compiler can watch a plain number, but not a context variable
-    with _counting:
-        _open += more
