@@ -26,6 +26,7 @@ from explorer.app import controls, glossary
 from explorer.app.controls import made
 from explorer.app.exercises import table_row
 from explorer.app.lessons import LESSONS, SENTENCE
+from explorer.app.lessons.attention import questions as attention_questions
 from explorer.app.lessons.corruption import parts as corruption_parts
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.decoding import parts as desk
@@ -58,7 +59,7 @@ from explorer.models.run_folder import described
 from explorer.models.transformer import TransformerModel
 from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.positions import POSITIONS
-from explorer.records import Damage, TrainingStep
+from explorer.records import Damage, Saturation, TrainingStep
 from explorer.training.corpora import corpus_of
 from explorer.training.finetune.features import features
 from explorer.training.finetune.task import LabelledExample, Questions, TokenPosition
@@ -839,3 +840,14 @@ def test_the_board_of_the_translation_opens_where_a_row_reads_the_source_as_the_
     assert begin["layer"] == cross[-1].layer
     rows, most = trace.axes("cross")[0].texts, cross[-1].weights[0].argmax(1)
     assert "river" in columns.texts[most[rows.index("·la")]], "the row that predicts “rivière” reads “river”"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "answer"), [(0.3, 0.5, 2), (0.5, 0.3, 1), (0.4, 0.45, 0), (0.45, 0.4, 0), (0.2, 0.95, 2)]
+)
+def test_the_largest_weight_without_the_division_rises_falls_or_stays(first: float, last: float, answer: int) -> None:
+    """By more than a tenth of all weight, in the mean over many queries."""
+    largest = np.array([[first, first], [last, last]])
+    record = Saturation(np.array([1, 256]), np.zeros((2, 10)), largest, largest, largest, 100)
+    asked = attention_questions.scale_question(record)
+    assert asked.answer == asked.options[answer] and f"{first:.2f} at dₖ = 1 to {last:.2f} at dₖ = 256" in asked.why

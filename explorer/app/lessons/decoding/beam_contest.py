@@ -15,8 +15,6 @@ from explorer.app.lessons.decoding import questions as lesson
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
-PROSE = prose("decoding")
-
 
 @st.fragment
 def show_contest(name: str) -> None:
@@ -31,5 +29,5 @@ def judged(name: str) -> None:
     """Which texts are more probable, and the prompt where greedy lost most."""
     web.show(VIEWS["contest"], desk.contest(name))
     if made(desk.trap(name)):
-        say(PROSE("deepest trap"))
+        say(prose("decoding")("deepest trap"))
         web.show(VIEWS["written"], desk.trap(name), key="trap")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from explorer.app.prose import prose
 from explorer.records import Curve, Curves, Exercise
 
-PROSE = prose("decoding")
-
 LESS, TIE, MORE = "less often", "a tie: the interval holds 0", "more often"
 
 
@@ -15,7 +13,7 @@ def neighbours_question(measured: Curves) -> Exercise:
     once, turn, gain = measured.lines
     assert gain.low is not None and gain.high is not None
     answer = MORE if gain.low[0] > 0 else LESS if gain.high[0] < 0 else TIE
-    return PROSE.question(
+    return prose("decoding").question(
         "neighbours question",
         answer,
         options=(LESS, TIE, MORE),

@@ -7,8 +7,6 @@ import math
 from explorer.app.prose import prose
 from explorer.records import Exercise, TextScores
 
-PROSE = prose("decoding")
-
 WRITTEN = "L'animal n'a pas traversé la rue parce qu'elle était trop fatiguée."
 REFERENCE = "L'animal n'a pas traversé la rue parce qu'il était trop fatigué."
 SAID, GOLD = "no no no no no no no no no no", "no no no no no no no no yes yes"
@@ -18,7 +16,7 @@ def exercises(record: TextScores) -> tuple[Exercise, ...]:
     """A question about the lengths of the texts that the card opens with."""
     mine, right = record.lengths
     return (
-        PROSE.question(
+        prose("decoding").question(
             "exercise: brevity penalty", math.exp(1 - right / max(1, mine // 2)), generated=max(1, mine // 2), right=right
         ),
     )

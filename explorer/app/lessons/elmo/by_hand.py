@@ -14,8 +14,6 @@ from explorer.app.prose import prose
 from explorer.records import Bench
 from explorer.views import VIEWS
 
-PROSE = prose("elmo")
-
 
 def show_mix_by_hand(tasks: tuple[str, ...]) -> None:
     """The bench of one task."""
@@ -32,7 +30,7 @@ def triangle(record: Bench, key: str, chosen: dict[str, Any]) -> None:
     view = VIEWS["mix-place"]
     if view.fits(record):
         return
-    say(PROSE("by hand"))
+    say(prose("elmo")("by hand"))
     figure = view(record, **{name: value for name, value in chosen.items() if name != "example"})
     web.drawn(web.styled(figure), f"{key}.place", selection_mode="points", on_select=partial(clicked, key))
 

@@ -17,8 +17,6 @@ from explorer.models.store import models
 from explorer.training.finetune import TASKS
 from explorer.views import VIEWS
 
-PROSE = prose("elmo")
-
 USES = 60
 
 
@@ -52,7 +50,7 @@ def gated(word: str) -> Call:
 
 def highway() -> None:
     """The highway layers on a word."""
-    say(PROSE("highway"))
+    say(prose("elmo")("highway"))
     word = st.text_input("Word", "fishing", key="highway.word", bind="query-params", width=240)
     read(gated(word))
     web.show(VIEWS["highway"], gated(word))

@@ -8,8 +8,6 @@ from explorer.app.glossary import say
 from explorer.app.lessons.elmo import tagging_questions as lesson
 from explorer.app.prose import prose
 
-PROSE = prose("elmo")
-
 NAME = "tagging"
 
 
@@ -20,6 +18,6 @@ def has_tagging() -> bool:
 
 def show_tagging() -> None:
     """What the taggers read, and how well they do by the number of labelled stories."""
-    say(PROSE("tagging"))
+    say(prose("elmo")("tagging"))
     measured = made(recorded.call(NAME))
     recorded.guessed(lesson.labels_question(measured), "guess.tagging", {NAME: lesson.tagging_conclusion(measured)})

@@ -23,8 +23,6 @@ from explorer.models.task_rows import task_row
 from explorer.records import Corruption
 from explorer.training.finetune.ways import compare_ways, finetuned_model
 
-PROSE = prose("finetuning")
-
 READERS = ("bert", "gpt2", "gpt", "roberta", "electra", "deberta", "llama")
 FIRST = "new words: kind"  # texts of a few tokens, so that a way takes seconds; its test names no labelled word
 TASKS = (FIRST, "new words: feeling", "new words: gender", "sentiment", "topic", "acceptability", "entailment", "entities")
@@ -57,7 +55,7 @@ def chosen_ways(task: str) -> tuple[str, ...]:
     offered, key = [*WAY_NOTES, *([CRF] if task == TAGGED else [])], f"ways.{'tagged' if task == TAGGED else 'tuned'}"
     first = ("full", CRF) if task == TAGGED else USUAL
     if task == TAGGED:
-        say(PROSE("tags"))
+        say(prose("finetuning")("tags"))
     return tuple(st.pills("Ways", offered, selection_mode="multi", default=first, key=key, bind="query-params"))
 
 

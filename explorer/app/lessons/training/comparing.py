@@ -18,8 +18,6 @@ from explorer.errors import ExplorerError
 from explorer.training.jobs import job_queue
 from explorer.views import VIEWS
 
-PROSE = prose("training")
-
 
 def compared(chosen: Mapping[str, Expression | str]) -> Call:
     """The runs by name."""
@@ -39,7 +37,7 @@ def own(given: str) -> dict[str, str]:
 
 def show_comparison(runs: Mapping[str, Path]) -> None:
     """Which two runs, their curves, and their settings."""
-    say(PROSE("comparing"))
+    say(prose("training")("comparing"))
     given = st.text_input(
         "Run IDs of your trainings, with spaces between them",
         st.session_state.get("training", ""),

@@ -8,8 +8,6 @@ from explorer.app.glossary import say
 from explorer.app.lessons.training import left_out_questions as lesson
 from explorer.app.prose import prose
 
-PROSE = prose("training")
-
 NAME = "left-out"
 
 
@@ -20,6 +18,6 @@ def has_left_out() -> bool:
 
 def show_left_out() -> None:
     """What is left out, and what becomes of the loss."""
-    say(PROSE("left out"))
+    say(prose("training")("left out"))
     call = recorded.call(NAME)
     recorded.guessed(lesson.costliest_question(made(call)), "guess.left_out", {NAME: lesson.left_out_conclusion(made(call))})

@@ -21,8 +21,6 @@ from explorer.training.jobs import LETTERS, LONGEST, JobSpec, JobStatus, job_que
 from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS
 
-PROSE = prose("training")
-
 OWN, USUAL = "your own text", "as the preset"
 REFUSED = "live.refused"  # why the last press of a button came to nothing
 Answer = TypeVar("Answer")
@@ -50,7 +48,11 @@ def form() -> JobSpec | None:
         seed = (
             0
             if counts
-            else int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120, help=PROSE("seed")))
+            else int(
+                st.number_input(
+                    "Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120, help=prose("training")("seed")
+                )
+            )
         )
         if not counts:
             planned |= _rate() | _hidden(system) | left_out(system)

@@ -18,8 +18,6 @@ from explorer.models import store
 from explorer.models.card_figures import shipped_figures
 from explorer.views import VIEWS
 
-PROSE = prose("training")
-
 LOW = 260  # pixels of the curve above a snapshot
 
 
@@ -30,7 +28,7 @@ def show_snapshots(name: str, text: str) -> None:
     if not taken:
         some = ", ".join(f"*{plain(other)}*" for other, where in lab.kept().items() if store.snapshots_of(where))
         st.info(
-            PROSE(
+            prose("training")(
                 "no snapshots",
                 name=plain(name),
                 others=f" These kept some: {some}; choose one above." if some else "",

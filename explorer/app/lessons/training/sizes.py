@@ -10,8 +10,6 @@ from explorer.app.glossary import say
 from explorer.app.lessons.training import sizes_questions as lesson
 from explorer.app.prose import prose
 
-PROSE = prose("training")
-
 
 def has_sizes() -> bool:
     """Whether rates and losses were measured."""
@@ -20,7 +18,7 @@ def has_sizes() -> bool:
 
 def show_sizes() -> None:
     """Whether a rate serves another size, and what the larger one learns from the same text."""
-    say(PROSE("sizes"))
+    say(prose("training")("sizes"))
     family = st.segmented_control(
         "Family", lesson.FAMILIES, default=lesson.FAMILIES[0], required=True, key="sizes", bind="query-params"
     )

@@ -14,8 +14,6 @@ from explorer.app.prose import prose
 from explorer.models.store import models
 from explorer.views import VIEWS
 
-PROSE = prose("training")
-
 
 def has_smoothed_model() -> bool:
     """Whether the model that was trained with smoothed targets is on the shelf."""
@@ -29,7 +27,7 @@ def targets(source: str, target: str) -> Call:
 
 def show_smoothing() -> None:
     """A sentence and its translation, and the loss of every token, after a guess."""
-    say(PROSE("smoothing"))
+    say(prose("training")("smoothing"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source = st.text_input("English", lesson.SOURCE, key="smooth.source", bind="query-params")
         target = st.text_input("Its translation, the target", lesson.TARGET, key="smooth.target", bind="query-params")

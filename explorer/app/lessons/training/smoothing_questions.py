@@ -7,8 +7,6 @@ import numpy as np
 from explorer.app.prose import prose
 from explorer.records import Exercise, SmoothedTargets
 
-PROSE = prose("training")
-
 MODEL, EPSILON = "transformer", 0.1
 SOURCE = "The dog did not sleep in front of the farm last year."
 TARGET = "Le chien n'a pas dormi devant la ferme l'année dernière."
@@ -19,6 +17,6 @@ def least_question(record: SmoothedTargets) -> Exercise:
     size = record.logp.shape[1]
     best = 1 - EPSILON + EPSILON / size
     own = np.exp(-record.loss(0.0))
-    return PROSE.question(
+    return prose("training").question(
         "least question", 1, best=best, uniform=1 / size, epsilon=EPSILON, predictions=len(record), median=np.median(own)
     )

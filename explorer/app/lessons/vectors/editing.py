@@ -17,8 +17,6 @@ from explorer.app.lessons.vectors.parts import tried
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
-PROSE = prose("vectors")
-
 CORPUS = Call(ex.lesson, "vectors").attr("editing").attr("CORPUS")
 
 
@@ -34,7 +32,7 @@ def with_added() -> Call:
 
 def show_corpus() -> None:
     """The visitor's corpus, its counts and its ratios."""
-    say(PROSE("editing"))
+    say(prose("vectors")("editing"))
 
     lines = st.text_area(
         "The corpus, one sentence on each line; the last one is new",

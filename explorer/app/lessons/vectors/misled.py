@@ -10,8 +10,6 @@ from explorer.app.lessons.vectors import misled_questions as lesson
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
-PROSE = prose("vectors")
-
 NAME = "misled"
 
 
@@ -22,7 +20,7 @@ def has_misled() -> bool:
 
 def show_misled() -> None:
     """The question, the bars, and what they say."""
-    say(PROSE("misled"))
+    say(prose("vectors")("misled"))
     call = recorded.call(NAME)
 
     def show() -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from explorer.app.prose import prose
 from explorer.records import Exercise, SkipgramNetwork
 
-PROSE = prose("vectors")
-
 PAIR, CELL = ("river", "deep"), ("he", "his")
 
 
 def used_question(record: SkipgramNetwork) -> Exercise:
     """How many weights of W one centre word uses."""
     size, dim = record.size, record.vectors.shape[1]
-    return PROSE.question("used question", 0, dim=dim, size=size, weights=size * dim, record=record)
+    return prose("vectors").question("used question", 0, dim=dim, size=size, weights=size * dim, record=record)

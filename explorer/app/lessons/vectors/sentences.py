@@ -20,8 +20,6 @@ from explorer.records import Ranked
 from explorer.training.finetune import sentences
 from explorer.views import VIEWS
 
-PROSE = prose("vectors")
-
 NAME = "sentence-bert"
 ASKED = (
     ("word2vec", "mean of words"), ("glove", "mean of words"), ("bert", "[CLS]"), ("bert", "mean of tokens"), ("elmo", "both ends"),
@@ -53,7 +51,7 @@ def recorded_ranking() -> Ranked | None:
 
 def show_sentences() -> None:
     """One vector for a whole sentence, of the visitor's own sentences."""
-    say(PROSE("sentences"))
+    say(prose("vectors")("sentences"))
     with st.container(horizontal=True):
         st.latex(r"\mathrm{softmax}(W\,[u;\ v;\ |u-v|])", width=260)
         st.latex(r"\text{or}\quad (\cos(u, v) - \mathrm{grade})^2", width=260)

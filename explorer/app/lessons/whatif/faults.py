@@ -21,8 +21,6 @@ from explorer.app.prose import prose
 from explorer.records import Curves, Exercise
 from explorer.views import VIEWS
 
-PROSE = prose("whatif")
-
 CASE, SCORE = "fault.case", "fault.score"
 MOVED = "How far the weights of each head moved"
 RESIDUAL = "without residual connections"  # as the study of left out parts names it
@@ -108,7 +106,7 @@ def learned_fault(measured: Curves) -> str:
     """What a training without residual connections ends at, beside the whole model and mere frequencies."""
     ends = {label: line.y[-1] for label, line in left_out_questions.ends(measured).items()}
     whole, floor = ends[left_out_questions.WHOLE], ends[left_out_questions.FREQUENCIES]
-    return PROSE("learned fault", without=ends[RESIDUAL], whole=whole, floor=floor)
+    return prose("whatif")("learned fault", without=ends[RESIDUAL], whole=whole, floor=floor)
 
 
 def key_of(case: int, cases: Sequence[int]) -> str:

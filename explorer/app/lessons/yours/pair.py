@@ -17,8 +17,6 @@ from explorer.app.lessons.yours.upload import Upload
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
-PROSE = prose("yours")
-
 OTHER = "The dog did not cross the river because it was too wide."  # beside the first sentence, where one model reads both
 SHOWS = {"Predictions": "beside-predictions", "Attention": "beside-attention", "States": "beside-states"}
 
@@ -28,7 +26,7 @@ def show_pair(names: Sequence[str | Upload], text: str) -> None:
     visitor brought first.
     """
     if not present.on():
-        say(PROSE("side by side"))
+        say(prose("yours")("side by side"))
     brought = {model.name if isinstance(model, Upload) else model: model for model in names}
     offered = list(dict.fromkeys([*brought, *attentive()]))
     with st.container(horizontal=True, vertical_alignment="bottom"):
