@@ -65,12 +65,12 @@ class Near(Position):
 class Learning(Position):
     """Every position has its own number, which is added to all features of the token."""
 
-    def __init__(self, room: PositionContext) -> None:
-        super().__init__(room)
-        self.table = torch.nn.Embedding(room.length, 1)
+    def __init__(self, context: PositionContext) -> None:
+        super().__init__(context)
+        self.table = torch.nn.Embedding(context.length, 1)
 
     def add(self, where: Tensor) -> Tensor:
-        return self.table(where).expand(-1, self.room.dim)
+        return self.table(where).expand(-1, self.context.dim)
 
 
 class Spinning(Position):
