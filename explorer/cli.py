@@ -33,15 +33,15 @@ def _named(beginning: str) -> list[str]:
     """The models whose names begin like this, for a shell that completes a line: their folders alone are looked at."""
     from explorer.models.folders import data_folder, own_folder
 
-    found = {place.parent.name for folder in (data_folder() / "models", own_folder()) for place in folder.glob("*/config.json")}
-    return sorted(name for name in found if name.startswith(beginning))
+    names = {place.parent.name for folder in (data_folder() / "models", own_folder()) for place in folder.glob("*/config.json")}
+    return sorted(name for name in names if name.startswith(beginning))
 
 
 ModelName = Annotated[str, typer.Argument(help="A name (see `explorer models`) or a folder.", autocompletion=_named)]
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         sys.stdout.write(f"explorer {__version__}\n")
         raise typer.Exit
 
@@ -73,14 +73,14 @@ def app(
     check_installed("explorer app", "streamlit", "plotly")
     home = _home("app.py")
     where = address or ("0.0.0.0" if classroom or settings is not None else "127.0.0.1")
-    said = f"The explorer: http://{where}:{port}/ (Ctrl-C stops it)\n"
+    greeting = f"The explorer: http://{where}:{port}/ (Ctrl-C stops it)\n"
     first: list[str] = []
     if classroom or settings is not None:
         from explorer.app import hosted, room
 
-        said = hosted.opened(settings, where, port)
+        greeting = hosted.opened(settings, where, port)
         first = [room.hand_over()]
-    sys.stdout.write(said)
+    sys.stdout.write(greeting)
     sys.stdout.flush()
     os.chdir(home.parent)
     options = ("--server.port", str(port), "--server.address", where, "--server.headless", str(not open_browser).lower())
@@ -160,10 +160,14 @@ def corrupt(
     """Corrupt a text as pre-training does: the model input and the target."""
     import explorer as ex
 
-    made = ex.corrupt(text, strategy, tokenizer=ex.load(model).tokenizer, seed=seed)
-    target = None if made.target is None else list(made.target.texts)
-    lines = [" ".join(made.source.texts), "→ " + ("the original" if target is None else " ".join(target))]
-    _say({"source": list(made.source.texts), "action": list(made.action), "target": target}, as_json, "\n".join(lines))
+    corruption = ex.corrupt(text, strategy, tokenizer=ex.load(model).tokenizer, seed=seed)
+    target = None if corruption.target is None else list(corruption.target.texts)
+    lines = [" ".join(corruption.source.texts), "→ " + ("the original" if target is None else " ".join(target))]
+    _say(
+        {"source": list(corruption.source.texts), "action": list(corruption.action), "target": target},
+        as_json,
+        "\n".join(lines),
+    )
 
 
 @cli.command()
@@ -186,10 +190,10 @@ def learn(  # noqa: PLR0913  one for each choice on the command line
     plain = [text if isinstance(text, str) else " ".join(text) for text in corpus_of(given, ()).texts]  # none is held out
     merge = None
     for merge in ex.learn(kind, plain, size=size, by=by, watch=watch.split()):
-        found = {"step": merge.step, "pair": merge.pair, "count": merge.count, "score": merge.score, "size": merge.size}
-        found |= {"words": dict(zip(merge.words, merge.after, strict=True))} if watch else {}
+        row = {"step": merge.step, "pair": merge.pair, "count": merge.count, "score": merge.score, "size": merge.size}
+        row |= {"words": dict(zip(merge.words, merge.after, strict=True))} if watch else {}
         shown = "  ".join(" ".join(after) for after in merge.after) if watch else ""
-        _say(found, as_json, f"{merge.step:6}  {'  +  '.join(merge.pair):24} {merge.count:8,} times  {shown}".rstrip())
+        _say(row, as_json, f"{merge.step:6}  {'  +  '.join(merge.pair):24} {merge.count:8,} times  {shown}".rstrip())
     if out is not None:
         ex.tokenizer(kind, plain, size=size, by=by).save(out)
     if not as_json:
@@ -211,8 +215,8 @@ def decode(
 
     options: dict[str, Any] = dict(map(_setting, settings or ())) | ({} if strategy == "fill" else {"seed": seed})
     steps = list(ex.decode(ex.load(model), text, strategy, **options))
-    said = [step.text if isinstance(step.text, str) else " ".join(step.text) for step in steps]
-    _say({"model": model, "strategy": strategy, "steps": said, "log P": float(steps[-1].total)}, as_json, "\n".join(said))
+    texts = [step.text if isinstance(step.text, str) else " ".join(step.text) for step in steps]
+    _say({"model": model, "strategy": strategy, "steps": texts, "log P": float(steps[-1].total)}, as_json, "\n".join(texts))
 
 
 @cli.command()
@@ -310,14 +314,14 @@ def finetune(  # noqa: PLR0913  one for each choice on the command line
 
 def _say_finetuned(run: FinetuneRun, place: Path, as_json: bool) -> None:
     """Say how good the model is on new texts, and where it lies."""
-    held, blind, moving = run.score("test"), run.blind("test"), run.moved
-    found = {"folder": str(place), "how": run.plan.how, "metric": run.task.metric, "test": held, "most frequent": blind}
-    found |= {"moved": moving[0], "weights": moving[1], "examples": len(run.examples)}
+    score, blind, moving = run.score("test"), run.blind("test"), run.moved
+    result = {"folder": str(place), "how": run.plan.how, "metric": run.task.metric, "test": score, "most frequent": blind}
+    result |= {"moved": moving[0], "weights": moving[1], "examples": len(run.examples)}
     summary = (
-        f"\n{run.report}\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); "
+        f"\n{run.report}\n{run.task.metric} on new texts: {score:.3f} (the most frequent answer alone: {blind:.3f}); "
         f"{moving[0]:,} of {moving[1]:,} weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
     )
-    _say(found, as_json, summary)
+    _say(result, as_json, summary)
 
 
 def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
@@ -328,10 +332,10 @@ def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
     if len(names) not in (2, 3) or not all(names):
         raise ChoiceError(f"--columns {columns!r} must be TEXT,LABEL or TEXT,PAIR,LABEL.")
     text, *pair, label = names
-    made = ex.tasks.from_file(file, text=text, label=label, pair=pair[0] if pair else None, kind=kind)
+    task = ex.tasks.from_file(file, text=text, label=label, pair=pair[0] if pair else None, kind=kind)
     if not as_json:
-        sys.stderr.write(made.report + "\n")
-    return made
+        sys.stderr.write(task.report + "\n")
+    return task
 
 
 @cli.command()
@@ -431,8 +435,8 @@ def cache(
     from explorer.text.disk_cache import cache_folder, cached_files, empty_cache
 
     size, where = (empty_cache() if empty else sum(cached_files().values())), str(cache_folder() or "memory only")
-    said = f"{size / 1e6:.1f} MB removed from {where}." if empty else f"{where}: {size / 1e6:.1f} MB"
-    _say({"folder": where, "bytes": size, "removed": empty}, as_json, said)
+    report = f"{size / 1e6:.1f} MB removed from {where}." if empty else f"{where}: {size / 1e6:.1f} MB"
+    _say({"folder": where, "bytes": size, "removed": empty}, as_json, report)
 
 
 @cli.command()
@@ -447,14 +451,14 @@ def doctor(
     from explorer.models.shelf import models as shelf
     from explorer.views.export import browser
 
-    found: dict[str, Any] = dict(status.versions())
-    found |= {"models": sorted(shelf()), "gpu": torch.cuda.is_available()}
-    found["browser for PNG and SVG"] = browser() or "none: HTML still works"
-    found |= {name: round(value, 2) for name, value in status.machine().items()}
-    found |= {f"trainings {name}": count for name, count in status.trainings().items()}
-    found |= status.offline() if check else {}
-    _say(found, as_json, "\n".join(f"{name:26} {value}" for name, value in found.items()))
-    if any(str(value).startswith(("missing", "broken", "does not open", "cannot")) for value in found.values()):
+    facts: dict[str, Any] = dict(status.versions())
+    facts |= {"models": sorted(shelf()), "gpu": torch.cuda.is_available()}
+    facts["browser for PNG and SVG"] = browser() or "none: HTML still works"
+    facts |= {name: round(value, 2) for name, value in status.machine().items()}
+    facts |= {f"trainings {name}": count for name, count in status.trainings().items()}
+    facts |= status.offline() if check else {}
+    _say(facts, as_json, "\n".join(f"{name:26} {value}" for name, value in facts.items()))
+    if any(str(value).startswith(("missing", "broken", "does not open", "cannot")) for value in facts.values()):
         sys.exit(1)
 
 

@@ -169,7 +169,7 @@ def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> Non
 
 
 def test_the_shipped_record_says_what_its_card_says() -> None:
-    folder = Path(study.__file__).parents[2] / "data" / "results" / "prompting"
+    folder = Path(study.__file__).parents[1] / "data" / "results" / "prompting"
     text = (folder / "CARD.md").read_text("utf-8")
     for name in study.TASKS:
         for label, where in few_above_zero(ex.result("prompting", name)).items():  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ def align(first: Trace, second: Trace, texts: tuple[str, str]) -> AlignedTraces:
         _check(trace, text)
     path = aligned_words(*texts)
     groups = _groups((first.source, second.source), texts, path)
-    return _made(first, second, (texts[0], texts[1]), groups)
+    return _aligned_record(first, second, (texts[0], texts[1]), groups)
 
 
 def aligned_words(text: str, other: str) -> list[tuple[Span | None, Span | None]]:
@@ -44,22 +44,22 @@ def aligned_words(text: str, other: str) -> list[tuple[Span | None, Span | None]
     >>> [pair for pair in aligned_words("a dog ran", "a big dog")]
     [((0, 1), (0, 1)), (None, (2, 5)), ((2, 5), (6, 9)), ((6, 9), None)]
     """
-    ours, theirs = ([found.span() for found in WORDS.finditer(one)] for one in (text, other))
+    ours, theirs = ([match.span() for match in WORDS.finditer(each)] for each in (text, other))
     a, b = [text[slice(*span)] for span in ours], [other[slice(*span)] for span in theirs]
     costs = _costs(a, b)
     i, j = len(a), len(b)
-    made: list[tuple[Span | None, Span | None]] = []
+    path: list[tuple[Span | None, Span | None]] = []
     while i or j:
         if i and j and costs[i, j] == costs[i - 1, j - 1] + _cost(a[i - 1], b[j - 1]):
             i, j = i - 1, j - 1
-            made.append((ours[i], theirs[j]))
+            path.append((ours[i], theirs[j]))
         elif i and costs[i, j] == costs[i - 1, j] + 1:
             i -= 1
-            made.append((ours[i], None))
+            path.append((ours[i], None))
         else:
             j -= 1
-            made.append((None, theirs[j]))
-    return made[::-1]
+            path.append((None, theirs[j]))
+    return path[::-1]
 
 
 def _cost(word: str, other: str) -> int:
@@ -69,12 +69,12 @@ def _cost(word: str, other: str) -> int:
 
 def _costs(a: Sequence[str], b: Sequence[str]) -> np.ndarray:
     """The fewest changes between the beginnings of two lists of words [i, j]."""
-    made = np.zeros((len(a) + 1, len(b) + 1), int)
-    made[:, 0], made[0] = np.arange(len(a) + 1), np.arange(len(b) + 1)
+    costs = np.zeros((len(a) + 1, len(b) + 1), int)
+    costs[:, 0], costs[0] = np.arange(len(a) + 1), np.arange(len(b) + 1)
     for i, word in enumerate(a):
         for j, other in enumerate(b):
-            made[i + 1, j + 1] = min(made[i, j] + _cost(word, other), made[i, j + 1] + 1, made[i + 1, j] + 1)
-    return made
+            costs[i + 1, j + 1] = min(costs[i, j] + _cost(word, other), costs[i, j + 1] + 1, costs[i + 1, j] + 1)
+    return costs
 
 
 def _check(trace: Trace, text: str) -> None:
@@ -95,35 +95,35 @@ def _groups(
     links: dict[Member, Member] = {(number, row): (number, row) for number in (0, 1) for row in range(len(tokens[number]))}
     places: dict[Member, int] = {}
 
-    def root(one: Member) -> Member:
-        while links[one] != one:
-            one = links[one]
-        return one
+    def root(member: Member) -> Member:
+        while links[member] != member:
+            member = links[member]
+        return member
 
-    letters = [_letters(one) for one in tokens]
+    letters = [_letters(member) for member in tokens]
     for place, pair in enumerate(path):
         for linked in _linked(letters, texts, pair):
-            for one in linked:
-                places.setdefault(one, place)
-                links[root(one)] = root(linked[0])
+            for member in linked:
+                places.setdefault(member, place)
+                links[root(member)] = root(linked[0])
     for number in (0, 1):
         _join_spaces(tokens[number], number, links, places)
-    for number, rows in enumerate(_outside(one) for one in tokens):
+    for number, rows in enumerate(_outside(member) for member in tokens):
         places |= {(number, row): -GONE + n if n < rows[1] else GONE + n - len(rows[0]) for n, row in enumerate(rows[0])}
     _join_specials(tokens, links)
-    found: dict[Member, list[Member]] = {}
-    for one in sorted(links):
-        found.setdefault(root(one), []).append(one)
-    return sorted(found.values(), key=lambda group: (min(places[one] for one in group), group[0]))
+    groups: dict[Member, list[Member]] = {}
+    for member in sorted(links):
+        groups.setdefault(root(member), []).append(member)
+    return sorted(groups.values(), key=lambda group: (min(places[member] for member in group), group[0]))
 
 
 def _letters(tokens: Tokens) -> dict[int, list[int]]:
     """For each letter of a text the tokens that hold it."""
-    made: dict[int, list[int]] = {}
+    owners: dict[int, list[int]] = {}
     for row, (start, end) in enumerate(tokens.offsets):
         for letter in range(start, end):
-            made.setdefault(letter, []).append(row)
-    return made
+            owners.setdefault(letter, []).append(row)
+    return owners
 
 
 def _linked(
@@ -140,16 +140,16 @@ def _linked(
     else:
         spans = [(number, span) for number, span in enumerate(pair) if span]
         every = [[(number, row) for number, span in spans for n in range(*span) for row in letters[number].get(n, ())]]
-    return [one for one in every if one]
+    return [members for members in every if members]
 
 
 def _join_spaces(tokens: Tokens, number: int, links: dict[Member, Member], places: dict[Member, int]) -> None:
     """Tokens that hold no letter of a word belong to the one after them, or before them at the end."""
     text = [row for row, (start, end) in enumerate(tokens.offsets) if end > start]
-    held = [row for row in text if (number, row) in places]
+    placed = [row for row in text if (number, row) in places]
     for row in text:
         if (number, row) not in places:
-            near = next((one for one in held if one > row), held[-1] if held else None)
+            near = next((other for other in placed if other > row), placed[-1] if placed else None)
             places[number, row] = 0 if near is None else places[number, near]
             if near is not None:
                 links[number, row] = (number, near)
@@ -164,35 +164,35 @@ def _outside(tokens: Tokens) -> tuple[list[int], int]:
 
 def _join_specials(tokens: tuple[Tokens, Tokens], links: dict[Member, Member]) -> None:
     """Special tokens belong together by their places before and after the text."""
-    (ours, first), (theirs, second) = (_outside(one) for one in tokens)
+    (ours, first), (theirs, second) = (_outside(side) for side in tokens)
     before = list(zip(ours[:first], theirs[:second], strict=False))
     after = list(zip(ours[first:][::-1], theirs[second:][::-1], strict=False))
     for row, other in (*before, *after):
         links[1, other] = (0, row)
 
 
-def _made(first: Trace, second: Trace, texts: tuple[str, str], groups: Sequence[Sequence[Member]]) -> AlignedTraces:
+def _aligned_record(first: Trace, second: Trace, texts: tuple[str, str], groups: Sequence[Sequence[Member]]) -> AlignedTraces:
     """The record."""
     units = (np.zeros(len(first.source), int), np.zeros(len(second.source), int))
     spans = np.full((len(groups), 2, 2), -1)
     words, kinds = [], []
     for number, group in enumerate(groups):
-        said = ["", ""]
+        read = ["", ""]
         for which, trace in enumerate((first, second)):
-            rows = [row for one, row in group if one == which]
+            rows = [row for number_of, row in group if number_of == which]
             units[which][rows] = number
             if rows:
-                said[which], spans[number, which] = _said(trace.source, rows, texts[which])
-        words.append((said[0], said[1]))
+                read[which], spans[number, which] = _unit_text(trace.source, rows, texts[which])
+        words.append((read[0], read[1]))
         special = all(
             (first, second)[which].source.offsets[row][1] <= (first, second)[which].source.offsets[row][0]
             for which, row in group
         )
-        kinds.append(_kind(said, {which for which, _ in group}, special=special))
+        kinds.append(_kind(read, {which for which, _ in group}, special=special))
     return AlignedTraces(texts, first, second, tuple(kinds), tuple(words), spans, units)
 
 
-def _said(tokens: Tokens, rows: Sequence[int], text: str) -> tuple[str, Span]:
+def _unit_text(tokens: Tokens, rows: Sequence[int], text: str) -> tuple[str, Span]:
     """What some tokens read, and from where to where in the text; special ones by their names."""
     start, end = min(tokens.offsets[row][0] for row in rows), max(tokens.offsets[row][1] for row in rows)
     if end <= start:
@@ -201,8 +201,8 @@ def _said(tokens: Tokens, rows: Sequence[int], text: str) -> tuple[str, Span]:
     return text[start:end] or tokens.texts[rows[0]], (start, end)
 
 
-def _kind(said: Sequence[str], where: set[int], *, special: bool) -> str:
+def _kind(read: Sequence[str], where: set[int], *, special: bool) -> str:
     """What a unit is."""
     if where != {0, 1}:
         return "only first" if 0 in where else "only second"
-    return "special" if special else "same" if said[0] == said[1] else "changed"
+    return "special" if special else "same" if read[0] == read[1] else "changed"

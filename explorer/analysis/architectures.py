@@ -34,10 +34,10 @@ def word_offsets(text: str) -> tuple[Span, ...]:
         raise TextError(
             f"This has {len(text):,} letters; a sentence here may have {LETTERS}, so that pictures can name its tokens."
         )
-    found = tuple(match.span() for match in re.finditer(r"\w+(?:['’]\w+)*", text))
-    if not found:
+    spans = tuple(match.span() for match in re.finditer(r"\w+(?:['’]\w+)*", text))
+    if not spans:
         raise TextError("There is no word in this sentence. Write one, such as: The bat went out into the night.")
-    return found
+    return spans
 
 
 @checked
@@ -54,10 +54,10 @@ def span_of(word: str, text: str) -> Span | None:
 def pieces_at(tokens: Tokens, span: Span) -> list[int]:
     """The tokens that hold a part of the word."""
     inside = (begin < span[1] and end > span[0] for begin, end in tokens.offsets)
-    found = [n for n, here in enumerate(inside) if here and not tokens.special[n]]
-    if not found:
+    places = [n for n, here in enumerate(inside) if here and not tokens.special[n]]
+    if not places:
         raise TextError("This model's tokenizer leaves nothing of that word. Choose another.")
-    return found
+    return places
 
 
 @checked
@@ -83,8 +83,8 @@ def visibility_map(model: TransformerModel, text: str, span: Span) -> Visibility
         tokens = tokens if trained else replace(tokens, unseen=None)  # it has met nothing at all
         return VisibilityMap(model.name, model.family, tokens, None, np.tril(whole) + 2 * np.triu(whole), here, trained=trained)
     target = model.reads(tokens) if model.family == "encoder-decoder" else None
-    made = trace(model, text, target=None if target is None else tokens)
-    allowed = {attention.stream: attention.allowed.astype(np.int8) for attention in made.attention}
+    traced = trace(model, text, target=None if target is None else tokens)
+    allowed = {attention.stream: attention.allowed.astype(np.int8) for attention in traced.attention}
     seen = allowed[reading_stream(model)]
     if target is not None:
         nothing = np.zeros((len(tokens), len(target)), np.int8)
@@ -117,9 +117,9 @@ Asked = tuple[tuple[str, ...], np.ndarray]
 
 def _hidden(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
     """A masked language model: the word under [MASK], everything else visible."""
-    made = hide(tokens, sorted({tokens.words[n] for n in here}), tokenizer=model.tokenizer)
-    shown = _spell(made.source.texts[n] for n in range(len(tokens)) if not tokens.special[n])
-    return (shown,), softmax(model.logits(made.source))[here[:1]]
+    corruption = hide(tokens, sorted({tokens.words[n] for n in here}), tokenizer=model.tokenizer)
+    shown = _spell(corruption.source.texts[n] for n in range(len(tokens)) if not tokens.special[n])
+    return (shown,), softmax(model.logits(corruption.source))[here[:1]]
 
 
 def _before(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
@@ -154,10 +154,10 @@ def _sides(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) 
 
 def _spell(pieces: Iterable[str], *, dotted: bool = False) -> str:
     """Tokens as one line, without the signs of tokenizers for word parts and spaces."""
-    held = list(pieces)
-    if dotted or any("·" in piece for piece in held):  # here a dot begins a word, and what has none goes on with it
-        return "".join(f" {piece}" if piece.startswith("<") else piece for piece in held).replace("·", " ").strip()
-    return re.sub(r" (?=##)", "", " ".join(held)).replace("##", "").strip()
+    ids = list(pieces)
+    if dotted or any("·" in piece for piece in ids):  # here a dot begins a word, and what has none goes on with it
+        return "".join(f" {piece}" if piece.startswith("<") else piece for piece in ids).replace("·", " ").strip()
+    return re.sub(r" (?=##)", "", " ".join(ids)).replace("##", "").strip()
 
 
 ASKED = {"encoder": _hidden, "decoder": _before, "encoder-decoder": _written, "bilm": _sides}
@@ -174,18 +174,18 @@ def context_shift(model: TransformerModel, text: str, span: Span, others: Sequen
     word = text[slice(*span)]
     if isinstance(model, StaticModel):
         ids_of(model, [word])  # raises a clear error where it has no vector
-    found = [(other, at) for other in others if (at := span_of(word, other)) is not None]
-    if not found:
+    uses = [(other, at) for other in others if (at := span_of(word, other)) is not None]
+    if not uses:
         raise TextError(f"None of the other sentences holds {word!r}. Write one that does.")
     tokens, states = _states(model, text)
     here = pieces_at(tokens, span)
     mine = states[:, here].mean(1)
-    theirs = np.stack([_vector(model, other, at) for other, at in found])  # [other, layer, dim]
+    theirs = np.stack([_vector(model, other, at) for other, at in uses])  # [other, layer, dim]
     rest = [n for n in range(len(tokens)) if n not in here and not tokens.special[n]]
     around = cosine(mine[:, None], states[:, rest]).mean(1) if rest else np.full(len(mine), np.nan)
     size = np.abs(mine).max(axis=-1, keepdims=True)
     changed = (np.abs(theirs - mine) > 1e-4 * size).mean(axis=-1)
-    kept = tuple(other for other, _ in found)
+    kept = tuple(other for other, _ in uses)
     return ContextShift(model.name, model.family, word, text, kept, cosine(mine[None], theirs), changed, around)
 
 
@@ -201,5 +201,5 @@ def _states(model: TransformerModel, text: str) -> tuple[Tokens, np.ndarray]:
         return tokens, model.vectors[tokens.ids][None].astype(np.float64)
     if isinstance(model, ElmoModel):
         return model.tokens(text), model.layers([text])[0].astype(np.float64)
-    made = trace(model, text, layers=[])
-    return made.source, made.hidden[reading_stream(model)].astype(np.float64)
+    traced = trace(model, text, layers=[])
+    return traced.source, traced.hidden[reading_stream(model)].astype(np.float64)

@@ -30,14 +30,14 @@ def abilities(model: TransformerModel, text: str = TEXT, *, objective: str | Non
     >>> [made.able for made in ex.analysis.abilities(ex.load("bert"))].count(True) > 0
     True
     """
-    made, learned = [], objective or preset(model.preset).objective
+    entries, learned = [], objective or preset(model.preset).objective
     for verb, ask in ASKED.items():
         try:
             reads, says = ask(model, text, learned)
-            made.append(Ability(verb, reads, says))
+            entries.append(Ability(verb, reads, says))
         except ExplorerError as error:
-            made.append(Ability(verb, "", str(error), able=False))
-    return tuple(made)
+            entries.append(Ability(verb, "", str(error), able=False))
+    return tuple(entries)
 
 
 def mask_last_word(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
@@ -65,8 +65,8 @@ def go_on(model: TransformerModel, text: str, objective: str) -> tuple[str, str]
     end = model.tokenizer.vocabulary.end
     start = ([] if end is None else [end]) + ids
     model.tokens(start)  # raises a clear error where it cannot read them
-    said = continued(model, np.array([start]), LONGEST)[0]
-    return text, model.tokenizer.decode(said)
+    written = continued(model, np.array([start]), LONGEST)[0]
+    return text, model.tokenizer.decode(written)
 
 
 def write_anew(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
@@ -81,8 +81,8 @@ def write_anew(model: TransformerModel, text: str, objective: str) -> tuple[str,
         damaged = corrupt(text, CORRUPTION_OF.get(objective, "t5"), tokenizer=model.tokenizer).source
         ids, reads = damaged.ids.tolist(), " ".join(damaged.texts)
     model.tokens(ids)  # raises a clear error where it cannot read them
-    said = rewritten(model, [ids], LONGEST)[0]
-    return reads, model.tokenizer.decode(said)
+    written = rewritten(model, [ids], LONGEST)[0]
+    return reads, model.tokenizer.decode(written)
 
 
 def classify(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:

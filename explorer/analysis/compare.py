@@ -54,13 +54,13 @@ def token_losses(trace: Trace) -> np.ndarray:
     logp = log_softmax(trace.outputs["lm"])
     read = trace.source if trace.target is None else trace.target
     about = read.ids if trace.family == "encoder" else read.ids[1:]
-    found = np.full(len(logp), np.nan)
-    found[: len(about)] = -logp[np.arange(len(about)), about]
-    return found
+    losses = np.full(len(logp), np.nan)
+    losses[: len(about)] = -logp[np.arange(len(about)), about]
+    return losses
 
 
-def _same(one: Tokens | None, other: Tokens | None) -> bool:
-    return (one is None) == (other is None) and (one is None or other is None or np.array_equal(one.ids, other.ids))
+def _same(first: Tokens | None, other: Tokens | None) -> bool:
+    return (first is None) == (other is None) and (first is None or other is None or np.array_equal(first.ids, other.ids))
 
 
 def _weights(before: Trace, after: Trace, stream: str) -> np.ndarray:
@@ -114,7 +114,7 @@ def damage(model: Model, text: Text, *, target: Text | None = None, stream: str 
     edits: list[Edit] = [SilenceHead(stream, layer, head) for layer in range(layers) for head in range(heads)]
     edits += [SilenceLayer(stream, layer, part) for layer in range(layers) for part in parts]
     edits += [SilenceHead(stream, layer) for layer in range(layers)]
-    found = np.array([hurt(edit) for edit in with_progress(edits, "Silencing heads and sub-layers")])
-    each, rest = np.split(found, [layers * heads])
+    losses = np.array([hurt(edit) for edit in with_progress(edits, "Silencing heads and sub-layers")])
+    each, rest = np.split(losses, [layers * heads])
     halves, whole = np.split(rest, [layers * len(parts)])
     return Damage(model.name, stream, each.reshape(layers, heads), halves.reshape(layers, len(parts)), parts, whole)

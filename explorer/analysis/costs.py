@@ -83,8 +83,8 @@ def step(config: Config, place: float) -> float:
     >>> ex.analysis.costs.step(config, 100) > ex.analysis.costs.step(config, 1)
     True
     """
-    one = projections(config, 1, 1) + pairs(config, 1, place) + feed_forward(config, 1)
-    return config.layers * one + vocabulary(config, 1)
+    layer_cost = projections(config, 1, 1) + pairs(config, 1, place) + feed_forward(config, 1)
+    return config.layers * layer_cost + vocabulary(config, 1)
 
 
 def anew(config: Config, place: float) -> float:
@@ -127,13 +127,13 @@ def by_length(config: Config, name: str) -> Curves:
     3
     """
     x = LENGTHS.astype(np.float64)
-    held = {
+    spent = {
         PROJECTIONS: np.array([projections(config, n, n) for n in x]),
         PAIRS: np.array([pairs(config, n, n) for n in x]),
         FEED_FORWARD: np.array([feed_forward(config, n) for n in x]),
     }
-    total = sum(held.values(), np.zeros(len(x)))
-    lines = tuple(Curve(label, x, values / total) for label, values in held.items())
+    total = sum(spent.values(), np.zeros(len(x)))
+    lines = tuple(Curve(label, x, values / total) for label, values in spent.items())
     note = f"{name}: d = {config.dim}, {config.hidden} hidden units, one layer"
     return Curves(
         "What a layer spends its multiply-adds on",

@@ -72,15 +72,15 @@ def highway_gates(model: object, word: str) -> Highways:
     if not len(characters.highways):
         raise ChoiceError(f"{elmo.name} was built without highway layers (highways=0).")
     x = torch.relu(torch.cat([answer.amax(-1) for answer in characters.answers(grid)], dim=-1))
-    entering, gates, made = [x], [], []
+    entering, gates, transformed = [x], [], []
     for highway in characters.highways:
         assert isinstance(highway, Highway)
         gates.append(1 - torch.sigmoid(highway.gate(x)))  # the gate of the code is what is carried; T is what is transformed
-        made.append(torch.relu(highway.make(x)))
+        transformed.append(torch.relu(highway.make(x)))
         x = highway(x)
         entering.append(x)
-    held = (torch.cat(parts).float().cpu().numpy() for parts in (entering, gates, made))
-    return Highways(elmo.name, word, *held)
+    arrays = (torch.cat(parts).float().cpu().numpy() for parts in (entering, gates, transformed))
+    return Highways(elmo.name, word, *arrays)
 
 
 def _one_word(elmo: ElmoModel, word: str) -> Tensor:
@@ -111,13 +111,13 @@ def both_sides(model: object, text: Text, *, top: int = 5) -> BothSides:
     gap = np.full((1, elmo.config.vocab), np.nan)
     about = (np.vstack((gap, softmax(outputs["lm"][:-1]))), np.vstack((softmax(outputs["backward"][1:]), gap)))
     ids = np.array(tokens.ids)
-    found, shares, truth = [], [], []
+    best_texts, shares, truth = [], [], []
     for chances in about:
         best, texts = top_tokens(np.nan_to_num(chances), top, elmo.tokenizer.text_of)
-        found.append(texts)
+        best_texts.append(texts)
         shares.append(np.take_along_axis(chances, best, axis=1))
         truth.append(chances[np.arange(len(ids)), ids])
-    return BothSides(elmo.name, tokens, tuple(found), np.stack(shares), np.stack(truth))
+    return BothSides(elmo.name, tokens, tuple(best_texts), np.stack(shares), np.stack(truth))
 
 
 @checked
@@ -151,9 +151,8 @@ def half_moved(model: ElmoModel, states: Tensor, x: Tensor, seed: int) -> np.nda
     mix = torch.randn(states.shape[-1], generator=torch.Generator().manual_seed(seed)).to(x.device)
     with torch.enable_grad(), one_thread(model.module):
         mixed = states @ mix
-        found = [
+        gradients = [
             torch.autograd.grad(mixed, x, chosen, retain_graph=True, is_grads_batched=True)[0][:, 0].norm(dim=-1)
             for chosen in torch.eye(len(mixed), device=x.device).split(TOGETHER)
         ]
-    lengths: np.ndarray = torch.cat(found).float().cpu().numpy()
-    return lengths
+    return np.asarray(torch.cat(gradients).float().cpu().numpy())

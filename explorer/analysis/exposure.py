@@ -43,16 +43,16 @@ def exposure_bias(  # noqa: PLR0913  one for each thing that a reader may change
     True
     """
     at, steps = check_whole("at", at, 0), check_whole("steps", steps, 1)
-    held = _held(model, texts, sources, at + 1 + steps, check_whole("count", count, 1))
-    right = np.array([ids for _, ids in held])  # [text, place]
-    read = [source for source, _ in held]
+    kept = _long_enough(model, texts, sources, at + 1 + steps, check_whole("count", count, 1))
+    right = np.array([ids for _, ids in kept])  # [text, place]
+    read = [source for source, _ in kept]
     first = _logp(model, read, right)
     wrong = right.copy()
     wrong[:, at] = _second(first[:, at], right[:, at])
     own = wrong.copy()
     for place in with_progress(range(at + 1, right.shape[1]), "Writing after a wrong token"):
-        said = _logp(model, read, own[:, : place + 1])[:, place]
-        own[:, place] = said.argmax(-1)
+        next_logp = _logp(model, read, own[:, : place + 1])[:, place]
+        own[:, place] = next_logp.argmax(-1)
     runs = {TAUGHT: first, WRONG: _logp(model, read, wrong), FREE: _logp(model, read, own)}
     chances = {name: _of(logp, right)[:, at + 1 :] for name, logp in runs.items()}
     begins, ends, says = (
@@ -64,21 +64,21 @@ def exposure_bias(  # noqa: PLR0913  one for each thing that a reader may change
     return Exposure(model.name, _curves(model, chances, at), *shares, begins, ends, says, slips)
 
 
-def _held(
+def _long_enough(
     model: TransformerModel, texts: Sequence[str], sources: Sequence[str] | None, length: int, count: int
 ) -> list[tuple[str | None, list[int]]]:
     """Those texts that are long enough, cut to one length, with their sources."""
-    found: list[tuple[str | None, list[int]]] = []
+    kept: list[tuple[str | None, list[int]]] = []
     beside: Sequence[str | None] = sources or [None] * len(texts)
     if len(beside) != len(texts):
         raise ChoiceError(f"There are {len(texts)} texts and {len(beside)} sources. Give one source for each text.")
     for text, source in zip(texts, beside, strict=True):
         ids = model.tokenizer.encode(text, special=False).ids.tolist()
-        if len(ids) >= length and len(found) < count:
-            found.append((source, ids[:length]))
-    if not found:
+        if len(ids) >= length and len(kept) < count:
+            kept.append((source, ids[:length]))
+    if not kept:
         raise TextError(f"None of the texts has {length} tokens. Give longer texts.")
-    return found
+    return kept
 
 
 def _logp(model: TransformerModel, sources: Sequence[str | None], rows: np.ndarray) -> np.ndarray:
@@ -86,13 +86,13 @@ def _logp(model: TransformerModel, sources: Sequence[str | None], rows: np.ndarr
     if sources[0] is None:
         tokens = [begun(model, row.tolist()) for row in rows]
         more = len(tokens[0]) - rows.shape[1]  # 1 where a first token was put before the text
-        found = model.outputs_many(tokens)
-        scores = np.stack([one["lm"][: rows.shape[1]] for one in found])
+        outputs = model.outputs_many(tokens)
+        scores = np.stack([output["lm"][: rows.shape[1]] for output in outputs])
         if not more:  # the first token is not predicted
             scores = np.concatenate((np.zeros_like(scores[:, :1]), scores[:, :-1]), axis=1)
         return log_softmax(scores)
-    found = model.outputs_many([str(source) for source in sources], [row.tolist() for row in rows])
-    return log_softmax(np.stack([one["lm"] for one in found]))
+    outputs = model.outputs_many([str(source) for source in sources], [row.tolist() for row in rows])
+    return log_softmax(np.stack([output["lm"] for output in outputs]))
 
 
 def _second(logp: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -109,15 +109,15 @@ def _of(logp: np.ndarray, ids: np.ndarray) -> np.ndarray:
 def _curves(model: TransformerModel, chances: dict[str, np.ndarray], at: int) -> Curves:
     """The mean over the texts with its 95 % interval, by the distance from the wrong token."""
     away = np.arange(1, chances[TAUGHT].shape[1] + 1, dtype=np.float64)
-    lines = tuple(Curve(name, away, held.mean(0), *bootstrapped(held)) for name, held in chances.items())
+    lines = tuple(Curve(name, away, values.mean(0), *bootstrapped(values)) for name, values in chances.items())
     note = (
         f"{model.name}, {len(chances[TAUGHT])} new texts; the wrong token is at position {at}; bars: 95 % intervals of the mean"
     )
     return Curves("After one wrong token", AFTER, "probability of the right token", lines, note)
 
 
-def bootstrapped(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def bootstrapped(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The 95 % bootstrap interval of the mean over texts."""
-    draws = np.random.default_rng(0).integers(0, len(held), (DRAWS, len(held)))
-    low, high = np.quantile(held[draws].mean(1), (0.025, 0.975), axis=0)
-    return np.minimum(low, held.mean(0)), np.maximum(high, held.mean(0))
+    draws = np.random.default_rng(0).integers(0, len(values), (DRAWS, len(values)))
+    low, high = np.quantile(values[draws].mean(1), (0.025, 0.975), axis=0)
+    return np.minimum(low, values.mean(0)), np.maximum(high, values.mean(0))

@@ -34,31 +34,30 @@ def information_flow(model: Model, text: Text, *, target: Text | None = None, st
     stream = reading_stream(ours) if stream is None else stream
     if stream not in known:
         raise unknown(f"stream in {ours.name}", stream, known)
-    made = trace(ours, text, target=target, blocks=True, scores=False)
-    shares = [_attention_shares(ours, made, (stream, layer)) for layer in range(ours.streams[stream][0])]
+    traced = trace(ours, text, target=target, blocks=True, scores=False)
+    shares = [_attention_shares(ours, traced, (stream, layer)) for layer in range(ours.streams[stream][0])]
     layers = range(len(shares))
     crossing = stream == "decoder" and ours.family == "encoder-decoder"
     return InformationFlow(
         ours.name,
-        made.axes(stream)[0],
+        traced.axes(stream)[0],
         stream,
         np.stack([attention for attention, _ in shares]),
         np.stack([kept for _, kept in shares]),
-        np.stack([_added(made.block(stream, layer, "feed-forward")) for layer in layers]),
-        np.stack([_added(made.block(stream, layer, "cross-attention")) for layer in layers]) if crossing else None,
+        np.stack([_added(traced.block(stream, layer, "feed-forward")) for layer in layers]),
+        np.stack([_added(traced.block(stream, layer, "cross-attention")) for layer in layers]) if crossing else None,
     )
 
 
 def weight_in_sum(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """How much a part [..., dim] of a sum [..., dim] brings it nearer, by the sum of absolute values: 0 or more."""
-    made: np.ndarray = np.maximum(np.abs(whole).sum(-1) - np.abs(whole - part).sum(-1), 0.0)
-    return made
+    return np.asarray(np.maximum(np.abs(whole).sum(-1) - np.abs(whole - part).sum(-1), 0.0))
 
 
-def _attention_shares(model: TransformerModel, made: Trace, name: tuple[str, int]) -> tuple[np.ndarray, np.ndarray]:
+def _attention_shares(model: TransformerModel, traced: Trace, name: tuple[str, int]) -> tuple[np.ndarray, np.ndarray]:
     """[head, query, key] and [position] of one layer: what each head brought from each position, and what was there before."""
     stream, layer = name
-    block, attention = made.block(stream, layer, "attention"), made.at(stream, layer)
+    block, attention = traced.block(stream, layer, "attention"), traced.at(stream, layer)
     handed = handed_on(model, attention)  # [head, key, dim]
     brought = np.zeros(attention.weights.shape)
     for query in range(attention.weights.shape[1]):  # one at a time: all together would take a gigabyte

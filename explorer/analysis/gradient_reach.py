@@ -34,12 +34,12 @@ def reach(models: Sequence[Model | ElmoModel], texts: Sequence[str], *, far: int
         raise ChoiceError("There is no model. Give a decoder, an ELMo or both.")
     lines, counts = [], []
     for model in models:
-        held = np.array([row for text in texts if (row := _shares(model, text, far)) is not None])
-        if not len(held):
+        rows = np.array([row for text in texts if (row := _shares(model, text, far)) is not None])
+        if not len(rows):
             raise TextError(f"No text has more than {far} tokens in {model.name}. Give longer ones, or a smaller far.")
         name = f"{model.name}, forward LSTM" if isinstance(model, ElmoModel) else model.name
-        lines.append(Curve(name, np.arange(far + 1.0), held.mean(0), *bootstrapped(held)))
-        counts.append(str(len(held)))
+        lines.append(Curve(name, np.arange(far + 1.0), rows.mean(0), *bootstrapped(rows)))
+        counts.append(str(len(rows)))
     note = f"texts: {', '.join(counts)}, up to {ROWS} positions of each; bars: 95 % intervals of the mean over texts"
     title, up = "How far back a last state reaches", "gradient, relative to its own token"
     return Curves(title, "tokens back", up, tuple(lines), note)
@@ -63,5 +63,4 @@ def _shares(model: Model | ElmoModel, text: str, far: int) -> np.ndarray | None:
 def by_distance(lengths: np.ndarray, rows: np.ndarray, far: int) -> np.ndarray:
     """The mean over these rows i of the gradient by token i − k ÷ the one by token i, for k up to `far` [distance]."""
     back = lengths[np.arange(len(rows))[:, None], rows[:, None] - np.arange(far + 1)]  # [row, distance]
-    found: np.ndarray = (back / back[:, :1]).mean(0)
-    return found
+    return np.asarray((back / back[:, :1]).mean(0))

@@ -61,21 +61,21 @@ def gradient(
     """
     check_attention(model)
     check_whole("steps", steps, 0, MOST_STEPS)
-    made = trace(model, text, target=target)
-    rows = made.source if made.target is None else made.target
+    traced = trace(model, text, target=target)
+    rows = traced.source if traced.target is None else traced.target
     row = check_index("row", _telling(rows, model.tokenizer.vocabulary.mask) if row is None else row, len(rows))
-    asked = _Asked(model, made.source, made.target, row)
-    piece = int(asked.scores(1.0)[0].argmax()) if token is None else single_token(model, token)
-    slope, entering, logp = asked.slope(piece, 1.0)
+    question = _Asked(model, traced.source, traced.target, row)
+    piece = int(question.scores(1.0)[0].argmax()) if token is None else single_token(model, token)
+    slope, entering, logp = question.slope(piece, 1.0)
     integrated, nothing = None, float("nan")
     if steps:
-        mean = sum(asked.slope(piece, (step + 0.5) / steps)[0] for step in range(steps)) / steps
+        mean = sum(question.slope(piece, (step + 0.5) / steps)[0] for step in range(steps)) / steps
         integrated = _each(mean * (entering - entering.mean(-2, keepdim=True)))
-        nothing = float(asked.scores(0.0)[0][piece].detach())
+        nothing = float(question.scores(0.0)[0][piece].detach())
     stream = "cross" if model.family == "encoder-decoder" else reading_stream(model)
-    looks = np.stack([a.weights.mean(0)[row] for a in made.attention if a.stream == stream])
-    said = model.tokenizer.text_of(piece)
-    return Gradient(model.name, made.source, row, said, logp, _each(slope * entering), looks, integrated, nothing)
+    looks = np.stack([a.weights.mean(0)[row] for a in traced.attention if a.stream == stream])
+    answer = model.tokenizer.text_of(piece)
+    return Gradient(model.name, traced.source, row, answer, logp, _each(slope * entering), looks, integrated, nothing)
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ class _Asked:
 
     def scores(self, share: float) -> tuple[Tensor, Tensor]:
         """log P of every token at a point of the line, and what enters the first layer there, as a leaf."""
-        held = Held()
-        with with_gradients(), tap.editing([Leaf(reading_stream(self.model), -1, held, share)]):
+        holder = Held()
+        with with_gradients(), tap.editing([Leaf(reading_stream(self.model), -1, holder, share)]):
             out = self.model.run(self.source, self.target)
-        if "lm" not in out or held.leaf is None:
+        if "lm" not in out or holder.leaf is None:
             raise ChoiceError(
                 f"Gradients of a prediction need scores over a vocabulary and layers; {self.model.name} has not both."
             )
-        return out["lm"][0, self.row].log_softmax(-1), held.leaf
+        return out["lm"][0, self.row].log_softmax(-1), holder.leaf
 
     def slope(self, piece: int, share: float) -> tuple[Tensor, Tensor, float]:
         """The gradient of one token's log P there, the input, and log P itself."""
@@ -107,8 +107,7 @@ class _Asked:
 
 def _each(values: Tensor) -> np.ndarray:
     """The sum over the dimensions of every position."""
-    summed: np.ndarray = values.detach().sum(-1).reshape(-1).float().cpu().numpy()
-    return summed
+    return np.asarray(values.detach().sum(-1).reshape(-1).float().cpu().numpy())
 
 
 def _telling(rows: Tokens, mask: int | None) -> int:
@@ -137,22 +136,21 @@ def gradient_lengths(
     """The length of the gradient of one random mix of the last state of these rows, or of all, by each token [row, token]."""
     entering = reading_stream(model)
     leaving = writing_stream(model)
-    held, states = Held(), []
+    holder, states = Held(), []
 
     def hear(place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
         if place == TapPlace.HIDDEN and stream == leaving:
             states.append(values["x"])
 
-    with with_gradients(), tap.listening(hear), tap.editing([Leaf(entering, -1, held)]):
+    with with_gradients(), tap.listening(hear), tap.editing([Leaf(entering, -1, holder)]):
         model.run(tokens, reads)
-    if held.leaf is None or len(states) < 2:
+    if holder.leaf is None or len(states) < 2:
         raise ChoiceError(f"The layers of {model.name} were not found, so they cannot be traced.")
     last = states[-1].reshape(-1, states[-1].shape[-1])  # [output, dim]
     mix = torch.randn(last.shape[-1], generator=torch.Generator().manual_seed(seed)).to(last)
     with one_thread(model.module):
-        found = [
-            torch.autograd.grad(state @ mix, held.leaf, retain_graph=True)[0].reshape(len(tokens), -1).norm(dim=-1)
+        gradients = [
+            torch.autograd.grad(state @ mix, holder.leaf, retain_graph=True)[0].reshape(len(tokens), -1).norm(dim=-1)
             for state in (last if rows is None else last[list(rows)])
         ]
-    lengths: np.ndarray = torch.stack(found).float().cpu().numpy()
-    return lengths
+    return np.asarray(torch.stack(gradients).float().cpu().numpy())

@@ -59,25 +59,25 @@ def head_search(
         raise ChoiceError(
             f"heads={heads} must lie between 1 and {depth * width - 1}: the others are what they are compared with."
         )
-    found = {}
+    results = {}
     for name, raw in HEAD_PHENOMENA.items():
-        asked = list(islice(head_questions(model, raw(seed, version)), count))
-        if len(asked) >= 8:
-            found[name] = _judged(model, asked, heads, seed)
-    if not found:
+        questions = list(islice(head_questions(model, raw(seed, version)), count))
+        if len(questions) >= 8:
+            results[name] = _judged(model, questions, heads, seed)
+    if not results:
         raise ChoiceError(f"The tokenizer of {model.name} cuts the words of every question. Take a model of the microworld.")
-    columns = list(zip(*found.values(), strict=True))
+    columns = list(zip(*results.values(), strict=True))
     rules = {rule: np.array([row[rule] for row in columns[3]]) for rule in RULES}
     there, every, kept, intact, silenced, others, asked_about = (np.array(column) for column in (*columns[:3], *columns[4:]))
-    return HeadSearch(model.name, tuple(found), there, every, kept, rules, intact, silenced, others, asked_about)
+    return HeadSearch(model.name, tuple(results), there, every, kept, rules, intact, silenced, others, asked_about)
 
 
 def head_questions(model: TransformerModel, raw: Iterator[Raw]) -> Iterator[HeadQuestion]:
     """The questions that this model can be asked, two neighbours of which stay in one half."""
     for before, after, words in raw:
-        made = head_question(model.tokenizer, before, after, words)
-        if made is not None and len(made.ids) <= (model.longest or len(made.ids)):
-            yield made
+        question = head_question(model.tokenizer, before, after, words)
+        if question is not None and len(question.ids) <= (model.longest or len(question.ids)):
+            yield question
 
 
 def head_question(tokenizer: Tokenizer, before: str, after: str, words: Sequence[str]) -> HeadQuestion | None:
@@ -98,20 +98,20 @@ def head_question(tokenizer: Tokenizer, before: str, after: str, words: Sequence
 
 def _at(text: str, word: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
     """The tokens of every occurrence of a word in a text."""
-    spans = [found.span() for found in re.finditer(rf"\b{re.escape(word)}\b", text)]
+    spans = [match.span() for match in re.finditer(rf"\b{re.escape(word)}\b", text)]
     return [n for n, (begin, end) in enumerate(offsets) if any(begin < last and end > first for first, last in spans)]
 
 
-def _judged(model: TransformerModel, asked: Sequence[HeadQuestion], heads: int, seed: int) -> tuple[object, ...]:
+def _judged(model: TransformerModel, questions: Sequence[HeadQuestion], heads: int, seed: int) -> tuple[object, ...]:
     """What is found for one phenomenon, in the order of the fields of the record."""
-    first = np.arange(len(asked)) // 2 % 2 == 0
-    won = head_answers(model, asked)  # [layer, head, question]
+    first = np.arange(len(questions)) // 2 % 2 == 0
+    won = head_answers(model, questions)  # [layer, head, question]
     chosen = won[..., first].mean(axis=-1)
     best = np.argsort(-chosen.reshape(-1), kind="stable")[:heads]
     there = np.stack(np.unravel_index(best, chosen.shape), axis=-1)  # [chosen, (layer, head)]
-    later = [one for one, early in zip(asked, first, strict=True) if not early]
+    later = [question for question, early in zip(questions, first, strict=True) if not early]
     kept = won[..., ~first][tuple(there.T)].mean(axis=-1)
-    rules = {name: float(np.mean([rule(one, asked) for one in later])) for name, rule in RULES.items()}
+    rules = {name: float(np.mean([rule(question, questions) for question in later])) for name, rule in RULES.items()}
     others = [pair for pair in combinations(range(chosen.size), heads) if not set(pair) & set(best.tolist())]
     drawn = np.random.default_rng((seed, 7)).permutation(len(others))[:DRAWS]
     silent = [_right(model, later, np.stack(np.unravel_index(others[n], chosen.shape), axis=-1)) for n in drawn]
@@ -119,25 +119,24 @@ def _judged(model: TransformerModel, asked: Sequence[HeadQuestion], heads: int, 
     return there, chosen, kept, rules, _right(model, later), _right(model, later, there), silent, len(later)
 
 
-def head_answers(model: TransformerModel, asked: Sequence[HeadQuestion]) -> np.ndarray:
+def head_answers(model: TransformerModel, questions: Sequence[HeadQuestion]) -> np.ndarray:
     """Whether each head puts more weight on the right candidate than on every other: [layer, head, question]."""
-    sheet = sheet_of([one.ids for one in asked])
-    most = max(len(one.occurrences) for one in asked)
+    sheet = sheet_of([question.ids for question in questions])
+    most = max(len(question.occurrences) for question in questions)
     each = []
     for number in range(most):
-        here = [(row, one) for row, one in enumerate(asked) if number < len(one.occurrences)]
-        each.append(links([(row, one.query, key) for row, one in here for key in one.occurrences[number]]))
+        here = [(row, question) for row, question in enumerate(questions) if number < len(question.occurrences)]
+        each.append(links([(row, question.query, key) for row, question in here for key in question.occurrences[number]]))
     weights = weights_each(model, sheet, each)
-    won: np.ndarray = weights[0] > np.max(weights[1:], axis=0)
-    return won
+    return np.asarray(weights[0] > np.max(weights[1:], axis=0))
 
 
-def _right(model: TransformerModel, asked: Sequence[HeadQuestion], silent: np.ndarray | None = None) -> float:
+def _right(model: TransformerModel, questions: Sequence[HeadQuestion], silent: np.ndarray | None = None) -> float:
     """How often the model prefers the right candidate, with these heads (layer, head) switched off."""
     edits = () if silent is None else [SilenceHead(model.family, int(layer), int(head)) for layer, head in silent]
     with tap.editing(edits):
-        found = preferred(model, [(one.ids, one.query, one.choices) for one in asked])
-    return float((found == 0).mean())
+        choices = preferred(model, [(question.ids, question.query, question.choices) for question in questions])
+    return float((choices == 0).mean())
 
 
 def _share(scores: Sequence[float]) -> float:
@@ -146,16 +145,18 @@ def _share(scores: Sequence[float]) -> float:
     return 1 / len(best) if 0 in best else 0.0
 
 
-def _in_all(one: HeadQuestion, asked: Sequence[HeadQuestion]) -> float:
-    counts = Counter(token for other in asked for token in other.ids)
-    return _share([counts[choice] for choice in one.choices])
+def _in_all(question: HeadQuestion, questions: Sequence[HeadQuestion]) -> float:
+    counts = Counter(token for other in questions for token in other.ids)
+    return _share([counts[choice] for choice in question.choices])
 
 
 RULES: dict[str, Callable[[HeadQuestion, Sequence[HeadQuestion]], float]] = {
-    "chance": lambda one, _: 1 / len(one.choices),
-    "the nearest": lambda one, _: _share([-min(abs(key - one.query) for key in keys) for keys in one.occurrences]),
-    "the first in the text": lambda one, _: _share([-min(keys) for keys in one.occurrences]),
-    "the most frequent in the text": lambda one, _: _share([len(keys) for keys in one.occurrences]),
+    "chance": lambda question, _: 1 / len(question.choices),
+    "the nearest": lambda question, _: _share(
+        [-min(abs(key - question.query) for key in keys) for keys in question.occurrences]
+    ),
+    "the first in the text": lambda question, _: _share([-min(keys) for keys in question.occurrences]),
+    "the most frequent in the text": lambda question, _: _share([len(keys) for keys in question.occurrences]),
     "the most frequent in all texts": _in_all,
 }
 DRAWS = 12  # so many sets of other heads are switched off for comparison
@@ -164,11 +165,11 @@ DRAWS = 12  # so many sets of other heads are switched off for comparison
 def _repeated(form: str, kinds: tuple[str, ...]) -> Callable[[int, str], Iterator[Raw]]:
     """A name (or the noun of a description) that a story says again, among all others of its kind that it says."""
 
-    def made(seed: int, version: str) -> Iterator[Raw]:
+    def cases(seed: int, version: str) -> Iterator[Raw]:
         for story in labelled(4000, seed, "validation", version=version):
-            said = [m for m in story.mentions if m.form == form and m.kind in kinds and m.first == m.last]
-            words = Counter(story.words[mention.last].text for mention in said)
-            for mention in said:
+            mentions = [m for m in story.mentions if m.form == form and m.kind in kinds and m.first == m.last]
+            words = Counter(story.words[mention.last].text for mention in mentions)
+            for mention in mentions:
                 word = story.words[mention.last]
                 if words[word.text] > 1 and len(words) > 1:
                     yield (
@@ -177,7 +178,7 @@ def _repeated(form: str, kinds: tuple[str, ...]) -> Callable[[int, str], Iterato
                         (word.text, *(other for other in words if other != word.text)),
                     )
 
-    return made
+    return cases
 
 
 def _reasoned(seed: int, version: str) -> Iterator[Raw]:

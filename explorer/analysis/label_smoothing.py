@@ -21,12 +21,12 @@ def smoothed_targets(model: Model, text: Text, *, target: Text | None = None) ->
     >>> bool(made.loss(0.0).mean() < made.loss(0.1).mean())
     True
     """
-    made = trace(model, text, target=target, layers=[], scores=True)
-    if "lm" not in made.outputs:
+    traced = trace(model, text, target=target, layers=[], scores=True)
+    if "lm" not in traced.outputs:
         raise ChoiceError(f"{model.name} has no scores over a vocabulary, so it has no targets that could be smoothed.")
-    logp = log_softmax(made.outputs["lm"].astype(np.float64))
-    read = made.source if made.target is None else made.target
-    shift = 0 if made.family == "encoder" else 1
+    logp = log_softmax(traced.outputs["lm"].astype(np.float64))
+    read = traced.source if traced.target is None else traced.target
+    shift = 0 if traced.family == "encoder" else 1
     rows = [n for n in range(len(read) - shift) if not (shift == 0 and read.special[n])]
     if not rows:
         raise TextError("There is nothing to predict in this text. Give at least two tokens.")

@@ -33,10 +33,10 @@ def word_states(model: Model | ElmoModel, texts: Sequence[str | Story]) -> WordS
     """
     read = _readable((model,), texts)
     vectors, kept = _states((model,), read)
-    words = [(text[begin:end], kind, number) for number, (text, held) in enumerate(read) for begin, end, kind in held]
-    found, kinds, numbers = zip(*(word for word, keep in zip(words, kept, strict=True) if keep), strict=True)
+    words = [(text[begin:end], kind, number) for number, (text, spans) in enumerate(read) for begin, end, kind in spans]
+    texts_of_words, kinds, numbers = zip(*(word for word, keep in zip(words, kept, strict=True) if keep), strict=True)
     return WordStates(
-        model.name, tuple(text for text, _ in read), found, kinds, np.array(numbers), vectors[0].astype(np.float32)
+        model.name, tuple(text for text, _ in read), texts_of_words, kinds, np.array(numbers), vectors[0].astype(np.float32)
     )
 
 
@@ -71,7 +71,7 @@ def cka_of_layers(ours: np.ndarray, theirs: np.ndarray, order: np.ndarray) -> tu
     """The CKA of each layer [layer, word, dim] with each other one, and with its words in another order: what belongs to one layer is
     computed once.
     """
-    xs, ys = ([_centred(one) for one in side] for side in (ours, theirs))
+    xs, ys = ([_centred(states) for states in side] for side in (ours, theirs))
     scale = np.outer([_size(x) for x in xs], [_size(y) for y in ys])
     with np.errstate(invalid="ignore"):
         alike, chance = (
@@ -89,8 +89,7 @@ def linear_cka(x: np.ndarray, y: np.ndarray) -> float:
 
 def _centred(states: np.ndarray) -> np.ndarray:
     """Each feature around its mean."""
-    made: np.ndarray = np.asarray(states, np.float64) - np.asarray(states, np.float64).mean(0)
-    return made
+    return np.asarray(states, np.float64) - np.asarray(states, np.float64).mean(0)
 
 
 def _size(centred: np.ndarray) -> float:
@@ -104,17 +103,17 @@ def _readable(models: Sequence[Model | ElmoModel], texts: Sequence[str | Story])
         if not hasattr(model, "tokens"):
             raise ChoiceError(f"This takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
         check_eval_mode(model.module, model.name)
-    made = []
+    readable = []
     for text in texts:
         if not isinstance(text, (str, Story)):
             raise TextError(f"A text must be a text or a story with labels; this is {type(text).__name__}.")
-        said = text if isinstance(text, str) else text.text
-        words = [(*found.span(), "") for found in WORD.finditer(said)] if isinstance(text, str) else _labelled(text)
-        if words and all(_fits(model, said) for model in models):
-            made.append((said, words))
-    if not made:
+        written = text if isinstance(text, str) else text.text
+        words = [(*match.span(), "") for match in WORD.finditer(written)] if isinstance(text, str) else _labelled(text)
+        if words and all(_fits(model, written) for model in models):
+            readable.append((written, words))
+    if not readable:
         raise TextError("None of the texts holds a word and can be read whole. Give shorter ones, of a few sentences.")
-    return made
+    return readable
 
 
 def _labelled(story: Story) -> list[Word]:
@@ -132,24 +131,26 @@ def _fits(model: Model | ElmoModel, text: str) -> bool:
 def _states(models: Sequence[Model | ElmoModel], read: Sequence[tuple[str, list[Word]]]) -> tuple[list[np.ndarray], np.ndarray]:
     """The states of every word in every layer of each model [layer, word, dim], and which words all models have tokens of."""
     each = {  # a model beside itself reads once
-        id(model): np.concatenate([_of_text(model, *one) for one in with_progress(read, f"Reading with {model.name}")], axis=1)
-        for model in {id(one): one for one in models}.values()
+        id(model): np.concatenate(
+            [_of_text(model, *entry) for entry in with_progress(read, f"Reading with {model.name}")], axis=1
+        )
+        for model in {id(entry): entry for entry in models}.values()
     }
-    made = [each[id(model)] for model in models]
-    kept = np.all([~np.isnan(states[0]).any(-1) for states in made], axis=0)
+    stacks = [each[id(model)] for model in models]
+    kept = np.all([~np.isnan(states[0]).any(-1) for states in stacks], axis=0)
     if not kept.any():
         raise TextError("No word of these texts is one token. Give other texts.")
-    return [states[:, kept] for states in made], kept
+    return [states[:, kept] for states in stacks], kept
 
 
 def _of_text(model: Model | ElmoModel, text: str, words: Sequence[Word]) -> np.ndarray:
     """The state of each word of one text [layer, word, dim], the mean over its tokens; NaN where a word has none."""
     tokens = model.tokens(text)
     states = (model.layers([tokens])[0] if isinstance(model, ElmoModel) else states_of(model, text)).astype(np.float64)
-    made = np.full((len(states), len(words), states.shape[-1]), np.nan)
+    vectors = np.full((len(states), len(words), states.shape[-1]), np.nan)
     spans, real = np.array(tokens.offsets).reshape(-1, 2), ~np.array(tokens.special)
     for number, (begin, end, _) in enumerate(words):
         inside = real & (spans[:, 0] < end) & (spans[:, 1] > begin)
         if inside.any():
-            made[:, number] = states[:, inside].mean(1)
-    return made
+            vectors[:, number] = states[:, inside].mean(1)
+    return vectors

@@ -47,16 +47,16 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     check_attention(model)
     if target is None and model.family == "encoder-decoder":
         target = _answer(model, text) or None
-    made = trace(model, text, target=target, layers=[], scores=True)
+    traced = trace(model, text, target=target, layers=[], scores=True)
     stream = writing_stream(model)
-    if "lm" not in made.outputs or stream not in made.hidden:
+    if "lm" not in traced.outputs or stream not in traced.hidden:
         raise ChoiceError(f"The lens needs layers and scores over a vocabulary, and {model.name} has not both.")
-    states, last = made.hidden[stream], len(made.hidden[stream]) - 2
+    states, last = traced.hidden[stream], len(traced.hidden[stream]) - 2
     scores = []
-    for held in states:
-        with tap.editing([LensStates(stream, last, held)]):
-            scores.append(model.run(made.source, made.target)["lm"][0].float().cpu().numpy())
-    gap = float(np.abs(scores[-1] - made.outputs["lm"]).max())
+    for chosen in states:
+        with tap.editing([LensStates(stream, last, chosen)]):
+            scores.append(model.run(traced.source, traced.target)["lm"][0].float().cpu().numpy())
+    gap = float(np.abs(scores[-1] - traced.outputs["lm"]).max())
     if gap > 1e-3:
         raise ChoiceError(
             f"The lens does not fit {model.name}: its last layer gives scores that differ by {gap:.1g} from its own."
@@ -64,11 +64,11 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     shares = np.exp(log_softmax(np.stack(scores)))  # [layer, position, vocab]
     best = np.argsort(-shares, -1, kind="stable")[..., :GUESSES]
     named = tuple(tuple(tuple(model.tokenizer.text_of(int(i)) for i in cell) for cell in row) for row in best)
-    held, first = np.take_along_axis(shares, best, -1), best[..., 0]
+    chosen, first = np.take_along_axis(shares, best, -1), best[..., 0]
     final = np.take_along_axis(shares, np.broadcast_to(first[-1], first.shape)[..., None], -1)[..., 0]
     texts = tuple(tuple(cell[0] for cell in row) for row in named)
-    read = made.source if made.target is None else made.target
-    return Lens(model.name, read, texts, held[..., 0], final, gap, named, held)
+    read = traced.source if traced.target is None else traced.target
+    return Lens(model.name, read, texts, chosen[..., 0], final, gap, named, chosen)
 
 
 def _answer(model: Model, text: Text) -> list[int]:

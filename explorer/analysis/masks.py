@@ -51,21 +51,21 @@ def under_masks(model: Model, text: Text, *, target: Text | None = None) -> Unde
     _check(model)
     stream = writing_stream(model)
     given = begun(model, text) if model.family == "decoder" else model.tokens(text)
-    said = None if model.family != "encoder-decoder" else model.tokens(text if target is None else target)
-    rows = len(given if said is None else said)
+    target_tokens = None if model.family != "encoder-decoder" else model.tokens(text if target is None else target)
+    rows = len(given if target_tokens is None else target_tokens)
     prefix = max(1, rows // 2)
     traces, losses, wanted = {}, [], given
     for name in MASKS:
         change = edits(stream, name, rows, prefix)
-        made = trace(model, given, target=said, edits=change, scores=True)
-        scores = made.outputs["lm"]
+        traced = trace(model, given, target=target_tokens, edits=change, scores=True)
+        scores = traced.outputs["lm"]
         if model.family == "encoder":
-            wanted, found = _hidden_in_turn(model, given, change)
+            wanted, token_losses = _hidden_in_turn(model, given, change)
         else:
-            wanted = said if said is not None else model.tokenizer.tokens(given.ids[1:].tolist())
-            found = losses_of(scores[: len(wanted)], wanted.ids)
-        traces[name] = replace(made, outputs={})  # the scores of four readings would fill the memory of a class
-        losses.append(found)
+            wanted = target_tokens if target_tokens is not None else model.tokenizer.tokens(given.ids[1:].tolist())
+            token_losses = losses_of(scores[: len(wanted)], wanted.ids)
+        traces[name] = replace(traced, outputs={})  # the scores of four readings would fill the memory of a class
+        losses.append(token_losses)
     return UnderMasks(stream, traces, wanted, np.stack(losses), prefix)
 
 
@@ -93,8 +93,7 @@ def losses_of(scores: np.ndarray, ids: np.ndarray) -> np.ndarray:
     wide = scores.astype(np.float64)
     highest = wide.max(-1, keepdims=True)
     own = np.take_along_axis(wide - highest, np.asarray(ids)[..., None], -1)[..., 0]
-    made: np.ndarray = np.log(np.exp(wide - highest).sum(-1)) - own
-    return made
+    return np.asarray(np.log(np.exp(wide - highest).sum(-1)) - own)
 
 
 def _hidden_in_turn(model: Model, tokens: Tokens, change: tuple[Edit, ...]) -> tuple[Tokens, np.ndarray]:
@@ -108,9 +107,9 @@ def _hidden_in_turn(model: Model, tokens: Tokens, change: tuple[Edit, ...]) -> t
         ids[place] = mask
         hidden.append(replace(tokens, ids=ids))
     with tap.editing(change):
-        found = [made["lm"] for made in model.outputs_many(hidden)]
+        rows = [output["lm"] for output in model.outputs_many(hidden)]
     wanted = model.tokenizer.tokens(tokens.ids[places].tolist())
-    return wanted, losses_of(np.stack([scores[place] for scores, place in zip(found, places, strict=True)]), wanted.ids)
+    return wanted, losses_of(np.stack([scores[place] for scores, place in zip(rows, places, strict=True)]), wanted.ids)
 
 
 @cache_policy(CachePolicy(on_disk=True))
@@ -131,31 +130,31 @@ def held_losses(model: TransformerModel, texts: Iterable[str], *, pieces: int = 
     pieces, count = check_whole("pieces", pieces, 1), check_whole("count", count, 1)
     rows = _rows(model, texts, pieces + 1, count)
     mask = model.tokenizer.vocabulary.mask
-    asked = np.zeros(pieces + 1, bool)
-    asked[1 :: 1 if model.family == "decoder" else EVERY] = True
+    chosen = np.zeros(pieces + 1, bool)
+    chosen[1 :: 1 if model.family == "decoder" else EVERY] = True
     if model.family == "encoder":
         assert mask is not None
-        read = np.where(asked, mask, rows)
+        read = np.where(chosen, mask, rows)
         stream, answers, shift = "encoder", rows, 0
     else:
         read, stream, answers, shift = rows[:, :-1], "decoder", rows[:, 1:], 1
     prefix, losses = read.shape[1] // 2, []
     for name in with_progress(list(MASKS), "Reading under every mask"):
         with tap.editing(edits(stream, name, read.shape[1], prefix)):
-            found = model.outputs_many([ids.tolist() for ids in read])
-        losses.append(losses_of(np.stack([one["lm"] for one in found]), answers))
-    kept = np.where(asked[shift:], np.stack(losses), np.nan)
+            outputs = model.outputs_many([ids.tolist() for ids in read])
+        losses.append(losses_of(np.stack([output["lm"] for output in outputs]), answers))
+    kept = np.where(chosen[shift:], np.stack(losses), np.nan)
     return HeldLosses(model.name, model.family, kept, prefix, model.tokenizer.vocabulary.size)
 
 
 def _rows(model: TransformerModel, texts: Iterable[str], length: int, count: int) -> np.ndarray:
     """The beginnings of those texts that are long enough: [text, token]."""
-    vocabulary, found = model.tokenizer.vocabulary, list[Sequence[int]]()
+    vocabulary, rows = model.tokenizer.vocabulary, list[Sequence[int]]()
     first = vocabulary.cls if model.family == "encoder" else vocabulary.begin
     for text in texts:
         ids = ([] if first is None else [first]) + model.tokenizer.encode(text, special=False).ids.tolist()
-        if len(ids) >= length and len(found) < count:
-            found.append(ids[:length])
-    if not found:
+        if len(ids) >= length and len(rows) < count:
+            rows.append(ids[:length])
+    if not rows:
         raise TextError(f"None of the texts has {length} tokens. Give longer texts, or ask for fewer tokens.")
-    return np.array(found)
+    return np.array(rows)

@@ -30,14 +30,14 @@ def back_off(model: NGram, text: Text, *, top: int = 6) -> BackOff:
         raise TextError(
             f"The text has {len(tokens):,} tokens. Back-off is worked out for at most {LONGEST:,}: give a shorter text."
         )
-    texts, held, shares, known, truth = [], [], [], [], []
+    texts, contexts, shares, known, truth = [], [], [], [], []
     for n in range(len(tokens)):
         parts = model.parts(tokens.ids[: n + 1])  # [source, token]
         chances = parts.sum(axis=0)
         best, names = top_tokens(chances[None], top, model.tokenizer.text_of)
         texts.append(names[0])
-        held.append(parts[:, best[0]].T)
+        contexts.append(parts[:, best[0]].T)
         shares.append(parts.sum(axis=1))
         known.append(model.known(tokens.ids[: n + 1]))
         truth.append(chances[tokens.ids[n + 1]] if n + 1 < len(tokens) else np.nan)
-    return BackOff(model.name, tokens, tuple(texts), *map(np.array, (held, shares, known, truth)))
+    return BackOff(model.name, tokens, tuple(texts), *map(np.array, (contexts, shares, known, truth)))

@@ -64,10 +64,10 @@ def glove_row(model: StaticModel, word: str, near: str, stories: Sequence[Exampl
     often[list(model.tokenizer.vocabulary.special)] = 0
     if not often[j]:
         raise ChoiceError(f"{near!r} never occurs near {word!r} in these texts: X is 0, and GloVe leaves such pairs out.")
-    held = np.flatnonzero(often)
+    ids = np.flatnonzero(often)
     w, c = tables(model)
     b, b_near = (part.weight.detach().double().cpu().numpy()[:, 0] for part in (bias, other))
     return GloveRow(
-        model.name, (word, near), tuple(model.tokenizer.text_of(int(n)) for n in held), int(np.flatnonzero(held == j)[0]), often[held],
-        c[held] @ w[i] + b[i] + b_near[held], COUNTED_FULLY, RARE_POWER, len(stories), float(scale),
+        model.name, (word, near), tuple(model.tokenizer.text_of(int(n)) for n in ids), int(np.flatnonzero(ids == j)[0]), often[ids],
+        c[ids] @ w[i] + b[i] + b_near[ids], COUNTED_FULLY, RARE_POWER, len(stories), float(scale),
     )  # fmt: skip

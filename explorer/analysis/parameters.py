@@ -60,8 +60,8 @@ def _parts(module: Transformer, sizes: Sizes) -> Iterator[Part]:
     yield from _stack(module, sizes, shared=False)
     yield from _heads(module, sizes)
     if module.generator is not None:
-        held = set(module.embeddings.parameters())
-        own = [weight for weight in module.generator.parameters() if weight not in held]
+        shared = set(module.embeddings.parameters())
+        own = [weight for weight in module.generator.parameters() if weight not in shared]
         expected = sum(count for name, (count, _) in counts(config.generator_config) if not name.startswith(EMBEDDED))
         yield Part(
             "generator", "head", "head", r"\text{a smaller masked model}", "", "", (), 1, sum(w.numel() for w in own), expected,
@@ -74,11 +74,13 @@ EMBEDDED = ("token embeddings", "positions", "segments", "norm of the sum")
 
 def counts(config: Config) -> list[tuple[str, Count]]:
     """By name, the parameters of each block by the formula: all its copies. Written for one stack; an encoder counts beside it."""
-    found = list(_stack_counts(config, config.layers, crossing=config.family == "encoder-decoder"))
+    blocks = list(_stack_counts(config, config.layers, crossing=config.family == "encoder-decoder"))
     if config.family == "encoder-decoder":
-        first = [one for one in _stack_counts(config, config.encoder_depth, crossing=False) if one[0] != "token embeddings"]
-        found = [*((f"encoder {name}", count) for name, count in first), *found]
-    return [*found, *_head_counts(config)]
+        first = [
+            block for block in _stack_counts(config, config.encoder_depth, crossing=False) if block[0] != "token embeddings"
+        ]
+        blocks = [*((f"encoder {name}", count) for name, count in first), *blocks]
+    return [*blocks, *_head_counts(config)]
 
 
 def total(config: Config) -> int:
@@ -124,9 +126,9 @@ def _head_counts(config: Config) -> Iterator[tuple[str, Count]]:
     else:
         wide = e if config.head_transform else d
         bias, own = vocab * config.head_bias, 0 if config.tied else vocab * wide
-        said = "tied: the table of the tokens again, 0" if config.tied else f"|V| · d = {vocab} · {wide}"
+        formula = "tied: the table of the tokens again, 0" if config.tied else f"|V| · d = {vocab} · {wide}"
         extra = transform(d, e) if config.head_transform else (0, "")
-        written = said + (f"; transform {extra[1]}" if extra[1] else "") + (f"; bias {vocab}" if bias else "")
+        written = formula + (f"; transform {extra[1]}" if extra[1] else "") + (f"; bias {vocab}" if bias else "")
         yield "vocabulary", (own + bias + extra[0], written)
     if config.next_sentence:
         yield "next sentence", (d * d + d + 2 * d + 2, f"d² + d + 2d + 2, d = {d}")
@@ -138,9 +140,9 @@ def _head_counts(config: Config) -> Iterator[tuple[str, Count]]:
         )
 
 
-def times(count: int, one: Count) -> Count:
+def times(count: int, single: Count) -> Count:
     """Several copies."""
-    return count * one[0], f"{count} · ({one[1]})"
+    return count * single[0], f"{count} · ({single[1]})"
 
 
 def linear_layer(wide: int, out: int, bias: bool = True) -> Count:
@@ -215,10 +217,10 @@ def _stack(stack: Stack, sizes: Sizes, *, shared: bool) -> Iterator[Part]:
         known["token embeddings"] = (0, "shared with the decoder, counted there")
     modules = _modules(stack, shared)
     for name, counted in known.items():
-        held = modules[name]
+        copies = modules[name]
         yield Part(
-            name, stream, _kind(name), _formula(name, config), *_shapes(name, config, rows, sizes), _named(held[:1]),
-            max(1, len(held)), sum(weight.numel() for one in held for weight in _weights(one)), *counted,
+            name, stream, _kind(name), _formula(name, config), *_shapes(name, config, rows, sizes), _named(copies[:1]),
+            max(1, len(copies)), sum(weight.numel() for copy in copies for weight in _weights(copy)), *counted,
         )  # fmt: skip
 
 
@@ -226,7 +228,7 @@ def _modules(stack: Stack, shared: bool) -> dict[str, Sequence[nn.Module]]:
     """The modules behind each name: one, or one for each layer."""
     embeddings, near = stack.embeddings, norm_side(stack.config)
     layers = [layer for layer in stack.layers if isinstance(layer, Layer)]
-    found: dict[str, Sequence[nn.Module | None]] = {
+    modules: dict[str, Sequence[nn.Module | None]] = {
         "token embeddings": [] if shared else [embeddings.tokens],
         "positions": [embeddings.position],
         "segments": [embeddings.segments],
@@ -241,28 +243,28 @@ def _modules(stack: Stack, shared: bool) -> dict[str, Sequence[nn.Module]]:
         "last norm": [stack.norm],
         "mask decoder": [stack.mask_decoder.position if stack.mask_decoder is not None else None],
     }
-    return {name: [module for module in held if module is not None] for name, held in found.items()}
+    return {name: [module for module in copies if module is not None] for name, copies in modules.items()}
 
 
 def _heads(module: Transformer, sizes: Sizes) -> Iterator[Part]:
     """The output layers."""
     config, rows = module.config, sizes.of(module.stream)
-    held = {
+    layers = {
         "vocabulary": getattr(module, "head", None),
         "replaced or not": module.replaced,
         "next sentence": module.next_sentence,
         "span boundary": module.span_boundary,
     }
-    made = {"vocabulary": f"[{rows}, {config.vocab}]", "replaced or not": f"[{rows}]", "next sentence": "[2]",
+    shapes = {"vocabulary": f"[{rows}, {config.vocab}]", "replaced or not": f"[{rows}]", "next sentence": "[2]",
             "span boundary": f"[hidden, {config.vocab}]"}  # fmt: skip
     tied = set(module.embeddings.parameters())
     for name, counted in _head_counts(config):
-        part = held[name]
+        part = layers[name]
         assert part is not None
         own = [weight for weight in _weights(part) if weight not in tied]
-        names = tuple(one for one in _named([part]) if not (config.tied and one[0] == "project.weight"))
+        names = tuple(entry for entry in _named([part]) if not (config.tied and entry[0] == "project.weight"))
         given = f"[{rows}, {config.dim}]"
-        yield Part(name, "head", "head", SAYS[name], given, made[name], names, 1, sum(w.numel() for w in own), *counted)
+        yield Part(name, "head", "head", SAYS[name], given, shapes[name], names, 1, sum(w.numel() for w in own), *counted)
 
 
 def _weights(module: nn.Module) -> Iterable[Tensor]:
@@ -271,7 +273,7 @@ def _weights(module: nn.Module) -> Iterable[Tensor]:
 
 def _named(modules: Sequence[nn.Module]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """The weights of the first copy by name."""
-    return tuple((name, tuple(weight.shape)) for one in modules for name, weight in one.named_parameters())
+    return tuple((name, tuple(weight.shape)) for module in modules for name, weight in module.named_parameters())
 
 
 def _kind(name: str) -> str:

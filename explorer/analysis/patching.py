@@ -93,31 +93,31 @@ def patch_sweep(  # noqa: PLR0913  one for each thing that may be chosen
     first, second = (trace(model, text, target=target, scores=True, layers=[]) for text in (clean, changed))
     _check_pair(first, second)
     rows = len(first.outputs["lm"])
-    row = check_index("row", _asked(model, first) if row is None else row, rows)
+    row = check_index("row", _row_of_answer(model, first) if row is None else row, rows)
     pair = _answers(model, (first, second), row, answers)
-    ends = [float(made.outputs["lm"][row, pair[0]] - made.outputs["lm"][row, pair[1]]) for made in (first, second)]
+    ends = [float(traced.outputs["lm"][row, pair[0]] - traced.outputs["lm"][row, pair[1]]) for traced in (first, second)]
     if abs(ends[0] - ends[1]) < 1e-6:
         raise ChoiceError("The change of the text does not move the difference between these two answers. Name other ones.")
     raw = _raw_sweep(model, (first, second.source, target), stream, (row, pair))
-    restored = {part: ((found - ends[1]) / (ends[0] - ends[1])).astype(np.float32) for part, found in raw.items()}
+    restored = {part: ((differences - ends[1]) / (ends[0] - ends[1])).astype(np.float32) for part, differences in raw.items()}
     texts = (model.tokenizer.text_of(pair[0]), model.tokenizer.text_of(pair[1]))
-    sides = [made.axes(stream)[0] for made in (first, second)]
+    sides = [traced.axes(stream)[0] for traced in (first, second)]
     return PatchSweep(model.name, stream, sides[0], sides[1], row, texts, (ends[0], ends[1]), restored)
 
 
 def _raw_sweep(
-    model: Model, texts: tuple[Trace, Tokens, Text | None], stream: str, asked: tuple[int, tuple[int, int]]
+    model: Model, texts: tuple[Trace, Tokens, Text | None], stream: str, question: tuple[int, tuple[int, int]]
 ) -> dict[str, np.ndarray]:
     """The logit difference after every patch, by part: [layer, position]. `texts` are the clean run, the changed text, the target."""
     clean, source, target = texts
     kept, every = _kept(model, clean, stream), tuple(range(len(clean.axes(stream)[0])))
-    found: dict[str, list[np.ndarray]] = {}
+    differences: dict[str, list[np.ndarray]] = {}
     places = sorted(kept.values, key=lambda at: (at[1] != STATE, at[0]))
     for layer, part in with_progress(places, "Patching the layers"):
         if _reached(model, stream, part):
             edit = PatchEach(stream, layer, part, every, kept)
-            found.setdefault(part, []).append(_layer(model, (source, target), edit, asked))
-    return {part: np.stack(rows) for part, rows in found.items()}
+            differences.setdefault(part, []).append(_layer(model, (source, target), edit, question))
+    return {part: np.stack(rows) for part, rows in differences.items()}
 
 
 def _stream(model: Model, stream: str | None) -> str:
@@ -149,10 +149,10 @@ def _check_pair(first: Trace, second: Trace) -> None:
         raise ChoiceError("Both texts are the same. Change a word in the second one.")
 
 
-def _asked(model: Model, made: Trace) -> int:
+def _row_of_answer(model: Model, traced: Trace) -> int:
     """The first mask of what is predicted about, or the last token."""
-    masks = np.flatnonzero((made.source if made.target is None else made.target).ids == model.tokenizer.vocabulary.mask)
-    return int(masks[0]) if len(masks) else len(made.outputs["lm"]) - 1
+    masks = np.flatnonzero((traced.source if traced.target is None else traced.target).ids == model.tokenizer.vocabulary.mask)
+    return int(masks[0]) if len(masks) else len(traced.outputs["lm"]) - 1
 
 
 def _answers(model: Model, pair: tuple[Trace, Trace], row: int, answers: tuple[str, str] | None) -> tuple[int, int]:
@@ -161,7 +161,7 @@ def _answers(model: Model, pair: tuple[Trace, Trace], row: int, answers: tuple[s
         if isinstance(answers, str) or len(answers) != 2:
             raise ChoiceError(f"answers are two tokens, the right one and another; this is {answers!r}.")
         return single_token(model, answers[0]), single_token(model, answers[1])
-    right, other = (int(made.outputs["lm"][row].argmax()) for made in pair)
+    right, other = (int(traced.outputs["lm"][row].argmax()) for traced in pair)
     if right == other:
         raise ChoiceError(
             f"Both texts give {model.tokenizer.text_of(right)!r} at row {row}. Name two tokens with answers=(…, …), or another row."
@@ -177,23 +177,25 @@ def single_token(model: Model, text: str) -> int:
     return int(ids[0])
 
 
-def _kept(model: Model, made: Trace, stream: str) -> Kept:
+def _kept(model: Model, traced: Trace, stream: str) -> Kept:
     """Everything that the clean run computed in one stream."""
     kept = Kept()
     with tap.editing([Keep(stream, layer, kept) for layer in range(-1, model.streams[stream][0])]):
-        model.run(made.source, made.target)
+        model.run(traced.source, traced.target)
     return kept
 
 
-def _layer(model: Model, reads: tuple[Tokens, Text | None], edit: PatchEach, asked: tuple[int, tuple[int, int]]) -> np.ndarray:
+def _layer(
+    model: Model, reads: tuple[Tokens, Text | None], edit: PatchEach, question: tuple[int, tuple[int, int]]
+) -> np.ndarray:
     """The logit difference with each position of one layer patched alone."""
-    found, (row, (right, other)) = [], asked
+    differences, (row, (right, other)) = [], question
     size = max(
         1, min(BATCH, len(edit.positions) - 1)
     )  # never as many copies as tokens: then which axis is which would be unclear
     for begin in range(0, len(edit.positions), size):
         some = edit.positions[begin : begin + size]
         with tap.editing([PatchEach(edit.stream, edit.layer, edit.part, some, edit.kept)]):
-            said = model.outputs_many([reads[0]] * len(some), [reads[1]] * len(some))
-        found += [float(one["lm"][row, right] - one["lm"][row, other]) for one in said]
-    return np.array(found)
+            outputs = model.outputs_many([reads[0]] * len(some), [reads[1]] * len(some))
+        differences += [float(output["lm"][row, right] - output["lm"][row, other]) for output in outputs]
+    return np.array(differences)

@@ -49,8 +49,8 @@ def places(
         raise ChoiceError(f"dim={dim} must be a multiple of twice the heads={heads}.")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        made = POSITIONS[scheme](PositionContext(dim, heads, count, causal))
-    return scheme_record(made, scheme, "", count, seed, trained=not any(True for _ in made.parameters()))
+        position = POSITIONS[scheme](PositionContext(dim, heads, count, causal))
+    return scheme_record(position, scheme, "", count, seed, trained=not any(True for _ in position.parameters()))
 
 
 def _check_sizes(count: int, dim: int, heads: int) -> None:
@@ -68,46 +68,48 @@ def _of_model(model: Model, count: int, seed: int) -> Places:
     if not isinstance(module, Transformer):
         raise ChoiceError(f"places takes the name of a scheme or one of our models; this is {type(model).__name__}.")
     stack = module if module.encoder is None else module.encoder
-    made = stack.embeddings.position
-    return scheme_record(made, module.config.positions, model.name, min(count, made.longest or count), seed, trained=True)
+    position = stack.embeddings.position
+    return scheme_record(
+        position, module.config.positions, model.name, min(count, position.longest or count), seed, trained=True
+    )
 
 
 @torch.no_grad()
-def scheme_record(made: Position, scheme: str, model: str, count: int, seed: int, *, trained: bool) -> Places:
+def scheme_record(position: Position, scheme: str, model: str, count: int, seed: int, *, trained: bool) -> Places:
     """The record of a scheme, whichever slot it fills."""
-    where = torch.arange(count, device=next((p.device for p in made.parameters()), torch.device("cpu")))
-    vectors, angles, context = made.add(where), None, made.context
+    where = torch.arange(count, device=next((p.device for p in position.parameters()), torch.device("cpu")))
+    vectors, angles, context = position.add(where), None, position.context
     width = max(2, context.dim // max(1, context.heads))
     rng = torch.Generator().manual_seed(seed)
     q, k = (torch.randn(1, context.heads, 1, width, generator=rng).to(where.device) for _ in range(2))
-    turned = made.rotate(q.expand(-1, -1, count, -1), where)
-    bias = made.bias(where, where)
+    turned = position.rotate(q.expand(-1, -1, count, -1), where)
+    bias = position.bias(where, where)
     slot, scores = "none", torch.zeros(1, count, count)
     if vectors is not None:
         slot, scores = "add", (vectors @ vectors.T)[None]
-        angles = made.angles(where) if isinstance(made, Sinusoidal) else None
+        angles = position.angles(where) if isinstance(position, Sinusoidal) else None
     elif not torch.equal(turned, q.expand(-1, -1, count, -1)):
-        slot, scores = "rotate", (turned @ made.rotate(k.expand(-1, -1, count, -1), where).transpose(-1, -2))[0]
-        angles = where[:, None] * _speeds(made, width)
+        slot, scores = "rotate", (turned @ position.rotate(k.expand(-1, -1, count, -1), where).transpose(-1, -2))[0]
+        angles = where[:, None] * _speeds(position, width)
     elif bias is not None:
         slot, scores = "bias", bias[0]
-    elif (depends := _depends(made, count, rng)) is not None:
+    elif (depends := _depends(position, count, rng)) is not None:
         slot, scores = "score", depends[0]
     return Places(
         scheme, model, slot, MEANINGS[slot], _array(vectors), _array(angles), np.asarray(scores.cpu(), np.float32), context.causal, trained
     )  # fmt: skip
 
 
-def _speeds(made: Position, width: int) -> Tensor:
+def _speeds(position: Position, width: int) -> Tensor:
     """How far a scheme rotates each pair of dimensions from one position to the next, measured on (1, 0)."""
     unit = torch.cat((torch.ones(width // 2), torch.zeros(width // 2))).expand(1, 1, 1, width)
-    turned = made.rotate(unit, torch.ones(1))[0, 0, 0]
+    turned = position.rotate(unit, torch.ones(1))[0, 0, 0]
     return torch.atan2(turned[width // 2 :], turned[: width // 2])
 
 
-def _depends(made: Position, count: int, rng: torch.Generator) -> Tensor | None:
+def _depends(position: Position, count: int, rng: torch.Generator) -> Tensor | None:
     """What a scheme that depends on the tokens adds, with the same random token at every position."""
-    context = made.context
+    context = position.context
     if not context.dim:
         return None
     width = context.dim // context.heads
@@ -119,7 +121,7 @@ def _depends(made: Position, count: int, rng: torch.Generator) -> Tensor | None:
 
     where = torch.arange(count)
     as_query, as_key = project(read), project(look)
-    terms = made.score(as_query(word), as_key(word), (as_query, as_key), (where, where))
+    terms = position.score(as_query(word), as_key(word), (as_query, as_key), (where, where))
     return torch.stack(list(terms.values())).sum(dim=0) if terms else None
 
 
@@ -168,9 +170,9 @@ def _moved(plain: Trace, mixed: Trace, order: np.ndarray, family: str) -> np.nda
     return gap
 
 
-def _weights(held: Trace, back: np.ndarray) -> np.ndarray:
+def _weights(traced: Trace, back: np.ndarray) -> np.ndarray:
     """All attention weights with rows and columns sorted back: [layer, head, query, key]."""
-    return np.stack([attention.weights[:, back][:, :, back] for attention in held.attention])
+    return np.stack([attention.weights[:, back][:, :, back] for attention in traced.attention])
 
 
 def _array(value: Tensor | None) -> np.ndarray | None:

@@ -59,11 +59,11 @@ def guess_spans(model: TransformerModel, corruption: Corruption, *, top: int = 3
     ids, covered, parts = (torch.as_tensor(np.array([x]), device=model.device) for x in (source.ids, scored, source.segments))
     hidden, where = model.module(ids, parts if model.config.segments else None), covered[0].nonzero()[:, 0]
     both = (model.module.head(hidden[0, where]), head(hidden, covered, where, model.module.embeddings.tokens.weight))
-    shares = [softmax(said.float().cpu().numpy()) for said in both]
+    shares = [softmax(scores.float().cpu().numpy()) for scores in both]
     places, answers = np.flatnonzero(scored), corruption.original.ids[scored]
-    best, texts = zip(*(_likeliest(one, model, top) for one in shares), strict=True)
+    best, texts = zip(*(_likeliest(chances, model, top) for chances in shares), strict=True)
     left, right = (side[0].cpu().numpy()[places] for side in borders(covered)[:2])
-    truth = np.stack([one[np.arange(len(places)), answers] for one in shares])
+    truth = np.stack([chances[np.arange(len(places)), answers] for chances in shares])
     return SpanGuess(model.name, corruption, places, left, right, texts, np.stack(best), truth)
 
 
@@ -98,9 +98,11 @@ def detect(model: TransformerModel, text: Text, *, seed: int = 0, rate: float = 
             "from elsewhere comes without one."
         )
     tokens = model.tokens(text)
-    made = corrupt(tokens, "electra", tokenizer=model.tokenizer, seed=seed, rate=rate, sample=generator(model.generator, seed))
-    scores = model.outputs(made.source)["rtd"].astype(np.float64)
-    return Detection(model.name, made, 1 / (1 + np.exp(-scores)))
+    corruption = corrupt(
+        tokens, "electra", tokenizer=model.tokenizer, seed=seed, rate=rate, sample=generator(model.generator, seed)
+    )
+    scores = model.outputs(corruption.source)["rtd"].astype(np.float64)
+    return Detection(model.name, corruption, 1 / (1 + np.exp(-scores)))
 
 
 @checked
@@ -145,10 +147,10 @@ def generator(model: TransformerModel, seed: int = 0) -> Sampler:
     def sample(ids: np.ndarray, where: np.ndarray) -> np.ndarray:
         """A sampled token for every requested position; elsewhere the given one."""
         drawn = ids.copy()
-        for row, asked in enumerate(where):
+        for row, places in enumerate(where):
             shares = softmax(model.logits(ids[row].tolist()))
             shares[:, special] = 0  # a generator samples no special tokens
-            for place in np.flatnonzero(asked):
+            for place in np.flatnonzero(places):
                 drawn[row, place] = rng.choice(shares.shape[1], p=shares[place] / shares[place].sum())
         return drawn
 

@@ -73,44 +73,44 @@ def prompt(  # noqa: PLR0913  one for each part of a prompt
     before = "".join(_filled(template, text, words[label]) + separator for text, label in shots)
     scored = [_scored(model, before, template, text, word) for text in (*many, *free) for word in words.values()]
     logp = log_probabilities(model, scored).reshape(-1, len(words))
-    made = tuple((before + _split(template, text)[0]).rstrip() for text in many)
-    counts = tuple(len(one.ids) - one.first for one in scored[: len(words)])
-    given = (model.name, template, tuple(words), tuple(words.values()), many, made, tuple((a, b) for a, b in shots))
+    prompts = tuple((before + _split(template, text)[0]).rstrip() for text in many)
+    counts = tuple(len(tokens.ids) - tokens.first for tokens in scored[: len(words)])
+    given = (model.name, template, tuple(words), tuple(words.values()), many, prompts, tuple((a, b) for a, b in shots))
     return Prompted(*given, logp[: len(many)], logp[len(many) :], counts, tuple(gold))
 
 
-def log_probabilities(model: Model, asked: Sequence[ScoredTokens]) -> np.ndarray:
+def log_probabilities(model: Model, cases: Sequence[ScoredTokens]) -> np.ndarray:
     """log P of the tokens that are asked about, summed [case]. Each different prompt is read once."""
-    reads = list(dict.fromkeys(one.read for one in asked))
+    reads = list(dict.fromkeys(case.read for case in cases))
     waiting: dict[object, list[int]] = {}
-    for n, one in enumerate(asked):
-        waiting.setdefault(one.read, []).append(n)
-    found = np.zeros(len(asked))
+    for n, case in enumerate(cases):
+        waiting.setdefault(case.read, []).append(n)
+    sums = np.zeros(len(cases))
     for first in range(0, len(reads), ROWS):
         part = reads[first : first + ROWS]
         for read, scores in zip(part, _scores(model, part), strict=True):
             for n in waiting[read]:
-                found[n] = _sum(asked[n], scores)
-    return found
+                sums[n] = _sum(cases[n], scores)
+    return sums
 
 
-def _sum(one: ScoredTokens, scores: np.ndarray) -> float:
+def _sum(case: ScoredTokens, scores: np.ndarray) -> float:
     """The sum over the tokens asked about. Row r of a decoder alone is about token r + 1, beside an encoder about token r."""
-    rows = np.arange(one.first, len(one.ids))
-    logp = log_softmax(scores[rows - (one.source is None)].astype(np.float64))
-    return float(logp[np.arange(len(rows)), list(one.ids[one.first :])].sum())
+    rows = np.arange(case.first, len(case.ids))
+    logp = log_softmax(scores[rows - (case.source is None)].astype(np.float64))
+    return float(logp[np.arange(len(rows)), list(case.ids[case.first :])].sum())
 
 
 def _scores(model: Model, reads: Sequence[tuple[tuple[int, ...] | None, tuple[int, ...]]]) -> Iterator[np.ndarray]:
     """The scores over the vocabulary for each prompt [position, vocab]."""
     if reads[0][0] is None:
-        found = model.outputs_many([list(ids) for _, ids in reads])
+        outputs = model.outputs_many([list(ids) for _, ids in reads])
     else:
-        found = model.outputs_many([list(source or ()) for source, _ in reads], [list(ids) for _, ids in reads])
-    for one in found:
-        if "lm" not in one:
+        outputs = model.outputs_many([list(source or ()) for source, _ in reads], [list(ids) for _, ids in reads])
+    for output in outputs:
+        if "lm" not in output:
             raise ChoiceError(f"{model.name} says nothing about the vocabulary. Prompt a causal or an encoder-decoder model.")
-        yield one["lm"]
+        yield output["lm"]
 
 
 def _scored(model: Model, before: str, template: str, text: str, word: str) -> ScoredTokens:
@@ -161,13 +161,13 @@ def _cut(model: Model, begins: str, word: str) -> tuple[list[int], int]:
     return tokens.ids.tolist(), inside[0]
 
 
-def _fitting(model: Model, one: ScoredTokens) -> ScoredTokens:
+def _fitting(model: Model, case: ScoredTokens) -> ScoredTokens:
     """The same, if the model can read it."""
     longest = getattr(model, "longest", None)
-    most = max(len(one.ids), len(one.source or ()))
+    most = max(len(case.ids), len(case.source or ()))
     if longest is not None and most > longest:
         raise TextError(f"The prompt has {most} tokens, and {model.name} reads at most {longest}. Give fewer or shorter shots.")
-    return one
+    return case
 
 
 def _verbalisers(labels: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
@@ -222,11 +222,11 @@ def prompt_templates(  # noqa: PLR0913  what `prompt` takes
     >>> ex.analysis.prompt_templates(ex.load("gpt2"), **held, templates=both).accuracy.shape
     (2, 2)
     """
-    said = [
-        prompt(model, texts, labels=labels, template=one, shots=shots, separator=separator, calibrate=calibrate, gold=gold)
-        for one in templates
+    answers = [
+        prompt(model, texts, labels=labels, template=form, shots=shots, separator=separator, calibrate=calibrate, gold=gold)
+        for form in templates
     ]
-    return _compared("The same question in other words", said, [one.template for one in said])
+    return _compared("The same question in other words", answers, [form.template for form in answers])
 
 
 @checked
@@ -253,32 +253,34 @@ def prompt_orders(  # noqa: PLR0913  what `prompt` takes
             f"All orders are tried of 2 to {MOST_SHOTS} shots ({MOST_SHOTS}! = {factorial(MOST_SHOTS)}); there are {len(shots)}."
         )
     orders = list(islice(permutations(range(len(shots))), factorial(MOST_SHOTS)))
-    said = [
+    answers = [
         prompt(
             model, texts, labels=labels, template=template, shots=[shots[n] for n in order], separator=separator,
             calibrate=calibrate, gold=gold,
         )
         for order in with_progress(orders, "Trying every order")
     ]  # fmt: skip
-    return _compared("The same shots in every order", said, [" ".join(str(n + 1) for n in order) for order in orders])
+    return _compared("The same shots in every order", answers, [" ".join(str(n + 1) for n in order) for order in orders])
 
 
-def _compared(title: str, said: Sequence[Prompted], forms: Sequence[str]) -> PromptScores:
+def _compared(title: str, answers: Sequence[Prompted], forms: Sequence[str]) -> PromptScores:
     """Several forms of one prompt as a record."""
-    if not said or not said[0].gold:
+    if not answers or not answers[0].gold:
         raise ChoiceError("To compare forms of a prompt their right labels are needed. Give gold=, one label for each text.")
-    right = np.stack([np.stack([one.right(), one.right(calibrated=True)]) for one in said])
-    share = np.array([[np.mean([answer == label for answer in one.answers()]) for label in one.labels] for one in said])
-    most = max(said[0].gold.count(label) for label in said[0].labels) / len(said[0].gold)
-    note = f"{said[0].model}, {len(said[0].texts)} texts, {len(said[0].shots)} shots"
-    return PromptScores(title, said[0].model, tuple(forms), said[0].labels, right, share, most, note)
+    right = np.stack([np.stack([prompted.right(), prompted.right(calibrated=True)]) for prompted in answers])
+    share = np.array(
+        [[np.mean([answer == label for answer in prompted.answers()]) for label in prompted.labels] for prompted in answers]
+    )
+    most = max(answers[0].gold.count(label) for label in answers[0].labels) / len(answers[0].gold)
+    note = f"{answers[0].model}, {len(answers[0].texts)} texts, {len(answers[0].shots)} shots"
+    return PromptScores(title, answers[0].model, tuple(forms), answers[0].labels, right, share, most, note)
 
 
 def few_above_zero(curves: Curves) -> dict[str, str]:
     """For each prompted model: at how many shots its interval lies wholly above that without shots; "nowhere" where at none."""
-    found = {}
-    for one in curves.lines:
-        if "prompted" in one.label and one.low is not None and one.high is not None and one.x[0] == 0:
-            above = [f"{int(n)}" for n, low in zip(one.x[1:], one.low[1:], strict=True) if low > one.high[0]]
-            found[one.label] = ", ".join(above) or "nowhere"
-    return found
+    counts = {}
+    for line in curves.lines:
+        if "prompted" in line.label and line.low is not None and line.high is not None and line.x[0] == 0:
+            above = [f"{int(n)}" for n, low in zip(line.x[1:], line.low[1:], strict=True) if low > line.high[0]]
+            counts[line.label] = ", ".join(above) or "nowhere"
+    return counts

@@ -24,10 +24,10 @@ def span_table(model: FinetunedModel, text: GivenText) -> SpanTable:
     """
     if not isinstance(model, FinetunedModel) or model.output.kind not in ("span", "spans"):
         raise ChoiceError("A table of spans needs a model fine-tuned for questions, or for words with head='spans'.")
-    asked = asked_texts(text, tagged=False)[0]
-    if model.output.kind == "span" and asked.pair is None:
+    question = asked_texts(text, tagged=False)[0]
+    if model.output.kind == "span" and question.pair is None:
         raise ChoiceError("A question needs a text that contains its answer: give (question, text).")
-    (row,) = model.checked_rows([asked])[0]
+    (row,) = model.checked_rows([question])[0]
     was = model.module.training
     model.module.eval()
     with torch.no_grad():
@@ -40,7 +40,7 @@ def span_table(model: FinetunedModel, text: GivenText) -> SpanTable:
     far = np.arange(len(row))[None, :] - np.arange(len(row))[:, None]
     most = LONGEST_ANSWER if model.output.kind == "span" else WIDEST
     legal = (far >= 0) & (far < most) & inside[:, None] & inside[None, :]
-    tokens = model.tokenizer.encode(asked.text, asked.pair)
+    tokens = model.tokenizer.encode(question.text, question.pair)
     classes = ("answer",) if model.output.kind == "span" else model.output.span_classes
     start, end, within, bias = parts
     return SpanTable(model.name, tokens, classes, start, end, within, bias, legal)
@@ -57,9 +57,9 @@ def _classes(model: FinetunedModel, states: torch.Tensor) -> tuple[np.ndarray, .
     """s, e, g and the bias of a layer for classes of spans."""
     spans = model.layer.spans
     assert spans is not None
-    made = spans(states)
-    start, summary = made.start[0, :, 0].cpu().numpy(), made.summary[0].cpu().numpy()
-    end = made.end[0, :, 0].cpu().numpy()  # of the span that is one token wide
+    scores = spans(states)
+    start, summary = scores.start[0, :, 0].cpu().numpy(), scores.summary[0].cpu().numpy()
+    end = scores.end[0, :, 0].cpu().numpy()  # of the span that is one token wide
     count, classes = start.shape
     table = np.zeros((count, count, classes), np.float32)
     for more in range(min(WIDEST, count)):

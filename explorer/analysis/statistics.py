@@ -110,20 +110,20 @@ def head_statistics(model: Model, texts: Sequence[Text | Story], *, stream: str 
     parts: dict[str, list[np.ndarray]] = {}
     evenly: dict[str, list[np.ndarray]] = {}
     for text in with_progress(texts, "Looking at the heads"):
-        made = trace(model, text.text if isinstance(text, Story) else text)
-        rows, columns = made.axes(stream)
+        traced = trace(model, text.text if isinstance(text, Story) else text)
+        rows, columns = traced.axes(stream)
         measures = dict(MEASURES)
         if isinstance(text, Story) and (known := antecedents(text, rows)):
             measures[MEANT] = to_what_is_meant(known)
-        held = [attention for attention in made.attention if attention.stream == stream]
+        layers = [attention for attention in traced.attention if attention.stream == stream]
         for name, measure in measures.items():  # [layer, head, row]
-            parts.setdefault(name, []).append(np.stack([measure(attention, rows, columns) for attention in held]))
-            evenly.setdefault(name, []).append(np.stack([measure(even(attention), rows, columns) for attention in held]))
+            parts.setdefault(name, []).append(np.stack([measure(attention, rows, columns) for attention in layers]))
+            evenly.setdefault(name, []).append(np.stack([measure(even(attention), rows, columns) for attention in layers]))
     return HeadStatistics(
         model.name,
         stream,
         len(texts),
-        {name: np.concatenate(held, axis=-1).mean(-1) for name, held in parts.items()},
-        {name: float(np.concatenate(held, axis=-1).mean()) for name, held in evenly.items()},
-        sum(held.shape[-1] for held in parts.get(MEANT, ())),
+        {name: np.concatenate(layers, axis=-1).mean(-1) for name, layers in parts.items()},
+        {name: float(np.concatenate(layers, axis=-1).mean()) for name, layers in evenly.items()},
+        sum(layers.shape[-1] for layers in parts.get(MEANT, ())),
     )

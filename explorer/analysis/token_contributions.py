@@ -26,9 +26,9 @@ def contributions(model: Model, text: Text, *, target: Text | None = None) -> Co
     """
     check_attention(model)
     ours = transformer(model)
-    made = trace(ours, text, target=target, scores=False)
+    traced = trace(ours, text, target=target, scores=False)
     return Contributions(
-        ours.name, made.source, made.target, tuple(_contribution(ours, attention) for attention in made.attention)
+        ours.name, traced.source, traced.target, tuple(_contribution(ours, attention) for attention in traced.attention)
     )
 
 

@@ -293,10 +293,12 @@ class _Listener:
             self._weights = {name: _array(value) for name, value in values.items()}
         elif place == TapPlace.ATTENTION_OUT:
             edited = tuple(edit for edit in self.edits if edit.touches(stream, layer))
-            held = {**self._weights, "allowed": self._shared(self._weights["allowed"][0])}  # the same for every head
-            held |= {f"projected_{n}": x for n, x in self._projected.items() if not np.array_equal(_set(edited, x, n), held[n])}
-            made = Attention(stream, layer, output=_array(values["output"]), edited=edited, terms=self._terms, **held)
-            self.attention.append(made)
+            parts = {**self._weights, "allowed": self._shared(self._weights["allowed"][0])}  # the same for every head
+            parts |= {
+                f"projected_{n}": x for n, x in self._projected.items() if not np.array_equal(_set(edited, x, n), parts[n])
+            }
+            attention = Attention(stream, layer, output=_array(values["output"]), edited=edited, terms=self._terms, **parts)
+            self.attention.append(attention)
             self._projected, self._terms = {}, {}
         elif place == TapPlace.UNITS and stream:  # a layer inside another has no name, and its units are not those of the block
             self._units = values["units"]
@@ -315,20 +317,19 @@ class _Listener:
 
 def _set(edits: tuple[Edit, ...], x: np.ndarray, which: str) -> np.ndarray:
     """Vectors with those written in that an edit sets: where nothing but an edit changes them, nothing turned them."""
-    changed: np.ndarray = apply_edits(edits, TapPlace.VECTORS, x, which)
-    return changed
+    return np.asarray(apply_edits(edits, TapPlace.VECTORS, x, which))
 
 
 def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:
     entering, epsilon = _array(values["norm_input"]), values["epsilon"]
-    held = {field.name: _array(values[field.name]) for field in fields(Block) if isinstance(values.get(field.name), Tensor)}
+    parts = {field.name: _array(values[field.name]) for field in fields(Block) if isinstance(values.get(field.name), Tensor)}
     mean, deviation = _spread(entering, values["centred"], epsilon)
     if values["norm_place"] == "bare" or values.get("normless"):
         mean, deviation = np.zeros_like(mean), np.ones_like(deviation)
-    held |= {"norm_input": entering, "mean": mean, "deviation": deviation}
-    entry = _entry(held["given"], values["entry"]) if values.get("entry") else None
+    parts |= {"norm_input": entering, "mean": mean, "deviation": deviation}
+    entry = _entry(parts["given"], values["entry"]) if values.get("entry") else None
     return Block(stream=stream, layer=layer, part=values["part"], place=values["norm_place"], entry=entry,
-                 residual=values.get("residual", True), **held)  # fmt: skip
+                 residual=values.get("residual", True), **parts)  # fmt: skip
 
 
 def _spread(x: np.ndarray, centred: bool, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
@@ -370,8 +371,8 @@ def _array(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     value = value.detach().float() if value.is_floating_point() else value.detach()
-    held = value.cpu().numpy()
-    return held[0] if value.dim() > 1 and held.shape[0] == 1 else held
+    array = value.cpu().numpy()
+    return array[0] if value.dim() > 1 and array.shape[0] == 1 else array
 
 
 again.runs(trace)  # a picture that is touched has its model run once more

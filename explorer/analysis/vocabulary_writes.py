@@ -43,12 +43,12 @@ def head_writes(  # noqa: PLR0913  where the head is, and what it looks at
     attention = block.cross if stream == "cross" else block.attention
     assert attention is not None
     check_index(f"head in the {stream} of {ours.name}", head, attention.heads)
-    made = trace(ours, text, target=target, layers=[layer], scores=False)
-    read = made.axes(stream)[1]
+    traced = trace(ours, text, target=target, layers=[layer], scores=False)
+    read = traced.axes(stream)[1]
     check_index("position", position, len(read))
-    held = made.at(stream, layer)
-    assert held.v is not None
-    value = torch.tensor(held.v[head // (attention.heads // attention.groups), position], device=ours.device)
+    watched = traced.at(stream, layer)
+    assert watched.v is not None
+    value = torch.tensor(watched.v[head // (attention.heads // attention.groups), position], device=ours.device)
     width = len(value)
     wrote = attention.output.weight[:, head * width : (head + 1) * width].detach().float() @ value  # [dim]
     origin = f"head {head} of {stream} layer {layer}, looking at “{read.texts[position]}” alone"
@@ -93,10 +93,10 @@ def _writing(model: Model, stream: str | None) -> tuple[TransformerModel, str]:
 
 def _layer_of(model: TransformerModel, stream: str, layer: int) -> Layer:
     check_index(f"layer in the {stream} of {model.name}", layer, model.streams[stream][0])
-    found = model.module.layers[layer]
-    if not isinstance(found, Layer):
-        raise ChoiceError(f"Layer {layer} of {model.name} is a {type(found).__name__}, whose matrices are not known.")
-    return found
+    block = model.module.layers[layer]
+    if not isinstance(block, Layer):
+        raise ChoiceError(f"Layer {layer} of {model.name} is a {type(block).__name__}, whose matrices are not known.")
+    return block
 
 
 def _record(model: TransformerModel, origin: str, wrote: Tensor, count: int) -> VocabularyWrites:

@@ -35,18 +35,18 @@ def contexts(model: Model | ElmoModel, word: str, uses: Sequence[tuple[str, int,
     read = [model.tokens(text) for text, *_ in uses]
     places = [_tokens_of(word, tokens, text, start) for tokens, (text, start, _) in zip(read, uses, strict=True)]
     states = model.layers(read) if isinstance(model, ElmoModel) else (states_of(model, text) for text, *_ in uses)
-    found = [
-        held[:, at].astype(np.float32).mean(axis=1)
-        for held, at in zip(with_progress(states, "Reading the uses", len(uses)), places, strict=True)
+    vectors = [
+        layers[:, at].astype(np.float32).mean(axis=1)
+        for layers, at in zip(with_progress(states, "Reading the uses", len(uses)), places, strict=True)
     ]
     texts, _, senses = zip(*uses, strict=True)
-    return Contexts(model.name, word, texts, senses, np.stack(found, axis=1))
+    return Contexts(model.name, word, texts, senses, np.stack(vectors, axis=1))
 
 
 def _tokens_of(word: str, tokens: Tokens, text: str, start: int) -> list[int]:
     """The positions of a word's tokens."""
     inside = (begin < start + len(word) and end > start for begin, end in tokens.offsets)
-    at = [n for n, held in enumerate(inside) if held and not tokens.special[n]]
+    at = [n for n, is_inside in enumerate(inside) if is_inside and not tokens.special[n]]
     if not at:
         raise TextError(f"No word begins at letter {start} of {text!r}.")
     return at
@@ -55,5 +55,5 @@ def _tokens_of(word: str, tokens: Tokens, text: str, start: int) -> list[int]:
 def states_of(model: Model, text: str) -> np.ndarray:
     """Every layer's state of every token, [layer, position, dim]."""
     target = text if model.family == "encoder-decoder" else None
-    held = trace(model, text, target=target, layers=[]).hidden
-    return held[reading_stream(model)] if model.streams else next(iter(held.values()))
+    hidden = trace(model, text, target=target, layers=[]).hidden
+    return hidden[reading_stream(model)] if model.streams else next(iter(hidden.values()))

@@ -49,11 +49,11 @@ def skipgrams(model: StaticModel, text: str, counted: CountedExamples, *, seed: 
         window,
         pairs,
         tuple(tuple(model.tokenizer.text_of(int(n)) for n in row) for row in others),
-        _said(model, ids[pairs[:, 0]], np.hstack((ids[pairs[:, 1:]], others))),
+        _pair_probabilities(model, ids[pairs[:, 0]], np.hstack((ids[pairs[:, 1:]], others))),
     )
 
 
-def _said(model: StaticModel, middle: np.ndarray, near: np.ndarray) -> np.ndarray:
+def _pair_probabilities(model: StaticModel, middle: np.ndarray, near: np.ndarray) -> np.ndarray:
     """σ(w·c) of every centre word with each word of its row [pair, word]."""
     w, c = tables(model)
     return 1 / (1 + np.exp(-np.einsum("pd,pnd->pn", w[middle], c[near])))
@@ -69,13 +69,13 @@ def near_counts(stories: Sequence[Example], ids: Sequence[int], size: int) -> np
     """How often every word occurs within five positions of each of these [id, word]; each time counts 1/distance, as in GloVe."""
     gap = np.full(WINDOW, -1)
     flat = np.concatenate([part for story in stories for part in (story.ids, gap)])
-    found = np.zeros((len(ids), size))
+    counts = np.zeros((len(ids), size))
     for row, number in enumerate(ids):
         at = np.flatnonzero(flat == number)
         for step in range(1, WINDOW + 1):
             beside = np.concatenate((flat[at + step], flat[at[at >= step] - step]))
-            found[row] += np.bincount(beside[beside >= 0], minlength=size) / step
-    return found
+            counts[row] += np.bincount(beside[beside >= 0], minlength=size) / step
+    return counts
 
 
 @checked
@@ -103,13 +103,13 @@ def count_ratios(model: StaticModel, a: str, b: str, stories: Sequence[Example],
     check_whole("many", many, 1)
     chosen = _chosen(chances[:, known], many)
     words = [known[n] for n, _ in chosen]
-    said = _log_ratio(model, (numbers[0], numbers[1]), totals[:, 0])
+    log_ratio = _log_ratio(model, (numbers[0], numbers[1]), totals[:, 0])
     real = np.log(chances[0, known] / chances[1, known])
-    alike = float(np.corrcoef(real, said[known])[0, 1])
+    alike = float(np.corrcoef(real, log_ratio[known])[0, 1])
     named = tuple(model.tokenizer.text_of(int(n)) for n in words)
     kinds = tuple(kind for _, kind in chosen)
     return Ratios(
-        model.name, (a, b), named, kinds, counts[:, words], chances[:, words], np.exp(said[words]), alike, len(known), len(stories)
+        model.name, (a, b), named, kinds, counts[:, words], chances[:, words], np.exp(log_ratio[words]), alike, len(known), len(stories)
     )  # fmt: skip
 
 
@@ -132,8 +132,8 @@ def _log_ratio(model: StaticModel, pair: tuple[int, int], totals: np.ndarray) ->
     """
     w, c = tables(model)
     a, b = pair
-    found: np.ndarray = c @ (w[a] - w[b])
+    log_ratio: np.ndarray = c @ (w[a] - w[b])
     if model.module.word_bias is not None:
         bias = model.module.word_bias.weight.detach().double().cpu().numpy()[:, 0]
-        found = found + bias[a] - bias[b] - np.log(totals[0] / totals[1])
-    return found
+        log_ratio = log_ratio + bias[a] - bias[b] - np.log(totals[0] / totals[1])
+    return log_ratio

@@ -21,21 +21,21 @@ def unit(model: object) -> np.ndarray:
     """Every word's vector with length 1 [word, dim]; special tokens have none."""
     if not isinstance(model, StaticModel):
         raise ChoiceError(f"This needs word vectors, for example ex.fit('word2vec'); this is {type(model).__name__}.")
-    made = model.vectors.astype(np.float64)
-    made /= np.linalg.norm(made, axis=1, keepdims=True).clip(1e-12)
-    made[list(model.tokenizer.vocabulary.special)] = 0
-    return made
+    vectors = model.vectors.astype(np.float64)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
+    vectors[list(model.tokenizer.vocabulary.special)] = 0
+    return vectors
 
 
 def ids_of(model: StaticModel, words: Sequence[str]) -> list[int]:
     """The numbers of words, each of which must have a vector."""
     special = model.tokenizer.vocabulary.special
-    found = [model.tokenizer.core.token_to_id(check_text(word)) for word in words]
-    for word, number in zip(words, found, strict=True):
+    ids = [model.tokenizer.core.token_to_id(check_text(word)) for word in words]
+    for word, number in zip(words, ids, strict=True):
         if number is None or number in special:
             short = word if len(word) <= LONGEST else f"{word[:LONGEST]}…"
             raise ChoiceError(f"{model.name} has no vector for {short!r}: it did not occur in training, or too rarely.")
-    return [number for number in found if number is not None]
+    return [number for number in ids if number is not None]
 
 
 @checked
@@ -90,15 +90,15 @@ def two_uses(model: Model, word: str, texts: tuple[str, str]) -> np.ndarray:
     >>> ex.analysis.two_uses(ex.load("word2vec"), "dog", ("A dog ran.", "The dog slept.")).shape
     (1,)
     """
-    found = []
+    vectors = []
     for text in texts:
         traced = trace(model, text)
         places = [n for n, (begin, end) in enumerate(traced.source.offsets) if text[begin:end].strip() == word]
         if not places:
             raise TextError(f"{model.name} reads no token {word!r} in {text!r}. Give a text in which it is a token.")
-        found.append(next(iter(traced.hidden.values()))[:, places[0]].astype(np.float64))
-    one, other = (x / np.linalg.norm(x, axis=1, keepdims=True).clip(1e-12) for x in found)
-    return np.asarray((one * other).sum(1))
+        vectors.append(next(iter(traced.hidden.values()))[:, places[0]].astype(np.float64))
+    first, other = (x / np.linalg.norm(x, axis=1, keepdims=True).clip(1e-12) for x in vectors)
+    return np.asarray((first * other).sum(1))
 
 
 def _nearest(

@@ -22,5 +22,5 @@ def run(model: Any, ids: list[int], **given: Any) -> Trace:
     """The trace of this model over these tokens."""
     if "tracer" not in _known:
         raise ChoiceError("Nothing has been traced yet. Make the trace with ex.trace(model, text) first.")
-    made: Trace = _known["tracer"](model, ids, **given)
-    return made
+    traced: Trace = _known["tracer"](model, ids, **given)
+    return traced

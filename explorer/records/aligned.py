@@ -67,9 +67,9 @@ class AlignedTraces(Record):
         rows = [row for row, special in enumerate(tokens.special) if not special]
         if not np.array_equal(source.ids[own], tokens.ids[rows]):
             raise ChoiceError("The decoder read another text than the encoder, so only their own streams can be aligned.")
-        made = np.full(len(tokens), -1)
-        made[rows] = units[own]
-        return made
+        numbers = np.full(len(tokens), -1)
+        numbers[rows] = units[own]
+        return numbers
 
     def weights(self, number: int, stream: str, layer: int, head: int) -> np.ndarray:
         """The attention of one head between units [unit, unit]: the mean over the tokens that attend, the sum over those that are
@@ -80,9 +80,9 @@ class AlignedTraces(Record):
         asks, holds = (_members(units, len(self)) for units in (rows, columns))  # [unit, token]
         weights = trace.at(stream, layer).weights[head].astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
-            made: np.ndarray = asks @ weights @ holds.T / asks.sum(1, keepdims=True)
-        made[:, ~holds.any(1)] = np.nan
-        return made
+            shares: np.ndarray = asks @ weights @ holds.T / asks.sum(1, keepdims=True)
+        shares[:, ~holds.any(1)] = np.nan
+        return shares
 
     def closest(self, number: int, layer: int, head: int) -> tuple[int, int, float]:
         """The layer and head of the second trace whose weights are nearest to those of a head of the first, in the streams of that
@@ -104,16 +104,16 @@ class AlignedTraces(Record):
 
     def _bits(self, number: int) -> np.ndarray:
         trace, (read, shift) = self.both[number], self._read(number)
-        units, made = self.units_of(number, read), np.full(len(self), np.nan)
+        units, bits = self.units_of(number, read), np.full(len(self), np.nan)
         if "lm" not in trace.outputs:
-            return made
+            return bits
         logp = log_softmax(trace.outputs["lm"].astype(np.float64)) / np.log(2)
         for row in range(shift, len(read)):
             if units[row] >= 0:
-                made[units[row]] = np.nan_to_num(made[units[row]]) - logp[row - shift, read.ids[row]]
+                bits[units[row]] = np.nan_to_num(bits[units[row]]) - logp[row - shift, read.ids[row]]
         whole = [row for row, special in enumerate(read.special) if units[row] >= 0 and (row < shift or special)]
-        made[units[whole]] = np.nan  # its beginning is not predicted, or it is no text
-        return made
+        bits[units[whole]] = np.nan  # its beginning is not predicted, or it is no text
+        return bits
 
     def _read(self, number: int) -> tuple[Tokens, int]:
         """The tokens that a trace predicts, and by how many rows the one that predicts a token lies before it."""
@@ -124,14 +124,14 @@ class AlignedTraces(Record):
         """The most probable token where each unit begins; empty where it is not predicted, or missing."""
         trace, (read, shift) = self.both[number], self._read(number)
         units = self.units_of(number, read)
-        made = [""] * len(self)
+        texts = [""] * len(self)
         for row in reversed(range(shift, len(read))):
             if units[row] >= 0 and trace.top is not None:
-                made[units[row]] = trace.top.texts[row - shift][0]
+                texts[units[row]] = trace.top.texts[row - shift][0]
         for unit in units[:shift]:
             if unit >= 0:
-                made[unit] = ""
-        return tuple(made)
+                texts[unit] = ""
+        return tuple(texts)
 
     def distance(self, stream: str) -> np.ndarray:
         """1 − cosine of the states of one model in both texts [layer + 1, unit], each the mean over its tokens; NaN where one is
@@ -140,9 +140,8 @@ class AlignedTraces(Record):
         if not self.one_model:
             raise ChoiceError("Two models give their features no common meaning, so the cosine of their states says nothing.")
         states = [self._states(number, stream) for number in (0, 1)]
-        lengths = [np.linalg.norm(one, axis=-1) for one in states]
-        made: np.ndarray = 1 - (states[0] * states[1]).sum(-1) / (lengths[0] * lengths[1])
-        return made
+        lengths = [np.linalg.norm(vectors, axis=-1) for vectors in states]
+        return np.asarray(1 - (states[0] * states[1]).sum(-1) / (lengths[0] * lengths[1]))
 
     def _states(self, number: int, stream: str) -> np.ndarray:
         """The mean state of each unit [layer + 1, unit, dim]."""
@@ -150,12 +149,11 @@ class AlignedTraces(Record):
         members = _members(self.units_of(number, trace.axes(stream)[0]), len(self))
         with np.errstate(invalid="ignore", divide="ignore"):
             means = members / members.sum(1, keepdims=True)
-        made: np.ndarray = np.einsum("ut,ltd->lud", np.nan_to_num(means), trace.hidden[stream].astype(np.float64))
-        made[:, ~members.any(1)] = np.nan
-        return made
+        states: np.ndarray = np.einsum("ut,ltd->lud", np.nan_to_num(means), trace.hidden[stream].astype(np.float64))
+        states[:, ~members.any(1)] = np.nan
+        return states
 
 
 def _members(units: np.ndarray, count: int) -> np.ndarray:
     """Which tokens belong to which unit [unit, token], as ones and zeros."""
-    made: np.ndarray = (units[None] == np.arange(count)[:, None]).astype(np.float64)
-    return made
+    return np.asarray((units[None] == np.arange(count)[:, None]).astype(np.float64))

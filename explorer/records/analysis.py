@@ -187,8 +187,7 @@ def divergence(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """KL(before ‖ after) of each row of raw scores, in bits."""
     first, second = (log_softmax(scores.astype(np.float64)) for scores in (before, after))
     moved = (np.exp(first) * (first - second)).sum(-1) / np.log(2)
-    made: np.ndarray = np.maximum(moved, 0.0)
-    return made
+    return np.asarray(np.maximum(moved, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +212,7 @@ class MinimalScores(Record):
     @property
     def right(self) -> np.ndarray:
         """Whether the right choice is the more probable one [pair, text]; a tie is no right answer."""
-        made: np.ndarray = np.stack([self.logp[:, n, n] > self.logp[:, n, 1 - n] for n in (0, 1)], axis=1)
-        return made
+        return np.stack([self.logp[:, n, n] > self.logp[:, n, 1 - n] for n in (0, 1)], axis=1)
 
     @property
     def accuracy(self) -> float:
@@ -265,8 +263,7 @@ class HeadSearch(Record):
     @property
     def best_rule(self) -> np.ndarray:
         """The best that any rule reaches, for each phenomenon."""
-        made: np.ndarray = np.max(list(self.rules.values()), axis=0)
-        return made
+        return np.asarray(np.max(list(self.rules.values()), axis=0))
 
     @property
     def lowest(self) -> np.ndarray:
@@ -274,17 +271,14 @@ class HeadSearch(Record):
         n, z = self.questions, 1.959963984540054
         share, square = self.kept.max(axis=1), z * z / self.questions
         wide = np.sqrt(share * (1 - share) / n + square / (4 * n)) * z
-        made: np.ndarray = (share + square / 2 - wide) / (1 + square)
-        return made
+        return np.asarray((share + square / 2 - wide) / (1 + square))
 
     @property
     def finds(self) -> np.ndarray:
         """Whether a chosen head is surely better than every rule."""
-        made: np.ndarray = self.lowest > self.best_rule
-        return made
+        return np.asarray(self.lowest > self.best_rule)
 
     @property
     def needed(self) -> np.ndarray:
         """Whether the model loses more without the chosen heads than without any of the other sets of as many."""
-        made: np.ndarray = self.silenced < np.nanmin(self.others, axis=1)
-        return made
+        return np.asarray(self.silenced < np.nanmin(self.others, axis=1))

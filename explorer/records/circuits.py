@@ -63,8 +63,7 @@ class Contribution(Record):
 
     def of(self, head: int) -> np.ndarray:
         """‖α·v·W_O‖ of one head [query, key]: a weight is not negative, so it is α times the length of v·W_O."""
-        made: np.ndarray = self.weights[head] * self.handed[head]
-        return made
+        return np.asarray(self.weights[head] * self.handed[head])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,14 +105,14 @@ class InformationFlow(Record):
         """
         layers, count = self.kept.shape
         needed = set(range(count)) if position is None else {position}
-        found = []
+        drawn = []
         for layer in reversed(range(layers)):
             below = set()
             for query in sorted(needed):
                 steps = [(KEPT, query, float(self.kept[layer, query]))]
                 steps += [("attention", key, float(share)) for key, share in enumerate(self.attention[layer, :, query].sum(0))]
-                held = [(kind, layer, query, key, share) for kind, key, share in steps if share >= threshold and share > 0]
-                below |= {key for _, _, _, key, _ in held}
-                found += held
+                kept = [(kind, layer, query, key, share) for kind, key, share in steps if share >= threshold and share > 0]
+                below |= {key for _, _, _, key, _ in kept}
+                drawn += kept
             needed = below
-        return tuple(found)
+        return tuple(drawn)

@@ -42,10 +42,10 @@ class Corruption(Record):
 
     def summary(self) -> Summary:
         """What the model reads, what it should say, and how much is asked."""
-        asked = f"{int(self.scored.sum())} of {len(self.scored)} ({self.realised:.0%} hidden)"
+        scored = f"{int(self.scored.sum())} of {len(self.scored)} ({self.realised:.0%} hidden)"
         rows = [("original", listed(self.original.texts)), ("reads", listed(self.source.texts))]
         rows += [("says", listed(self.target.texts))] if self.target is not None else []
-        return f"Corruption by {self.strategy!r}, seed {self.seed}", [*rows, ("asked", asked)]
+        return f"Corruption by {self.strategy!r}, seed {self.seed}", [*rows, ("asked", scored)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,7 @@ class Rates(Record):
 
     def of(self, name: str) -> np.ndarray:
         """The realised shares of one strategy, draw by draw."""
-        made: np.ndarray = self.realised[self.names.index(name)]
-        return made
+        return np.asarray(self.realised[self.names.index(name)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +161,7 @@ class Detection(Record):
     @property
     def new(self) -> np.ndarray:
         """Which tokens really are another than the original: a generator that guesses right replaces nothing."""
-        made: np.ndarray = self.corruption.source.ids != self.corruption.original.ids
-        return made
+        return np.asarray(self.corruption.source.ids != self.corruption.original.ids)
 
     @property
     def said(self) -> np.ndarray:

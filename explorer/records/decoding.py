@@ -53,8 +53,7 @@ def beyond_mass(scores: np.ndarray, p: float) -> np.ndarray:
 def below_share(scores: np.ndarray, p: float) -> np.ndarray:
     """Min p: what is less probable than p times the likeliest token."""
     shares = softmax(scores)
-    made: np.ndarray = shares < p * shares.max(axis=-1, keepdims=True)
-    return made
+    return np.asarray(shares < p * shares.max(axis=-1, keepdims=True))
 
 
 def not_typical(scores: np.ndarray, p: float) -> np.ndarray:
@@ -75,9 +74,9 @@ def not_typical(scores: np.ndarray, p: float) -> np.ndarray:
 
 def _back(marks: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Marks of sorted positions, at the positions where these came from."""
-    found = np.empty_like(marks)
-    np.put_along_axis(found, order, marks, axis=-1)
-    return found
+    restored = np.empty_like(marks)
+    np.put_along_axis(restored, order, marks, axis=-1)
+    return restored
 
 
 _RULES: Mapping[str, Callable[[np.ndarray, float], np.ndarray]] = {
@@ -171,9 +170,9 @@ class DecodingStep(Record):
 
     def __post_init__(self) -> None:
         """As every record, but faster: nothing is copied, for whoever makes a step hands its columns over and keeps none."""
-        held = self.__dict__
+        fields = self.__dict__
         for name in COLUMNS:
-            held[name].flags.writeable = False
+            fields[name].flags.writeable = False
         if self.cross is not None:
             self.cross.flags.writeable = False
 

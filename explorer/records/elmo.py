@@ -122,12 +122,12 @@ class Highways(Record):
 
     def parts(self, layer: int) -> dict[str, np.ndarray]:
         """Every term of T ∘ H + (1 − T) ∘ x in one layer [unit], by name."""
-        x, gate, made = self.states[layer], self.gates[layer], self.made[layer]
+        x, gate, transformed = self.states[layer], self.gates[layer], self.made[layer]
         return {
             "x": x,
-            "H(x)": made,
+            "H(x)": transformed,
             "T(x)": gate,
-            "T ∘ H": gate * made,
+            "T ∘ H": gate * transformed,
             "(1 − T) ∘ x": (1 - gate) * x,
             "y": self.states[layer + 1],
         }
@@ -163,9 +163,9 @@ class Contexts(Record):
         apart = np.array(self.vectors[layer], np.float64)
         apart -= apart.mean(0)
         u, s, _ = np.linalg.svd(apart, full_matrices=False)
-        made = np.zeros((len(apart), 2))
-        made[:, : min(2, len(s))] = (u * s)[:, :2]
-        return np.where(np.abs(made) < 1e-9, 0.0, made)
+        plane = np.zeros((len(apart), 2))
+        plane[:, : min(2, len(s))] = (u * s)[:, :2]
+        return np.where(np.abs(plane) < 1e-9, 0.0, plane)
 
     def likeness(self, layer: int) -> np.ndarray:
         """The cosine between every two uses, [use, use]."""
@@ -177,8 +177,7 @@ class Contexts(Record):
         """The other use that is most similar to each, by the cosine."""
         alike = self.likeness(layer)
         np.fill_diagonal(alike, -np.inf)
-        found: np.ndarray = alike.argmax(axis=1)
-        return found
+        return np.asarray(alike.argmax(axis=1))
 
 
 @dataclass(frozen=True, eq=False)

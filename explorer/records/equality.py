@@ -7,25 +7,25 @@ from collections.abc import Hashable, Mapping
 import numpy as np
 
 
-def same(one: object, other: object) -> bool:
+def same(first: object, other: object) -> bool:
     """Whether two values are alike. An array is, with the same shape, kind of number and numbers; NaN equals NaN."""
-    if one is other:
+    if first is other:
         return True
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return _same_arrays(one, other)
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, float) and isinstance(other, float) and one != one:
+    if isinstance(first, np.ndarray) or isinstance(other, np.ndarray):
+        return _same_arrays(first, other)
+    if isinstance(first, tuple) and isinstance(other, tuple):
+        return len(first) == len(other) and all(map(same, first, other))
+    if isinstance(first, Mapping) and isinstance(other, Mapping):
+        return first.keys() == other.keys() and all(same(first[key], other[key]) for key in first)
+    if isinstance(first, float) and isinstance(other, float) and first != first:
         return other != other
-    return bool(one == other)
+    return bool(first == other)
 
 
-def _same_arrays(one: object, other: object) -> bool:
-    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray) or one.dtype != other.dtype:
+def _same_arrays(first: object, other: object) -> bool:
+    if not isinstance(first, np.ndarray) or not isinstance(other, np.ndarray) or first.dtype != other.dtype:
         return False
-    return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    return np.array_equal(first, other, equal_nan=first.dtype.kind in "fc")
 
 
 def mark(value: object) -> Hashable:
@@ -43,5 +43,5 @@ def mark(value: object) -> Hashable:
 def thawed(value: object) -> object:
     """A value as pickle and deepcopy take it: read-only mappings as dictionaries."""
     if isinstance(value, Mapping):
-        return {key: thawed(held) for key, held in value.items()}
-    return tuple(thawed(held) for held in value) if isinstance(value, tuple) else value
+        return {key: thawed(part) for key, part in value.items()}
+    return tuple(thawed(part) for part in value) if isinstance(value, tuple) else value

@@ -37,8 +37,7 @@ class Exercise(Record):
             number = float(given.strip().replace(",", ".").replace("−", "-"))
         except ValueError:
             return False
-        made: bool = abs(number - self.answer) <= 0.51 * 10**-self.digits
-        return made
+        return bool(abs(number - self.answer) <= 0.51 * 10**-self.digits)
 
 
 def added(value: float, digits: int = 3) -> str:

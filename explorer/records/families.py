@@ -55,8 +55,7 @@ class HeldLosses(Record):
 
     def means(self, begin: int = 0) -> np.ndarray:
         """The mean loss of each text from this position on: [mask, text]."""
-        made: np.ndarray = np.nanmean(self.losses[..., begin:], axis=-1)
-        return made
+        return np.asarray(np.nanmean(self.losses[..., begin:], axis=-1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -241,11 +241,11 @@ class Answers(Record):
         """How often which answer was given to which label [gold, said]."""
         if not self.labels:
             raise ChoiceError(f"The answers of {self.task!r} are no classes, so they cannot be confused. Look at `errors`.")
-        made = np.zeros((len(self.labels), len(self.labels)), np.int64)
+        counts = np.zeros((len(self.labels), len(self.labels)), np.int64)
         place = {label: n for n, label in enumerate(self.labels)}
-        for gold, said in zip(self.gold, self.said, strict=True):
-            made[place[gold], place[said]] += 1
-        return made
+        for gold, answer in zip(self.gold, self.said, strict=True):
+            counts[place[gold], place[answer]] += 1
+        return counts
 
     @property
     def errors(self) -> tuple[int, ...]:

@@ -23,13 +23,13 @@ def frame_of(trace: Trace, what: str) -> DataFrame:
     return table_of(lambda: FRAMES[what](trace))
 
 
-def table_of(made: Any) -> DataFrame:
+def table_of(record: Any) -> DataFrame:
     """Columns or rows as a table of pandas; given as a function, they are made only where pandas is there."""
     try:
         import pandas
     except ImportError as error:
         raise MissingError("A table needs pandas, which is not installed: pip install pandas.") from error
-    return pandas.DataFrame(made() if callable(made) else made)
+    return pandas.DataFrame(record() if callable(record) else record)
 
 
 def attention(trace: Trace) -> dict[str, Any]:
@@ -41,19 +41,19 @@ def attention(trace: Trace) -> dict[str, Any]:
 
 
 def _weights(trace: Trace, number: int) -> dict[str, np.ndarray]:
-    held = trace.attention[number]
-    rows, columns = (np.array(tokens.texts, dtype=object) for tokens in trace.axes(held.stream))
-    head, query, key = (index.reshape(-1) for index in np.indices(held.weights.shape))
+    attention = trace.attention[number]
+    rows, columns = (np.array(tokens.texts, dtype=object) for tokens in trace.axes(attention.stream))
+    head, query, key = (index.reshape(-1) for index in np.indices(attention.weights.shape))
     return {
-        "stream": np.full(len(head), held.stream, dtype=object), "layer": np.full(len(head), held.layer), "head": head,
-        "query": query, "key": key, "query_token": rows[query], "key_token": columns[key], "weight": held.weights.reshape(-1),
+        "stream": np.full(len(head), attention.stream, dtype=object), "layer": np.full(len(head), attention.layer), "head": head,
+        "query": query, "key": key, "query_token": rows[query], "key_token": columns[key], "weight": attention.weights.reshape(-1),
     }  # fmt: skip
 
 
 def tokens(trace: Trace) -> list[dict[str, Any]]:
     """A row for every token that was read; `text` says of which text, "source" or "target"."""
-    held = {"source": trace.source, "target": trace.target}
-    return [row for name, read in held.items() if read is not None for row in _read(name, read)]
+    sides = {"source": trace.source, "target": trace.target}
+    return [row for name, read in sides.items() if read is not None for row in _read(name, read)]
 
 
 def _read(name: str, read: Tokens) -> list[dict[str, Any]]:

@@ -34,13 +34,13 @@ class WordStates(Record):
         apart = np.array(self.vectors[layer], np.float64)
         apart -= apart.mean(0)
         u, s, _ = np.linalg.svd(apart, full_matrices=False)
-        made, shares = np.zeros((len(apart), count)), np.zeros(count)
-        held = min(count, len(s))
-        points = (u * s)[:, :held]
+        axes, shares = np.zeros((len(apart), count)), np.zeros(count)
+        kept = min(count, len(s))
+        points = (u * s)[:, :kept]
         turned = np.where(np.take_along_axis(points, np.abs(points).argmax(0)[None], 0)[0] < 0, -1.0, 1.0)
-        made[:, :held] = points * turned
-        shares[:held] = s[:held] ** 2 / max(float((s**2).sum()), 1e-300)
-        return made, shares
+        axes[:, :kept] = points * turned
+        shares[:kept] = s[:kept] ** 2 / max(float((s**2).sum()), 1e-300)
+        return axes, shares
 
 
 @dataclass(frozen=True, eq=False)

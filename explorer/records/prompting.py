@@ -56,7 +56,9 @@ class Prompted(Record):
 
     def right(self, *, calibrated: bool = False) -> np.ndarray:
         """Whether each answer is the gold label [text]."""
-        return np.array([said == gold for said, gold in zip(self.answers(calibrated=calibrated), self.gold, strict=True)], bool)
+        return np.array(
+            [answer == gold for answer, gold in zip(self.answers(calibrated=calibrated), self.gold, strict=True)], bool
+        )
 
 
 @dataclass(frozen=True, eq=False)

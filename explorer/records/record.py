@@ -64,10 +64,10 @@ class Record(Summarised):
         self.__dict__.update({name: settle(value) for name, value in state.items()})
 
     def __post_init__(self) -> None:
-        held = self.__dict__
-        for name, value in held.items():
+        values = self.__dict__
+        for name, value in values.items():
             if type(value) not in PLAIN:
-                held[name] = settle(value)  # no name is new, so this may go on while it is looked through
+                values[name] = settle(value)  # no name is new, so this may go on while it is looked through
 
     def write(self, path: str | Path) -> Path:
         """Write this record to `path`: one .npz file that holds the arrays and a JSON text, nothing executable."""
@@ -104,12 +104,12 @@ class Record(Summarised):
 
 def _check_unpacked(path: str | Path) -> None:
     """Refuse an archive that takes more memory than a record may have, before any of it is read."""
-    with zipfile.ZipFile(path) as held:
-        total = sum(part.file_size for part in held.infolist())
+    with zipfile.ZipFile(path) as archive:
+        total = sum(part.file_size for part in archive.infolist())
         if total > MOST:
             raise ValueError(f"it takes {total / 1e9:.1f} GB in memory; at most {MOST / 1e9:.1f} are read")
-        for part in held.infolist():
-            with held.open(part) as file:
+        for part in archive.infolist():
+            with archive.open(part) as file:
                 version = np.lib.format.read_magic(file)
                 read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
                 shape, _, kind = read(file)

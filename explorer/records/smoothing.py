@@ -28,16 +28,15 @@ class SmoothedTargets(Record):
 
     def target(self, number: int, smoothing: float) -> np.ndarray:
         """The target distribution of one prediction [token]: 1 − ε for the right token, and ε shared equally among all tokens."""
-        made = np.full(self.logp.shape[1], smoothing / self.logp.shape[1])
-        made[self.right[number]] += 1 - smoothing
-        return made
+        probabilities = np.full(self.logp.shape[1], smoothing / self.logp.shape[1])
+        probabilities[self.right[number]] += 1 - smoothing
+        return probabilities
 
     def loss(self, smoothing: float) -> np.ndarray:
         """The cross-entropy of each prediction with its smoothed target, in nats [prediction]."""
         logp = self.logp.astype(np.float64)
         right = -np.take_along_axis(logp, self.right[:, None], 1)[:, 0]
-        made: np.ndarray = (1 - smoothing) * right - smoothing * logp.mean(1)
-        return made
+        return np.asarray((1 - smoothing) * right - smoothing * logp.mean(1))
 
     def least(self, smoothing: float) -> float:
         """The smallest loss that any prediction can have: the entropy of the target."""

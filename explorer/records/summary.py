@@ -52,8 +52,8 @@ def brief(value: object) -> str:
     if isinstance(value, Summarised):
         return value.summary()[0]
     if isinstance(value, Mapping):
-        return shortened(", ".join(f"{key} {brief(held)}" for key, held in value.items())) or "nothing"
-    if isinstance(value, tuple) and value and all(isinstance(held, Summarised) for held in value):
+        return shortened(", ".join(f"{key} {brief(part)}" for key, part in value.items())) or "nothing"
+    if isinstance(value, tuple) and value and all(isinstance(part, Summarised) for part in value):
         return f"{len(value)} × {type(value[0]).__name__}"
     return shortened(repr(value))
 
@@ -77,5 +77,5 @@ def of_run(name: str, plan: Any, step: int, folder: Any) -> Summary:
 def is_plain(value: object) -> bool:
     """Whether a value says as much in its own words: a text, a number, or a few of them."""
     if isinstance(value, tuple):
-        return all(is_plain(held) for held in value)
+        return all(is_plain(part) for part in value)
     return value is None or isinstance(value, (str, int, float, bool))

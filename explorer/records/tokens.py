@@ -127,14 +127,12 @@ class WordLabels(Record):
 
 def first_piece(pieces: np.ndarray) -> np.ndarray:
     """The shares of the first piece of a word; the others are not asked."""
-    made: np.ndarray = pieces[0]
-    return made
+    return np.asarray(pieces[0])
 
 
 def mean_of_pieces(pieces: np.ndarray) -> np.ndarray:
     """The mean of the shares of all pieces of a word."""
-    made: np.ndarray = pieces.mean(axis=0)
-    return made
+    return np.asarray(pieces.mean(axis=0))
 
 
 def product_of_pieces(pieces: np.ndarray) -> np.ndarray:

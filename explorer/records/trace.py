@@ -54,8 +54,7 @@ class Attention(Record):
     @property
     def heads(self) -> int:
         """How many heads there are."""
-        made: int = self.weights.shape[0]
-        return made
+        return int(self.weights.shape[0])
 
     def stage(self, name: str, head: int) -> np.ndarray:
         """One stage of one head: [query, key], or [query, dim] for the context; one that does not apply equals the one before.
@@ -69,8 +68,7 @@ class Attention(Record):
             raise unknown("stage", name, STAGES)
         head = check_index(f"head in layer {self.layer}", head, self.heads)
         if name == "weights":
-            made: np.ndarray = self.weights[head]
-            return made
+            return np.asarray(self.weights[head])
         if self.q is None or self.k is None or self.v is None:
             raise ChoiceError(f"This model hands out only its weights, so {name!r} cannot be derived. Choose 'weights'.")
         return self._context(head) if name == "context" else self._before_softmax(name, head)
@@ -87,20 +85,17 @@ class Attention(Record):
             value = value + self.bias[head]
         if last >= 4:
             value = np.where(self.allowed, value, -np.inf)
-        made: np.ndarray = value.astype(np.float32)
-        return made
+        return np.asarray(value.astype(np.float32))
 
     def _shared(self, head: int) -> int:
         """The key/value head that this query head uses (grouped heads share one)."""
         assert self.k is not None
-        made: int = head // (self.heads // self.k.shape[0])
-        return made
+        return int(head // (self.heads // self.k.shape[0]))
 
     def _context(self, head: int) -> np.ndarray:
         assert self.v is not None
         every = np.stack([self.weights[h] @ self.v[self._shared(h)] for h in range(self.heads)])
-        made: np.ndarray = apply_edits(self.edited, TapPlace.CONTEXT, every)[head]
-        return made
+        return np.asarray(apply_edits(self.edited, TapPlace.CONTEXT, every)[head])
 
     def derived(self, head: int) -> np.ndarray:
         """The weights of a head computed again from q, k, scale, bias and mask, with the same edits: [query, key]."""
@@ -109,8 +104,7 @@ class Attention(Record):
             masked = np.concatenate([masked, np.full((len(masked), 1), self.sinks[head])], axis=1)
         weights = softmax(masked)[:, : self.allowed.shape[1]]
         every = np.broadcast_to(weights, (self.heads, *weights.shape))
-        made: np.ndarray = apply_edits(self.edited, TapPlace.WEIGHTS, every, self.allowed)[head]
-        return made
+        return np.asarray(apply_edits(self.edited, TapPlace.WEIGHTS, every, self.allowed)[head])
 
     @property
     def residual(self) -> float:
@@ -232,8 +226,8 @@ class Trace(Record):
         for attention in self.attention:
             if (attention.stream, attention.layer) == (stream, layer):
                 return attention
-        held = ", ".join(f"{a.stream} {a.layer}" for a in self.attention) or "none"
-        raise ChoiceError(f"This trace has no attention for {stream} layer {layer}. It holds: {held}.")
+        known = ", ".join(f"{a.stream} {a.layer}" for a in self.attention) or "none"
+        raise ChoiceError(f"This trace has no attention for {stream} layer {layer}. It holds: {known}.")
 
     def block(self, stream: str, layer: int, part: str) -> Block:
         """One sub-layer of one layer: "attention", "cross-attention" or "feed-forward".

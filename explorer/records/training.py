@@ -96,17 +96,17 @@ class RunsBeside(Record):
 
     def line(self, number: int, metric: str = "") -> tuple[np.ndarray, np.ndarray]:
         """The steps of one run and a metric at each where it was measured; without a name the sum of all losses."""
-        held = [
+        points = [
             (step.step, step.metrics[metric] if metric else sum(step.losses.values()))
             for step in self.steps[number]
             if not metric or np.isfinite(step.metrics.get(metric, np.nan))
         ]
-        return np.array([step for step, _ in held]), np.array([value for _, value in held], np.float64)
+        return np.array([step for step, _ in points]), np.array([value for _, value in points], np.float64)
 
     def metrics(self, number: int) -> tuple[str, ...]:
         """What was measured in one run."""
-        found = dict.fromkeys(name for step in self.steps[number] for name in step.metrics)
-        return tuple(name for name in found if len(self.line(number, name)[0]))
+        names = dict.fromkeys(name for step in self.steps[number] for name in step.metrics)
+        return tuple(name for name in names if len(self.line(number, name)[0]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,8 +81,7 @@ class Ratios(Record):
     @property
     def ratio(self) -> np.ndarray:
         """The counted ratio [word]."""
-        made: np.ndarray = self.chances[0] / self.chances[1]
-        return made
+        return np.asarray(self.chances[0] / self.chances[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +105,7 @@ class SkipgramNetwork(Record):
     @property
     def sigma(self) -> np.ndarray:
         """σ(w·c) of each word [word]: how probable negative sampling takes it to be that the pair is a real one."""
-        made: np.ndarray = 1 / (1 + np.exp(-self.scores))
-        return made
+        return np.asarray(1 / (1 + np.exp(-self.scores)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,13 +134,11 @@ class GloveRow(Record):
     @property
     def loss(self) -> np.ndarray:
         """f(X) (w·w̃ + b + b̃ − log X)² of each cell."""
-        made: np.ndarray = self.weight * (self.said - np.log(self.often)) ** 2
-        return made
+        return np.asarray(self.weight * (self.said - np.log(self.often)) ** 2)
 
     def weight_of(self, counts: np.ndarray) -> np.ndarray:
         """f at these counts."""
-        made: np.ndarray = np.minimum(1.0, (np.asarray(counts) / self.full) ** self.power)
-        return made
+        return np.asarray(np.minimum(1.0, (np.asarray(counts) / self.full) ** self.power))
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +228,7 @@ class Edited(Record):
     def ratios(self) -> np.ndarray:
         """P(k | a) / P(k | b), [before or now, word]; infinite where k never occurs near b, not a number where it occurs near neither."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            made: np.ndarray = self.chances[:, 0] / self.chances[:, 1]
-            return made
+            return np.asarray(self.chances[:, 0] / self.chances[:, 1])
 
     @property
     def alike(self) -> np.ndarray:

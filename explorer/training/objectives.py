@@ -222,7 +222,7 @@ ENTRIES = (
         losses.replaced_token_detection,
         collate.replaced_tokens,
         strategy="electra",
-        metrics=(replaced.found, *HEADS, probing.decided),
+        metrics=(replaced.replaced_tokens, *HEADS, probing.decided),
         weigh=by_tokens,
         baseline=as_rows,
         discriminator=True,

@@ -23,31 +23,29 @@ MOST, SHOWN = 200, (("he", "she", "king"), ("dog", "dogs", "cat"), ("walk", "wal
 
 def known(context: EvalContext) -> dict[str, np.ndarray]:
     """Up to 200 questions of each relation, [question, (a, b, c, d)] as ids: all four words are in the vocabulary."""
-    special, made = set(context.tokenizer.vocabulary.special), {}
+    special, questions = set(context.tokenizer.vocabulary.special), {}
     for name, pairs in relations().items():
         ids = [(context.tokenizer.core.token_to_id(a), context.tokenizer.core.token_to_id(b)) for a, b in pairs]
         some = [pair for pair in ids if None not in pair and not special & set(pair)]
-        asked = [(*one, *other) for one, other in permutations(some, 2) if len({*one, *other}) == 4]
-        if asked:
-            chosen = context.rng(9).permutation(len(asked))[:MOST]
-            made[name] = np.array(asked)[chosen]
-    return made
+        rows = [(*first, *other) for first, other in permutations(some, 2) if len({*first, *other}) == 4]
+        if rows:
+            chosen = context.rng(9).permutation(len(rows))[:MOST]
+            questions[name] = np.array(rows)[chosen]
+    return questions
 
 
-def nearest(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndarray:
+def nearest(vectors: np.ndarray, questions: np.ndarray, *, forbid: bool) -> np.ndarray:
     """The nearest word to b − a + c, for every question; with `forbid` no word of the question may be the answer."""
-    a, b, c, _ = asked.T
+    a, b, c, _ = questions.T
     likeness = (vectors[b] - vectors[a] + vectors[c]) @ vectors.T  # [question, word]
     if forbid:
-        np.put_along_axis(likeness, asked[:, :3], -np.inf, axis=1)
-    found: np.ndarray = likeness.argmax(1)
-    return found
+        np.put_along_axis(likeness, questions[:, :3], -np.inf, axis=1)
+    return np.asarray(likeness.argmax(1))
 
 
-def answered(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndarray:
+def answered(vectors: np.ndarray, questions: np.ndarray, *, forbid: bool) -> np.ndarray:
     """Whether d is nearest to b − a + c, for every question."""
-    right: np.ndarray = nearest(vectors, asked, forbid=forbid) == asked[:, 3]
-    return right
+    return np.asarray(nearest(vectors, questions, forbid=forbid) == questions[:, 3])
 
 
 @checked
@@ -59,12 +57,12 @@ def solve_analogies(model: StaticModel) -> Solved:
     """
     vectors, pieces = unit(model), model.tokenizer
     rows = []
-    for name, asked in known(EvalContext(EvalData([]), pieces, "", model.longest)).items():
-        free = nearest(vectors, asked, forbid=False)
-        a, b, c, d = (pieces.text_of(int(n)) for n in asked[0])
-        echoed = (free[:, None] == asked[:, :3]).any(1)
-        shares = answered(vectors, asked, forbid=True).mean(), (free == asked[:, 3]).mean(), echoed.mean()
-        rows.append((name, f"{a} : {b} = {c} : {d}", len(asked), *shares))
+    for name, questions in known(EvalContext(EvalData([]), pieces, "", model.longest)).items():
+        free = nearest(vectors, questions, forbid=False)
+        a, b, c, d = (pieces.text_of(int(n)) for n in questions[0])
+        echoed = (free[:, None] == questions[:, :3]).any(1)
+        shares = answered(vectors, questions, forbid=True).mean(), (free == questions[:, 3]).mean(), echoed.mean()
+        rows.append((name, f"{a} : {b} = {c} : {d}", len(questions), *shares))
     if not rows:
         raise ChoiceError(f"{model.name} has too few words of the microworld to be asked for analogies.")
     names, examples, *numbers = zip(*sorted(rows, key=lambda row: -row[3]), strict=True)
@@ -73,14 +71,14 @@ def solve_analogies(model: StaticModel) -> Solved:
 
 def analogies(context: EvalContext) -> Callable[[TrainableModel], Measured] | None:
     """The share of analogies solved, by relation and in all; and in all where the words of the question are allowed too."""
-    asked = known(context)
-    if not asked:
+    questions = known(context)
+    if not questions:
         return None
-    every = np.concatenate(list(asked.values()))
+    every = np.concatenate(list(questions.values()))
 
-    def ask(model: TrainableModel) -> Measured:
+    def measure(model: TrainableModel) -> Measured:
         vectors = unit(model)
-        by_name = {f"analogies, {name}": scores.share(answered(vectors, some, forbid=True)) for name, some in asked.items()}
+        by_name = {f"analogies, {name}": scores.share(answered(vectors, some, forbid=True)) for name, some in questions.items()}
         whole = {
             "analogies": scores.share(answered(vectors, every, forbid=True)),
             "analogies, question words allowed": scores.share(answered(vectors, every, forbid=False)),
@@ -91,4 +89,4 @@ def analogies(context: EvalContext) -> Callable[[TrainableModel], Measured] | No
         lines = tuple(f"{a} : {b} = {c} : {', '.join(analogy(model, a, b, c, top=3).words)}" for a, b, c in askable)
         return Measured(whole | by_name, lines)
 
-    return ask
+    return measure

@@ -22,16 +22,16 @@ SHOWN = 2  # answers of each task
 ENDING = "It ends well."
 
 
-def _bleu(said: Words, gold: Words) -> float:
-    return corpus_bleu([" ".join(words) for words in said], [" ".join(words) for words in gold])
+def _bleu(answers: Words, gold: Words) -> float:
+    return corpus_bleu([" ".join(words) for words in answers], [" ".join(words) for words in gold])
 
 
-def _accuracy(said: Words, gold: Words) -> float:
-    return scores.share([mine == theirs for mine, theirs in zip(said, gold, strict=True)])
+def _accuracy(answers: Words, gold: Words) -> float:
+    return scores.share([mine == theirs for mine, theirs in zip(answers, gold, strict=True)])
 
 
-def _f1(said: Words, gold: Words) -> float:
-    return float(np.mean([scores.overlap(*pair) for pair in zip(said, gold, strict=True)]))
+def _f1(answers: Words, gold: Words) -> float:
+    return float(np.mean([scores.overlap(*pair) for pair in zip(answers, gold, strict=True)]))
 
 
 def _copied(texts: Sequence[str], gold: Words) -> Words:
@@ -76,21 +76,23 @@ class _Questions:
 
 def by_task(context: EvalContext) -> Callable[[TransformerModel], Measured] | None:
     """Of texts whose prefix names a task: each task by its own metric, and what its rule reaches."""
-    tokenizer, found = context.tokenizer, dict[str, list[tuple[str, str]]]()
+    tokenizer, pairs_of = context.tokenizer, dict[str, list[tuple[str, str]]]()
     for text in context.held.texts:
         if (task := task_of(text[0])) and max(len(tokenizer.encode(part)) for part in text) <= context.length:
-            found.setdefault(task, []).append((text[0], text[1]))
-    asked = {task: _Questions.of(task, pairs, tokenizer) for task, pairs in found.items()}
+            pairs_of.setdefault(task, []).append((text[0], text[1]))
+    questions = {task: _Questions.of(task, pairs, tokenizer) for task, pairs in pairs_of.items()}
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         figures: dict[str, float] = {}
         lines: list[str] = []
-        for task, one in asked.items():
+        for task, part in questions.items():
             metric, score, rule, simple = SCORED[task]
-            said = [tokenizer.decode(row) for row in rewritten(model, one.ids, 8 + one.longest)]
-            figures[f"{task}, {metric}"] = score([text.split() for text in said], one.gold)
-            figures[f"{task}, {rule}"] = score(simple(one.read, one.gold), one.gold)
-            lines += [f"{source} → {mine} ({right})" for (source, right), mine in zip(one.pairs[:SHOWN], said, strict=False)]
+            answers = [tokenizer.decode(row) for row in rewritten(model, part.ids, 8 + part.longest)]
+            figures[f"{task}, {metric}"] = score([text.split() for text in answers], part.gold)
+            figures[f"{task}, {rule}"] = score(simple(part.read, part.gold), part.gold)
+            lines += [
+                f"{source} → {mine} ({right})" for (source, right), mine in zip(part.pairs[:SHOWN], answers, strict=False)
+            ]
         return Measured(figures, tuple(lines))
 
-    return ask if asked else None
+    return measure if questions else None

@@ -67,12 +67,12 @@ def states(model: TransformerModel, sheet: Sheet) -> Tensor:
 @torch.no_grad()
 def logp_at(model: TransformerModel, sheet: Sheet, where: np.ndarray) -> np.ndarray:
     """The log-probabilities over the vocabulary at some positions, in the order of rows and positions: [position, vocab]."""
-    found = []
+    parts = []
     for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
         (there,) = given(model, where[rows, : part.ids.shape[1]])
-        found.append(_logp(model, states(model, part)[there]).cpu().numpy())
-    return np.concatenate(found)
+        parts.append(_logp(model, states(model, part)[there]).cpu().numpy())
+    return np.concatenate(parts)
 
 
 @torch.no_grad()

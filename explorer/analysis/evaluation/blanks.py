@@ -32,50 +32,50 @@ def fill_in(context: EvalContext) -> Callable[[TransformerModel], Measured] | No
     """Blanks of held-out stories by what they test: agreement, he or she, repeated names and nouns."""
     if context.held.world != "microworld":
         return None
-    found: dict[str, list[Question]] = defaultdict(list)
+    questions: dict[str, list[Question]] = defaultdict(list)
     most = context.count if context.thorough else max(8, context.count // 3)
     for blank in blanks(2 * context.count, context.held.seed + 2, context.held.split, version=context.held.version):
         name = NAMES.get(blank.phenomenon)
-        if name is None or len(found[name]) >= most:
+        if name is None or len(questions[name]) >= most:
             continue
         after = blank.start + len(blank.right)
-        made = question(context, blank.text[: blank.start], blank.text[after:], (blank.right, *blank.wrong))
-        if made is not None:
-            found[name].append(made)
-    found = {name: asked for name, asked in found.items() if len(asked) >= 5}
-    every = [one for asked in found.values() for one in asked]
+        case = question(context, blank.text[: blank.start], blank.text[after:], (blank.right, *blank.wrong))
+        if case is not None:
+            questions[name].append(case)
+    questions = {name: cases for name, cases in questions.items() if len(cases) >= 5}
+    every = [case for cases in questions.values() for case in cases]
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         right, metrics, at = preferred(model, every) == 0, {}, 0
-        for name, asked in found.items():
-            metrics[name] = scores.share(right[at : at + len(asked)])
-            at += len(asked)
+        for name, cases in questions.items():
+            metrics[name] = scores.share(right[at : at + len(cases)])
+            at += len(cases)
         return Measured(metrics)
 
-    return ask if every else None
+    return measure if every else None
 
 
 def by_reason(context: EvalContext) -> Callable[[TransformerModel], Measured] | None:
     """*Too tired* or *too wide*: which noun fits "because the [MASK] was too …"? A pair counts if both are right."""
     if context.held.world != "microworld":
         return None
-    asked: list[Question] = []
+    questions: list[Question] = []
     scripts: list[str] = []
     for reason in reasons(context.count, context.held.seed + 3, context.held.split, version=context.held.version):
-        both = [one for which in (0, 1) if (one := _reasoned(context, reason, which)) is not None]
+        both = [case for which in (0, 1) if (case := _reasoned(context, reason, which)) is not None]
         if len(both) == 2:
-            asked += both
+            questions += both
             scripts.append(reason.script)
 
-    def ask(model: TransformerModel) -> Measured:
-        right = (preferred(model, asked) == 0).reshape(-1, 2)
+    def measure(model: TransformerModel) -> Measured:
+        right = (preferred(model, questions) == 0).reshape(-1, 2)
         metrics: dict[str, float] = {}
         for script, name in REASONED.items():
             here = right[np.array(scripts) == script]
             metrics |= {name: scores.share(here.reshape(-1)), f"{name}: both of a pair": scores.share(here.all(axis=1))}
         return Measured(metrics)
 
-    return ask if asked else None
+    return measure if questions else None
 
 
 def _reasoned(context: EvalContext, reason: Reason, which: int) -> Question | None:
@@ -104,10 +104,10 @@ def one_piece(tokenizer: Tokenizer, before: str, word: str) -> int | None:
     return rest[0] if len(rest) == 1 and rest[0] != tokenizer.vocabulary.unknown else None
 
 
-def preferred(model: TransformerModel, asked: list[Question]) -> np.ndarray:
+def preferred(model: TransformerModel, questions: list[Question]) -> np.ndarray:
     """For each question the number of the word that the model prefers."""
-    sheet = sheet_of([ids for ids, _, _ in asked])
+    sheet = sheet_of([ids for ids, _, _ in questions])
     where = np.zeros(sheet.ids.shape, bool)
-    where[np.arange(len(asked)), [at for _, at, _ in asked]] = True
+    where[np.arange(len(questions)), [at for _, at, _ in questions]] = True
     logp = logp_at(model, sheet, where)
-    return np.array([int(row[choices].argmax()) for row, (_, _, choices) in zip(logp, asked, strict=True)])
+    return np.array([int(row[choices].argmax()) for row, (_, _, choices) in zip(logp, questions, strict=True)])

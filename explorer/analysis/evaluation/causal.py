@@ -20,20 +20,20 @@ from explorer.models.ngram import NGram
 from explorer.models.transformer import TransformerModel
 from explorer.text.tokenizers import Tokenizer
 
-Ask = Callable[[TransformerModel], Measured]
+Measure = Callable[[TransformerModel], Measured]
 PERIOD, PROMPT, WRITTEN = 24, 8, 24
 
 
 def rows(context: EvalContext) -> tuple[list[np.ndarray], int]:
     """Each held-out text between two end tokens, cut to what the model reads, and how many characters they have in all."""
-    ends, made, characters = edge(context.tokenizer), [], 0
+    ends, rows_of_ids, characters = edge(context.tokenizer), [], 0
     for text in context.held.texts:
         coded = context.tokenizer.core.encode(plain(text), add_special_tokens=False)
         ids = coded.ids[: context.length + 1 - 2 * len(ends)]
         if len(ids) + len(ends) > 1:
-            made.append(np.array([*ends, *ids, *ends]))
+            rows_of_ids.append(np.array([*ends, *ids, *ends]))
             characters += coded.offsets[len(ids) - 1][1]
-    return made, characters
+    return rows_of_ids, characters
 
 
 def edge(tokenizer: Tokenizer) -> list[int]:
@@ -41,25 +41,25 @@ def edge(tokenizer: Tokenizer) -> list[int]:
     return [] if tokenizer.vocabulary.end is None else [tokenizer.vocabulary.end]
 
 
-def expected(context: EvalContext) -> Ask | None:
+def expected(context: EvalContext) -> Measure | None:
     """Perplexity per token and bits per character; and those of a 4-gram that counted the training texts, on the same tokens."""
-    held, characters = rows(context)
-    if not held:
+    texts, characters = rows(context)
+    if not texts:
         return None
-    sheet = sheet_of([row[:-1] for row in held])
-    answers = sheet_of([row[1:] for row in held])
+    sheet = sheet_of([row[:-1] for row in texts])
+    answers = sheet_of([row[1:] for row in texts])
     beside: dict[str, float] = {}
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         if len(context.held.train) and not beside:
             ngram_metrics = ngram.train(
                 context.held.train, context.tokenizer, order=4, begin=(edge(context.tokenizer) or [0])[0]
             )
-            beside.update(_prices(np.concatenate(ngram_metrics.logp(held)), characters, "4-gram "))
+            beside.update(_prices(np.concatenate(ngram_metrics.logp(texts)), characters, "4-gram "))
         logp, _ = judged(model, sheet, answers.ids, answers.attention_mask)
         return Measured({"held-out loss": -float(logp.mean()), **_prices(logp, characters), **beside})
 
-    return ask
+    return measure
 
 
 def _prices(logp: np.ndarray, characters: int, who: str = "") -> dict[str, float]:
@@ -69,28 +69,28 @@ def _prices(logp: np.ndarray, characters: int, who: str = "") -> dict[str, float
 
 def ngram_metrics(context: EvalContext) -> Callable[[NGram], Measured] | None:
     """The same metrics for an n-gram model, and its greedy continuations."""
-    held, characters = rows(context)
+    texts, characters = rows(context)
     first = len(edge(context.tokenizer))
-    if not held:
+    if not texts:
         return None
 
-    def ask(model: NGram) -> Measured:
-        logp = np.concatenate(model.logp(held))
+    def measure(model: NGram) -> Measured:
+        logp = np.concatenate(model.logp(texts))
         lines = []
-        for row in held[:3]:
-            said = [int(piece) for piece in row[: PROMPT + first]]
+        for row in texts[:3]:
+            ids = [int(piece) for piece in row[: PROMPT + first]]
             for _ in range(WRITTEN):
-                said.append(int(model.next(said).argmax()))
-                if said[-1] in edge(context.tokenizer):
+                ids.append(int(model.next(ids).argmax()))
+                if ids[-1] in edge(context.tokenizer):
                     break
             begin = context.tokenizer.decode(row[first : PROMPT + first].tolist())
-            lines.append(f"{begin} →{context.tokenizer.decode(said).removeprefix(begin)}")
+            lines.append(f"{begin} →{context.tokenizer.decode(ids).removeprefix(begin)}")
         return Measured({"held-out loss": -float(logp.mean()), **_prices(logp, characters)}, tuple(lines))
 
-    return ask
+    return measure
 
 
-def repeated(context: EvalContext) -> Ask | None:
+def repeated(context: EvalContext) -> Measure | None:
     """Random tokens, repeated: the second time they can be predicted from the first."""
     known = np.setdiff1d(np.arange(context.tokenizer.vocabulary.size), context.tokenizer.vocabulary.special)
     period = min(PERIOD, (context.length - 1) // 2, len(known))
@@ -104,30 +104,30 @@ def repeated(context: EvalContext) -> Ask | None:
     again = np.zeros(sheet.ids.shape, bool)
     again[:, period + 1 :] = True  # from the first token of the second copy on, the next can be predicted
     row, query = np.nonzero(again)
-    asked = {"induction": Links(row, query, query - period + 1), "same token earlier": Links(row, query, query - period)}
+    questions = {"induction": Links(row, query, query - period + 1), "same token earlier": Links(row, query, query - period)}
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         _, right = judged(model, sheet, ids[:, 1:], again)
-        return Measured({"repeat accuracy": scores.share(right)}, probes=weights_on(model, sheet, asked))
+        return Measured({"repeat accuracy": scores.share(right)}, probes=weights_on(model, sheet, questions))
 
-    return ask
+    return measure
 
 
-def samples(context: EvalContext) -> Ask | None:
+def samples(context: EvalContext) -> Measure | None:
     """How a few held-out texts are continued from their first tokens."""
     first = len(edge(context.tokenizer))
-    held = [row for row in rows(context)[0] if len(row) > PROMPT + first][:3]
-    if not held:
+    texts = [row for row in rows(context)[0] if len(row) > PROMPT + first][:3]
+    if not texts:
         return None
-    prompts = np.stack([row[: PROMPT + first] for row in held])
+    prompts = np.stack([row[: PROMPT + first] for row in texts])
 
-    def ask(model: TransformerModel) -> Measured:
-        said = continued(model, prompts, WRITTEN)
+    def measure(model: TransformerModel) -> Measured:
+        answers = continued(model, prompts, WRITTEN)
         lines = []
-        for prompt, more in zip(prompts, said, strict=True):
+        for prompt, more in zip(prompts, answers, strict=True):
             begin = context.tokenizer.decode(prompt[first:].tolist())
             whole = context.tokenizer.decode([*prompt[first:].tolist(), *more])
             lines.append(f"{begin} →{whole.removeprefix(begin)}")
         return Measured(samples=tuple(lines))
 
-    return ask
+    return measure

@@ -36,9 +36,9 @@ class Links:
         return Links(self.row[here] - rows.start, self.query[here], self.key[here])
 
 
-def links(found: Sequence[tuple[int, int, int]]) -> Links:
+def links(triples: Sequence[tuple[int, int, int]]) -> Links:
     """Links from triples of row, query and key."""
-    columns = np.array(found, np.int64).reshape(-1, 3).T
+    columns = np.array(triples, np.int64).reshape(-1, 3).T
     return Links(*columns)
 
 
@@ -48,27 +48,29 @@ def from_mask(mask: np.ndarray) -> Links:
 
 
 def weights_on(
-    model: TransformerModel, sheet: Sheet, asked: Mapping[str, Links], stream: str = "", target: np.ndarray | None = None
+    model: TransformerModel, sheet: Sheet, questions: Mapping[str, Links], stream: str = "", target: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
     """For every name the mean weight on its links, [layer, head]; a name without links is left out.
 
     `stream` is that of the model unless given. An encoder-decoder also reads `target`, shifted.
     """
-    names = [name for name, link in asked.items() if len(link.row)]
-    each = weights_each(model, sheet, [asked[name] for name in names], stream, target)
-    return {name: (rows.sum(axis=-1) / asked[name].looking).astype(np.float32) for name, rows in zip(names, each, strict=True)}
+    names = [name for name, link in questions.items() if len(link.row)]
+    each = weights_each(model, sheet, [questions[name] for name in names], stream, target)
+    return {
+        name: (rows.sum(axis=-1) / questions[name].looking).astype(np.float32) for name, rows in zip(names, each, strict=True)
+    }
 
 
 @torch.no_grad()
 def weights_each(
-    model: TransformerModel, sheet: Sheet, asked: Sequence[Links], stream: str = "", target: np.ndarray | None = None
+    model: TransformerModel, sheet: Sheet, questions: Sequence[Links], stream: str = "", target: np.ndarray | None = None
 ) -> list[np.ndarray]:
     """The weights on links, added up for every row of the sheet: [layer, head, row] for each of `asked`."""
     stream = stream or model.family
-    total = [np.zeros((*model.streams[stream], len(sheet.ids))) for _ in asked]
+    total = [np.zeros((*model.streams[stream], len(sheet.ids))) for _ in questions]
     for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
-        here = [link.within(rows) for link in asked]
+        here = [link.within(rows) for link in questions]
         with tap.listening(_adder(stream, here, [value[..., rows] for value in total])):
             if target is None:
                 states(model, part)
@@ -77,14 +79,14 @@ def weights_each(
     return total
 
 
-def _adder(stream: str, asked: Sequence[Links], total: Sequence[np.ndarray]) -> Callable[..., None]:
+def _adder(stream: str, questions: Sequence[Links], total: Sequence[np.ndarray]) -> Callable[..., None]:
     """A listener that adds up the weights of one stream on some links, by row."""
 
     def hear(place: TapPlace, where: str, layer: int, values: dict[str, Any]) -> None:
         if place != "attention" or where != stream:
             return
         weights: Tensor = values["weights"]  # [row, head, query, key]
-        for link, sums in zip(asked, total, strict=True):
+        for link, sums in zip(questions, total, strict=True):
             row, query, key = (torch.as_tensor(x, device=weights.device) for x in (link.row, link.query, link.key))
             each = torch.zeros(sums.shape[2], weights.shape[1], dtype=widest(weights.device), device=weights.device)
             each.index_add_(0, row, in_widest(weights[row, :, query, key]))  # [link, head] into [row, head]
@@ -96,12 +98,12 @@ def _adder(stream: str, asked: Sequence[Links], total: Sequence[np.ndarray]) -> 
 @torch.no_grad()
 def heard(model: TransformerModel, stream: str, run: Callable[[], object]) -> list[np.ndarray]:
     """The weights of every layer of a stream while something runs, [row, head, query, key] each."""
-    found: list[np.ndarray] = []
+    weights: list[np.ndarray] = []
 
     def hear(place: TapPlace, where: str, layer: int, values: dict[str, Any]) -> None:
         if place == TapPlace.ATTENTION and where == stream:
-            found.append(values["weights"].float().cpu().numpy())
+            weights.append(values["weights"].float().cpu().numpy())
 
     with tap.listening(hear):
         run()
-    return found
+    return weights

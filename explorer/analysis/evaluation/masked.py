@@ -21,7 +21,7 @@ from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
 
-Ask = Callable[[TransformerModel], Measured]
+Measure = Callable[[TransformerModel], Measured]
 BEST = 3
 
 
@@ -32,13 +32,13 @@ def fitting(tokens: Sequence[Tokens], length: int) -> list[Tokens]:
 
 def as_read(context: EvalContext, salt: int) -> list[Tokens]:
     """The held-out texts in the form of the training texts: in two parts with [SEP] between, where it was trained on pairs."""
-    rng, made = context.rng(salt), []
+    rng, corrupted = context.rng(salt), []
     for text in context.held.texts:
         parts = sentences(text)
         cut = 1 + int(rng.integers(len(parts) - 1)) if len(parts) > 1 else 0
         pair = (" ".join(parts[:cut]), " ".join(parts[cut:])) if cut and context.pairs else (plain(text), None)
-        made.append(context.tokenizer.encode(*pair))
-    return fitting(made, context.length)
+        corrupted.append(context.tokenizer.encode(*pair))
+    return fitting(corrupted, context.length)
 
 
 def _sheet(tokens: Sequence[Tokens], source: np.ndarray | None = None) -> Sheet:
@@ -46,7 +46,7 @@ def _sheet(tokens: Sequence[Tokens], source: np.ndarray | None = None) -> Sheet:
     return sheet if source is None else Sheet(source, sheet.attention_mask, sheet.segments)
 
 
-def masked_accuracy(context: EvalContext) -> Ask | None:
+def masked_accuracy(context: EvalContext) -> Measure | None:
     """Exactly 15 % of the tokens of each text, 80/10/10, whatever the masking rate of training; and separately those that really
     are [MASK].
     """
@@ -54,28 +54,28 @@ def masked_accuracy(context: EvalContext) -> Ask | None:
     if not tokens:
         return None
     rows = rows_from(tokens, context.tokenizer.vocabulary.pad or 0)
-    made = mlm(rows, context.tokenizer.vocabulary, context.rng(2))
-    sheet, covered = _sheet(tokens, made.source.ids), (made.source.action == MASKED)[made.scored]
+    corrupted = mlm(rows, context.tokenizer.vocabulary, context.rng(2))
+    sheet, covered = _sheet(tokens, corrupted.source.ids), (corrupted.source.action == MASKED)[corrupted.scored]
 
-    def ask(model: TransformerModel) -> Measured:
-        logp, right = judged(model, sheet, rows.ids, made.scored)
-        found = {"held-out loss": -float(logp.mean()), "mlm accuracy": scores.share(right)}
-        return Measured({**found, "mlm accuracy, as [MASK]": scores.share(right[covered])})
+    def measure(model: TransformerModel) -> Measured:
+        logp, right = judged(model, sheet, rows.ids, corrupted.scored)
+        figures = {"held-out loss": -float(logp.mean()), "mlm accuracy": scores.share(right)}
+        return Measured({**figures, "mlm accuracy, as [MASK]": scores.share(right[covered])})
 
-    return ask
+    return measure
 
 
-def beside_teacher(context: EvalContext) -> Ask | None:
+def beside_teacher(context: EvalContext) -> Measure | None:
     """The same for the teacher: what share of its accuracy the student reaches."""
-    ask, teacher = masked_accuracy(context), context.held.teacher
-    if ask is None or teacher is None:
+    accuracy_of, teacher = masked_accuracy(context), context.held.teacher
+    if accuracy_of is None or teacher is None:
         return None
     reached: list[float] = []  # by the teacher, which never changes: measured once
 
     def ask_both(model: TransformerModel) -> Measured:
         if not reached:
-            reached.append(ask(teacher).metrics["mlm accuracy"])
-        mine = ask(model).metrics["mlm accuracy"]
+            reached.append(accuracy_of(teacher).metrics["mlm accuracy"])
+        mine = accuracy_of(model).metrics["mlm accuracy"]
         return Measured({"teacher's mlm accuracy": reached[0], "share of its teacher's": mine / reached[0]})
 
     return ask_both
@@ -98,98 +98,98 @@ def content(texts: Sequence[Tokens]) -> list[list[str]]:
 
 
 def _words(text: Tokens) -> list[str]:
-    found = [""] * (max(text.words, default=-1) + 1)
+    words = [""] * (max(text.words, default=-1) + 1)
     for piece, word in zip(text.texts, text.words, strict=True):
         if word >= 0:
-            found[word] += piece.removeprefix("##").strip("·").lower()
-    return found
+            words[word] += piece.removeprefix("##").strip("·").lower()
+    return words
 
 
-def recoverable(context: EvalContext) -> Ask | None:
+def recoverable(context: EvalContext) -> Measure | None:
     """Content words that are visible elsewhere in the text: up to three a text are masked, with all their tokens."""
     rng, tokens = context.rng(3), as_read(context, 1)
-    asked: list[tuple[int, np.ndarray]] = []  # row, the positions of one hidden word
+    questions: list[tuple[int, np.ndarray]] = []  # row, the positions of one hidden word
     for row, words in enumerate(content(tokens)):
         again = [word for word, count in Counter(words).items() if word and count > 1]
         for word in (str(w) for w in rng.permutation(again)[:3]):
             places = [n for n, other in enumerate(words) if other == word]
             number = places[int(rng.integers(len(places)))]
-            asked.append((row, np.flatnonzero(np.array(tokens[row].words) == number)))
-    if not asked:
+            questions.append((row, np.flatnonzero(np.array(tokens[row].words) == number)))
+    if not questions:
         return None
     sheet = _sheet(tokens)
     where = np.zeros(sheet.ids.shape, bool)
     owner = np.full(sheet.ids.shape, -1)
-    for n, (row, hidden_places) in enumerate(asked):
+    for n, (row, hidden_places) in enumerate(questions):
         where[row, hidden_places], owner[row, hidden_places] = True, n
     covered = Sheet(np.where(where, context.tokenizer.vocabulary.mask or 0, sheet.ids), sheet.attention_mask, sheet.segments)
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         _, right = judged(model, covered, sheet.ids, where)
-        wrong = np.bincount(owner[where], weights=~right, minlength=len(asked))
+        wrong = np.bincount(owner[where], weights=~right, minlength=len(questions))
         return Measured({"recoverable accuracy": scores.share(wrong == 0)})
 
-    return ask
+    return measure
 
 
-def next_sentence(context: EvalContext) -> Ask | None:
+def next_sentence(context: EvalContext) -> Measure | None:
     """Does B follow A? Beside it the one-line rule that says yes where A and B share a name."""
     pairs = _pairs(context)
     coded = [(context.tokenizer.encode(a, b), a, b, follows) for a, b, follows in pairs]
-    coded = [one for one in coded if len(one[0]) <= context.length]
+    coded = [pair for pair in coded if len(pair[0]) <= context.length]
     if not coded:
         return None
-    sheet, answers = _sheet([one[0] for one in coded]), np.array([0 if one[3] else 1 for one in coded])
+    sheet, answers = _sheet([pair[0] for pair in coded]), np.array([0 if pair[3] else 1 for pair in coded])
     rule = [bool(set(NAME.findall(a)) & set(NAME.findall(b))) == follows for _, a, b, follows in coded]
 
     @torch.no_grad()
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         if model.module.next_sentence is None:
             return Measured()
-        said = [model.module.next_sentence(states(model, sheet.cut(rows))).argmax(-1) for rows in in_turn(len(answers))]
-        right = torch.cat(said).cpu().numpy() == answers
+        classes = [model.module.next_sentence(states(model, sheet.cut(rows))).argmax(-1) for rows in in_turn(len(answers))]
+        right = torch.cat(classes).cpu().numpy() == answers
         return Measured({"nsp accuracy": scores.share(right), "nsp, shared-name rule": scores.share(rule)})
 
-    return ask
+    return measure
 
 
 def _pairs(context: EvalContext) -> list[tuple[str, str, bool]]:
     """Pairs with plausible wrong second halves from the microworld; from other texts, with another text's last sentences."""
     if context.held.world == "microworld":
-        made = following(context.count, context.held.seed + 1, context.held.split, version=context.held.version)
-        return [(" ".join(pair.first), " ".join(pair.second), pair.follows) for pair in made]
-    rng, found = context.rng(4), []
+        stories = following(context.count, context.held.seed + 1, context.held.split, version=context.held.version)
+        return [(" ".join(pair.first), " ".join(pair.second), pair.follows) for pair in stories]
+    rng, pairs = context.rng(4), []
     parts = [sentences(text) for text in context.held.texts if len(sentences(text)) > 1]
     for n, story in enumerate(parts if len(parts) > 1 else []):
         cut, follows = 1 + int(rng.integers(len(story) - 1)), bool(rng.random() < 0.5)
         other = story if follows else parts[(n + 1 + int(rng.integers(len(parts) - 1))) % len(parts)]
-        found.append((" ".join(story[:cut]), " ".join(other[-(len(story) - cut) :]), follows))
-    return found
+        pairs.append((" ".join(story[:cut]), " ".join(other[-(len(story) - cut) :]), follows))
+    return pairs
 
 
-def samples(context: EvalContext) -> Ask | None:
+def samples(context: EvalContext) -> Measure | None:
     """A few texts with a word masked, and its three most probable tokens."""
     rng, tokens = context.rng(5), as_read(context, 1)
     shown: list[tuple[Tokens, str, str]] = []
     for text, words in zip(tokens, content(tokens), strict=True):
-        one = [n for n, word in enumerate(words) if word and text.words.count(n) == 1]
-        if one and len(shown) < 4:
-            shown.append(_blanked(context, text, one[int(rng.integers(len(one)))]))
+        single = [n for n, word in enumerate(words) if word and text.words.count(n) == 1]
+        if single and len(shown) < 4:
+            shown.append(_blanked(context, text, single[int(rng.integers(len(single)))]))
     if not shown:
         return None
     sheet = _sheet([text for text, _, _ in shown])
     where = sheet.ids == context.tokenizer.vocabulary.mask
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         logp = logp_at(model, sheet, where)
         lines = []
         ids, texts = top_tokens(logp, BEST, context.tokenizer.text_of)
         for row, best, names, (_, line, gold) in zip(logp, ids, texts, shown, strict=True):
-            said = ", ".join(f"{name.strip('·')} {np.exp(row[i]):.2f}" for i, name in zip(best, names, strict=True))
-            lines.append(f"{line} → {said} ({gold})")
+            predictions = ", ".join(f"{name.strip('·')} {np.exp(row[i]):.2f}" for i, name in zip(best, names, strict=True))
+            lines.append(f"{line} → {predictions} ({gold})")
         return Measured(samples=tuple(lines))
 
-    return ask
+    return measure
 
 
 def _blanked(context: EvalContext, text: Tokens, word: int) -> tuple[Tokens, str, str]:

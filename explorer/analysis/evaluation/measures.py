@@ -18,8 +18,10 @@ from explorer.models.model import TrainableModel
 from explorer.models.ngram import NGram
 from explorer.text.tokenizers import Tokenizer
 
-Ask = Callable[[Any], Measured]
-Metric = Callable[[EvalContext], Ask | None]  # prepares questions, and gives what puts them to a model; None: nothing to ask
+Measure = Callable[[Any], Measured]
+Metric = Callable[
+    [EvalContext], Measure | None
+]  # prepares questions, and gives what puts them to a model; None: nothing to measure
 Baseline = Callable[[Tokenizer, Sequence[Any]], Sequence[Any]]  # from the examples of a training to what a rule counts
 COUNTED: tuple[Metric, ...] = (causal.ngram_metrics,)  # what an n-gram model is asked
 ENDLESS = 1 << 30  # an n-gram model reads texts of any length
@@ -33,21 +35,21 @@ class Measurement:
     """
 
     def __init__(self, context: EvalContext, metrics: Iterable[Metric]) -> None:
-        held = replace(context.held, texts=[text for text in context.held.texts if not blank(text)])
-        if not held.texts:
+        held_out = replace(context.held, texts=[text for text in context.held.texts if not blank(text)])
+        if not held_out.texts:
             raise TextError("There is no held-out text to measure on. Give at least one.")
-        made = [prepare(replace(context, held=held)) for prepare in metrics]
-        self.asks: list[Ask] = [ask for ask in made if ask is not None]
+        measures = [prepare(replace(context, held=held_out)) for prepare in metrics]
+        self.measures: list[Measure] = [measure for measure in measures if measure is not None]
 
     @torch.no_grad()
     def __call__(self, model: TrainableModel | NGram) -> Measured:
         """Everything that was found, by name."""
         if isinstance(model, NGram):
-            return merged(ask(model) for ask in self.asks)
+            return merged(measure(model) for measure in self.measures)
         was = model.module.training
         model.module.eval()
         try:
-            return merged(ask(model) for ask in self.asks)
+            return merged(measure(model) for measure in self.measures)
         finally:
             model.module.train(was)
 

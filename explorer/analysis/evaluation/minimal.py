@@ -62,12 +62,12 @@ def translates(model: TransformerModel) -> bool:
 
 def preferences(model: TransformerModel, pairs: Sequence[ContrastPair]) -> np.ndarray:
     """The log-probability of each choice in each text of each pair: [pair, text, choice]."""
-    ask = {"encoder": logp_filled, "decoder": logp_continued, "encoder-decoder": logp_written}.get(model.family)
-    if ask is None or not hasattr(model.module, "head"):
+    logp_of = {"encoder": logp_filled, "decoder": logp_continued, "encoder-decoder": logp_written}.get(model.family)
+    if logp_of is None or not hasattr(model.module, "head"):
         raise ChoiceError(f"{model.name} has no words to choose from, so it cannot be asked. Take a masked or a causal model.")
-    asked = [(pair, which, choice) for pair in pairs for which in (0, 1) for choice in (0, 1)]
+    questions = [(pair, which, choice) for pair in pairs for which in (0, 1) for choice in (0, 1)]
     with during("Comparing the pairs"):
-        return ask(model, asked).reshape(-1, 2, 2)
+        return logp_of(model, questions).reshape(-1, 2, 2)
 
 
 def checked_sheet(model: TransformerModel, rows: Sequence[Sequence[int]]) -> Sheet:
@@ -76,13 +76,13 @@ def checked_sheet(model: TransformerModel, rows: Sequence[Sequence[int]]) -> She
     return sheet_of(rows)
 
 
-def logp_filled(model: TransformerModel, asked: Asked) -> np.ndarray:
+def logp_filled(model: TransformerModel, questions: Asked) -> np.ndarray:
     """Log P of the tokens of a choice when all of them are hidden, each by one mask."""
     mask = model.tokenizer.vocabulary.mask
     if mask is None:
         raise ChoiceError(f"{model.name} has no mask, so it cannot fill a gap in a text. Take a masked model.")
     rows, where, answers = [], [], []
-    for pair, which, choice in asked:
+    for pair, which, choice in questions:
         ids, first, last = choice_in(model, pair, which, choice)
         answers.append(ids[first:last])
         rows.append([*ids[:first], *[mask] * (last - first), *ids[last:]])
@@ -92,22 +92,24 @@ def logp_filled(model: TransformerModel, asked: Asked) -> np.ndarray:
     for row, places in enumerate(where):
         there[row, places] = True
     logp = logp_at(model, sheet, there)
-    found = logp[np.arange(len(logp)), np.concatenate(answers)]
-    return np.add.reduceat(found, np.cumsum([0, *map(len, answers)])[:-1])
+    chosen = logp[np.arange(len(logp)), np.concatenate(answers)]
+    return np.add.reduceat(chosen, np.cumsum([0, *map(len, answers)])[:-1])
 
 
-def logp_continued(model: TransformerModel, asked: Asked) -> np.ndarray:
+def logp_continued(model: TransformerModel, questions: Asked) -> np.ndarray:
     """Log P of the choice and of all that comes after it; what comes before is the same for both choices."""
     ends = edge(model.tokenizer)
-    rows = [[*ends, *model.tokenizer.core.encode(pair.text(n, c), add_special_tokens=False).ids, *ends] for pair, n, c in asked]
+    rows = [
+        [*ends, *model.tokenizer.core.encode(pair.text(n, c), add_special_tokens=False).ids, *ends] for pair, n, c in questions
+    ]
     answers = sheet_of([row[1:] for row in rows])
     logp, _ = judged(model, checked_sheet(model, [row[:-1] for row in rows]), answers.ids, answers.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *(len(row) - 1 for row in rows)])[:-1])
 
 
-def logp_written(model: TransformerModel, asked: Asked) -> np.ndarray:
+def logp_written(model: TransformerModel, questions: Asked) -> np.ndarray:
     """Log P of what should be written: a translation, the whole text, or what a sentinel stands for."""
-    read, write = zip(*(read_and_write(model, *one) for one in asked), strict=True)
+    read, write = zip(*(read_and_write(model, *question) for question in questions), strict=True)
     answers = checked_sheet(model, write)
     logp, _ = judged(model, checked_sheet(model, read), answers.ids, answers.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *map(len, write)])[:-1])

@@ -18,13 +18,13 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn.losses import SUPERVISED_HEAD
 from explorer.records import Tokens
 
-Ask = Callable[[TransformerModel], Measured]
+Measure = Callable[[TransformerModel], Measured]
 MOST = 32
 NAME = "pronoun → antecedent"
 RIGHT, OTHER = "too tired, too wide: right noun", "too tired, too wide: wrong noun"
 
 
-def near(context: EvalContext) -> Ask | None:
+def near(context: EvalContext) -> Measure | None:
     """Patterns without labels: the previous token, and (in an encoder) the same token anywhere before."""
     tokens = [context.tokenizer.encode(plain(text)) for text in context.held.texts[: None if context.thorough else MOST]]
     tokens = [text for text in tokens if 2 < len(text) <= context.length]
@@ -39,52 +39,52 @@ def near(context: EvalContext) -> Ask | None:
     before = {"previous token": from_mask(both & (key == query - 1))}
     earlier = {"same token earlier": from_mask(both & same & (key < query))}
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         return Measured(probes=weights_on(model, sheet, before | (earlier if model.family == "encoder" else {})))
 
-    return ask
+    return measure
 
 
-def meant(context: EvalContext) -> Ask | None:
+def meant(context: EvalContext) -> Measure | None:
     """The weight from a pronoun to every earlier noun or name of its antecedent, in stories with gold labels."""
     if context.held.world != "microworld":
         return None
     tokens: list[Tokens] = []
-    found: list[tuple[int, int, int]] = []
+    triples: list[tuple[int, int, int]] = []
     for story in labelled(
         context.count if context.thorough else MOST, context.held.seed, context.held.split, version=context.held.version
     ):
         text = context.tokenizer.encode(story.text)
         if len(text) <= context.length:
-            found += [(len(tokens), query, key) for query, keys in antecedents(story, text) for key in keys]
+            triples += [(len(tokens), query, key) for query, keys in antecedents(story, text) for key in keys]
             tokens.append(text)
-    if not found:
+    if not triples:
         return None
-    sheet, asked = sheet_of([text.ids for text in tokens]), {NAME: links(found)}
+    sheet, questions = sheet_of([text.ids for text in tokens]), {NAME: links(triples)}
 
-    def ask(model: TransformerModel) -> Measured:
-        return Measured(probes=weights_on(model, sheet, asked))
+    def measure(model: TransformerModel) -> Measured:
+        return Measured(probes=weights_on(model, sheet, questions))
 
-    return ask
+    return measure
 
 
-def decided(context: EvalContext) -> Ask | None:
+def decided(context: EvalContext) -> Measure | None:
     """In *too tired / too wide* pairs: the weight from *it* to the right noun phrase and to the wrong one.
 
     Of the two nouns the one with more weight is the head's answer. *it → the right noun, best head* counts how often the best head
     is right, chosen on every other pair and scored on those between. A causal model is not asked: it reads *it* before the reason.
     """
-    found = _pairs(context)
-    if found is None:
+    pairs = _pairs(context)
+    if pairs is None:
         return None
-    sheet, asked = found
+    sheet, questions = pairs
 
-    def ask(model: TransformerModel) -> Measured:
-        each = np.stack(weights_each(model, sheet, asked))  # [right or wrong, layer, head, text]
+    def measure(model: TransformerModel) -> Measured:
+        each = np.stack(weights_each(model, sheet, questions))  # [right or wrong, layer, head, text]
         metrics = {"it → the right noun, best head": two_way(*each)}
         return Measured(metrics, probes=dict(zip((RIGHT, OTHER), each.mean(axis=-1), strict=True)))
 
-    return ask
+    return measure
 
 
 def _pairs(context: EvalContext) -> tuple[Sheet, tuple[Links, Links]] | None:
@@ -107,19 +107,19 @@ def _pairs(context: EvalContext) -> tuple[Sheet, tuple[Links, Links]] | None:
     return (sheet_of([text.ids for text in tokens]), (links(right), links(wrong))) if tokens else None
 
 
-def taught(context: EvalContext) -> Ask | None:
+def taught(context: EvalContext) -> Measure | None:
     """Of the head that was taught to find antecedents: how often it prefers the right noun phrase, and the weight on both."""
-    found = _pairs(context)
-    if found is None:
+    pairs = _pairs(context)
+    if pairs is None:
         return None
-    sheet, asked = found
+    sheet, questions = pairs
 
-    def ask(model: TransformerModel) -> Measured:
-        right, wrong = (each[-1, SUPERVISED_HEAD] for each in weights_each(model, sheet, asked))
+    def measure(model: TransformerModel) -> Measured:
+        right, wrong = (each[-1, SUPERVISED_HEAD] for each in weights_each(model, sheet, questions))
         metrics = {"it → the right noun, taught head": scores.share(np.where(right == wrong, 0.5, right > wrong))}
         return Measured(metrics | {"weight on it": float(right.mean()), "weight on the other": float(wrong.mean())})
 
-    return ask
+    return measure
 
 
 def phrases_of(text: str, begin: int, nouns: tuple[str, str], tokens: Tokens) -> tuple[int, list[list[int]]]:

@@ -17,11 +17,11 @@ from explorer.corruption.rows import MASKED, Rows, chosen_count, drawn
 from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
 
-Ask = Callable[[TransformerModel], Measured]
+Measure = Callable[[TransformerModel], Measured]
 RATE, SHOWN = 0.15, 4
 
 
-def found(context: EvalContext) -> Ask | None:
+def replaced_tokens(context: EvalContext) -> Measure | None:
     """15 % of the tokens of each text are filled in by the generator: F1 of the discriminator on the replaced tokens.
 
     Beside it the F1 of always saying "replaced", and of a rule: a token is replaced if in training it never occurred beside its left
@@ -35,7 +35,7 @@ def found(context: EvalContext) -> Ask | None:
     hidden = rows.changed(chosen, context.tokenizer.vocabulary.mask, MASKED)
     rule = unmet(context)
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         if model.generator is None:
             return Measured()
         filled, metrics = _filled(model.generator, rows, hidden.ids, chosen, context.rng(9))
@@ -49,7 +49,7 @@ def found(context: EvalContext) -> Ask | None:
         lines = (_line(context, text, filled.ids[n], doubt[n]) for n, text in enumerate(tokens[:SHOWN]))
         return Measured(metrics, tuple(line for line in lines if line))
 
-    return ask
+    return measure
 
 
 def _filled(
@@ -67,24 +67,24 @@ def _filled(
 @torch.no_grad()
 def doubts(model: TransformerModel, sheet: Sheet) -> np.ndarray:
     """What the discriminator says of every token, [row, place]: above 0, that it was replaced."""
-    finds, said = model.module.replaced, np.zeros(sheet.ids.shape)
+    finds, scores = model.module.replaced, np.zeros(sheet.ids.shape)
     assert finds is not None, "only a discriminator is asked"
     for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
-        said[rows, : part.ids.shape[1]] = finds(states(model, part)).float().cpu().numpy()
-    return said
+        scores[rows, : part.ids.shape[1]] = finds(states(model, part)).float().cpu().numpy()
+    return scores
 
 
-def f1(said: np.ndarray, new: np.ndarray) -> float:
+def f1(answers: np.ndarray, new: np.ndarray) -> float:
     """2 · right / (said + new): the harmonic mean of precision and recall; NaN where nothing was replaced."""
-    return 2 * float((said & new).sum()) / float(said.sum() + new.sum()) if new.any() else float("nan")
+    return 2 * float((answers & new).sum()) / float(answers.sum() + new.sum()) if new.any() else float("nan")
 
 
-def _figures(said: np.ndarray, new: np.ndarray) -> dict[str, float]:
+def _figures(answers: np.ndarray, new: np.ndarray) -> dict[str, float]:
     return {
-        "replaced f1": f1(said, new),
-        "replaced precision": scores.share(new[said]),
-        "replaced recall": scores.share(said[new]),
+        "replaced f1": f1(answers, new),
+        "replaced precision": scores.share(new[answers]),
+        "replaced recall": scores.share(answers[new]),
     }
 
 
@@ -105,8 +105,8 @@ def unmet(context: EvalContext) -> Callable[[np.ndarray, np.ndarray], np.ndarray
         both = free[:, :-1] & free[:, 1:]
         known = np.isin(ids[:, :-1] * size + ids[:, 1:], met) & both
         left, right = (np.pad(pairs, ((0, 0), side)) for pairs in (known,) for side in ((1, 0), (0, 1)))
-        asked = np.pad(both, ((0, 0), (1, 0))) | np.pad(both, ((0, 0), (0, 1)))
-        return asked & ~left & ~right
+        judged = np.pad(both, ((0, 0), (1, 0))) | np.pad(both, ((0, 0), (0, 1)))
+        return judged & ~left & ~right
 
     return rule
 
@@ -119,5 +119,5 @@ def _line(context: EvalContext, text: Tokens, filled: np.ndarray, doubt: np.ndar
     inside = (np.array(text.sentences) == text.sentences[int(new.argmax())]) & (np.array(text.words) >= 0)
     reported = np.flatnonzero(inside & (new | (doubt[: len(text)] > 0)))
     names = [context.tokenizer.text_of(int(i)).strip("·") for i in filled]
-    said = (f"{names[n]} {1 / (1 + np.exp(-doubt[n])):.2f} ({text.texts[n].strip('·')})" for n in reported)
-    return f"{context.tokenizer.decode(filled[: len(text)][inside].tolist())} → {', '.join(said)}"
+    words = (f"{names[n]} {1 / (1 + np.exp(-doubt[n])):.2f} ({text.texts[n].strip('·')})" for n in reported)
+    return f"{context.tokenizer.decode(filled[: len(text)][inside].tolist())} → {', '.join(words)}"

@@ -18,7 +18,7 @@ from explorer.decoding.scoring import corpus_bleu
 from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
 
-Ask = Callable[[TransformerModel], Measured]
+Measure = Callable[[TransformerModel], Measured]
 NOISES = ("bart-mask", "bart-delete", "bart-infill", "bart-permute", "bart-rotate")
 BY_NOISE = 200  # so many texts are written out under each noise, for a card
 SHOWN, WRITTEN = 2, 24  # in a run only so many texts are written out: that takes as many steps as they have tokens
@@ -31,154 +31,158 @@ def _noised(context: EvalContext, strategy: str, most: int | None = None) -> tup
     if not fit:
         return [], None, None  # type: ignore[return-value]
     rows = rows_from(fit, context.tokenizer.vocabulary.pad or 0)
-    made = STRATEGIES[strategy](rows, context.tokenizer.vocabulary, context.rng(7))
-    ids = made.source.ids[:, : context.length]  # a mask put in may be one too many
-    return fit, made, Sheet(ids, made.source.attention_mask[:, : context.length], np.zeros_like(ids))
+    corrupted = STRATEGIES[strategy](rows, context.tokenizer.vocabulary, context.rng(7))
+    ids = corrupted.source.ids[:, : context.length]  # a mask put in may be one too many
+    return fit, corrupted, Sheet(ids, corrupted.source.attention_mask[:, : context.length], np.zeros_like(ids))
 
 
-def teacher_forced(context: EvalContext) -> Ask | None:
+def teacher_forced(context: EvalContext) -> Measure | None:
     """The loss and the accuracy per token when the decoder reads the right tokens so far."""
-    fit, made, sheet = _noised(context, context.strategy)
+    fit, corrupted, sheet = _noised(context, context.strategy)
     if not fit:
         return None
-    assert made.target is not None
-    target, scored = made.target, made.scored
+    assert corrupted.target is not None
+    target, scored = corrupted.target, corrupted.scored
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         logp, right = judged(model, sheet, target, scored)
         return Measured({"held-out loss": -float(logp.mean()), "token accuracy": scores.share(right)})
 
-    return ask
+    return measure
 
 
-def copying_cross_attention(context: EvalContext) -> Ask | None:
+def copying_cross_attention(context: EvalContext) -> Measure | None:
     """Where the cross-attention looks on the row that predicts a piece: at that token in the source, or at the mark that hides it."""
-    fit, made, sheet = _noised(context, context.strategy, None if context.thorough else WRITTEN)
-    if not fit or made.target_start is None or made.target is None:
+    fit, corrupted, sheet = _noised(context, context.strategy, None if context.thorough else WRITTEN)
+    if not fit or corrupted.target_start is None or corrupted.target is None:
         return None
-    source = made.source
+    source = corrupted.source
     kept: list[tuple[int, int, int]] = []
     hidden: list[tuple[int, int, int]] = []
     for row in range(len(fit)):
-        decoder_places = {int(place): n for n, place in enumerate(made.target_start[row]) if place >= 0 and made.scored[row, n]}
+        decoder_places = {
+            int(place): n for n, place in enumerate(corrupted.target_start[row]) if place >= 0 and corrupted.scored[row, n]
+        }
         for key in np.flatnonzero(sheet.attention_mask[row]):
             start, count = int(source.start[row, key]), int(source.count[row, key])
-            found = [
+            pairs = [
                 (row, decoder_places[int(p)], int(key))
                 for p in source.order[row, start : start + count]
                 if int(p) in decoder_places
             ]
-            (hidden if source.action[row, key] == MASKED else kept).extend(found)
-    asked = {"source token that is copied": links(kept), "mark that hides the token": links(hidden)}
-    target = made.target
+            (hidden if source.action[row, key] == MASKED else kept).extend(pairs)
+    questions = {"source token that is copied": links(kept), "mark that hides the token": links(hidden)}
+    target = corrupted.target
 
-    def ask(model: TransformerModel) -> Measured:
-        return Measured(probes=weights_on(model, sheet, asked, "cross", target))
+    def measure(model: TransformerModel) -> Measured:
+        return Measured(probes=weights_on(model, sheet, questions, "cross", target))
 
-    return ask
+    return measure
 
 
-def reconstructed(context: EvalContext) -> Ask | None:
+def reconstructed(context: EvalContext) -> Measure | None:
     """Texts written out greedily: exactly right, and BLEU beside the BLEU of the damaged text. For the cards by every noise."""
     most = None if context.thorough else WRITTEN
-    asks = [_written(context, context.strategy, "", most)]
+    measures = [_written(context, context.strategy, "", most)]
     if context.thorough:
-        asks += [_written(context, noise, f", {noise.removeprefix('bart-')}", BY_NOISE) for noise in NOISES]
+        measures += [_written(context, noise, f", {noise.removeprefix('bart-')}", BY_NOISE) for noise in NOISES]
 
-    def ask(model: TransformerModel) -> Measured:
-        parts = [one(model) for one in asks if one is not None]
+    def measure(model: TransformerModel) -> Measured:
+        parts = [measure(model) for measure in measures if measure is not None]
         metrics = {name: value for part in parts for name, value in part.metrics.items()}
         return Measured(metrics, parts[0].samples if parts else ())
 
-    return ask
+    return measure
 
 
-def _written(context: EvalContext, strategy: str, suffix: str, most: int | None) -> Ask | None:
-    fit, made, sheet = _noised(context, strategy, most)
+def _written(context: EvalContext, strategy: str, suffix: str, most: int | None) -> Measure | None:
+    fit, corrupted, sheet = _noised(context, strategy, most)
     if not fit:
         return None
-    assert made.target is not None
-    gold = [_text(context, row[mask]) for row, mask in zip(made.target, made.scored, strict=True)]
+    assert corrupted.target is not None
+    gold = [_text(context, row[mask]) for row, mask in zip(corrupted.target, corrupted.scored, strict=True)]
     left = [_text(context, row[mask]) for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
     sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
-    longest = min(context.length, int(made.scored.sum(axis=1).max()) + 8)
+    longest = min(context.length, int(corrupted.scored.sum(axis=1).max()) + 8)
     beside = {
         f"copying the source, bleu{suffix}": corpus_bleu(left, gold),
         f"copying the source, exact{suffix}": _same(left, gold),
     }
 
-    def ask(model: TransformerModel) -> Measured:
-        said = [_text(context, np.array(row, np.int64)) for row in rewritten(model, sources, longest)]
-        metrics = {f"exact match{suffix}": _same(said, gold), f"bleu{suffix}": corpus_bleu(said, gold), **beside}
-        shown = zip([context.tokenizer.decode(row.tolist(), special=True) for row in sources[:SHOWN]], said, gold, strict=False)
+    def measure(model: TransformerModel) -> Measured:
+        answers = [_text(context, np.array(row, np.int64)) for row in rewritten(model, sources, longest)]
+        metrics = {f"exact match{suffix}": _same(answers, gold), f"bleu{suffix}": corpus_bleu(answers, gold), **beside}
+        shown = zip(
+            [context.tokenizer.decode(row.tolist(), special=True) for row in sources[:SHOWN]], answers, gold, strict=False
+        )
         return Measured(metrics, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
 
-    return ask
+    return measure
 
 
 def _text(context: EvalContext, ids: np.ndarray) -> str:
     return context.tokenizer.decode(ids.tolist()).strip()
 
 
-def _same(found: Sequence[str], gold: Sequence[str]) -> float:
-    return scores.share([mine == theirs for mine, theirs in zip(found, gold, strict=True)])
+def _same(answers: Sequence[str], gold: Sequence[str]) -> float:
+    return scores.share([mine == theirs for mine, theirs in zip(answers, gold, strict=True)])
 
 
-def spans(context: EvalContext) -> Ask | None:
+def spans(context: EvalContext) -> Measure | None:
     """T5's hidden spans, written out greedily: how many are exactly right."""
-    fit, made, sheet = _noised(context, context.strategy, None if context.thorough else 2 * WRITTEN)
+    fit, corrupted, sheet = _noised(context, context.strategy, None if context.thorough else 2 * WRITTEN)
     if not fit:
         return None
-    assert made.target is not None
+    assert corrupted.target is not None
     sentinels, end = set(context.tokenizer.vocabulary.sentinels), context.tokenizer.vocabulary.end
-    targets = [row[mask].tolist() for row, mask in zip(made.target, made.scored, strict=True)]
+    targets = [row[mask].tolist() for row, mask in zip(corrupted.target, corrupted.scored, strict=True)]
     sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
     gold = [after_sentinels([piece for piece in row if piece != end], sentinels) for row in targets]
     longest = min(context.length, max(map(len, targets)) + 8)
 
-    def ask(model: TransformerModel) -> Measured:
-        said = rewritten(model, sources, longest)
-        mine = [after_sentinels(row, sentinels) for row in said]
-        right = [found.get(name) == span for found, spans in zip(mine, gold, strict=True) for name, span in spans.items()]
-        shown = zip(sources[:SHOWN], said, targets, strict=False)
+    def measure(model: TransformerModel) -> Measured:
+        answers = rewritten(model, sources, longest)
+        mine = [after_sentinels(row, sentinels) for row in answers]
+        right = [filled.get(name) == span for filled, spans in zip(mine, gold, strict=True) for name, span in spans.items()]
+        shown = zip(sources[:SHOWN], answers, targets, strict=False)
         spell = context.tokenizer.decode
         lines = [
             f"{spell(a.tolist(), special=True)} → {spell(b, special=True)} ({spell(c, special=True)})" for a, b, c in shown
         ]
         return Measured({"spans exactly right": scores.share(right)}, tuple(lines))
 
-    return ask
+    return measure
 
 
 def after_sentinels(ids: Sequence[int], sentinels: set[int]) -> dict[int, tuple[int, ...]]:
     """What follows each sentinel, up to the next."""
-    found: dict[int, tuple[int, ...]] = {}
+    filled: dict[int, tuple[int, ...]] = {}
     name = -1
     for piece in ids:
         if piece in sentinels:
             name = piece
-            found[name] = ()
+            filled[name] = ()
         elif name >= 0:
-            found[name] += (piece,)
-    return found
+            filled[name] += (piece,)
+    return filled
 
 
-def gap_sentence_f1(context: EvalContext) -> Ask | None:
+def gap_sentence_f1(context: EvalContext) -> Measure | None:
     """PEGASUS's hidden sentences, written out greedily: F1 of their words, beside that of the first sentences that are left."""
-    fit, made, sheet = _noised(context, context.strategy, None if context.thorough else WRITTEN)
+    fit, corrupted, sheet = _noised(context, context.strategy, None if context.thorough else WRITTEN)
     if not fit:
         return None
-    assert made.target is not None
-    gold = [_text(context, row[mask]).split() for row, mask in zip(made.target, made.scored, strict=True)]
+    assert corrupted.target is not None
+    gold = [_text(context, row[mask]).split() for row, mask in zip(corrupted.target, corrupted.scored, strict=True)]
     sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
     first = [_text(context, row).split()[: len(theirs)] for row, theirs in zip(sources, gold, strict=True)]
-    longest = min(context.length, int(made.scored.sum(axis=1).max()) + 8)
+    longest = min(context.length, int(corrupted.scored.sum(axis=1).max()) + 8)
     beside = float(np.mean([scores.overlap(*pair) for pair in zip(first, gold, strict=True)]))
 
-    def ask(model: TransformerModel) -> Measured:
-        said = [_text(context, np.array(row, np.int64)).split() for row in rewritten(model, sources, longest)]
-        found = float(np.mean([scores.overlap(*pair) for pair in zip(said, gold, strict=True)]))
-        lines = [f"{' '.join(a)} ({' '.join(b)})" for a, b in zip(said[:SHOWN], gold, strict=False)]
-        return Measured({"gap sentence F1": found, "as many first words, F1": beside}, tuple(lines))
+    def measure(model: TransformerModel) -> Measured:
+        answers = [_text(context, np.array(row, np.int64)).split() for row in rewritten(model, sources, longest)]
+        f1 = float(np.mean([scores.overlap(*pair) for pair in zip(answers, gold, strict=True)]))
+        lines = [f"{' '.join(a)} ({' '.join(b)})" for a, b in zip(answers[:SHOWN], gold, strict=False)]
+        return Measured({"gap sentence F1": f1, "as many first words, F1": beside}, tuple(lines))
 
-    return ask
+    return measure

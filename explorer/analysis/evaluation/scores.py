@@ -15,7 +15,7 @@ def share(right: np.ndarray | Sequence[bool]) -> float:
     return float(np.mean(right)) if len(right) else float("nan")
 
 
-def overlap(found: Words, gold: Words) -> float:
+def overlap(answer: Words, gold: Words) -> float:
     """F1 of the words of a text, each counted as often as both have it, at any position."""
-    both = sum((Counter(found) & Counter(gold)).values())
-    return 2 * both / (len(found) + len(gold)) if found or gold else 1.0
+    both = sum((Counter(answer) & Counter(gold)).values())
+    return 2 * both / (len(answer) + len(gold)) if answer or gold else 1.0

@@ -30,40 +30,40 @@ def spans(context: EvalContext) -> Callable[[TransformerModel], Measured] | None
     if not tokens:
         return None
     rows = rows_from(tokens, context.tokenizer.vocabulary.pad or 0)
-    made = spanbert(rows, context.tokenizer.vocabulary, context.rng(9))
+    corrupted = spanbert(rows, context.tokenizer.vocabulary, context.rng(9))
     blank = sheet_of([text.ids for text in tokens])
-    sheet, scored = Sheet(made.source.ids, blank.attention_mask, blank.segments), made.scored
+    sheet, scored = Sheet(corrupted.source.ids, blank.attention_mask, blank.segments), corrupted.scored
     answers, place = rows.ids[scored], places_in_spans(scored)
-    under, owner = (made.source.action == MASKED)[scored], np.cumsum(place == 0) - 1
+    under, owner = (corrupted.source.action == MASKED)[scored], np.cumsum(place == 0) - 1
     usual = usual_pieces(context.held.train[:COUNTED], context) if len(context.held.train) else None
 
-    def ask(model: TransformerModel) -> Measured:
+    def measure(model: TransformerModel) -> Measured:
         _, right = judged(model, sheet, rows.ids, scored)
-        wrong, open_ = (np.bincount(owner, weights=~held) for held in (right, under))
-        found = {"mlm accuracy, in spans": scores.share(right)}
-        found["masked spans exactly right"] = scores.share(wrong[open_ == 0] == 0)
+        wrong, open_ = (np.bincount(owner, weights=~flags) for flags in (right, under))
+        figures = {"mlm accuracy, in spans": scores.share(right)}
+        figures["masked spans exactly right"] = scores.share(wrong[open_ == 0] == 0)
         if model.module.span_boundary is not None:
             between = bounded(model, sheet, scored) == answers
-            found |= {"sbo accuracy": scores.share(between), "sbo accuracy, as [MASK]": scores.share(between[under])}
+            figures |= {"sbo accuracy": scores.share(between), "sbo accuracy, as [MASK]": scores.share(between[under])}
         if usual is not None:
-            found["sbo, place in the span only"] = scores.share(usual[place] == answers)
-        return Measured(found)
+            figures["sbo, place in the span only"] = scores.share(usual[place] == answers)
+        return Measured(figures)
 
-    return ask
+    return measure
 
 
 @torch.no_grad()
 def bounded(model: TransformerModel, sheet: Sheet, scored: np.ndarray) -> np.ndarray:
     """The likeliest token at every scored place, in the order of rows and places, from the boundaries of its span."""
-    head, found = model.module.span_boundary, []
+    head, answers = model.module.span_boundary, []
     assert head is not None
     for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
         (there,) = given(model, scored[rows, : part.ids.shape[1]])
         where = there.flatten().nonzero()[:, 0]
-        said = head(states(model, part), there, where, model.module.embeddings.tokens.weight)
-        found.append(said.argmax(-1).cpu().numpy())
-    return np.concatenate(found)
+        scores = head(states(model, part), there, where, model.module.embeddings.tokens.weight)
+        answers.append(scores.argmax(-1).cpu().numpy())
+    return np.concatenate(answers)
 
 
 def places_in_spans(scored: np.ndarray) -> np.ndarray:

@@ -32,11 +32,11 @@ def term_spread(context: EvalContext) -> Callable[[TransformerModel], Measured] 
         return None
     sheet = sheet_of([text.ids for text in texts], [text.segments for text in texts])
 
-    def ask(model: TransformerModel) -> Measured:
-        found = {f"spread of scores, {name}": share for name, share in shares(model, sheet).items()}
-        return Measured({name: float(share.mean()) for name, share in found.items()}, probes=found)
+    def measure(model: TransformerModel) -> Measured:
+        figures = {f"spread of scores, {name}": share for name, share in shares(model, sheet).items()}
+        return Measured({name: float(share.mean()) for name, share in figures.items()}, probes=figures)
 
-    return ask
+    return measure
 
 
 @torch.no_grad()
@@ -60,15 +60,15 @@ def shares(model: TransformerModel, sheet: Sheet) -> dict[str, np.ndarray]:
 
 def _adder(total: dict[str, np.ndarray], shape: tuple[int, int], attention_mask: Tensor) -> Callable[..., None]:
     """A listener that adds up how far every term varies with the sum, by its name."""
-    held: dict[str, Tensor] = {}
+    terms: dict[str, Tensor] = {}
 
     def hear(place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
         if place == TapPlace.TERMS:
-            held.clear()
-            held.update(values["terms"])
+            terms.clear()
+            terms.update(values["terms"])
         elif place == TapPlace.ATTENTION:
             keys = values["k"].repeat_interleave(shape[1] // values["k"].shape[1], dim=1)
-            parts = {CONTENT: values["q"] @ keys.transpose(-1, -2) * values["scale"], **held}
+            parts = {CONTENT: values["q"] @ keys.transpose(-1, -2) * values["scale"], **terms}
             whole = _centred(sum(parts.values(), torch.zeros(())), attention_mask)
             for name, term in parts.items():
                 sums = total.setdefault(name, np.zeros(shape))

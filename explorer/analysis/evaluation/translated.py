@@ -17,25 +17,25 @@ from explorer.microworld.translation import Pair
 from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
 
-Ask = Callable[[TransformerModel], Measured]
+Measure = Callable[[TransformerModel], Measured]
 SHOWN = 4
 
 
-def teacher_forced(context: EvalContext) -> Ask | None:
+def teacher_forced(context: EvalContext) -> Measure | None:
     """The loss and the accuracy per token when the decoder reads the right tokens so far."""
     source, target = _coded(context)
     if not source:
         return None
-    read, said = sheet_of([text.ids for text in source]), sheet_of([text.ids for text in target])
+    read, written = sheet_of([text.ids for text in source]), sheet_of([text.ids for text in target])
 
-    def ask(model: TransformerModel) -> Measured:
-        logp, right = judged(model, read, said.ids, said.attention_mask)
+    def measure(model: TransformerModel) -> Measured:
+        logp, right = judged(model, read, written.ids, written.attention_mask)
         return Measured({"held-out loss": -float(logp.mean()), "token accuracy": scores.share(right)})
 
-    return ask
+    return measure
 
 
-def exact(context: EvalContext) -> Ask | None:
+def exact(context: EvalContext) -> Measure | None:
     """Sentences translated word for word right, BLEU, and a few of them."""
     source, target = _coded(context)
     if not source:
@@ -44,17 +44,17 @@ def exact(context: EvalContext) -> Ask | None:
     gold = [context.tokenizer.decode(text.ids.tolist()) for text in target]
     longest = min(context.length, 2 * max(len(text) for text in target))
 
-    def ask(model: TransformerModel) -> Measured:
-        said = [context.tokenizer.decode(row) for row in rewritten(model, [text.ids for text in source], longest)]
-        right = [mine == theirs for mine, theirs in zip(said, gold, strict=True)]
-        measure = {
+    def measure(model: TransformerModel) -> Measured:
+        answers = [context.tokenizer.decode(row) for row in rewritten(model, [text.ids for text in source], longest)]
+        right = [mine == theirs for mine, theirs in zip(answers, gold, strict=True)]
+        figures = {
             "exact match": scores.share(right),
-            "bleu": corpus_bleu(said, gold),
+            "bleu": corpus_bleu(answers, gold),
         }
-        shown = zip(read[:SHOWN], said, gold, strict=False)
-        return Measured(measure, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
+        shown = zip(read[:SHOWN], answers, gold, strict=False)
+        return Measured(figures, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
 
-    return ask
+    return measure
 
 
 def _coded(context: EvalContext) -> tuple[list[Tokens], list[Tokens]]:
@@ -64,25 +64,25 @@ def _coded(context: EvalContext) -> tuple[list[Tokens], list[Tokens]]:
     return [a for a, _ in fit], [b for _, b in fit]
 
 
-def aligned(context: EvalContext) -> Ask | None:
+def aligned(context: EvalContext) -> Measure | None:
     """Does the head look at the source word that is translated, on the row that predicts the first token of its translation?
 
     The best head is chosen on one half of the sentences and scored on the other; beside it the mean of the heads of the last layer.
     """
     coded = [(context.tokenizer.encode(p.english), context.tokenizer.encode(p.french), p) for p in context.held.gold]
-    coded = [one for one in coded if max(len(one[0]), len(one[1])) <= context.length]
+    coded = [entry for entry in coded if max(len(entry[0]), len(entry[1])) <= context.length]
     if len(coded) < 2:
         return None
-    read, said = sheet_of([one[0].ids for one in coded]), sheet_of([one[1].ids for one in coded])
-    gold = [(n, row, keys) for n, one in enumerate(coded) for row, keys in gold_rows(*one)]
+    read, written = sheet_of([entry[0].ids for entry in coded]), sheet_of([entry[1].ids for entry in coded])
+    gold = [(n, row, keys) for n, entry in enumerate(coded) for row, keys in gold_rows(*entry)]
     mask = np.zeros((len(gold), read.ids.shape[1]), bool)
     for n, (_, _, keys) in enumerate(gold):
         mask[n, keys] = True
     at, rows = np.array([g[0] for g in gold]), np.array([g[1] for g in gold])
-    asked = {"source word that is translated": links([(n, row, key) for n, row, keys in gold for key in keys])}
+    questions = {"source word that is translated": links([(n, row, key) for n, row, keys in gold for key in keys])}
 
-    def ask(model: TransformerModel) -> Measured:
-        weights = _rows(model, read, said, at, rows)  # [layer, asked, head, key]
+    def measure(model: TransformerModel) -> Measured:
+        weights = _rows(model, read, written, at, rows)  # [layer, asked, head, key]
         hit = np.take_along_axis(mask[None, :, None], weights.argmax(axis=-1)[..., None], axis=-1)[
             ..., 0
         ]  # [layer, asked, head]
@@ -93,27 +93,27 @@ def aligned(context: EvalContext) -> Ask | None:
             "alignment": scores.share(hit[best[0], ~first, best[1]]),
             "alignment, mean of last heads": scores.share(mean),
         }
-        return Measured(metrics, probes=weights_on(model, read, asked, "cross", said.ids))
+        return Measured(metrics, probes=weights_on(model, read, questions, "cross", written.ids))
 
-    return ask
+    return measure
 
 
-def _rows(model: TransformerModel, read: Sheet, said: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _rows(model: TransformerModel, read: Sheet, written: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The cross-attention of the rows asked about: [layer, asked, head, key]."""
-    weights = heard(model, "cross", lambda: decoder_states(model, read, given(model, said.ids)[0]))
+    weights = heard(model, "cross", lambda: decoder_states(model, read, given(model, written.ids)[0]))
     return np.stack([layer[at, :, rows] for layer in weights])
 
 
 def gold_rows(source: Tokens, target: Tokens, pair: Pair) -> list[tuple[int, list[int]]]:
     """For every aligned French word: the row that predicts its first token, and the tokens of the English words behind it."""
     english, french = _owners(source, pair.english, pair.english_words), _owners(target, pair.french, pair.french_words)
-    found = []
+    rows = []
     for j in sorted({j for _, j in pair.alignment}):
         words = {i for i, other in pair.alignment if other == j}
         keys = [place for place, word in enumerate(english) if word in words]
         if j in french and keys:
-            found.append((french.index(j), keys))
-    return found
+            rows.append((french.index(j), keys))
+    return rows
 
 
 def _owners(tokens: Tokens, text: str, words: Sequence[str]) -> list[int]:
