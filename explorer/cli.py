@@ -140,8 +140,7 @@ def trace(
         raise ChoiceError(f"{record.model} predicts no tokens, so there is nothing to print. Keep its trace with --out x.npz.")
     read = record.source if record.target is None else record.target
     rows: list[dict[str, Any]] = [
-        # "piece" is the former name of "token", which scripts may read
-        {"token": token, "piece": token, "predicts": dict(zip(texts[:3], (round(float(p), 4) for p in logp[:3]), strict=True))}
+        {"token": token, "predicts": dict(zip(texts[:3], (round(float(p), 4) for p in logp[:3]), strict=True))}
         for token, texts, logp in zip(read.texts, record.top.texts, np.exp(record.top.logp), strict=True)
     ]
     lines = [f"{row['token']:16} {'  '.join(f'{t} {p:.3f}' for t, p in row['predicts'].items())}" for row in rows]
@@ -253,11 +252,14 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= dict(map(_setting, settings or ()))
     options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision}
-    _train(ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, **options), as_json)
+    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, **options)
+    if _trained(run, as_json):
+        summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
+        _say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
 
 
-def _train(run: TrainingRun, as_json: bool) -> None:
-    """Go through a run and print how far it is, in one of its processes."""
+def _trained(run: TrainingRun, as_json: bool) -> bool:
+    """Go through a run, print how far it is, and end here if it is stopped; whether this is the process that reports."""
     from explorer.training.progress import Progress, stopping
 
     progress = Progress(run.plan.steps, run.step, as_json)
@@ -265,8 +267,10 @@ def _train(run: TrainingRun, as_json: bool) -> None:
         for step in run:
             if run.processes.main:
                 progress.say(step)
-    if run.processes.main:
-        _say_end(run, bool(stopped), as_json)
+    if run.processes.main and stopped and run.step < run.plan.steps:
+        sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
+        sys.exit(130)
+    return run.processes.main
 
 
 @cli.command()
@@ -290,7 +294,6 @@ def finetune(  # noqa: PLR0913  one for each choice on the command line
 ) -> None:
     """Teach a pre-trained model a task. Ctrl-C stops it; the same command goes on where it was."""
     import explorer as ex
-    from explorer.training.progress import Progress, stopping
 
     wrong = next(
         (name for name in ("how", "examples", "task") for given in settings or () if given.startswith(f"{name}=")), None
@@ -302,14 +305,8 @@ def finetune(  # noqa: PLR0913  one for each choice on the command line
     place = folder or Path("runs") / f"{Path(model).name}-{named}".replace(" ", "-")
     options: dict[str, Any] = ({} if file is None else {"too_long": "error"}) | dict(map(_setting, settings or ()))
     run = ex.finetune(model, task=chosen, how=how, examples=examples, steps=steps, seed=seed, folder=place, **options)
-    progress = Progress(run.plan.steps, run.step, as_json)
-    with stopping(run.stop) as stopped:
-        for step in run:
-            progress.say(step)
-    if stopped and run.step < run.plan.steps:
-        sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
-        sys.exit(130)
-    _say_finetuned(run, place, as_json)
+    if _trained(run, as_json):
+        _say_finetuned(run, place, as_json)
 
 
 def _say_finetuned(run: FinetuneRun, place: Path, as_json: bool) -> None:
@@ -382,15 +379,6 @@ def _say_measured(name: str, settings: tuple[Any, ...] | None, as_json: bool) ->
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _say_end(run: TrainingRun, stopped: bool, as_json: bool) -> None:
-    """Print where the run is, and what to do with it."""
-    if stopped and run.step < run.plan.steps:
-        sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
-        sys.exit(130)
-    summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
-    _say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
 
 
 def _opened(folder: Path | None) -> str:

@@ -152,7 +152,7 @@ def test_a_decoder_is_given_its_target(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     record = ex.trace(ex.load("bart", device="cpu"), "The dog ran.", target="The dog slept.")
-    assert record.target is not None and [row["piece"] for row in told["rows"]] == list(record.target.texts)
+    assert record.target is not None and [row["token"] for row in told["rows"]] == list(record.target.texts)
     assert record.top is not None
     assert [next(iter(row["predicts"])) for row in told["rows"]] == [texts[0] for texts in record.top.texts]
     wrong = typed("trace", "bert", "The dog ran.", "--target", "It slept.", folder=tmp_path)
