@@ -222,7 +222,7 @@ ENTRIES = (
         losses.replaced_token_detection,
         collate.replaced_tokens,
         strategy="electra",
-        metrics=(replaced.replaced_tokens, *HEADS, probing.decided),
+        metrics=(replaced.replaced_token_scores, *HEADS, probing.decided),
         weigh=by_tokens,
         baseline=as_rows,
         discriminator=True,
