@@ -15,7 +15,7 @@ from explorer.corruption import masking, noises, prediction, sentences, spans
 from explorer.corruption.rows import KEPT, MASKED, REPLACED, SCORED, Corrupted, Rows, rows_of
 from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.models.transformer import TransformerModel
-from explorer.records import Corruption, Vocabulary
+from explorer.records import Vocabulary
 
 PIECES = Vocabulary(500, mask=4, pad=0, cls=2, sep=3, unknown=1, sentinels=tuple(range(400, 500)))
 TEXT = (
@@ -63,7 +63,7 @@ def origins(corrupted: Corrupted, row: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("seed", sample(20, 3))
-def test_kept_pieces_are_the_original_s_and_nothing_is_said_twice(name: str, seed: int) -> None:
+def test_kept_tokens_are_the_original_s_and_nothing_is_said_twice(name: str, seed: int) -> None:
     rows = batch(8, 40, seed)
     corrupted = STRATEGIES[name](rows, PIECES, np.random.default_rng(seed))
     for row in range(8):
@@ -166,7 +166,6 @@ def test_spans_of_spanbert_are_whole_words_with_one_decision_each() -> None:
             lengths += [len(run) for run in runs][:-1]
     likely = 0.2 * 0.8 ** np.arange(10)
     likely /= likely.sum()
-    assert likely @ np.arange(1, 11) == pytest.approx(3.797, abs=1e-3), "the nominal mean of the paper"
     counts = Counter(lengths)
     assert counts[1] / len(lengths) < likely[0] * 1.6 and max(lengths) <= 12 + 10, (
         "lengths above ten come only from spans that touch"
@@ -399,18 +398,10 @@ def test_natural_mistakes_are_met_with_a_word(bert: TransformerModel, options: d
         ex.corrupt(given.pop("text"), given.pop("strategy"), tokenizer=bert.tokenizer, **given)  # type: ignore[arg-type]
 
 
-def test_a_tokenizer_without_the_pieces_is_refused(gpt2: TransformerModel) -> None:
+def test_a_tokenizer_without_the_special_tokens_is_refused(gpt2: TransformerModel) -> None:
     for strategy in ("mlm", "bart-mask", "t5", "sop"):
         with pytest.raises(ex.ExplorerError, match="mask|sentinels|CLS"):
             ex.corrupt(TEXT, strategy, tokenizer=gpt2.tokenizer)
-
-
-def test_a_corruption_survives_the_disk(bert: TransformerModel, tmp_path: object) -> None:
-    corrupted = ex.corrupt(TEXT, "bart", tokenizer=bert.tokenizer, seed=3)
-    again = Corruption.read(corrupted.write(f"{tmp_path}/x.npz"))
-    assert (
-        again.origin == corrupted.origin and again.action == corrupted.action and again.source.texts == corrupted.source.texts
-    )
 
 
 def test_every_piece_that_is_to_change_its_place_does(bert: TransformerModel) -> None:

@@ -111,12 +111,12 @@ def test_a_live_model_is_left_as_it_was_and_one_that_was_opened_serves_several_t
 
 @pytest.mark.parametrize("name", ["OPTForCausalLM", "GPTNeoXForCausalLM", "Gemma2ForCausalLM", "BloomForCausalLM"])
 def test_architectures_without_a_class_of_ours_write_too(name: str) -> None:
-    pieces = support.words()
-    module = tiny(name, max(64, pieces.vocabulary.size))
-    model = ex.load((module, pieces))
+    tokenizer = support.words()
+    module = tiny(name, max(64, tokenizer.vocabulary.size))
+    model = ex.load((module, tokenizer))
     *_, final = ex.decode(model, support.TEXT, max_tokens=TOKENS)
     source = model.tokens(support.TEXT).ids.tolist()
-    prompt = source[:-1] if source[-1] == pieces.vocabulary.last else source
+    prompt = source[:-1] if source[-1] == tokenizer.vocabulary.last else source
     assert without_end(final.ids.tolist(), module) == without_end(generated(module, prompt, None), module)
 
 

@@ -236,7 +236,7 @@ def test_a_falling_share_of_the_replaced_tokens_is_random(bert: TransformerModel
         ex.fit("bert", corpus=TEXTS, tokenizer=bert.tokenizer, random_until=0.5, device="cpu")
 
 
-def test_lots_spread_evenly_draw_each_piece_as_often_as_the_softmax_says() -> None:
+def test_lots_spread_evenly_draw_each_token_as_often_as_the_softmax_says() -> None:
     scores = torch.randn(7, generator=torch.Generator().manual_seed(0)) * 2
     many = 5000
     lots = (torch.arange(many) + 0.5) / many
@@ -269,7 +269,7 @@ def test_no_gradient_of_the_discriminator_reaches_the_generator_but_by_the_embed
     assert not any(name.startswith("generator.") for name in got)
 
 
-def test_the_discriminator_is_told_about_every_real_piece(bert: TransformerModel) -> None:
+def test_the_discriminator_learns_from_every_real_token(bert: TransformerModel) -> None:
     batch = begun(bert).batch(1)
     weights = OBJECTIVES["replaced"].weigh(batch)
     assert weights["rtd"] == batch.attention_mask.sum() and weights[""] == batch.loss_mask.sum()
@@ -326,7 +326,7 @@ def test_f1_is_the_harmonic_mean_and_always_saying_replaced_has_its_formula(
     assert metrics["held-out loss"] > np.log(2)
 
 
-def test_measuring_draws_the_same_pieces_each_time_and_as_the_generator_says(bert: TransformerModel) -> None:
+def test_measuring_draws_the_same_tokens_each_time_and_as_the_generator_says(bert: TransformerModel) -> None:
     electra = model(bert)
     assert measure(electra, "replaced", FRESH).metrics == measure(electra, "replaced", FRESH).metrics
     with torch.no_grad():

@@ -26,13 +26,13 @@ OTHER = "Anna gave the cat some milk."
 
 
 @pytest.fixture(scope="module")
-def pieces() -> Tokenizer:
+def tokenizer() -> Tokenizer:
     return ex.tokenizer("characters", [" ".join(story) for story in stories(300, 1)], size=4000)
 
 
 @pytest.fixture(scope="module")
-def elmo(pieces: Tokenizer) -> ElmoModel:
-    model = ex.build("elmo", tokenizer=pieces, device="cpu", dim=24, hidden=40)
+def elmo(tokenizer: Tokenizer) -> ElmoModel:
+    model = ex.build("elmo", tokenizer=tokenizer, device="cpu", dim=24, hidden=40)
     assert isinstance(model, ElmoModel)
     return model
 
@@ -172,12 +172,12 @@ def test_the_mix_is_the_formula(norm: bool) -> None:
     np.testing.assert_allclose(mix(torch.tensor(h[:, :1, :2], dtype=torch.float32)).detach().numpy(), wanted[:1, :2], atol=1e-5)
 
 
-def test_a_run_learns_resumes_to_the_same_bits_and_opens_again(tmp_path: Path, pieces: Tokenizer) -> None:
+def test_a_run_learns_resumes_to_the_same_bits_and_opens_again(tmp_path: Path, tokenizer: Tokenizer) -> None:
     corpus = [story[:3] for story in stories(100, 1)]
 
     def run(folder: str) -> ex.fit:
         return ex.fit(
-            "elmo", corpus=corpus, held=corpus[:2], tokenizer=pieces, dim=24, hidden=40, steps=9, batch=8, checks=1, snapshots=2,
+            "elmo", corpus=corpus, held=corpus[:2], tokenizer=tokenizer, dim=24, hidden=40, steps=9, batch=8, checks=1, snapshots=2,
             folder=tmp_path / folder, device="cpu", precision="float32", rate=1e-2,
         )  # fmt: skip
 
@@ -218,10 +218,10 @@ def test_perplexities_are_those_of_the_definition(elmo: ElmoModel) -> None:
     assert metrics["4-gram backward perplexity"] == pytest.approx(wanted)
 
 
-def _rows(pieces: Tokenizer, count: int) -> list:
+def _rows(tokenizer: Tokenizer, count: int) -> list:
     from explorer.text.examples import prepared_letters
 
-    return prepared_letters([list(story) for story in stories(count, 1)], pieces)
+    return prepared_letters([list(story) for story in stories(count, 1)], tokenizer)
 
 
 def test_unknown_words_are_still_read(elmo: ElmoModel) -> None:
@@ -251,12 +251,12 @@ def test_unknown_words_are_still_read(elmo: ElmoModel) -> None:
         ({"layers": 0}, "at least 1"),
     ],
 )
-def test_a_shape_that_cannot_be_is_refused(pieces: Tokenizer, settings: dict, message: str) -> None:
+def test_a_shape_that_cannot_be_is_refused(tokenizer: Tokenizer, settings: dict, message: str) -> None:
     with pytest.raises(ChoiceError, match=message):
-        ex.build("elmo", tokenizer=pieces, **settings)
+        ex.build("elmo", tokenizer=tokenizer, **settings)
 
 
-def test_what_an_elmo_does_not_have_is_refused(elmo: ElmoModel, pieces: Tokenizer) -> None:
+def test_what_an_elmo_does_not_have_is_refused(elmo: ElmoModel, tokenizer: Tokenizer) -> None:
     with pytest.raises(ChoiceError, match="characters"):
         ex.build("elmo", tokenizer=ex.tokenizer("words", ["a dog"], size=50))
     with pytest.raises(ChoiceError, match="no Hugging Face class"):

@@ -95,7 +95,7 @@ def test_exhaustive_search_and_enough_beams_find_the_best_text(number: int) -> N
 def diverse(
     table: Table, prompt: list[int], length: int, groups: int, width: int, cost: float
 ) -> list[list[tuple[list[int], float]]]:
-    """Vijayakumar et al. (2016), without end pieces: at each step group g maximises Θ − cost · how often earlier groups said the token."""
+    """Vijayakumar et al. (2016), without end tokens: at each step group g maximises Θ − cost · how often earlier groups said the token."""
     beams: list[list[tuple[list[int], float]]] = [[([], 0.0)] for _ in range(groups)]
     for _ in range(length):
         chosen = np.zeros(table.size)
@@ -272,7 +272,7 @@ def test_the_tree_hangs_together(strategy: str) -> None:
         assert text.total == pytest.approx(float(text.logp.sum()), abs=1e-3)
 
 
-def test_forced_pieces_stand_where_they_were_forced() -> None:
+def test_forced_tokens_are_where_they_were_forced() -> None:
     cat = gpt().tokenizer.encode("cat", special=False).ids.tolist()
     for strategy in ("greedy", "sample", "beam", "contrastive"):
         steps = list(ex.decode(gpt(), "Anna had a", strategy, force={0: "cat", 3: 7}, max_tokens=6))
@@ -378,15 +378,15 @@ def test_blanks_are_filled_as_the_formulas_say(number: int, bert: TransformerMod
         now = ids.copy()
         while (now == v.mask).any():
             left = np.flatnonzero(now == v.mask)
-            said = logp(now)
-            at = left[0] if order == "left" else left[said[left].max(1).argmax()]
-            now[at] = said[at].argmax()
+            logps = logp(now)
+            at = left[0] if order == "left" else left[logps[left].max(1).argmax()]
+            now[at] = logps[at].argmax()
         *_, final = ex.decode((module, bert.tokenizer), ids.tolist(), "fill", order=order)
         assert final.tokens.ids.tolist() == now.tolist()
     now, sure, turns, mask = ids.copy(), np.zeros(14), 3, places
     for turn in range(turns):
-        said = logp(now)
-        now[mask], sure[mask] = said[mask].argmax(1), said[mask].max(1)
+        logps = logp(now)
+        now[mask], sure[mask] = logps[mask].argmax(1), logps[mask].max(1)
         mask = places[np.argsort(sure[places])[: int(len(places) * (turns - turn - 1) / turns)]]
         if turn + 1 < turns:
             now[mask] = v.mask
@@ -414,7 +414,7 @@ def test_beginnings_where_greedy_walks_into_a_trap_are_found() -> None:
     assert set(trapped(record)) == set(np.flatnonzero(record.totals[2] > record.totals[1]).tolist())
 
 
-def test_the_deepest_trap_is_shown_piece_by_piece() -> None:
+def test_the_deepest_trap_is_shown_token_by_token() -> None:
     texts = [" ".join(story) for story in stories(6, 5, "validation")]
     record = contest(gpt(), texts, tokens=12, beams=(5,))
     deepest = trapped(record)[0]

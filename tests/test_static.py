@@ -25,14 +25,14 @@ from explorer.training.objectives import OBJECTIVES
 
 
 @pytest.fixture(scope="module")
-def pieces() -> Tokenizer:
+def tokenizer() -> Tokenizer:
     return ex.tokenizer("words", [" ".join(story) for story in stories(200, 1)], size=4000)
 
 
-def run(what: str, pieces: Tokenizer, folder: Path | None = None, **more: object) -> ex.fit:
+def run(what: str, tokenizer: Tokenizer, folder: Path | None = None, **more: object) -> ex.fit:
     texts = list(stories(60, 1))
     settings = {"dim": 8, "steps": 12, "batch": 16, "checks": 0, "snapshots": 0, "device": "cpu", "precision": "float32"}
-    return ex.fit(what, corpus=texts, held=texts[:1], tokenizer=pieces, folder=folder, **settings | more)
+    return ex.fit(what, corpus=texts, held=texts[:1], tokenizer=tokenizer, folder=folder, **settings | more)
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -48,8 +48,8 @@ def filled(module: torch.nn.Module) -> dict[str, np.ndarray]:
     return {name: value.double().numpy() for name, value in module.state_dict().items()}
 
 
-def test_skip_gram_is_the_paper_s_loss(pieces: Tokenizer) -> None:
-    training = run("word2vec", pieces)
+def test_skip_gram_is_the_paper_s_loss(tokenizer: Tokenizer) -> None:
+    training = run("word2vec", tokenizer)
     weights, batch = filled(training.model.module), training.batch(1)
     losses = OBJECTIVES["skip-gram"].loss(training.model.module, tensors(batch, torch.device("cpu")), 0.0)
     near, others = [], []
@@ -61,8 +61,8 @@ def test_skip_gram_is_the_paper_s_loss(pieces: Tokenizer) -> None:
     assert losses["strangers"].item() == pytest.approx(np.mean(others), rel=1e-5)
 
 
-def test_glove_is_the_paper_s_loss(pieces: Tokenizer) -> None:
-    training = run("glove", pieces)
+def test_glove_is_the_paper_s_loss(tokenizer: Tokenizer) -> None:
+    training = run("glove", tokenizer)
     w, batch = filled(training.model.module), training.batch(1)
     total = []
     for (i,), (j,), (x,) in zip(batch.source, batch.labels, batch.extras["counts"], strict=True):
@@ -161,28 +161,28 @@ def test_strangers_and_thinning_follow_the_published_laws() -> None:
 
 
 @pytest.mark.parametrize("what", ["word2vec", "glove"])
-def test_a_run_learns_resumes_and_opens_again(what: str, pieces: Tokenizer, tmp_path: Path) -> None:
+def test_a_run_learns_resumes_and_opens_again(what: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
     rate = {"rate": 3e-2}
-    steps = list(run(what, pieces, tmp_path / "whole", **rate))
+    steps = list(run(what, tokenizer, tmp_path / "whole", **rate))
     first, last = (sum(steps[n].losses.values()) for n in (0, -1))
     assert last < first
-    broken = run(what, pieces, tmp_path / "broken", **rate)
+    broken = run(what, tokenizer, tmp_path / "broken", **rate)
     for step in broken:
         if step.step == 5:
             broken.stop()
-    assert [step.losses for step in run(what, pieces, tmp_path / "broken", **rate)] == [step.losses for step in steps[5:]]
+    assert [step.losses for step in run(what, tokenizer, tmp_path / "broken", **rate)] == [step.losses for step in steps[5:]]
     opened = ex.load(tmp_path / "whole")
     assert isinstance(opened, StaticModel) and opened.family == "static"
     np.testing.assert_array_equal(opened.vectors, ex.load(tmp_path / "broken").vectors)
 
 
-def test_a_word_has_one_vector_in_every_text(pieces: Tokenizer) -> None:
-    model = ex.build("word2vec", tokenizer=pieces, device="cpu", dim=8)
+def test_a_word_has_one_vector_in_every_text(tokenizer: Tokenizer) -> None:
+    model = ex.build("word2vec", tokenizer=tokenizer, device="cpu", dim=8)
     short, other = (ex.trace(model, text) for text in ("The dog ran.", "Anna has a dog."))
     places = [trace.source.texts.index("dog") for trace in (short, other)]
     first, second = (trace.hidden["static"][0, place] for trace, place in zip((short, other), places, strict=True))
     np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(first, model.vectors[pieces.core.token_to_id("dog")])
+    np.testing.assert_array_equal(first, model.vectors[tokenizer.core.token_to_id("dog")])
     for wrong in (
         lambda: model.logits("The dog"),
         lambda: model.outputs("The dog", target="x"),
@@ -192,12 +192,12 @@ def test_a_word_has_one_vector_in_every_text(pieces: Tokenizer) -> None:
             wrong()
 
 
-def planted(pieces: Tokenizer) -> StaticModel:
+def planted(tokenizer: Tokenizer) -> StaticModel:
     """Vectors in which she − he is one direction, and every word of the rest points somewhere of its own."""
-    model = ex.build("word2vec", tokenizer=pieces, device="cpu", dim=8)
+    model = ex.build("word2vec", tokenizer=tokenizer, device="cpu", dim=8)
     assert isinstance(model, StaticModel)
-    table = torch.randn(pieces.vocabulary.size, 8, generator=torch.Generator().manual_seed(0))
-    numbers = [pieces.core.token_to_id(word) for word in ("he", "she", "him", "her")]
+    table = torch.randn(tokenizer.vocabulary.size, 8, generator=torch.Generator().manual_seed(0))
+    numbers = [tokenizer.core.token_to_id(word) for word in ("he", "she", "him", "her")]
     turn = torch.randn(8, generator=torch.Generator().manual_seed(1))
     table[numbers[1]], table[numbers[3]] = table[numbers[0]] + turn, table[numbers[2]] + turn
     with torch.no_grad():
@@ -205,18 +205,18 @@ def planted(pieces: Tokenizer) -> StaticModel:
     return model
 
 
-def test_neighbours_and_analogies_are_cosines(pieces: Tokenizer) -> None:
-    model = planted(pieces)
+def test_neighbours_and_analogies_are_cosines(tokenizer: Tokenizer) -> None:
+    model = planted(tokenizer)
     table = model.vectors.astype(np.float64)
-    nearest, number = neighbours(model, "dog", top=5), pieces.core.token_to_id("dog")
-    special = set(pieces.vocabulary.special)
+    nearest, number = neighbours(model, "dog", top=5), tokenizer.core.token_to_id("dog")
+    special = set(tokenizer.vocabulary.special)
     cosines = {
         n: table[n] @ table[number] / np.linalg.norm(table[n]) / np.linalg.norm(table[number])
         for n in range(len(table))
         if n != number and n not in special
     }
     best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:5]
-    assert nearest.words == tuple(pieces.text_of(n) for n in best)
+    assert nearest.words == tuple(tokenizer.text_of(n) for n in best)
     np.testing.assert_allclose(nearest.likeness, [cosines[n] for n in best])
     assert not {"he", "she", "him"} & set(analogy(model, "he", "she", "him").words)
     assert {"he", "she", "him"} & set(analogy(model, "he", "she", "him", forbid=False).words)
@@ -224,16 +224,16 @@ def test_neighbours_and_analogies_are_cosines(pieces: Tokenizer) -> None:
         neighbours(model, "yeti")
 
 
-def test_analogies_are_answered_one_by_one_alike(pieces: Tokenizer) -> None:
-    model = planted(pieces)
+def test_analogies_are_answered_one_by_one_alike(tokenizer: Tokenizer) -> None:
+    model = planted(tokenizer)
     from explorer.analysis.word_vectors import unit
 
-    questions = known(EvalContext(EvalData([]), pieces, "", 512))
+    questions = known(EvalContext(EvalData([]), tokenizer, "", 512))
     some = next(iter(questions.values()))[:20]
     for forbid in (True, False):
         wanted = []
         for row in some:
-            a, b, c, d = (pieces.core.id_to_token(int(n)) for n in row)
+            a, b, c, d = (tokenizer.core.id_to_token(int(n)) for n in row)
             wanted.append(analogy(model, a, b, c, top=1, forbid=forbid).words == (d,))
         assert answered(unit(model), some, forbid=forbid).tolist() == wanted
 

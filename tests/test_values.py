@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import get_type_hints
 
@@ -23,8 +23,8 @@ SAMPLES: dict[str, object] = {"str": "a<b>", "int": 2, "float": 0.5, "bool": Tru
 def example(kind: type[Record]) -> Record:
     """A record of this kind with something in every field, not through its own checks."""
     record = object.__new__(kind)
-    hints = get_type_hints(kind)
-    record.__setstate__({name: sample(str(hint)) for name, hint in hints.items() if name in kind.__dataclass_fields__})
+    hints, names = get_type_hints(kind), {field.name for field in fields(kind)}
+    record.__setstate__({name: sample(str(hint)) for name, hint in hints.items() if name in names})
     return record
 
 

@@ -83,15 +83,15 @@ def span_lengths(text: str | Tokens, strategy: str, *, tokenizer: Tokenizer, dra
         raise unknown("strategy with spans", strategy, laws())
     rows, seed = copies(text, tokenizer, draws), check_seed(seed)
     corrupted = applied(strategy, rows, tokenizer, np.random.default_rng(seed), {})
-    lengths = _words_of(rows, corrupted) if "span" in corrupted.labels else _pieces_of(corrupted)
+    lengths = _words_of(rows, corrupted) if "span" in corrupted.labels else _hidden_by_mark(corrupted)
     law = laws()[strategy](int(rows.free[0].sum()))
     size = max(len(law), int(lengths.max(initial=0)) + 1)
     least = 0 if law[0] else 1  # only BART's spans may be empty
     counts = np.bincount(lengths, minlength=size)[least:]
     nominal = np.pad(law, (0, size - len(law)))[least:]
-    unit, pieces = "words" if "span" in corrupted.labels else "pieces", int(rows.free[0].sum())
+    unit, tokens = "words" if "span" in corrupted.labels else "pieces", int(rows.free[0].sum())
     return SpanLengths(
-        strategy, unit, np.arange(least, size), nominal, counts / max(1, counts.sum()), int(counts.sum()), pieces
+        strategy, unit, np.arange(least, size), nominal, counts / max(1, counts.sum()), int(counts.sum()), tokens
     )
 
 
@@ -103,8 +103,8 @@ def _words_of(rows: Rows, corrupted: Corrupted) -> np.ndarray:
     return np.unique(words[:, :2], axis=0, return_counts=True)[1]
 
 
-def _pieces_of(corrupted: Corrupted) -> np.ndarray:
-    """How many tokens stand behind each mark that was put in."""
+def _hidden_by_mark(corrupted: Corrupted) -> np.ndarray:
+    """How many tokens each mark that was put in has replaced."""
     return corrupted.source.count[corrupted.source.attention_mask & np.isin(corrupted.source.action, (MASKED, INSERTED))]
 
 

@@ -98,7 +98,7 @@ def lengths_of_spans() -> tuple[np.ndarray, np.ndarray]:
     return lengths, likely / likely.sum()
 
 
-def spanbert_law(pieces: int) -> np.ndarray:
+def spanbert_law(tokens: int) -> np.ndarray:
     """Geometric, truncated at ten and renormalised: mean 3.8 words."""
     return np.concatenate([[0.0], lengths_of_spans()[1]])
 

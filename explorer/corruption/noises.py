@@ -59,7 +59,7 @@ def infilled(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, rate:
     return rebuilt(rows, ~gone, before, spans, vocabulary.pad or 0)
 
 
-def infill_law(pieces: int, mean: float = 3.0) -> np.ndarray:
+def infill_law(tokens: int, mean: float = 3.0) -> np.ndarray:
     """Poisson with mean 3, zero included; cut where less than a millionth is left."""
     return np.array([exp(-mean) * mean**n / factorial(n) for n in range(15)])
 

@@ -41,7 +41,7 @@ class Rows:
         return replace(self, ids=np.where(where, ids, self.ids), action=np.where(where, action, self.action))
 
     def taken(self, order: np.ndarray) -> Rows:
-        """The same rows with place i holding what stood at order[i]; what is no longer where it was has moved. Before all else."""
+        """The same rows with place i holding what was at order[i]; what is no longer where it was has moved. Before all else."""
         parts = {
             name: np.take_along_axis(getattr(self, name), order, axis=1) for name in ("ids", "words", "sentences", "order")
         }
@@ -79,14 +79,10 @@ def hidden_share(rows: Rows, corrupted: Corrupted) -> np.ndarray:
     Where nothing was, what was moved counts, or what was put in. Beside hiding, moving is not counted.
     """
     source, count = corrupted.source, np.maximum(rows.free.sum(axis=1), 1)
-
-    def pieces(*actions: int) -> np.ndarray:
-        count: np.ndarray = (source.attention_mask & np.isin(source.action, actions)).sum(axis=1)
-        return count
-
     kept, moved = ((source.free & (source.action == action)).sum(axis=1) for action in (KEPT, MOVED))
     gone = rows.free.sum(axis=1) - kept - moved
-    hidden: np.ndarray = np.where(gone > 0, gone, np.where(moved > 0, moved, pieces(INSERTED))) / count
+    inserted = (source.attention_mask & (source.action == INSERTED)).sum(axis=1)
+    hidden: np.ndarray = np.where(gone > 0, gone, np.where(moved > 0, moved, inserted)) / count
     return hidden
 
 
@@ -106,7 +102,7 @@ def packed_left(values: Mapping[str, np.ndarray], keep: np.ndarray, pad: int) ->
 def rebuilt(rows: Rows, keep: np.ndarray, before: np.ndarray, spans: np.ndarray, pad: int) -> Rows:
     """Rows with some places left out and new tokens put in.
 
-    `keep` says which places stay; `before` is the id of a token put in before each place (−1: none), which stands for the
+    `keep` says which places stay; `before` is the id of a token put in before each place (−1: none), in place of the
     next `spans` places. A column more than the rows have lets something be put in at the end.
     """
     count, length = rows.ids.shape

@@ -48,9 +48,9 @@ def gap_positions(rows: Rows, rate: float) -> np.ndarray:
 
 def rouge(ids: np.ndarray, sentences: np.ndarray) -> np.ndarray:
     """ROUGE-1 F1 of each sentence against the rest of its text: shared tokens, each counted as often as both have it."""
-    (pieces, piece), (known, sentence) = (np.unique(x, return_inverse=True) for x in (ids, sentences))
-    shape = len(known), len(pieces)
-    counts = np.bincount(sentence * shape[1] + piece, minlength=shape[0] * shape[1]).reshape(shape)
+    (tokens, token), (known, sentence) = (np.unique(x, return_inverse=True) for x in (ids, sentences))
+    shape = len(known), len(tokens)
+    counts = np.bincount(sentence * shape[1] + token, minlength=shape[0] * shape[1]).reshape(shape)
     shared = np.minimum(counts, counts.sum(axis=0) - counts).sum(axis=1)
     scores: np.ndarray = 2 * shared / len(ids)
     return scores

@@ -65,10 +65,10 @@ def partition(total: np.ndarray, parts: np.ndarray, rng: np.random.Generator) ->
     return np.bincount(key, minlength=len(total) * most).reshape(len(total), most)
 
 
-def t5_law(pieces: int, rate: float = 0.15, mean: float = 3.0) -> np.ndarray:
+def t5_law(tokens: int, rate: float = 0.15, mean: float = 3.0) -> np.ndarray:
     """One part of an even random cut of N hidden tokens into k spans: P(l) = C(N−l−1, k−2) / C(N−1, k−1)."""
-    hidden = int(min(max(np.rint(pieces * rate), 1), max(pieces - 1, 1)))
-    spans = min(max(int(np.rint(hidden / mean)), 1), hidden, max(pieces - hidden, 1))
+    hidden = int(min(max(np.rint(tokens * rate), 1), max(tokens - 1, 1)))
+    spans = min(max(int(np.rint(hidden / mean)), 1), hidden, max(tokens - hidden, 1))
     if spans == 1:
         law: np.ndarray = np.eye(hidden + 1)[hidden]
         return law

@@ -83,7 +83,7 @@ def corruption_record(
     return Corruption(
         strategy=strategy,
         original=original,
-        source=original if same else _pieces(source.ids[0][:length].tolist(), tokenizer, corrupted.labels),
+        source=original if same else _damaged_tokens(source.ids[0][:length].tolist(), tokenizer, corrupted.labels),
         target=target,
         origin=origin,
         action=tuple(ACTIONS[a] for a in action),
@@ -99,7 +99,7 @@ def corruption_record(
     )
 
 
-def _pieces(ids: list[int], tokenizer: Tokenizer, labels: Mapping[str, np.ndarray]) -> Tokens:
+def _damaged_tokens(ids: list[int], tokenizer: Tokenizer, labels: Mapping[str, np.ndarray]) -> Tokens:
     """The tokens that the model reads; of a pair, with its two segments."""
     tokens = tokenizer.tokens(ids)
     if "segments" not in labels:

@@ -1,4 +1,4 @@
-"""What a strategy is: how it changes rows, and everything that is said or asked about it, in one entry."""
+"""What a strategy is: how it changes rows, and everything that a page shows of it, in one entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a text is written once a model is trained: every strategy, over whatever can be asked for the next token.
+"""How a text is written once a model is trained: every strategy, over whatever predicts the next token.
 
 A strategy is a generator `(stepper, prompt, settings)` of `DecodingStep`; the last one holds the answer. It knows no model: a
 `Stepper` may be one of ours, one of Hugging Face's, or a table of numbers.

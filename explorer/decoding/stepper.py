@@ -1,4 +1,4 @@
-"""What every strategy knows of a model: that it can be asked for the next token, for several texts at once."""
+"""What every strategy knows of a model: that it predicts the next token, for several texts at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class State:
 
     `computed` positions were read in the last step for one beam, `reused` lay in the cache. `raw` [beam, vocab] are the scores before
     they became log-probabilities. `cross` [layer, head, beam, source] is where each beam looked, `hidden` [beam, position, dim] the
-    last states of all positions so far; None where nobody asked for them.
+    last states of all positions so far; None where they are not wanted.
     """
 
     computed: int = 0

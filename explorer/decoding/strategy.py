@@ -1,4 +1,4 @@
-"""What a decoding strategy is: a generator of steps, and everything that is said or asked about it, in one entry."""
+"""What a decoding strategy is: a generator of steps, and everything that a page shows of it, in one entry."""
 
 from __future__ import annotations
 
