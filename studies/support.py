@@ -16,8 +16,9 @@ import torch
 from explorer.analysis.trace import trace
 from explorer.errors import ExplorerError
 from explorer.models.folders import data_folder
-from explorer.models.hub.adopting import STAGES, ask, attending, weights_of
+from explorer.models.hub.adopting import STAGES, ask, weights_of
 from explorer.models.hub.architectures import ARCHITECTURES, tiny
+from explorer.models.hub.attending import attending
 from explorer.models.hub.opening import open_pair
 from explorer.records import (
     Block,

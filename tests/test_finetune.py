@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -65,17 +64,6 @@ def test_every_family_learns_answers_and_is_kept(model: str, task: str, tmp_path
     assert isinstance(again, FinetunedModel) and again.output == run.model.output
     assert again.answers(asked) == said
     assert ex.load(f"{tmp_path}/kept").classify(asked[0].text if asked[0].pair is None else (asked[0].text, asked[0].pair))
-
-
-def test_a_folder_with_the_older_word_for_the_activation_still_opens(tmp_path: Path) -> None:
-    run = tuned(examples=8, batch=8, steps=1)
-    list(run)
-    store.write(run.model, tmp_path / "kept")
-    config = tmp_path / "kept" / store.CONFIG
-    described = json.loads(config.read_text("utf-8"))
-    described["output"]["bend"] = described["output"].pop("activation")
-    config.write_text(json.dumps(described), "utf-8")
-    assert store.read(tmp_path / "kept", "kept").output == run.model.output
 
 
 def test_a_pre_trained_model_learns_sentiment() -> None:

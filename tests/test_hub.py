@@ -17,8 +17,8 @@ from conftest import ALL
 import explorer as ex
 from explorer.models import results
 from explorer.models.hub import opening
-from explorer.models.hub.adopting import configs
 from explorer.models.hub.architectures import ARCHITECTURES, tiny
+from explorer.models.hub.attending import FIELD, attending, configs
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import NEVER_TRAINED
 from explorer.models.transformer import TransformerModel
@@ -388,3 +388,14 @@ def test_a_long_text_costs_what_is_said(pieces: Any, monkeypatch: pytest.MonkeyP
     with pytest.raises(ex.ExplorerError, match="Name the layers"):
         ex.trace(model, support.TEXT)
     assert not ex.trace(model, support.TEXT, layers=[]).attention
+
+
+def test_the_private_field_of_transformers_still_chooses_how_a_model_attends(pieces: Any) -> None:
+    module = tiny("BertForPreTraining", 64)
+    message = f"transformers {transformers.__version__} chooses attention in another way than by {FIELD}: mend attending.py"
+    assert hasattr(module.config, FIELD), message
+    before = module.config._attn_implementation
+    for name in ("eager", "sdpa"):
+        with attending(module, name):
+            assert module.config._attn_implementation == name, message
+    assert module.config._attn_implementation == before, message

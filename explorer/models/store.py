@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -79,7 +79,7 @@ def read(folder: Path, name: str, step: int | None = None) -> Model:
         return ngram_files.read(folder, name)
     try:
         shape, preset = config_from(config["architecture"]), str(config["preset"])
-        output = OutputConfig(**_output_options(config["output"])) if "output" in config else None
+        output = OutputConfig(**config["output"]) if "output" in config else None
     except (AttributeError, TypeError, KeyError, ValueError, ExplorerError) as error:
         raise FileError(f"{folder / CONFIG} does not describe a model that this version can build ({error}).") from error
     module = built(shape, weights)
@@ -88,11 +88,6 @@ def read(folder: Path, name: str, step: int | None = None) -> Model:
     fill_weights(module, read_weights(weights), weights)
     body = model_of(name, module.eval(), read_tokenizer(folder), preset)
     return body if output is None else FinetunedModel(body, output)
-
-
-def _output_options(output: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of an output layer under today's names: models that were saved earlier call the activation "bend"."""
-    return {"activation" if name == "bend" else name: value for name, value in output.items()}
 
 
 def built(shape: AnyConfig, weights: Path) -> torch.nn.Module:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
 from explorer.models.hub import module_map
+from explorer.models.hub.attending import attend, attending
 from explorer.models.hub.listening import CROSSING, NAME, Pass, current, register
 from explorer.models.hub.sublayers import Plan, Unclear, plan
 from explorer.nn import tap
@@ -57,8 +58,7 @@ class Adopted:
     def settle(self) -> None:
         """Open a module of our own for good, so that threads can share it without waiting for each other."""
         self.live = False
-        for config in configs(self.module):
-            config._attn_implementation_internal = NAME if self.way == STAGES else "eager"
+        attend(self.module, NAME if self.way == STAGES else "eager")
         module_map.hang(self.places)
 
 
@@ -107,25 +107,6 @@ def _look_inside(found: Adopted) -> None:
 def two_stacks(module: Any) -> bool:
     """Whether this is an encoder with a decoder beside it."""
     return bool(module.config.is_encoder_decoder) and "decoder_input_ids" in inspect.signature(module.forward).parameters
-
-
-def configs(module: nn.Module) -> list[Any]:
-    """Every configuration that a part of the module asks how to attend."""
-    found = {id(part.config): part.config for part in module.modules() if hasattr(part, "config")}
-    return [config for config in found.values() if hasattr(config, "_attn_implementation_internal")]
-
-
-@contextmanager
-def attending(module: nn.Module, name: str) -> Iterator[None]:
-    """While inside, the module attends through the function of this name."""
-    held = [(config, config._attn_implementation_internal) for config in configs(module)]
-    try:
-        for config, _ in held:
-            config._attn_implementation_internal = name
-        yield
-    finally:
-        for config, before in held:
-            config._attn_implementation_internal = before
 
 
 def ask(module: nn.Module, ids: Tensor, reads: Tensor | None = None, **more: Any) -> Any:

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
-from explorer.models.hub.adopting import adopt, ask, configs
+from explorer.models.hub.adopting import adopt, ask
+from explorer.models.hub.attending import attend
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import TrainableModel
 
@@ -122,8 +123,7 @@ def bare_copy(module: Any, seed: int | None) -> Any:
         made = type(module)(config)
     if seed is None:
         made.load_state_dict(module.state_dict())
-    for held in configs(made):
-        held._attn_implementation_internal = "eager"
+    attend(made, "eager")
     return made.to(module.device).base_model
 
 
