@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--stories", type=int, default=5_000)
     given = parser.parse_args()
-    pieces = tokenizers.read(ex.models()["gpt2"].folder / "tokenizer.json")
+    pieces = tokenizers.tokenizer_in(ex.models()["gpt2"].folder / "tokenizer.json")
     known, new = (
         [row.tolist() for row in token_rows((" ".join(story) for story in stories(count, seed)), pieces)]
         for count, seed in ((given.stories, 1), (500, 2))

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import explorer as ex
 from explorer.text import corpora, prepared
 from explorer.text.prepared import PreparedCorpus, corpus, prepare, sentence_starts
-from explorer.text.tokenizers import Tokenizer, read
+from explorer.text.tokenizers import Tokenizer, tokenizer_in
 from explorer.text.toy import toy_stories as stories
 
 STORIES = [" ".join(story) for story in stories(300, 1)]
@@ -143,10 +143,10 @@ def test_a_stopped_preparation_goes_on_to_the_same_bytes(stop: int, tmp_path: Pa
 SCRIPT = """
 import sys
 from explorer.text import prepared
-from explorer.text.tokenizers import read
+from explorer.text.tokenizers import tokenizer_in
 prepared.EVERY, prepared.BATCH = float(sys.argv[4]), 1 << 16
 print("ready", flush=True)
-for step in prepared.prepare(sys.argv[1], read(sys.argv[2]), sys.argv[3]):
+for step in prepared.prepare(sys.argv[1], tokenizer_in(sys.argv[2]), sys.argv[3]):
     pass
 """
 
@@ -226,7 +226,7 @@ def test_two_hundred_megabytes_take_less_than_one_of_memory(tmp_path: Path) -> N
     peak = int(done.stdout.split()[-1]) * 1024
     assert peak < 1_000_000_000 and resource.getpagesize() > 0
     made = PreparedCorpus(tmp_path / "out")
-    assert len(made.ids) > 40_000_000 and read(pieces).decode(made.document(len(made) - 1))
+    assert len(made.ids) > 40_000_000 and tokenizer_in(pieces).decode(made.document(len(made) - 1))
 
 
 class Full:

@@ -46,7 +46,7 @@ def test_the_same_seed_gives_the_same_stories_in_every_process() -> None:
 
 def test_a_story_does_not_depend_on_those_before_it() -> None:
     source = teller("train")
-    assert [source.plan(4, n).told() for n in (17, 3)] == [list(stories(20, 4))[n] for n in (17, 3)]
+    assert [source.plan(4, n).texts() for n in (17, 3)] == [list(stories(20, 4))[n] for n in (17, 3)]
 
 
 def test_seeds_and_splits_differ() -> None:

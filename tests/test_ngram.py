@@ -247,7 +247,7 @@ def test_what_is_written_is_read_back(
 ) -> None:
     for tokenizer in (gpt2.tokenizer, None):
         model = train(split[0], tokenizer, smoothing=smoothing, size=gpt2.tokenizer.vocabulary.size, begin=0, order=3)
-        again = ngram_files.read(ngram_files.write(model, tmp_path / "model", card="# A card\n"), "mine")
+        again = ngram_files.read_ngram(ngram_files.write(model, tmp_path / "model", card="# A card\n"), "mine")
         assert (again.name, again.smoothing, again.order, again.begin) == ("mine", smoothing, 3, 0)
         assert (again.tokenizer is None) == (tokenizer is None)
         assert again.perplexity(split[1]) == model.perplexity(split[1])
@@ -265,10 +265,10 @@ def test_a_reader_meets_no_changed_file(four: NGram, tmp_path: Path) -> None:
     for name, held in twice.items():
         (folder / name).write_bytes(held[: len(held) // 2])
         with pytest.raises(ex.ExplorerError, match=name):
-            ngram_files.read(folder)
+            ngram_files.read_ngram(folder)
         (folder / name).unlink()
         with pytest.raises(ex.ExplorerError, match=r"missing|no n-gram model"):
-            ngram_files.read(folder)
+            ngram_files.read_ngram(folder)
         (folder / name).write_bytes(held)
     config = json.loads(twice["config.json"])
     for wrong in (
@@ -280,7 +280,7 @@ def test_a_reader_meets_no_changed_file(four: NGram, tmp_path: Path) -> None:
     ):
         (folder / "config.json").write_text(json.dumps(config | wrong), "utf-8")
         with pytest.raises(ex.ExplorerError, match="does not describe"):
-            ngram_files.read(folder)
+            ngram_files.read_ngram(folder)
     with pytest.raises(ex.ExplorerError, match="Choose a folder"):
         ngram_files.write(four, folder / "counts.npz")
 

@@ -117,7 +117,7 @@ def test_a_pattern_that_gives_up_is_an_error_of_the_text(tmp_path: Path) -> None
     folder = copied("bert", tmp_path)
     step = {"type": "Split", "pattern": {"Regex": "(x+x+)+y"}, "behavior": "Isolated", "invert": False}
     spoiled(folder / "tokenizer.json", lambda held: held.update(pre_tokenizer=step))
-    tokenizer = tokenizers.read(folder / "tokenizer.json")
+    tokenizer = tokenizers.tokenizer_in(folder / "tokenizer.json")
     assert tokenizer.encode("a dog").texts
     with pytest.raises(TextError, match="gives up"):
         tokenizer.encode("x" * 60)
@@ -126,7 +126,7 @@ def test_a_pattern_that_gives_up_is_an_error_of_the_text(tmp_path: Path) -> None
         lambda held: held.update(normalizer={"type": "Replace", "pattern": {"Regex": "(x+x+)+y"}, "content": "y"}),
     )
     with pytest.raises(TextError, match="gives up"):
-        tokenizers.read(folder / "tokenizer.json").encode("x" * 60)
+        tokenizers.tokenizer_in(folder / "tokenizer.json").encode("x" * 60)
 
 
 @pytest.mark.parametrize("name", sorted(store.models()))

@@ -67,7 +67,7 @@ def test_decoding_gives_the_text_back(bert: TransformerModel, gpt2: TransformerM
 
 @cache
 def shipped_tokenizer(name: str) -> Tokenizer:
-    return tokenizers.read(ex.models()[name].folder / "tokenizer.json")
+    return tokenizers.tokenizer_in(ex.models()[name].folder / "tokenizer.json")
 
 
 @settings(max_examples=1000 if ALL else 150, deadline=None)

@@ -280,7 +280,7 @@ TOYS = {kind: ex.tokenizer(kind, [" ".join(story) for story in stories(300, 1)],
 @pytest.mark.parametrize("kind", CUTS)
 def test_transformers_opens_the_file_and_cuts_the_same(kind: str, tmp_path: Path) -> None:
     theirs = PreTrainedTokenizerFast(tokenizer_file=str(TOYS[kind].save(tmp_path / "tokenizer.json")))
-    again = tokenizers.read(tmp_path / "tokenizer.json")
+    again = tokenizers.tokenizer_in(tmp_path / "tokenizer.json")
     for text in [*FIVE, "", "  two  spaces\nand a line ", "The dog <mask> [MASK] <extra_id_3> </s> ran."]:
         assert theirs(text)["input_ids"] == TOYS[kind].encode(text).ids.tolist()
         assert again.encode(text).ids.tolist() == TOYS[kind].encode(text).ids.tolist()

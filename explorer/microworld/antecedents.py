@@ -9,15 +9,15 @@ from explorer.records import Tokens
 def antecedents(story: Story, text: Tokens) -> list[tuple[int, list[int]]]:
     """For every pronoun for one person or thing: its token, and the tokens of the earlier nouns and names of the same entity."""
     places = places_of(story, text)
-    found = []
+    pairs = []
     for mention in story.mentions:
         if mention.form != "pronoun" or len(mention.entities) != 1 or not places[mention.first]:
             continue
         earlier = [m for m in story.chain(mention.entities[0]) if m.form != "pronoun" and m.last < mention.first]
         keys = sorted({place for m in earlier for word in range(m.first, m.last + 1) for place in places[word]})
         if keys:
-            found.append((places[mention.first][0], keys))
-    return found
+            pairs.append((places[mention.first][0], keys))
+    return pairs
 
 
 def places_of(story: Story, text: Tokens) -> list[list[int]]:

@@ -22,8 +22,8 @@ REASONS = {  # family of reasons: who does it, with what, what is said of the on
     "rests": ("sleeper", "berth", "restless", "uncomfortable"), "cuts": ("cutter", "cutstuff", "blunt", "tough"),
 }  # fmt: skip
 GROUPS = (
-    *((first, second) for first, second, _, _ in REASONS.values()), *((first, said) for first, _, said, _ in REASONS.values()),
-    *((second, said) for _, second, _, said in REASONS.values()),
+    *((first, second) for first, second, _, _ in REASONS.values()), *((first, third) for first, _, third, _ in REASONS.values()),
+    *((second, third) for _, second, _, third in REASONS.values()),
     ("subject", "state"),
 )  # fmt: skip
 LECTURE = (
@@ -49,7 +49,7 @@ def is_apart(first: str, second: str, split: str) -> bool:
 def partners(version: str) -> dict[str, frozenset[str]]:
     """For each word, and its plural, the words that no training sentence of this version holds beside it."""
     words = lexicon(version).classes
-    found: dict[str, set[str]] = defaultdict(set)
+    barred: dict[str, set[str]] = defaultdict(set)
     pairs = [(a, b) for first, second in GROUPS for a in words[first] for b in words[second]]
     spelled = [
         ({a.lemma, getattr(a, "s", a.lemma)}, {b.lemma, getattr(b, "s", b.lemma)})
@@ -58,15 +58,15 @@ def partners(version: str) -> dict[str, frozenset[str]]:
     ]
     spelled += [({a, f"{a}s"}, {b, f"{b}s"}) for a, b in CUES]
     spelled += [
-        ({noun.lemma, getattr(noun, "s", noun.lemma)}, {one, other})
-        for group, one, other in OPPOSITES
+        ({noun.lemma, getattr(noun, "s", noun.lemma)}, {left, other})
+        for group, left, other in OPPOSITES
         for noun in words[group]
-        if not may_train(noun.lemma, one)
+        if not may_train(noun.lemma, left)
     ]
     for firsts, seconds in spelled:
         for first in firsts:
-            found[first] |= seconds
-    return {word: frozenset(others) for word, others in found.items()}
+            barred[first] |= seconds
+    return {word: frozenset(others) for word, others in barred.items()}
 
 
 def may_train(first: str, second: str) -> bool:

@@ -21,18 +21,18 @@ SAMPLE = 2000
 
 def card(count: int = 12_000, version: str = VERSION) -> str:
     """The card of a version as Markdown, from `count` stories of the training split."""
-    told = list(labelled(count, 0, version=version))
+    stories = list(labelled(count, 0, version=version))
     parts = [
         f"# The microworld, version {version}",
         "Children's stories made from a seed, with gold labels: `python -m explorer.microworld` prints this card again.",
         f"SHA-256 of the first 1,000 training stories of seed 0: `{statistics.fingerprint(version=version)}`",
         f"{len(scripts(version))} story types, {len(lexicon(version).classes)} classes of words. "
         "Words in `words/`, story types in `scripts/`.",
-        table("Size", statistics.size([story.sentences for story in told])),
-        table("Form", form(told, version)),
-        table("Grammar", statistics.grammar(told)),
-        table("Names", statistics.names(told)),
-        *(table(f"Labels: {name}", dict(counts.most_common(45))) for name, counts in statistics.labels(told).items()),
+        table("Size", statistics.size([story.sentences for story in stories])),
+        table("Form", form(stories, version)),
+        table("Grammar", statistics.grammar(stories)),
+        table("Names", statistics.names(stories)),
+        *(table(f"Labels: {name}", dict(counts.most_common(45))) for name, counts in statistics.labels(stories).items()),
         table("Splits", splits(version)),
         table("Classifiers that should fail", giveaways(version)),
         table("Speed on the machine that wrote this card, tokens a second on one core", speed(version)),
@@ -61,13 +61,13 @@ it; and none is in one of their frames. `explorer/microworld/apart.py` has the l
 beside short texts about what is rare in them: reasons, families, questions with answers, opposites, senses, who did what."""
 
 
-def form(told: list[Story], version: str) -> dict[str, float]:
+def form(stories: list[Story], version: str) -> dict[str, float]:
     """How often sentences are the same but for their slots, beside the first version where this is another."""
-    found = statistics.skeletons(told)
+    figures = statistics.skeletons(stories)
     if version != VERSION:
-        before = statistics.skeletons(list(labelled(len(told), 0)))
-        found |= {f"{name}, version {VERSION}": value for name, value in before.items()}
-    return found
+        before = statistics.skeletons(list(labelled(len(stories), 0)))
+        figures |= {f"{name}, version {VERSION}": value for name, value in before.items()}
+    return figures
 
 
 def table(title: str, figures: Mapping[str, float]) -> str:
@@ -80,18 +80,18 @@ def table(title: str, figures: Mapping[str, float]) -> str:
 
 def splits(version: str, count: int = 3000) -> dict[str, float]:
     """How the splits differ: in facts and in words."""
-    found: dict[str, float] = {}
-    told = {split: list(labelled(count, 0, split, version=version)) for split in SPLITS}
-    facts = {split: {fact for story in told[split] for fact in story.facts} for split in SPLITS}
-    words = {split: {word.text.lower() for story in told[split] for word in story.words} for split in SPLITS}
+    figures: dict[str, float] = {}
+    stories = {split: list(labelled(count, 0, split, version=version)) for split in SPLITS}
+    facts = {split: {fact for story in stories[split] for fact in story.facts} for split in SPLITS}
+    words = {split: {word.text.lower() for story in stories[split] for word in story.words} for split in SPLITS}
     for split in SPLITS:
-        found[f"{split}: different facts in {count} stories"] = len(facts[split])
-        found[f"{split}: word types in {count} stories"] = len(words[split])
+        figures[f"{split}: different facts in {count} stories"] = len(facts[split])
+        figures[f"{split}: word types in {count} stories"] = len(words[split])
         if split != "train":
-            found[f"{split}: facts that are in train as well"] = len(facts[split] & facts["train"])
-    held = {word.name.lower() for group in lexicon(version).held.values() for word in group}
-    found["words that occur in the test only"] = len(held)
-    return found
+            figures[f"{split}: facts that are in train as well"] = len(facts[split] & facts["train"])
+    held_out = {word.name.lower() for group in lexicon(version).held.values() for word in group}
+    figures["words that occur in the test only"] = len(held_out)
+    return figures
 
 
 def giveaways(version: str, count: int = 4000) -> dict[str, float]:
@@ -120,7 +120,7 @@ def sentence_giveaways(count: int) -> dict[str, float]:
 
 def speed(version: str, count: int = 4000) -> dict[str, float]:
     """Tokens a second, of plain and of labelled stories, once the templates are compiled."""
-    found = {}
+    figures = {}
     makers: dict[str, Callable[[int, int], object]] = {
         "plain": lambda n, seed: list(stories(n, seed, version=version)),
         "labelled": lambda n, seed: list(labelled(n, seed, version=version)),
@@ -130,8 +130,8 @@ def speed(version: str, count: int = 4000) -> dict[str, float]:
         make(count, 1)
         start = time.perf_counter()
         make(count, 1)
-        found[name] = tokens / (time.perf_counter() - start) // 1000 * 1000
-    return found
+        figures[name] = tokens / (time.perf_counter() - start) // 1000 * 1000
+    return figures
 
 
 def write(folder: Path, version: str = VERSION) -> None:

@@ -71,13 +71,13 @@ class Casting:
         """A cast in which the story's fact belongs to this split; in training the combinations that are kept apart do as well."""
         kept = (fact, *apart) if self.split == "train" else (fact,)
         for _ in range(2000):
-            found: Cast = {}
+            players: Cast = {}
             for key, kind in spec:
-                found[key] = self.one(kind, found, draw)
-            if all(self._fits(found, one) for one in kept):
+                players[key] = self.cast_one(kind, players, draw)
+            if all(self._fits(players, condition) for condition in kept):
                 for key, kind in ALWAYS:
-                    found[key] = self.one(kind, found, draw)
-                return found
+                    players[key] = self.cast_one(kind, players, draw)
+                return players
         raise TextError(f"No cast of {spec} has a combination {fact} that is kept for {self.split}. Add words to its classes.")
 
     def _fits(self, cast: Cast, fact: tuple[str, ...]) -> bool:
@@ -86,7 +86,7 @@ class Casting:
         first, second = (meant(cast, key) for key in fact)
         return first.lemma != second.lemma and place(first.lemma, second.lemma) in self.allowed
 
-    def one(self, kind: str, cast: Cast, draw: Draw) -> Any:
+    def cast_one(self, kind: str, cast: Cast, draw: Draw) -> Any:
         """One member of the cast, different from those who are there."""
         if kind in ("person", "adult", "child"):
             return self._person(kind, cast, draw)
@@ -104,7 +104,7 @@ class Casting:
         return self.words.plurals[id(word)] if several else word
 
     def _person(self, kind: str, cast: Cast, draw: Draw) -> Person:
-        others = [one for one in cast.values() if isinstance(one, Person)]
+        others = [person for person in cast.values() if isinstance(person, Person)]
         woman = draw() < 0.5
         if others and draw() < SAME_GENDER:
             woman = others[-1].woman
@@ -113,5 +113,5 @@ class Casting:
         kins = self.classes["kinwoman" if woman else "kinman"]
         while True:
             name, job = names[int(draw() * len(names))], jobs[int(draw() * len(jobs))]
-            if all(one.name != name.name and one.job.lemma != job.lemma for one in others):
+            if all(person.name != name.name and person.job.lemma != job.lemma for person in others):
                 return Person(name, woman, job, kins[int(draw() * len(kins))])  # type: ignore[arg-type]

@@ -47,14 +47,14 @@ def uses(
     ('bank', 'bank')
     """
     many = check_whole("count", count, 0, MOST)
-    found: list[tuple[str, int, str]] = []
+    excerpts: list[tuple[str, int, str]] = []
     plain: list[tuple[str, int, str]] = []
     for story in labelled(check_whole("among", among, 0, MOST), seed, split, version=version):
-        if len(found) >= many:
+        if len(excerpts) >= many:
             break
         for use in _uses_in(story, word):
-            (found if use[2] else plain).append(use)
-    return (found or plain)[:many]
+            (excerpts if use[2] else plain).append(use)
+    return (excerpts or plain)[:many]
 
 
 @checked
@@ -73,10 +73,10 @@ def sentences_in(language: str, count: int, seed: int, split: str = "train") -> 
 
 def _uses_in(story: Story, word: str) -> list[tuple[str, int, str]]:
     """The uses of a word in one story, with a gold sense of this word or without any."""
-    made, begin = [], 0
+    uses, begin = [], 0
     for number, sentence in enumerate(story.sentences):
         for label in story.words:
             if label.sentence == number and label.text == word and label.sense.partition(".")[0] in ("", word):
-                made.append((sentence, label.start - begin, label.sense))
+                uses.append((sentence, label.start - begin, label.sense))
         begin += len(sentence) + 1
-    return made
+    return uses

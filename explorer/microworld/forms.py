@@ -53,5 +53,5 @@ def ing(verb: str) -> str:
 def _doubled(verb: str) -> str:
     """The last letter twice after one short vowel: stop, stopp(ed); but not in *listen* or *show*."""
     short = len(verb) > 2 and verb[-1] not in "aeiouwxy" and verb[-2] in VOWELS and verb[-3] not in VOWELS
-    one = sum(letter in VOWELS for letter in verb) == 1
-    return verb + verb[-1] if short and (one or verb in ("forget", "begin", "admit", "travel", "cancel")) else verb
+    single = sum(letter in VOWELS for letter in verb) == 1
+    return verb + verb[-1] if short and (single or verb in ("forget", "begin", "admit", "travel", "cancel")) else verb

@@ -45,8 +45,8 @@ def bag_of_words(texts: Sequence[str], labels: Sequence[int], *, share: float = 
             counts[word] = counts.get(word, 0) + 1
     known = {word: n for n, word in enumerate(sorted(w for w, c in counts.items() if c > 2))}
     gold = np.array(labels)
-    found = classify(bag(texts[:cut], known), gold[:cut], bag(texts[cut:], known))
-    return float((found == gold[cut:]).mean())
+    guesses = classify(bag(texts[:cut], known), gold[:cut], bag(texts[cut:], known))
+    return float((guesses == gold[cut:]).mean())
 
 
 def marked(text: str) -> str:

@@ -40,18 +40,18 @@ def labelled(count: int, seed: int, split: str = "train", *, version: str = VERS
 
 def label(plan: StoryPlan) -> Story:
     """One planned story with its labels."""
-    told = plan.told()
+    sentences = plan.texts()
     page = Page([], [], [])
     for number, sentence in enumerate(plan.sentences):
-        _sentence(plan, page, number, sentence, told[number])
+        _sentence(plan, page, number, sentence, sentences[number])
     fact = tuple(meant(plan.cast, key).lemma for key in plan.script.fact)
     return Story(
-        plan.script.name, plan.script.topic, plan.branch, plan.tense, tuple(told), tuple(s.feeling for s in plan.sentences),
+        plan.script.name, plan.script.topic, plan.branch, plan.tense, tuple(sentences), tuple(s.feeling for s in plan.sentences),
         tuple(page.words), tuple(page.mentions), tuple(page.roles), ((fact[0], fact[1]),) if fact else (),
     )  # fmt: skip
 
 
-def _sentence(plan: StoryPlan, page: Page, number: int, sentence: Sentence, told: str) -> None:
+def _sentence(plan: StoryPlan, page: Page, number: int, sentence: Sentence, sentence_text: str) -> None:
     at, start = 0, page.cursor
     word_of: list[int] = []
     mention_of: dict[int, int] = {}
@@ -59,7 +59,7 @@ def _sentence(plan: StoryPlan, page: Page, number: int, sentence: Sentence, told
         first = len(page.words)
         word_of.append(first)
         for text, pos, sense in _spelled(plan, item):
-            at = told.index(text, at)
+            at = sentence_text.index(text, at)
             page.words.append(
                 Label(text, start + at, start + at + len(text), number, pos, sense, _number(plan, item), item.slot)
             )
@@ -70,7 +70,7 @@ def _sentence(plan: StoryPlan, page: Page, number: int, sentence: Sentence, told
     for verb, item_number, name in sentence.roles:
         if item_number in mention_of:
             page.roles.append(Role(word_of[verb], mention_of[item_number], name))
-    page.cursor += len(told) + 1
+    page.cursor += len(sentence_text) + 1
 
 
 def _owner(plan: StoryPlan, item: Item) -> tuple[object, str]:
@@ -87,9 +87,9 @@ def _spelled(plan: StoryPlan, item: Item) -> list[tuple[str, str, str]]:
     if "[" in attr:
         tense, _, lemma = attr.rstrip("]").partition("[")
         return [(getattr(owner, tense)[lemma], item.pos, item.sense)]
-    found = owner.tokens(attr)  # type: ignore[attr-defined]
+    tokens = owner.tokens(attr)  # type: ignore[attr-defined]
     sense = getattr(owner, "sense", "") if attr not in ("it", "them", "its", "cap_it", "cap_its") else ""
-    return [(text, pos, sense if pos != "DET" else "") for text, pos in found]
+    return [(text, pos, sense if pos != "DET" else "") for text, pos in tokens]
 
 
 def _number(plan: StoryPlan, item: Item) -> str:

@@ -98,11 +98,11 @@ class Lexicon:
         early = ("verbs", "closed")  # a function word that is a noun as well counts as a function word
         files = list(of.files(folder))
         for stem in early:
-            for path in (one for one in files if one.stem == stem):
+            for path in (file for file in files if file.stem == stem):
                 self._read(path)
-        for path in (one for one in files if one.stem not in (*early, "facts")):
+        for path in (file for file in files if file.stem not in (*early, "facts")):
             self._read(path)
-        for path in (one for one in files if one.stem == "facts"):
+        for path in (file for file in files if file.stem == "facts"):
             self._read_facts(path)
         self.tables = {
             (number, tense): Agreeing({lemma: getattr(verb, form) for lemma, verb in self.verbs.items()})
@@ -126,7 +126,7 @@ class Lexicon:
                     self._add(name, pos, options, entry)
 
     def _add(self, name: str, pos: str, options: list[str], entry: str) -> None:
-        held, entry = entry.startswith("*"), entry.lstrip("*")
+        held_out, entry = entry.startswith("*"), entry.lstrip("*")
         if "#" in entry:
             self.senses[entry.partition("/")[0]] = pos
         text, _, several = entry.partition("/")
@@ -140,7 +140,7 @@ class Lexicon:
             if pos == "NOUN":
                 self.nouns.setdefault(word.lemma, word)
         for group in (name, *(o for o in options if ":" not in o and o != "mass")):
-            (self.held if held else self.classes).setdefault(group, []).append(word)
+            (self.held if held_out else self.classes).setdefault(group, []).append(word)
 
     def _read_facts(self, path: Path) -> None:
         table: dict[str, Word | Verb] = {}
@@ -156,9 +156,9 @@ class Lexicon:
                 table[subject] = Verb(target)
                 continue
             kind = "place" if group == "workplaces" else "thing"
-            found = self.nouns.setdefault(spelled, Word(target, "NOUN", kind=kind))
-            table[subject] = found
-            self.classes.setdefault(group, []).append(found)
+            noun = self.nouns.setdefault(spelled, Word(target, "NOUN", kind=kind))
+            table[subject] = noun
+            self.classes.setdefault(group, []).append(noun)
 
     def _finish(self) -> None:
         for name, options in (*self.classes.items(), *self.held.items()):
@@ -204,13 +204,13 @@ class Lexicon:
         """The classes as one split may draw from them: held-out words only in the test, where they make a good quarter."""
         if split not in SPLITS:
             raise unknown("split", split, SPLITS)
-        found = {}
+        by_group = {}
         for name, words in self.classes.items():
             weighted = words * OFTEN.get(name, 1) + self.classes.get(f"rare{name}", [])
-            held = [*self.held.get(name, []), *self.held.get(f"rare{name}", [])]
-            times = max(1, round(len(weighted) / (3 * len(held)))) if held and split == "test" else 0
-            found[name] = weighted + held * times
-        return found
+            held_out = [*self.held.get(name, []), *self.held.get(f"rare{name}", [])]
+            times = max(1, round(len(weighted) / (3 * len(held_out)))) if held_out and split == "test" else 0
+            by_group[name] = weighted + held_out * times
+        return by_group
 
 
 def lines(path: Path) -> Iterator[str]:

@@ -60,8 +60,8 @@ class Parser:
                 self._word(word, sense or "", pos or "")
             else:
                 self._mark(mark)
-        found = tuple(roles(self.items, self.words.participles))
-        return Sentence("".join(self.out), tuple(self.draws), tuple(self.items), feeling, found)
+        parsed = tuple(roles(self.items, self.words.participles))
+        return Sentence("".join(self.out), tuple(self.draws), tuple(self.items), feeling, parsed)
 
     def _mark(self, mark: str) -> None:
         opens = mark == '"' and (not self.out or self.out[-1] == " ")
@@ -70,10 +70,10 @@ class Parser:
         self.items.append(Item(mark, "PUNCT"))
 
     def _word(self, word: str, sense: str, pos: str) -> None:
-        found = pos or self._after_to(word) or self.words.part_of_speech(word, sense) or "X"
+        tag = pos or self._after_to(word) or self.words.part_of_speech(word, sense) or "X"
         text = self._cap(word)
         self.out.append(text)
-        self.items.append(Item(text, found, self.words.sense(word, sense)))
+        self.items.append(Item(text, tag, self.words.sense(word, sense)))
 
     def _after_to(self, word: str) -> str:
         """After *to* or an auxiliary a word that can be a verb is one: *to open*, *could help*."""
@@ -122,10 +122,10 @@ class Parser:
         return f"{owner}.{attr}" if owner else attr
 
     def _verb(self, verb: str) -> None:
-        found = VERB.match(verb)
-        if found is None:
+        match = VERB.match(verb)
+        if match is None:
             raise TextError(f"<{verb}> is no verb of a story. Write <go>, <go+>, <go@k>, <go!> or <=class>.")
-        drawn, lemma, sense, now, many, owner = found.groups()
+        drawn, lemma, sense, now, many, owner = match.groups()
         tense = "present" if now else self.tense
         number = owner or ("pl" if many else "sg")
         form = {"pastsg": "past", "pastpl": "past_plural", "presentsg": "present", "presentpl": "plural"}.get(
@@ -164,7 +164,7 @@ class Line:
         self.count = 1
         for part in self.parts:
             self.count *= len(part)
-        self.made: dict[tuple[str, int], tuple[Sentence, ...]] = {}
+        self.forms: dict[tuple[str, int], tuple[Sentence, ...]] = {}
 
     def spell(self, choice: int) -> str:
         """The text of one of its `count` choices."""

@@ -16,17 +16,17 @@ GENDER = (
 def relations() -> dict[str, tuple[tuple[str, str], ...]]:
     """Each relation with its pairs: he and she, walk and walked, dog and dogs, and the facts of the world, such as who eats what."""
     words = lexicon()
-    found = {
+    triples = {
         "gender": GENDER,
         "past": _different((verb.base, verb.past) for verb in words.verbs.values()),
         "third person": _different((verb.base, verb.present) for verb in words.verbs.values()),
         "plural": _different((word.lemma, word.s) for word in words.nouns.values() if not word.mass),
     }
     for relation, table in words.facts.items():
-        found[relation] = _different(
+        triples[relation] = _different(
             (subject, word.lemma if isinstance(word, Word) else word.past) for subject, word in table.items()
         )
-    return found
+    return triples
 
 
 def _different(pairs: object) -> tuple[tuple[str, str], ...]:

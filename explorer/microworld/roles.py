@@ -42,7 +42,7 @@ Found = list[tuple[int, int, str]]  # verb item, mention item, role
 
 def roles(items: Sequence[Item], participles: Mapping[str, str]) -> Found:
     """For every finite verb of a sentence, the items that take part and how."""
-    found: Found = []
+    triples: Found = []
     before: list[int] = []
     verbs = [n for n, item in enumerate(items) if item.lemma]
     for n, verb in enumerate(verbs):
@@ -59,9 +59,9 @@ def roles(items: Sequence[Item], participles: Mapping[str, str]) -> Found:
         before = before if _joined(items, verb) and before else _subjects(items, verb)
         if not before and lemma in BARE:  # in the town there lived a baker
             after = [(item, "theme" if name == "patient" else name) for item, name in after]
-        found += [(event, subject, role) for subject in before]
-        found += [(event, item, name) for item, name in after]
-    return _once(items, found)
+        triples += [(event, subject, role) for subject in before]
+        triples += [(event, item, name) for item, name in after]
+    return _once(items, triples)
 
 
 def _joined(items: Sequence[Item], verb: int) -> bool:
@@ -72,10 +72,10 @@ def _joined(items: Sequence[Item], verb: int) -> bool:
     return items[n].text in ("and", "or", "but")
 
 
-def _once(items: Sequence[Item], found: Found) -> Found:
+def _once(items: Sequence[Item], triples: Found) -> Found:
     """Each participant of an event once: `Anna, the baker,` is one."""
     kept: dict[tuple[int, tuple[str, ...]], tuple[int, int, str]] = {}
-    for verb, item, name in found:
+    for verb, item, name in triples:
         kept.setdefault((verb, items[item].who), (verb, item, name))
     return list(kept.values())
 
@@ -128,7 +128,7 @@ def _meant(item: Item) -> bool:
 
 
 def _subjects(items: Sequence[Item], verb: int) -> list[int]:
-    found: list[int] = []
+    subjects: list[int] = []
     n = verb - 1
     while n >= 0:
         word = items[n].text.lower()
@@ -137,9 +137,9 @@ def _subjects(items: Sequence[Item], verb: int) -> list[int]:
         if items[n].lemma or (word in BREAKS and not (word == "," and _inserted(items, n))):
             break
         if _meant(items[n]) and _governed(items, n) == "":
-            found.append(n)
+            subjects.append(n)
         n -= 1
-    return sorted(found)
+    return sorted(subjects)
 
 
 def _inserted(items: Sequence[Item], n: int) -> bool:
@@ -153,7 +153,7 @@ def _nearest(items: Sequence[Item], n: int) -> list[int]:
 
 
 def _objects(items: Sequence[Item], verb: int, stop: int, lemma: str) -> list[tuple[int, str]]:
-    found: list[tuple[int, str]] = []
+    objects: list[tuple[int, str]] = []
     bare: list[int] = []
     for n in range(verb + 1, stop):
         if not _meant(items[n]):
@@ -163,12 +163,12 @@ def _objects(items: Sequence[Item], verb: int, stop: int, lemma: str) -> list[tu
             bare.append(n)
         elif BY_PREPOSITION[by]:
             name = "goal" if by == "at" and lemma in AIMED else BY_PREPOSITION[by]
-            found.append((n, "recipient" if by == "to" and lemma in TWO else name))
+            objects.append((n, "recipient" if by == "to" and lemma in TWO else name))
     if lemma == "be" or lemma in ("feel", "become"):
-        return sorted(found)
+        return sorted(objects)
     listed = len(bare) > 1 and any(item.text in ("and", ",") for item in items[bare[0] : bare[1]])
     double = lemma in TWO and len(bare) > 1 and not listed
     for n in bare:
         first = n == bare[0]
-        found.append((n, "recipient" if first and (double or lemma in TOLD) else "patient"))
-    return sorted(found)
+        objects.append((n, "recipient" if first and (double or lemma in TOLD) else "patient"))
+    return sorted(objects)

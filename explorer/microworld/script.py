@@ -46,16 +46,16 @@ def scripts(version: str = VERSION) -> tuple[Script, ...]:
 def _scripts(version: str) -> tuple[Script, ...]:
     files = list(world(version).files(FOLDER))
     pools = {name: body for path in files if path.stem == "pools" for name, _, body in _blocks(path)}
-    found = {
+    scripts = {
         name: _script(name, path.stem, body, pools) for path in files if path.stem != "pools" for name, _, body in _blocks(path)
     }
-    return tuple(found.values())
+    return tuple(scripts.values())
 
 
 def _blocks(path: Path) -> list[tuple[str, str, str]]:
     text = "\n".join(line for line in path.read_text("utf-8").splitlines() if not line.startswith("#"))
-    found = re.split(r"^== (\S+)\n", text, flags=re.M)
-    return [(name, path.stem, body.strip("\n")) for name, body in zip(found[1::2], found[2::2], strict=True)]
+    blocks = re.split(r"^== (\S+)\n", text, flags=re.M)
+    return [(name, path.stem, body.strip("\n")) for name, body in zip(blocks[1::2], blocks[2::2], strict=True)]
 
 
 def _script(name: str, topic: str, body: str, pools: dict[str, str]) -> Script:
@@ -87,14 +87,14 @@ def _step(block: str, script: Script, pools: dict[str, str]) -> ScriptStep:
     rows, share = block.splitlines(), 1.0
     if rows[0].startswith("? "):
         share = int(rows.pop(0)[2:]) / 100
-    found: dict[str, list[Line]] = {branch: [] for branch in script.branches}
+    lines: dict[str, list[Line]] = {branch: [] for branch in script.branches}
     for row in rows:
         branch, text = next(((b, row[len(b) + 2 :]) for b in script.branches if b and row.startswith(b + ": ")), ("", row))
-        for one in _unfold(text, pools):
-            line = Line(one)
+        for variant in _unfold(text, pools):
+            line = Line(variant)
             for name in (branch,) if branch else script.branches:
-                found[name].append(line)
-    return ScriptStep(found, share)
+                lines[name].append(line)
+    return ScriptStep(lines, share)
 
 
 def _unfold(text: str, pools: dict[str, str]) -> list[str]:
@@ -104,12 +104,12 @@ def _unfold(text: str, pools: dict[str, str]) -> list[str]:
     name, *keys = text[1:].split()
     if name not in pools:
         raise TextError(f"A story uses the pool {name!r}, which pools.txt does not have.")
-    found = []
+    variants = []
     spelled = [key for key in keys if "=" in key]
     for row in pools[name].splitlines():
         for what, _, words in (key.partition("=") for key in spelled):
             row = row.replace(f"%{what}", f"[{words.replace('_', ' ')}]")
         for old, new in zip("XYZR", keys, strict=False):
             row = re.sub(rf"(?<=[{{@+ :]){old}(?=[.}}>+]|$)", new, row)
-        found += _unfold(row, pools) if row.strip() else []
-    return found
+        variants += _unfold(row, pools) if row.strip() else []
+    return variants

@@ -25,20 +25,20 @@ def fingerprint(count: int = 1000, seed: int = 0, *, version: str = VERSION) -> 
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def size(told: Sequence[Sequence[str]]) -> Figures:
+def size(stories: Sequence[Sequence[str]]) -> Figures:
     """Tokens, types, lengths and how many n-grams are distinct."""
-    texts = [WORD.findall(" ".join(story)) for story in told]
+    texts = [WORD.findall(" ".join(story)) for story in stories]
     tokens = sum(map(len, texts))
-    found: Figures = {
-        "stories": len(told), "sentences": sum(map(len, told)), "tokens": tokens,
+    figures: Figures = {
+        "stories": len(stories), "sentences": sum(map(len, stories)), "tokens": tokens,
         "word types": len({word.lower() for text in texts for word in text if word[0].isalpha()}),
-        "sentences per story": sum(map(len, told)) / len(told), "tokens per story": tokens / len(told),
-        "share of distinct sentences": len({s for story in told for s in story}) / sum(map(len, told)),
+        "sentences per story": sum(map(len, stories)) / len(stories), "tokens per story": tokens / len(stories),
+        "share of distinct sentences": len({s for story in stories for s in story}) / sum(map(len, stories)),
     }  # fmt: skip
     for n in range(1, 5):
         grams = [tuple(text[i : i + n]) for text in texts for i in range(len(text) - n + 1)]
-        found[f"distinct-{n}"] = len(set(grams)) / len(grams)
-    return found
+        figures[f"distinct-{n}"] = len(set(grams)) / len(grams)
+    return figures
 
 
 def skeletons(labelled: Sequence[Story]) -> Figures:
@@ -86,8 +86,8 @@ def grammar(labelled: Sequence[Story]) -> Figures:
                 deciding.add((number, word.sentence))
             if word.number and attracted(story, n):
                 attractors.add((number, word.sentence))
-        one, two = _recency(story)
-        tried, missed = tried + one, missed + two
+        recent, two = _recency(story)
+        tried, missed = tried + recent, missed + two
     return {
         "sentences with a present-tense verb that agrees": len(deciding) / sentences,
         "sentences with an agreeing verb past an attractor": len(attractors) / sentences,
@@ -140,14 +140,14 @@ def labels(labelled: Sequence[Story]) -> dict[str, Counter[str]]:
 
 def names(labelled: Sequence[Story]) -> Figures:
     """How the mentions of people by name are spread over names."""
-    found = Counter(
+    counts = Counter(
         story.words[m.first].text for story in labelled for m in story.mentions if m.kind == "person" and m.form == "name"
     )
     common = {str(word.name) for group in ("girl", "boy") for word in lexicon().classes[group]}
     return {
-        "names": len(found),
-        "share of the 25 common names": sum(found[name] for name in common) / found.total(),
-        "entropy of names, bits": -sum(c / found.total() * math.log2(c / found.total()) for c in found.values()),
+        "names": len(counts),
+        "share of the 25 common names": sum(counts[name] for name in common) / counts.total(),
+        "entropy of names, bits": -sum(c / counts.total() * math.log2(c / counts.total()) for c in counts.values()),
     }
 
 

@@ -37,7 +37,7 @@ class StoryPlan:
     cast: Cast
     sentences: list[Sentence]
 
-    def told(self) -> list[str]:
+    def texts(self) -> list[str]:
         """The sentences."""
         return [sentence.text.format_map(self.cast) for sentence in self.sentences]
 
@@ -57,16 +57,16 @@ class Teller:
         rng = random.Random()
         for attempt in range(100):
             rng.seed((((seed * 3 + SPLITS.index(self.split)) * 1_000_003 + number) << 7) + attempt)
-            found = self._plan(rng)
-            told = found.told()
-            if self._may(told):
-                return found
+            drawn = self._plan(rng)
+            sentences = drawn.texts()
+            if self._may(sentences):
+                return drawn
         raise ChoiceError(f"Seed {seed} gives no story number {number} without a lecture's sentence. Choose another seed.")
 
-    def _may(self, told: list[str]) -> bool:
+    def _may(self, sentences: list[str]) -> bool:
         """Whether these sentences may be a text of this split: of the right length, none of a lecture's, no words kept apart."""
-        fits = self.lengths[0] <= len(told) <= self.lengths[1] and HELD_OUT.isdisjoint(told)
-        return fits and (not self.apart or keeps(told, self.apart))
+        fits = self.lengths[0] <= len(sentences) <= self.lengths[1] and HELD_OUT.isdisjoint(sentences)
+        return fits and (not self.apart or keeps(sentences, self.apart))
 
     def _plan(self, rng: random.Random) -> StoryPlan:
         draw = rng.random
@@ -78,7 +78,7 @@ class Teller:
         branch = script.branches[int(draw() * len(script.branches))]
         present = draw() < PRESENT
         tense = tense or (script.tense if script.tense != "both" else "present" if present else "past")
-        told: list[Sentence] = []
+        sentences: list[Sentence] = []
         classes = self.casting.classes
         for number, step in enumerate(script.steps):
             options = step.lines[branch]
@@ -86,15 +86,15 @@ class Teller:
                 continue
             line = options[int(draw() * len(options))]
             choice = int(draw() * line.count)
-            made = line.made.get((tense, choice))
-            if made is None:
-                made = line.made[tense, choice] = line.compiled(self.words, tense, choice, number)
-            for sentence in made:
+            compiled = line.forms.get((tense, choice))
+            if compiled is None:
+                compiled = line.forms[tense, choice] = line.compiled(self.words, tense, choice, number)
+            for sentence in compiled:
                 for key, group in sentence.draws:
                     words = classes[group]
                     cast[key] = words[int(draw() * len(words))]
-                told.append(sentence)
-        return StoryPlan(script, branch, tense, cast, told)
+                sentences.append(sentence)
+        return StoryPlan(script, branch, tense, cast, sentences)
 
 
 def teller(split: str, version: str = VERSION) -> Teller:
@@ -116,4 +116,4 @@ def stories(count: int, seed: int, split: str = "train", *, version: str = VERSI
     """
     source = teller(split, version)
     for number in range(count):
-        yield source.plan(seed, number).told()
+        yield source.plan(seed, number).texts()

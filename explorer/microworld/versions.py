@@ -31,7 +31,7 @@ class World:
             yield from sorted((folder / name).glob("*.txt"))
 
 
-WORLDS = {one.version: one for one in (World("1.0"), World("1.1", ("1.1",), (1, 12), short_forms=True, apart=True))}
+WORLDS = {world.version: world for world in (World("1.0"), World("1.1", ("1.1",), (1, 12), short_forms=True, apart=True))}
 
 
 def world(version: str = VERSION) -> World:

@@ -13,14 +13,14 @@ BASE, DOWN, UP = ".base_layer.", ".lora_A.", ".lora_B."
 
 def plain_state(module: nn.Module, *, keep_vars: bool = False) -> Mapping[str, Tensor]:
     """The weights by name as they are without adapters: where a matrix has one, it is added in."""
-    held = module.state_dict(keep_vars=keep_vars)
-    if not any(BASE in name for name in held):
-        return held
-    made = {name.replace(BASE, "."): value for name, value in held.items() if DOWN not in name and UP not in name}
+    weights = module.state_dict(keep_vars=keep_vars)
+    if not any(BASE in name for name in weights):
+        return weights
+    merged = {name.replace(BASE, "."): value for name, value in weights.items() if DOWN not in name and UP not in name}
     for name, part in module.named_modules():
-        if hasattr(part, "lora_A") and f"{name}.weight" in made:
-            made[f"{name}.weight"] = made[f"{name}.weight"] + _added(part)
-    return made
+        if hasattr(part, "lora_A") and f"{name}.weight" in merged:
+            merged[f"{name}.weight"] = merged[f"{name}.weight"] + _added(part)
+    return merged
 
 
 def _added(part: Any) -> Tensor:

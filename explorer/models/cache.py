@@ -19,13 +19,13 @@ def weight_of(value: object) -> int:
     """About how many bytes a value takes: its arrays, tensors and texts, each once, and what holds them."""
     total, met, waiting = 0, set[int](), [value]
     while waiting:
-        one = waiting.pop()
-        if id(one) in met or isinstance(one, NOT_OURS):
+        item = waiting.pop()
+        if id(item) in met or isinstance(item, NOT_OURS):
             continue
-        met.add(id(one))
-        size = getattr(one, "nbytes", None)  # of an array or a tensor
-        total += size if isinstance(size, int) else sys.getsizeof(one)
-        waiting.extend(_parts(one))
+        met.add(id(item))
+        size = getattr(item, "nbytes", None)  # of an array or a tensor
+        total += size if isinstance(size, int) else sys.getsizeof(item)
+        waiting.extend(_parts(item))
     return total
 
 
@@ -41,7 +41,7 @@ def _parts(value: object) -> Iterable[object]:
 def stamp(*places: Path) -> Stamp:
     """The time and the size of each file, and of those that lie in each folder: what is written again has another stamp."""
     files = [file for place in places for file in _files(place)]
-    return tuple(found for file in files if (found := _stamp(file)))
+    return tuple(mark for file in files if (mark := _stamp(file)))
 
 
 def _files(place: Path) -> list[Path]:
@@ -89,11 +89,11 @@ class Cache:
                 if key in self._kept:
                     return cast(Kept, self._found(key))
             try:
-                made = make()
-                self._keep(key, made, weight_of(made))
+                value = make()
+                self._keep(key, value, weight_of(value))
             finally:
                 self._making.pop(key, None)
-        return made
+        return value
 
     def drop(self, which: Callable[[Hashable], bool]) -> None:
         """Forget the values under these keys."""

@@ -14,13 +14,13 @@ AGAIN = re.compile(r"measured\s+and\s+chosen:\s+`([^`]+)`")
 def figures(card: str) -> dict[str, tuple[float, ...]]:
     """The figures of a card by name, one value for each seed."""
     rows = [line.strip("| \n").split("|") for line in card.splitlines() if line.startswith("|")]
-    found = {}
+    by_name = {}
     for name, *values in rows:
         try:
-            found[name.strip()] = tuple(float(value) for value in values)
+            by_name[name.strip()] = tuple(float(value) for value in values)
         except ValueError:  # the head of the table
             continue
-    return found
+    return by_name
 
 
 def shipped_figures(folder: Path, split: str = "validation") -> dict[str, float]:
@@ -38,12 +38,12 @@ def shipped_figures(folder: Path, split: str = "validation") -> dict[str, float]
 def every_seed(folder: Path, split: str = "validation") -> dict[str, tuple[float, ...]]:
     """The same figures of every seed that was trained, by their name without the split; empty where there is no card."""
     path, end = folder / CARD, f" ({split})"
-    held = figures(path.read_text("utf-8")) if path.is_file() else {}
-    return {name.removesuffix(end): values for name, values in held.items() if name.endswith(end)}
+    of_card = figures(path.read_text("utf-8")) if path.is_file() else {}
+    return {name.removesuffix(end): values for name, values in of_card.items() if name.endswith(end)}
 
 
 def command(folder: Path) -> str:
     """The command that trains and measures all seeds again, as the card has it; empty where it has none."""
     path = folder / CARD
-    found = AGAIN.search(path.read_text("utf-8")) if path.is_file() else None
-    return " ".join(found[1].split()) if found else ""
+    match = AGAIN.search(path.read_text("utf-8")) if path.is_file() else None
+    return " ".join(match[1].split()) if match else ""

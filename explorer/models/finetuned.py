@@ -62,8 +62,8 @@ class FinetunedModel(TrainableModel):
         self.module, self.config, self.family, self.streams = body.module, body.config, body.family, body.streams
         self.body, self.output = body, output
         if output.kind != "text" and not hasattr(body.module, LAYER):
-            made = (output_layer(output) if layer is None else layer).to(body.device)
-            body.module.add_module(LAYER, made.train(body.module.training))
+            placed = (output_layer(output) if layer is None else layer).to(body.device)
+            body.module.add_module(LAYER, placed.train(body.module.training))
 
     @property
     def layer(self) -> OutputLayer:
@@ -102,11 +102,11 @@ class FinetunedModel(TrainableModel):
             rows = [_row(tokens) for tokens in many]
             return scores_by_name(self.scores(self.batch([*rows, *rows] if self.output.apart else rows)), self.output)
 
-    def rows(self, asked: Sequence[AskedText]) -> list[list[TaskRow]]:
+    def rows(self, texts: Sequence[AskedText]) -> list[list[TaskRow]]:
         """Each text as the row that is read, or as two rows where they are read apart."""
         if self.output.apart:
-            return [[task_row(self.tokenizer, text) for text in (one.text, one.pair or "")] for one in asked]
-        return [[task_row(self.tokenizer, one.text, one.pair)] for one in asked]
+            return [[task_row(self.tokenizer, text) for text in (item.text, item.pair or "")] for item in texts]
+        return [[task_row(self.tokenizer, item.text, item.pair)] for item in texts]
 
     def batch(self, rows: Sequence[TaskRow]) -> TaskBatch:
         """Rows as tensors on the model's device."""
@@ -119,8 +119,10 @@ class FinetunedModel(TrainableModel):
             if letters is not None and row.letters is not None:
                 letters[n, : len(row)] = row.letters
         real = np.arange(wide) < np.array([len(row) for row in rows])[:, None]
-        made = [torch.as_tensor(array, device=self.device) for array in (ids, segments, real)]
-        return TaskBatch(made[0], made[1], made[2], None if letters is None else torch.as_tensor(letters, device=self.device))
+        tensors = [torch.as_tensor(array, device=self.device) for array in (ids, segments, real)]
+        return TaskBatch(
+            tensors[0], tensors[1], tensors[2], None if letters is None else torch.as_tensor(letters, device=self.device)
+        )
 
     def states(self, batch: TaskBatch) -> Tensor:
         """What the output layer reads: the last states [batch, position, dim], of an ELMo all layers [layer, batch, position, dim]."""
@@ -149,28 +151,28 @@ class FinetunedModel(TrainableModel):
         >>> len(run.model.classify(["Anna smiled.", "Tom cried."]))
         2
         """
-        asked = asked_texts(texts, tagged=self.output.kind in TAGGED)
-        said = self.answers(asked)
+        queries = asked_texts(texts, tagged=self.output.kind in TAGGED)
+        answers = self.answers(queries)
         if self.output.kind in TAGGED:
             return [
-                [(one.text[a:b], tag) for (a, b), tag in zip(one.words, tags, strict=True)]
-                for one, tags in zip(asked, said, strict=True)
+                [(query.text[a:b], tag) for (a, b), tag in zip(query.words, tags, strict=True)]
+                for query, tags in zip(queries, answers, strict=True)
             ]
-        return [float(one[0]) if self.output.kind == "number" else one[0] for one in said]
+        return [float(query[0]) if self.output.kind == "number" else query[0] for query in answers]
 
     def probabilities(self, texts: GivenText | Sequence[GivenText]) -> np.ndarray:
         """The probability of every class for every text [text, class], in the order of `model.output.labels`."""
         if self.output.kind not in ("class", "text") or not self.output.labels:
             raise ChoiceError(f"{self.name} gives no classes to whole texts: its output is {self.output.kind!r}. Use classify.")
-        asked = asked_texts(texts, tagged=False)
-        rows = self.checked_rows(asked)
+        queries = asked_texts(texts, tagged=False)
+        rows = self.checked_rows(queries)
         with one_thread(self.module):
-            found = [self._label_scores(part) for part in _parts(rows)]
-        return torch.cat(found).softmax(-1).cpu().numpy()
+            scores = [self._label_scores(part) for part in _parts(rows)]
+        return torch.cat(scores).softmax(-1).cpu().numpy()
 
-    def checked_rows(self, asked: Sequence[AskedText]) -> list[list[TaskRow]]:
+    def checked_rows(self, texts: Sequence[AskedText]) -> list[list[TaskRow]]:
         """The rows, if the model can read all of them."""
-        rows = self.rows(asked)
+        rows = self.rows(texts)
         long = [n for n, parts in enumerate(rows) if max(map(len, parts)) > self.longest]
         if long:
             most = max(len(row) for parts in rows for row in parts)
@@ -180,17 +182,17 @@ class FinetunedModel(TrainableModel):
             )
         return rows
 
-    def answers(self, asked: Sequence[AskedText], rows: Sequence[list[TaskRow]] | None = None) -> list[tuple[str, ...]]:
+    def answers(self, texts: Sequence[AskedText], rows: Sequence[list[TaskRow]] | None = None) -> list[tuple[str, ...]]:
         """For every text what is said, as a metric takes it: one answer, or a tag for each word."""
-        held = self.checked_rows(asked) if rows is None else rows
-        said: list[tuple[str, ...]] = []
+        checked = self.checked_rows(texts) if rows is None else rows
+        results: list[tuple[str, ...]] = []
         with one_thread(self.module):
-            for first in range(0, len(held), ROWS):
-                said += self._said(asked[first : first + ROWS], held[first : first + ROWS])
-        return said
+            for first in range(0, len(checked), ROWS):
+                results += self._said(texts[first : first + ROWS], checked[first : first + ROWS])
+        return results
 
     @torch.no_grad()
-    def _said(self, asked: Sequence[AskedText], rows: Sequence[list[TaskRow]]) -> list[tuple[str, ...]]:
+    def _said(self, texts: Sequence[AskedText], rows: Sequence[list[TaskRow]]) -> list[tuple[str, ...]]:
         kind, labels = self.output.kind, self.output.labels
         if kind in ("class", "text") and labels:
             return [(labels[n],) for n in self._label_scores(rows).argmax(-1).tolist()]
@@ -199,7 +201,7 @@ class FinetunedModel(TrainableModel):
         scores = self.scores(self.batch(stacked_rows(rows)))
         if kind == "number":
             return [(str(value),) for value in scores[:, 0].tolist()]
-        return [SAY[kind](self, one, row[0], part) for one, row, part in zip(asked, rows, scores, strict=True)]
+        return [SAY[kind](self, item, row[0], part) for item, row, part in zip(texts, rows, scores, strict=True)]
 
     @torch.no_grad()
     def _label_scores(self, rows: Sequence[list[TaskRow]]) -> Tensor:
@@ -225,16 +227,16 @@ class FinetunedModel(TrainableModel):
         """What an encoder-decoder writes, greedily."""
         batch, end = self.batch(stacked_rows(rows)), self.tokenizer.vocabulary.last
         memory = self.transformer.encode(batch.ids, batch.real)
-        said = torch.full((len(rows), 1), self.body.start, device=self.device)
+        ids = torch.full((len(rows), 1), self.body.start, device=self.device)
         ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
         for _ in range(min(LONGEST_TEXT, self.longest - 1)):
-            hidden = self.transformer.decode(memory, said, batch.real)
+            hidden = self.transformer.decode(memory, ids, batch.real)
             best = self.transformer.outputs(hidden[:, -1:])["lm"][:, 0].argmax(-1)
-            said = torch.cat((said, best[:, None]), dim=1)
+            ids = torch.cat((ids, best[:, None]), dim=1)
             ended |= best == end
             if bool(ended.all()):
                 break
-        return [self.tokenizer.decode(_until(row, end)).strip() for row in said[:, 1:].tolist()]
+        return [self.tokenizer.decode(_until(row, end)).strip() for row in ids[:, 1:].tolist()]
 
 
 def _row(tokens: Tokens) -> TaskRow:
@@ -247,9 +249,9 @@ def _until(ids: list[int], end: int | None) -> list[int]:
     return ids[: ids.index(end)] if end in ids else ids
 
 
-def _tags(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
+def _tags(model: FinetunedModel, text: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
     """The best tag at the first token of every word, or the best row of tags; a word that was cut off has none, which is O."""
-    labels, places = model.output.labels, row.first(asked.words).tolist()
+    labels, places = model.output.labels, row.first(text.words).tolist()
     there = [n for n in places if n >= 0]
     chain = model.layer.chain
     best = iter(chain.best(scores[there]) if chain is not None and there else scores[there].argmax(-1).tolist())
@@ -257,22 +259,22 @@ def _tags(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tensor)
     return tuple(labels[next(best)] if n >= 0 else none for n in places)
 
 
-def _spans(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
+def _spans(model: FinetunedModel, text: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
     """Tags of words from classes of spans: of those that are no O the likeliest first, and none that overlaps one before it."""
     classes, logp = model.output.span_classes, functional.log_softmax(scores[: len(row)], dim=-1)
     inside = torch.as_tensor(row.part >= 0, device=scores.device)[None]
-    found = (logp.argmax(-1) > 0) & legal(inside, WIDEST)[0]
-    order = sorted(found.nonzero().tolist(), key=lambda span: -float(logp[*span].max()))
+    likely = (logp.argmax(-1) > 0) & legal(inside, WIDEST)[0]
+    order = sorted(likely.nonzero().tolist(), key=lambda span: -float(logp[*span].max()))
     kinds, first = ["" for _ in range(len(row))], np.zeros(len(row), bool)
     for begin, more in order:
         if not any(kinds[begin : begin + more + 1]):
             kinds[begin : begin + more + 1] = [classes[int(logp[begin, more].argmax())]] * (more + 1)
             first[begin] = True
-    places = row.first(asked.words).tolist()
+    places = row.first(text.words).tolist()
     return tuple(NONE if n < 0 or not kinds[n] else f"{'B' if first[n] else 'I'}-{kinds[n]}" for n in places)
 
 
-def _stretch(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
+def _stretch(model: FinetunedModel, text: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
     """The stretch i … j of the second text, at most so many tokens long, with the highest s_i + e_j."""
     there = np.flatnonzero(row.part == 1)
     if not len(there):
@@ -283,7 +285,7 @@ def _stretch(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tens
     apart = far[None, :] - far[:, None]
     sums[(apart < 0) | (apart >= LONGEST_ANSWER)] = -np.inf
     i, j = np.unravel_index(sums.argmax(), sums.shape)
-    return ((asked.pair or "")[row.offsets[there[i], 0] : row.offsets[there[j], 1]].strip(),)
+    return ((text.pair or "")[row.offsets[there[i], 0] : row.offsets[there[j], 1]].strip(),)
 
 
 SAY = {"tags": _tags, "spans": _spans, "span": _stretch}
@@ -306,14 +308,14 @@ def asked_texts(texts: GivenText | Sequence[GivenText], *, tagged: bool) -> list
     if not isinstance(texts, (str, Sequence)):
         raise TextError(f"Give a text, a pair of texts in a tuple, or a list of them; this is {type(texts).__name__}.")
     many = [texts] if isinstance(texts, (str, tuple)) else list(texts)
-    made = []
-    for one in many:
-        parts = (one,) if isinstance(one, str) else one
+    queries = []
+    for given in many:
+        parts = (given,) if isinstance(given, str) else given
         if not isinstance(parts, tuple) or len(parts) > 2 or not all(isinstance(part, str) and part.strip() for part in parts):
             raise TextError("A text is empty or no string. Give a text, a pair of texts in a tuple, or a list of them.")
-        asked = AskedText(parts[0], parts[1] if len(parts) == 2 else None)
-        made.append(asked._replace(words=words_in(asked.text)) if tagged else asked)
-    return made
+        query = AskedText(parts[0], parts[1] if len(parts) == 2 else None)
+        queries.append(query._replace(words=words_in(query.text)) if tagged else query)
+    return queries
 
 
 def _parts(rows: list[list[TaskRow]]) -> Iterator[list[list[TaskRow]]]:

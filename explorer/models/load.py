@@ -298,8 +298,8 @@ def _special_ids(tokenizer: Tokenizer) -> dict[str, int | None]:
 def _write_tokenizer(tokenizer: Tokenizer, folder: Path, length: int) -> None:
     tokenizer.save(folder / store.PIECES)
     v = tokenizer.vocabulary
-    held = {theirs: getattr(v, ours) for ours, theirs in SPECIAL_NAMES.items()} | {"bos_token": v.begin, "eos_token": v.end}
-    named = {theirs: tokenizer.core.id_to_token(i) for theirs, i in held.items() if i is not None}
+    ids = {theirs: getattr(v, ours) for ours, theirs in SPECIAL_NAMES.items()} | {"bos_token": v.begin, "eos_token": v.end}
+    named = {theirs: tokenizer.core.id_to_token(i) for theirs, i in ids.items() if i is not None}
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": length, **named}
     (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
     store.write_seen(tokenizer, folder)

@@ -180,8 +180,8 @@ class TextModel(Summarised):
         reads = [self.reads(target) for target in (targets or [None] * len(many))]
         rows = [tokens if read is None else read for tokens, read in zip(many, reads, strict=True)]
         decoder = [read for read in reads if read is not None]
-        found = {name: scores.float().cpu().numpy() for name, scores in self._run(many, decoder or None).items()}
-        return [_of_one(found, n, len(tokens)) for n, tokens in enumerate(rows)]
+        outputs = {name: scores.float().cpu().numpy() for name, scores in self._run(many, decoder or None).items()}
+        return [_of_one(outputs, n, len(tokens)) for n, tokens in enumerate(rows)]
 
     def logits(self, text: Text, target: Text | None = None) -> np.ndarray:
         """The scores over the vocabulary, [position, vocab]. Row i is about token i + 1 if causal, about token i otherwise.
@@ -189,13 +189,13 @@ class TextModel(Summarised):
         >>> ex.load("gpt2").logits("A dog ran.").ndim
         2
         """
-        found = self.outputs(text, target)
-        if "lm" not in found:
+        outputs = self.outputs(text, target)
+        if "lm" not in outputs:
             raise ChoiceError(
-                f"{self.name} says nothing about the vocabulary: it predicts {', '.join(found)}. Use model.outputs(text), or "
+                f"{self.name} says nothing about the vocabulary: it predicts {', '.join(outputs)}. Use model.outputs(text), or "
                 "model.generator.logits(text) where it has a generator."
             )
-        return found["lm"]
+        return outputs["lm"]
 
 
 @called("a model of ours, for example ex.load('bert')")
@@ -276,15 +276,15 @@ def writing_stream(model: Model | AnyConfig) -> str:
 def padded_batch(rows: Sequence[Sequence[int] | np.ndarray], fill: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Rows side by side, padded at the right, and which positions are real."""
     attention_mask = np.arange(max(map(len, rows))) < np.array([len(row) for row in rows])[:, None]
-    made = np.full(attention_mask.shape, fill, np.int64)
-    made[attention_mask] = np.concatenate([np.asarray(row, np.int64) for row in rows])
-    return made, attention_mask
+    batch = np.full(attention_mask.shape, fill, np.int64)
+    batch[attention_mask] = np.concatenate([np.asarray(row, np.int64) for row in rows])
+    return batch, attention_mask
 
 
 def padded(rows: Sequence[list[int]], device: torch.device, fill: int = 0) -> tuple[Tensor, Tensor | None]:
     """The same as tensors; without a mask where every position is real."""
-    made, attention_mask = padded_batch(rows, fill)
-    ids = torch.from_numpy(made).to(device)
+    batch, attention_mask = padded_batch(rows, fill)
+    ids = torch.from_numpy(batch).to(device)
     return ids, None if attention_mask.all() else torch.from_numpy(attention_mask).to(device)
 
 
@@ -299,15 +299,15 @@ def check_eval_mode(module: torch.nn.Module, name: str) -> None:
 def untrained(module: torch.nn.Module) -> bool:
     """Whether all gains of the norms are still exactly 1 and all shifts 0: after the first step of any training they are not."""
     norms = [part for part in module.modules() if "Norm" in type(part).__name__]
-    held = [
+    tables = [
         (name, value.detach()) for part in norms for name, value in part.named_parameters(recurse=False) if value.dim() == 1
     ]
-    first = {name: value.flatten()[0] for name, value in held}  # 1, or 0 where a class counts from there; a shift begins at 0
-    return bool(held) and all(
+    first = {name: value.flatten()[0] for name, value in tables}  # 1, or 0 where a class counts from there; a shift begins at 0
+    return bool(tables) and all(
         bool((value == (0.0 if name == "bias" else first[name])).all()) and float(first[name]) in (0.0, 1.0)
-        for name, value in held
+        for name, value in tables
     )
 
 
-def _of_one(found: dict[str, np.ndarray], row: int, length: int) -> dict[str, np.ndarray]:
-    return {name: scores[row, :length] if name in BY_PLACE else scores[row] for name, scores in found.items()}
+def _of_one(outputs: dict[str, np.ndarray], row: int, length: int) -> dict[str, np.ndarray]:
+    return {name: scores[row, :length] if name in BY_PLACE else scores[row] for name, scores in outputs.items()}

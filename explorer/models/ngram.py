@@ -98,8 +98,8 @@ class NGram(Summarised):
 
     def next(self, context: Sequence[int] | np.ndarray) -> np.ndarray:
         """The probability [size] of every token to come next after these ids. Only the last order − 1 of them matter."""
-        made: np.ndarray = self._distributions(self._before(context), 1)[0]
-        return made
+        distribution: np.ndarray = self._distributions(self._before(context), 1)[0]
+        return distribution
 
     def _before(self, context: Sequence[int] | np.ndarray) -> list[np.ndarray]:
         """The tokens 1, 2, … order − 1 positions to the left of what comes next."""
@@ -111,14 +111,14 @@ class NGram(Summarised):
 
         They sum to `next`. A context passes on what it does not keep, so the n-grams of a longer one leave less to the shorter ones.
         """
-        made = np.zeros((self.order + 1, self.size))
-        made[0] = 1 / self.size
+        shares = np.zeros((self.order + 1, self.size))
+        shares[0] = 1 / self.size
         for n, (level, own, down, heads) in enumerate(self._levels(self._before(context), 1), 1):
             if (head := int(heads[0])) >= 0:
                 first, last = np.searchsorted(level.grams, (head * self.size, (head + 1) * self.size))
-                made *= down[head]
-                made[n, level.grams[first:last] % self.size] = own[first:last]
-        return made
+                shares *= down[head]
+                shares[n, level.grams[first:last] % self.size] = own[first:last]
+        return shares
 
     def known(self, context: Sequence[int] | np.ndarray) -> int:
         """How many of the last ids the longest context has that was counted."""
@@ -155,8 +155,8 @@ class NGram(Summarised):
                 f"The scores of {len(row):,} tokens over {self.size:,} would take too much memory. Shorten the text."
             )
         _, before = events(np.append(row, 0), np.array([len(row) + 1]), self.order, self.begin)
-        made: np.ndarray = np.log(self._distributions(before, len(row)))
-        return made
+        logp: np.ndarray = np.log(self._distributions(before, len(row)))
+        return logp
 
     def outputs(self, text: Text, target: Text | None = None) -> dict[str, np.ndarray]:
         """What the model predicts: `lm`, its `logits`."""
@@ -182,8 +182,8 @@ class NGram(Summarised):
 
     def _levels(self, before: Sequence[np.ndarray], many: int) -> Iterator[tuple[Level, np.ndarray, np.ndarray, np.ndarray]]:
         """From the shortest to the longest: n-grams, what each keeps, what each context passes on, and the requested contexts."""
-        found = find_contexts(self.counts, before, many)
-        for level, (own, down), heads in zip(self.counts.levels, self._splits, found, strict=True):
+        contexts = find_contexts(self.counts, before, many)
+        for level, (own, down), heads in zip(self.counts.levels, self._splits, contexts, strict=True):
             yield level, own, down, heads
 
 
@@ -220,7 +220,7 @@ def token_rows(texts: Iterable[str], tokenizer: Tokenizer) -> list[np.ndarray]:
     coded = tokenizer.core.encode_batch([check_text(text) for text in texts], add_special_tokens=False)
     begin, end = _edges(tokenizer)
     first, last = ([] if edge is None else [edge] for edge in (begin, end))
-    return [np.array([*first, *one.ids, *last], dtype=np.int64) for one in coded]
+    return [np.array([*first, *tokens.ids, *last], dtype=np.int64) for tokens in coded]
 
 
 def perplexity(logp: Sequence[np.ndarray]) -> float:
@@ -242,11 +242,11 @@ def flattened(rows: Rows, size: int) -> tuple[np.ndarray, np.ndarray]:
     """All ids in one array, and the length of each row."""
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
         raise TextError("An n-gram model reads a list of rows of ids, for example [[0, 17, 4, 0]].")
-    held = [np.asarray(row) for row in rows]
-    if any(row.ndim != 1 for row in held):
+    arrays = [np.asarray(row) for row in rows]
+    if any(row.ndim != 1 for row in arrays):
         raise TextError("Every row must be a list of ids. Put a single row into a list.")
-    lengths = np.array([len(row) for row in held], dtype=np.int64)
-    full = [row for row in held if len(row)]
+    lengths = np.array([len(row) for row in arrays], dtype=np.int64)
+    full = [row for row in arrays if len(row)]
     return checked(np.concatenate(full) if full else np.zeros(0, dtype=np.int64), size), lengths
 
 

@@ -35,7 +35,7 @@ def write(model: NGram, folder: str | Path, *, card: str = "") -> Path:
     return folder
 
 
-def read(folder: str | Path, name: str = "ngram") -> NGram:
+def read_ngram(folder: str | Path, name: str = "ngram") -> NGram:
     """An n-gram model from the folder that `write` made; refused where a file is not as it was written."""
     folder = Path(folder)
     config = _read_config(folder / CONFIG)
@@ -45,7 +45,7 @@ def read(folder: str | Path, name: str = "ngram") -> NGram:
     tokenizer = None
     if PIECES in config["sha256"]:
         seen = _read_seen(folder / SEEN) if SEEN in config["sha256"] else None
-        tokenizer = tokenizers.read(folder / PIECES, seen)
+        tokenizer = tokenizers.tokenizer_in(folder / PIECES, seen)
     return NGram(Counts.read(folder / COUNTS), config["smoothing"], config["begin"], tokenizer, name)
 
 
@@ -93,5 +93,5 @@ def _read_config(path: Path) -> dict[str, Any]:
         raise FileError(f"{path} does not describe an n-gram model ({error!r}).") from error
     if not fits:
         raise FileError(f"{path} does not describe an n-gram model that this version can read.")
-    made: dict[str, Any] = config
-    return made
+    checked: dict[str, Any] = config
+    return checked

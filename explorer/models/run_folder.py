@@ -21,15 +21,15 @@ def described(folder: Path) -> dict[str, Any]:
     """The plan, the architecture and the preset of the run in a folder."""
     path = folder / RUN
     try:
-        held = json.loads(path.read_text("utf-8"))
-        whole = all(isinstance(held[part], dict) for part in ("plan", "architecture", "preset"))
+        run = json.loads(path.read_text("utf-8"))
+        whole = all(isinstance(run[part], dict) for part in ("plan", "architecture", "preset"))
     except FileNotFoundError as error:
         raise FileError(f"There is no run in {folder}: it holds no {RUN}. Choose the folder that a run was kept in.") from error
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileError(f"{path} is damaged ({error!r}). {_REPLACE}") from error
     if not whole:
         raise FileError(f"{path} does not describe a run of this package. {_REPLACE}")
-    return dict(held)
+    return dict(run)
 
 
 _REPLACE = "Copy it again from where it was whole, or begin in another folder."
@@ -84,15 +84,15 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 
 def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
-        held = json.loads(line)
-        if not isinstance(held["step"], int) or not isinstance(held["losses"], dict) or "rate" not in held:
+        step = json.loads(line)
+        if not isinstance(step["step"], int) or not isinstance(step["losses"], dict) or "rate" not in step:
             raise ValueError("it has no step")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileError(
             f"Line {number} of {path} is damaged ({error}). Delete that file to go on without the curve so far; "
             "weights and snapshots are untouched."
         ) from error
-    return dict(held)
+    return dict(step)
 
 
 def thinned(steps: Sequence[dict[str, Any]], most: int = LINES) -> list[dict[str, Any]]:

@@ -50,12 +50,12 @@ def models() -> dict[str, StoredModel]:
     >>> "bert" in ex.models()
     True
     """
-    found: dict[str, StoredModel] = {}
+    stored: dict[str, StoredModel] = {}
     for folder, shipped in ((data_folder() / "models", True), (own_folder(), False)):
         for place in sorted(folder.iterdir()) if folder.is_dir() else ():
             if (place / CONFIG).is_file():
-                found[place.name] = StoredModel(place.name, place, shipped)
-    return found
+                stored[place.name] = StoredModel(place.name, place, shipped)
+    return stored
 
 
 def shelf_folder(name: str) -> Path | None:

@@ -76,7 +76,7 @@ def read(folder: Path, name: str, step: int | None = None) -> Model:
     if "explorer" not in config:
         raise FileError(f"{folder / CONFIG} does not describe a model of this package.")
     if config.get("preset") == "ngram":
-        return ngram_files.read(folder, name)
+        return ngram_files.read_ngram(folder, name)
     try:
         shape, preset = config_from(config["architecture"]), str(config["preset"])
         output = OutputConfig(**config["output"]) if "output" in config else None
@@ -150,33 +150,33 @@ def read_tokenizer(folder: Path) -> tokenizers.Tokenizer:
         seen = tokenizers.Seen.read(folder / SEEN) if (folder / SEEN).is_file() else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileError(f"{folder / SEEN} is broken ({error}). Delete it to go on without marking unseen words.") from error
-    return tokenizers.read(folder / PIECES, seen)
+    return tokenizers.tokenizer_in(folder / PIECES, seen)
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
     """The weights in a safetensors file, in float32."""
     with _weights_file(path) as file:
-        held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dictionary
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dictionary
         recorded = (file.metadata() or {}).get(run_folder.SUM)
-        if recorded not in (None, checksum(held)):
+        if recorded not in (None, checksum(tensors)):
             raise ValueError("its checksum is wrong")
-        if any(value.is_complex() for value in held.values()):
+        if any(value.is_complex() for value in tensors.values()):
             raise ValueError("it holds complex numbers")
-    made = {name: value.float() for name, value in held.items()}
-    for name, value in made.items():
+    weights = {name: value.float() for name, value in tensors.items()}
+    for name, value in weights.items():
         if not bool(torch.isfinite(value).all()):
             raise FileError(f"{path} holds numbers that are not finite, in {name!r}: the training that wrote it diverged.")
-    return made
+    return weights
 
 
 def checksum(weights: dict[str, torch.Tensor]) -> str:
     """The SHA-256 of names, shapes and numbers: one wrong bit changes it."""
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in sorted(weights):
         value = weights[name].contiguous()
-        made.update(f"{name} {tuple(value.shape)} {value.dtype}".encode())
-        made.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
-    return made.hexdigest()
+        digest.update(f"{name} {tuple(value.shape)} {value.dtype}".encode())
+        digest.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def write_seen(tokenizer: tokenizers.Tokenizer, folder: Path) -> None:
@@ -190,8 +190,8 @@ def write_weights(path: Path, weights: dict[str, torch.Tensor]) -> None:
     """Write weights so that a reader never sees half a file."""
     part = path.with_suffix(".part")
     try:
-        held = {name: value.contiguous() for name, value in weights.items()}
-        save_file(held, part, metadata={"format": "pt", run_folder.SUM: checksum(held)})
+        tensors = {name: value.contiguous() for name, value in weights.items()}
+        save_file(tensors, part, metadata={"format": "pt", run_folder.SUM: checksum(tensors)})
         _in_order(part)
     except (SafetensorError, OSError) as error:
         part.unlink(missing_ok=True)
@@ -212,17 +212,17 @@ def _in_order(path: Path) -> None:
 
 def state(module: torch.nn.Module, *, half: bool = False) -> dict[str, torch.Tensor]:
     """The weights by name; a tied matrix once."""
-    held = {name: value.detach().cpu() for name, value in plain_state(module).items()}
+    weights = {name: value.detach().cpu() for name, value in plain_state(module).items()}
     for name in tied_names(module):
-        del held[name]
-    return {name: value.half() if half else value.clone() for name, value in held.items()}
+        del weights[name]
+    return {name: value.half() if half else value.clone() for name, value in weights.items()}
 
 
 def tied_names(module: torch.nn.Module) -> dict[str, str]:
     """The further names of shared weights, each with the first name."""
     first: dict[int, str] = {}
     named = module.state_dict(keep_vars=True)
-    return {name: first[id(held)] for name, held in named.items() if first.setdefault(id(held), name) != name}
+    return {name: first[id(weight)] for name, weight in named.items() if first.setdefault(id(weight), name) != name}
 
 
 def fill_weights(module: torch.nn.Module, weights: dict[str, torch.Tensor], source: Path) -> None:
@@ -246,7 +246,7 @@ def ship(run: str | Path, target: str | Path, *, keep: Sequence[int] = (), card:
     places = {step: run_folder.snapshot(run, step) for step in keep}
     corpus = about["plan"].get("corpus", {})
     corpus |= {
-        name: Path(said).name for name, said in corpus.items() if isinstance(said, str)
+        name: Path(text).name for name, text in corpus.items() if isinstance(text, str)
     }  # without the path on this machine
     for step in steps:
         step["snapshot"] = step["step"] if step["step"] in places else None

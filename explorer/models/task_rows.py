@@ -41,8 +41,8 @@ class TaskRow:
 
     def first(self, words: Sequence[tuple[int, int]]) -> np.ndarray:
         """The position of the first token of every word; −1 for a word that was cut off."""
-        found = [self.inside(start, end) for start, end in words]
-        return np.array([positions[0] if len(positions) else -1 for positions in found], np.int64)
+        places = [self.inside(start, end) for start, end in words]
+        return np.array([positions[0] if len(positions) else -1 for positions in places], np.int64)
 
 
 def task_row(tokenizer: Tokenizer, text: str, pair: str | None = None) -> TaskRow:
@@ -73,7 +73,7 @@ def cut_row(row: TaskRow, longest: int) -> TaskRow:
 
 def words_in(text: str) -> tuple[tuple[int, int], ...]:
     """Where the words and marks of a text stand."""
-    return tuple(found.span() for found in WORD.finditer(text))
+    return tuple(word.span() for word in WORD.finditer(text))
 
 
 WORD = re.compile(r"\w+(?:'\w+)?|[^\w\s]")

@@ -22,9 +22,9 @@ def _best(costs: np.ndarray, count: int) -> np.ndarray:
         return np.argsort(costs, axis=1, kind="stable")[:, :count]
     among = costs <= np.partition(costs, count - 1, axis=1)[:, count - 1, None]
     clear = among.sum(axis=1) == count
-    made = np.empty((len(costs), count), np.intp)
+    best = np.empty((len(costs), count), np.intp)
     ids = np.nonzero(among[clear])[1].reshape(-1, count)
     order = np.argsort(np.take_along_axis(costs[clear], ids, axis=1), axis=1, kind="stable")
-    made[clear] = np.take_along_axis(ids, order, axis=1)
-    made[~clear] = np.argsort(costs[~clear], axis=1, kind="stable")[:, :count]
-    return made
+    best[clear] = np.take_along_axis(ids, order, axis=1)
+    best[~clear] = np.argsort(costs[~clear], axis=1, kind="stable")[:, :count]
+    return best

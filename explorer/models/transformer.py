@@ -39,8 +39,10 @@ class TransformerModel(TrainableModel):
     @property
     def generator(self) -> TransformerModel | None:
         """The smaller masked model that replaced tokens while this one was trained; None where there is none."""
-        held = self.module.generator
-        return None if held is None else TransformerModel(f"the generator of {self.name}", held, self.tokenizer, self.preset)
+        module = self.module.generator
+        return (
+            None if module is None else TransformerModel(f"the generator of {self.name}", module, self.tokenizer, self.preset)
+        )
 
     def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
         check_eval_mode(self.module, self.name)

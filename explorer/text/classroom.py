@@ -45,11 +45,11 @@ def shelf() -> dict[str, Tokenizer]:
     >>> list(ex.text.classroom.shelf())
     ['words', 'wordpiece', 'bpe', 'byte-bpe', 'unigram', 'five languages']
     """
-    made = {
+    tokenizers = {
         kind: tokenizer(kind, toys(), size=SIZE, sentinels=0) for kind in ("words", "wordpiece", "bpe", "byte-bpe", "unigram")
     }
     several = [text for texts in OTHERS.values() for text in texts] * 5
-    return {**made, "five languages": tokenizer("byte-bpe", toys()[:60] + several, size=2 * SIZE)}
+    return {**tokenizers, "five languages": tokenizer("byte-bpe", toys()[:60] + several, size=2 * SIZE)}
 
 
 @lru_cache(maxsize=1)
@@ -76,5 +76,5 @@ def systems() -> dict[str, Tokenizer]:
     '[CLS]'
     """
     bart = tokenizer("byte-bpe", toys(), size=SIZE, specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"))
-    held = shelf()
-    return {"BERT": held["wordpiece"], "BART, RoBERTa": bart, "T5": held["unigram"], "GPT-2": held["byte-bpe"]}
+    known = shelf()
+    return {"BERT": known["wordpiece"], "BART, RoBERTa": bart, "T5": known["unigram"], "GPT-2": known["byte-bpe"]}

@@ -99,10 +99,10 @@ def negatives(counted: CountedExamples, count: int, rng: np.random.Generator) ->
     distribution it falls.
     """
     uniforms = rng.random(count * NEGATIVES)
-    found = counted.guide[(uniforms * GUIDES).astype(np.int64)]
-    while len(short := np.flatnonzero(counted.noise_cdf[found] <= uniforms)):
-        found[short] += 1
-    return found.reshape(count, NEGATIVES)
+    words = counted.guide[(uniforms * GUIDES).astype(np.int64)]
+    while len(short := np.flatnonzero(counted.noise_cdf[words] <= uniforms)):
+        words[short] += 1
+    return words.reshape(count, NEGATIVES)
 
 
 class Cooccurrence(NamedTuple):

@@ -47,15 +47,15 @@ def texts(source: str | Path) -> Iterator[str]:
     yield from documents_of(parts(source))
 
 
-def documents_of(found: Sequence[CorpusPart]) -> Iterator[str]:
+def documents_of(sources: Sequence[CorpusPart]) -> Iterator[str]:
     """Every document of these parts as one text."""
-    for part in found:
-        held: list[str] = []
+    for part in sources:
+        stretches: list[str] = []
         for stretch in part.stretches(0):
-            held.append(stretch.text)
+            stretches.append(stretch.text)
             if stretch.ends:
-                document = "".join(held)
-                held = []
+                document = "".join(stretches)
+                stretches = []
                 if document.strip():
                     yield document
 
@@ -68,10 +68,10 @@ def parts(source: str | Path) -> list[CorpusPart]:
         return [DataSet(source.removeprefix(HUB))]
     path = Path(source)
     if path.is_dir():
-        found = sorted(file for file in path.rglob("*") if file.suffix.lower() in ENDINGS and file.is_file())
-        if not found:
+        texts = sorted(file for file in path.rglob("*") if file.suffix.lower() in ENDINGS and file.is_file())
+        if not texts:
             raise FileError(f"There is no text file in {path}. Put files that end in {', '.join(ENDINGS)} there.")
-        files: list[CorpusPart] = [TextFile(file, file.relative_to(path).as_posix()) for file in found if file.stat().st_size]
+        files: list[CorpusPart] = [TextFile(file, file.relative_to(path).as_posix()) for file in texts if file.stat().st_size]
     elif path.is_file():
         files = [TextFile(path, path.name)] if path.stat().st_size else []
     else:
@@ -108,19 +108,19 @@ class TextFile:
             raise FileError(f"Could not read {self.path}: {error.strerror}. Is it yours to read?") from error
 
     def _read(self, file: BinaryIO) -> Iterator[Stretch]:
-        held: list[bytes] = []
+        lines: list[bytes] = []
         length, begin = 0, file.tell()
         while line := file.readline(STRETCH):
             if len(line) == STRETCH and not line.endswith(b"\n"):
                 line = line[: line_break(line)]
                 file.seek(begin + length + len(line))
-            held.append(line)
+            lines.append(line)
             length += len(line)
             blank = not line.strip()
             if blank or length >= STRETCH:
-                yield self._stretch(b"".join(held), begin, blank)
-                held, length, begin = [], 0, begin + length
-        yield self._stretch(b"".join(held), begin, True)
+                yield self._stretch(b"".join(lines), begin, blank)
+                lines, length, begin = [], 0, begin + length
+        yield self._stretch(b"".join(lines), begin, True)
 
     def _stretch(self, raw: bytes, begin: int, ends: bool) -> Stretch:
         try:

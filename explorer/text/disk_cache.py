@@ -58,32 +58,32 @@ def cached(
     ('slow', 'slow')
     """
     name = f"{kind}-{hashlib.sha256(repr(key).encode('utf-8')).hexdigest()[:32]}{ENDING}"
-    held = _read(name)
-    if held is not None:
+    content = _read(name)
+    if content is not None:
         with suppress(*READ_ERRORS):
-            return unpack(held)
-    made = make()
-    _write(name, pack(made))
-    return made
+            return unpack(content)
+    value = make()
+    _write(name, pack(value))
+    return value
 
 
 def source_mark(folder: Path) -> str:
     """A checksum of the programme and the texts in a folder: it changes with every change that could change a result."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.txt"))):
-        found.update(f"{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes() + b"\0")
-    return found.hexdigest()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def cached_files() -> dict[Path, int]:
     """Every file of the cache with its size in bytes, the one that was not used for longest first."""
-    folder, found = cache_folder(), []
+    folder, files = cache_folder(), []
     if folder is not None and folder.is_dir():
         for path in folder.glob(f"*{ENDING}"):
             with suppress(OSError):  # another process may have removed it
                 about = path.stat()
-                found.append((about.st_mtime, path, about.st_size))
-    return {path: size for _, path, size in sorted(found)}
+                files.append((about.st_mtime, path, about.st_size))
+    return {path: size for _, path, size in sorted(files)}
 
 
 def empty_cache() -> int:

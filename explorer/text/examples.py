@@ -64,9 +64,9 @@ def prepared_pairs(texts: Sequence[Translation], tokenizer: Tokenizer) -> list[T
     if not texts:
         raise TextError("There are no translations to train on.")
     coded = tokenizer.core.encode_batch([text for pair in texts for text in pair], add_special_tokens=False)
-    stories = iter([_story([one]) for one in coded])
-    made = [TranslationExample(next(stories), next(stories)) for _ in texts]
-    return _some([pair for pair in made if len(pair.source.ids) and len(pair.target.ids)])
+    stories = iter([_story([tokens]) for tokens in coded])
+    examples = [TranslationExample(next(stories), next(stories)) for _ in texts]
+    return _some([pair for pair in examples if len(pair.source.ids) and len(pair.target.ids)])
 
 
 def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[Example]:
@@ -79,10 +79,12 @@ def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: i
     stories_read = [story for story in texts if not isinstance(story, str)]
     flat = [sentence if n == 0 else f" {sentence}" for story in stories_read for n, sentence in enumerate(story)]
     coded = iter(tokenizer.core.encode_batch(flat, add_special_tokens=False))
-    made: list[Example] = []
+    examples: list[Example] = []
     for story in texts:
-        made += parted(_document(story, tokenizer), room) if isinstance(story, str) else [_story([next(coded) for _ in story])]
-    return _some([story for story in made if len(story.ids)])
+        examples += (
+            parted(_document(story, tokenizer), room) if isinstance(story, str) else [_story([next(coded) for _ in story])]
+        )
+    return _some([story for story in examples if len(story.ids)])
 
 
 def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[CharExample]:
@@ -90,7 +92,7 @@ def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer,
     plain = [text if isinstance(text, str) else " ".join(text) for text in texts]
     numbers: dict[str, int] = {}
     known: list[int] = []
-    made: list[Example] = []
+    examples: list[Example] = []
     for text, coded in zip(plain, tokenizer.core.encode_batch(plain, add_special_tokens=False), strict=True):
         written = [text[start:end] for start, end in coded.offsets]
         for word, number in zip(written, coded.ids, strict=True):
@@ -98,15 +100,21 @@ def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer,
                 numbers[word] = len(numbers)
                 known.append(number)
         forms = np.array([numbers[word] for word in written], np.int64)
-        made += parted(Example(forms, np.arange(len(forms)), np.zeros_like(forms)), room)
+        examples += parted(Example(forms, np.arange(len(forms)), np.zeros_like(forms)), room)
     table, ids = letters(list(numbers)), np.array(known, np.int64)
-    return _some([CharExample(ids[one.ids], one.words, one.sentences, one.ids, table) for one in made if len(one.ids)])
+    return _some(
+        [
+            CharExample(ids[example.ids], example.words, example.sentences, example.ids, table)
+            for example in examples
+            if len(example.ids)
+        ]
+    )
 
 
-def _some(made: list[Kind]) -> list[Kind]:
-    if not made:
+def _some(examples: list[Kind]) -> list[Kind]:
+    if not examples:
         raise TextError("Every text of this corpus is empty, so there is nothing to train on. Give texts with words in them.")
-    return made
+    return examples
 
 
 def parted(story: Example, room: int | None) -> list[Example]:
@@ -138,7 +146,7 @@ def packed(stories: Sequence[Example], separator: int, room: int) -> list[Exampl
         sentences.append(np.append(story.sentences, story.sentences[-1]) + sentence)
         word, sentence = word + int(story.words.max()) + 1, sentence + int(story.sentences[-1]) + 1
     rows = parted(Example(*(np.concatenate(part) for part in (ids, words, sentences))), room)
-    return [made for row in rows if len((made := _trimmed(row, separator)).ids)]
+    return [example for row in rows if len((example := _trimmed(row, separator)).ids)]
 
 
 def _trimmed(row: Example, separator: int) -> Example:
@@ -188,8 +196,8 @@ def batches_by_length(window: int, stories: Sequence[Example | TranslationExampl
     numbers = np.concatenate([examples_of_step(step, len(stories), size, seed) for step in steps])
     lengths = np.array([tokens_in(stories[number]) for number in numbers.tolist()])
     batches = numbers[np.argsort(lengths, kind="stable")].reshape(WINDOW, size)
-    made: np.ndarray = batches[np.random.default_rng((seed, 6, window)).permutation(WINDOW)]
-    return made
+    order: np.ndarray = batches[np.random.default_rng((seed, 6, window)).permutation(WINDOW)]
+    return order
 
 
 def tokens_in(example: Example | TranslationExample) -> int:

@@ -71,6 +71,6 @@ def scored(tokenizer: Tokenizer, shares: np.ndarray, texts: Iterable[str]) -> tu
 def labelled(text: str, tokenizer: Tokenizer) -> tuple[Tokens, tuple[str, ...], tuple[str, ...]]:
     """A text as tokens, its words, and the label of each."""
     tokens = tokenizer.encode(text, special=False)
-    found = word_spans(tokens.words, [text] * len(tokens), tokens.offsets)
-    words = tuple(found[number].strip() for number in sorted(found) if number >= 0)
+    spans = word_spans(tokens.words, [text] * len(tokens), tokens.offsets)
+    words = tuple(spans[number].strip() for number in sorted(spans) if number >= 0)
     return tokens, words, tuple(LABEL_OF.get(word.lower(), OTHER) for word in words)

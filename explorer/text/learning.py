@@ -45,8 +45,8 @@ class Order:
 
     def often(self) -> list[str]:
         """The words that must become one token, short ones first."""
-        found = [word for word, count in self.words.items() if count >= self.whole] if self.whole else []
-        return sorted(found, key=lambda word: (len(word), word))
+        frequent = [word for word, count in self.words.items() if count >= self.whole] if self.whole else []
+        return sorted(frequent, key=lambda word: (len(word), word))
 
 
 @checked
@@ -105,9 +105,9 @@ def tokenizer(  # noqa: PLR0913  each is a choice of its own
     check_whole("whole", whole, 0)  # how often a word occurs that becomes one token; 0: none must
     order = replace(ordered(kind, texts, size, by, specials, marks), whole=whole, letters=check_text(letters))
     with during("Learning the tokenizer"):
-        made = Tokenizer(TOKENIZERS[kind](order))
-        check_whole_words(made.core, order)
-        return Tokenizer(made.core, met(made, order.words))
+        learned = Tokenizer(TOKENIZERS[kind](order))
+        check_whole_words(learned.core, order)
+        return Tokenizer(learned.core, met(learned, order.words))
 
 
 def check_whole_words(core: library.Tokenizer, order: Order) -> None:
@@ -133,8 +133,8 @@ def cut_words(tokenizer: Tokenizer, words: Counter[str]) -> Counter[str]:
 
 def is_cut(core: library.Tokenizer, word: str) -> bool:
     """Whether a word, as this tokenizer finds it in a text, becomes several tokens or none of its own."""
-    found = core.model.tokenize(word)
-    return len(found) != 1 or found[0].value in UNKNOWN
+    tokens = core.model.tokenize(word)
+    return len(tokens) != 1 or tokens[0].value in UNKNOWN
 
 
 def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Sequence[str] | None, marks: int) -> Order:
@@ -148,11 +148,11 @@ def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Seque
     if by not in WAYS:
         raise unknown("way to choose a pair", by, WAYS)
     names = check_specials(specials, SPECIALS[kind], kind != "byte-bpe")
-    held = [check_text(text) for text in texts]
-    words = count_words(CUTS[kind](), held)
-    if not words or not any(text.strip() for text in held):
+    checked_texts = [check_text(text) for text in texts]
+    words = count_words(CUTS[kind](), checked_texts)
+    if not words or not any(text.strip() for text in checked_texts):
         raise TextError("There is no text to make a tokenizer from.")
-    return Order(kind, held, words, size, by, names, marks)
+    return Order(kind, checked_texts, words, size, by, names, marks)
 
 
 @checked
@@ -244,8 +244,8 @@ def merged_by_library(order: Order, size: int) -> tuple[dict[str, int], list[tup
     core.model = models.BPE(**inside)
     trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=alphabet(order), show_progress=False, **inside)
     core.train_from_iterator(order.texts, trainer)
-    held: dict[str, Any] = json.loads(core.to_str())["model"]
-    return held["vocab"], [(first, second) for first, second in held["merges"]]
+    model: dict[str, Any] = json.loads(core.to_str())["model"]
+    return model["vocab"], [(first, second) for first, second in model["merges"]]
 
 
 def with_marks(pieces: dict[str, int], order: Order) -> dict[str, int]:
@@ -293,10 +293,10 @@ def unigram(order: Order) -> library.Tokenizer:
         initial_alphabet=sorted(set(order.letters)),
     )
     drill.train_from_iterator((f"{word} " * n for word, n in twice(order.words)), trainer)
-    held: dict[str, Any] = json.loads(drill.to_str())["model"]
-    plain = [(piece, score) for piece, score in held["vocab"] if MARK not in piece]
-    plain = with_words(plain, order.often(), held["unk_id"])
-    core.model = models.Unigram(settled(plain, len(order.specials)), held["unk_id"])
+    model: dict[str, Any] = json.loads(drill.to_str())["model"]
+    plain = [(piece, score) for piece, score in model["vocab"] if MARK not in piece]
+    plain = with_words(plain, order.often(), model["unk_id"])
+    core.model = models.Unigram(settled(plain, len(order.specials)), model["unk_id"])
     return dressed(core, order)
 
 

@@ -38,10 +38,10 @@ def matches(
     while place < len(word):
         for end in range(len(word), place, -1):
             candidate = (prefix if place else "") + word[place:end]
-            found = candidate in vocabulary
-            pieces = (*pieces, candidate) if found else pieces if end > place + 1 else (unknown,)
-            yield Match(word, place, candidate, found, word[end:] if found else word[place:], pieces)
-            if found:
+            known = candidate in vocabulary
+            pieces = (*pieces, candidate) if known else pieces if end > place + 1 else (unknown,)
+            yield Match(word, place, candidate, known, word[end:] if known else word[place:], pieces)
+            if known:
                 break
         else:
             return
@@ -64,10 +64,10 @@ def replay(word: str, merges: Sequence[tuple[str, str]] | Tokenizer, *, letters:
     pieces = list(letters if letters is not None else word)
     yield Join(word, -1, ("", ""), tuple(pieces))
     while True:
-        found = [(rank[pair], place) for place, pair in enumerate(zip(pieces, pieces[1:], strict=False)) if pair in rank]
-        if not found:
+        mergeable = [(rank[pair], place) for place, pair in enumerate(zip(pieces, pieces[1:], strict=False)) if pair in rank]
+        if not mergeable:
             return
-        number, place = min(found)
+        number, place = min(mergeable)
         pieces[place : place + 2] = ["".join(pieces[place : place + 2])]
         yield Join(word, number, merges[number], tuple(pieces))
 

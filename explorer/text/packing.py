@@ -55,23 +55,27 @@ def pack_tokenizer(tokenizer: Tokenizer) -> bytes:
 def unpack_tokenizer(content: bytes) -> Tokenizer:
     """A tokenizer from what `pack_tokenizer` made."""
     core, seen = json.loads(zlib.decompress(content))
-    held = json.loads(seen) if seen else None
-    known = None if held is None else Seen(frozenset(held["words"]), frozenset(held["pieces"]))
+    lists = json.loads(seen) if seen else None
+    known = None if lists is None else Seen(frozenset(lists["words"]), frozenset(lists["pieces"]))
     return Tokenizer(library.Tokenizer.from_str(core), known)
 
 
 def pack_examples(examples: Sequence[Any]) -> bytes:
     """Stories in tokens, of one kind, as a few long arrays of small numbers."""
     kind = type(examples[0])
-    parts = [part for one in examples for part in (one.source, one.target)] if kind is TranslationExample else list(examples)
+    parts = (
+        [part for example in examples for part in (example.source, example.target)]
+        if kind is TranslationExample
+        else list(examples)
+    )
     fields = ["ids", "words", "sentences", *(["forms"] if kind is CharExample else [])]
     arrays = {name: _small(np.concatenate([getattr(part, name) for part in parts])) for name in fields}
     arrays["lengths"] = np.array([len(part.ids) for part in parts])
     if kind is CharExample:
         arrays["letters"] = examples[0].letters
-    held = io.BytesIO()
-    np.savez(held, kind=np.array(kind.__name__), **arrays)  # type: ignore[arg-type]
-    return held.getvalue()
+    content = io.BytesIO()
+    np.savez(content, kind=np.array(kind.__name__), **arrays)  # type: ignore[arg-type]
+    return content.getvalue()
 
 
 class PackedExamples(Sequence[Any]):
@@ -79,10 +83,10 @@ class PackedExamples(Sequence[Any]):
 
     def __init__(self, content: bytes) -> None:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            held = dict(file)
-        self._ends = [0, *np.cumsum(held.pop("lengths")).tolist()]
-        self._pairs, self._letters = str(held.pop("kind")) == TranslationExample.__name__, held.pop("letters", None)
-        self._columns = [held[name] for name in ("ids", "words", "sentences", "forms") if name in held]
+            arrays = dict(file)
+        self._ends = [0, *np.cumsum(arrays.pop("lengths")).tolist()]
+        self._pairs, self._letters = str(arrays.pop("kind")) == TranslationExample.__name__, arrays.pop("letters", None)
+        self._columns = [arrays[name] for name in ("ids", "words", "sentences", "forms") if name in arrays]
         if any(len(column) != self._ends[-1] for column in self._columns):
             raise ValueError("the arrays do not belong together")
 
@@ -91,7 +95,7 @@ class PackedExamples(Sequence[Any]):
 
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
-            return [self[one] for one in range(*number.indices(len(self)))]
+            return [self[index] for index in range(*number.indices(len(self)))]
         place = range(len(self))[number]
         return TranslationExample(self._one(2 * place), self._one(2 * place + 1)) if self._pairs else self._one(place)
 

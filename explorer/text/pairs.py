@@ -35,9 +35,9 @@ class Spellings:
         changes: list[Change] = []
         total = 0
         for number in where:
-            self.words[number], found, times = joined_pair(self.words[number], pair, piece)
+            self.words[number], differences, times = joined_pair(self.words[number], pair, piece)
             count = self.counts[number]
-            changes += [(other, change * count, number) for other, change in found]
+            changes += [(other, change * count, number) for other, change in differences]
             total += times * count
         for part in pair:
             self.often[part] -= total
@@ -76,11 +76,11 @@ class ByCount:
     A pair that was joined never comes up again: between the same two ends the same letters are always joined the same way.
     """
 
-    def __init__(self, found: Iterable[Change], often: Mapping[int, int]) -> None:
+    def __init__(self, changes: Iterable[Change], often: Mapping[int, int]) -> None:
         self.tally: Counter[Pair] = Counter()
         self.queue: list[tuple[int, Pair, int, list[int]]] = []
         self.pushed = 0
-        self.update(found)
+        self.update(changes)
 
     def update(self, changes: Iterable[Change]) -> None:
         """Take note of what changed."""
@@ -112,14 +112,14 @@ class ByCount:
 class ByScore:
     """The lecture's WordPiece score: freq(ab) / (freq(a) · freq(b)); among equals the one with the smaller numbers."""
 
-    def __init__(self, found: Iterable[Change], often: Mapping[int, int]) -> None:
+    def __init__(self, changes: Iterable[Change], often: Mapping[int, int]) -> None:
         self.often = often
         self.places: dict[Pair, int] = {}
         self.where: list[dict[int, None]] = []
         self.pairs = np.zeros((2, 64), dtype=np.int64)
         self.counts = np.zeros(64, dtype=np.float64)
         self.last: Pair | None = None
-        self.update(found)
+        self.update(changes)
 
     def update(self, changes: Iterable[Change]) -> None:
         """Take note of what changed."""

@@ -104,8 +104,8 @@ def corpus(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Prep
     2
     """
     with waiting("Preparing the corpus, in MB") as line:
-        for made in prepare(source, tokenizer, folder):
-            line.done, line.total = made.done_bytes // 1_000_000, made.total_bytes // 1_000_000
+        for progress in prepare(source, tokenizer, folder):
+            line.done, line.total = progress.done_bytes // 1_000_000, progress.total_bytes // 1_000_000
             line.say()
     return PreparedCorpus(folder)
 
@@ -115,9 +115,9 @@ def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Ite
 
     `source` is a text file, a folder of text files, or `hub:name`. Stop whenever you like: the next call goes on there.
     """
-    found, folder = parts(source), Path(folder)
-    identity = {"source": [[part.name, part.size, part.mark()] for part in found], "tokenizer": fingerprint(tokenizer)}
-    total = sum(part.size for part in found)
+    sources, folder = parts(source), Path(folder)
+    identity = {"source": [[part.name, part.size, part.mark()] for part in sources], "tokenizer": fingerprint(tokenizer)}
+    total = sum(part.size for part in sources)
     if (folder / CARD).is_file():
         check_same(read_card(folder)["identity"], identity, folder)
         card = read_card(folder)
@@ -125,7 +125,7 @@ def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Ite
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        yield from TokenWriter(found, tokenizer, folder, identity).run(str(source), total)
+        yield from TokenWriter(sources, tokenizer, folder, identity).run(str(source), total)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise FileError(
@@ -139,8 +139,8 @@ def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Ite
 class TokenWriter:
     """Writes tokens and boundaries, and now and then, safely, how far it is."""
 
-    def __init__(self, found: Sequence[CorpusPart], tokenizer: Tokenizer, folder: Path, identity: dict[str, Any]) -> None:
-        self.parts, self.tokenizer, self.folder, self.identity = found, tokenizer, folder, identity
+    def __init__(self, sources: Sequence[CorpusPart], tokenizer: Tokenizer, folder: Path, identity: dict[str, Any]) -> None:
+        self.parts, self.tokenizer, self.folder, self.identity = sources, tokenizer, folder, identity
         self.special = np.array(sorted(tokenizer.special), np.int64)
         self.dtype = np.dtype("uint16" if tokenizer.vocabulary.size <= 1 << 16 else "uint32")
         self.point = self._resume()
@@ -184,12 +184,15 @@ class TokenWriter:
                     documents.append(point.tokens)
                 pieces.append(np.array(cut.ids, dtype=self.dtype))
                 words.append(word_marks(cut.word_ids, pieces[-1], self.special))
-                found = sentence_starts(stretch.text, [end for _, end in cut.offsets])
+                starts_inside = sentence_starts(stretch.text, [end for _, end in cut.offsets])
                 if (words[-1] == NO_WORD).any():  # a text that writes out special tokens: they are in no sentence
-                    found = self._around_special(stretch.text, found)
-                starts = point.tokens + found[int(point.inside and point.unfinished) : np.searchsorted(found, len(cut.ids))]
+                    starts_inside = self._around_special(stretch.text, starts_inside)
+                starts = (
+                    point.tokens
+                    + starts_inside[int(point.inside and point.unfinished) : np.searchsorted(starts_inside, len(cut.ids))]
+                )
                 sentences.append(starts)
-                point.unfinished = int(found[-1]) < len(cut.ids)
+                point.unfinished = int(starts_inside[-1]) < len(cut.ids)
                 point.tokens, point.sentences = point.tokens + len(cut.ids), point.sentences + len(starts)
             point.inside = (point.inside or bool(cut.ids)) and not stretch.ends
             point.place = stretch.next
@@ -197,12 +200,12 @@ class TokenWriter:
         for file, arrays in zip(self.files, (pieces, sentences, [np.array(documents, np.int64)], words), strict=True):
             file.write(b"".join(array.tobytes() for array in arrays))
 
-    def _around_special(self, text: str, found: np.ndarray) -> np.ndarray:
+    def _around_special(self, text: str, plain_starts: np.ndarray) -> np.ndarray:
         """Where sentences begin in a text with special tokens, as the tokenizer numbers them."""
         numbers = np.array(self.tokenizer.encode(text, special=False).sentences)
         real = np.flatnonzero(numbers >= 0)
         starts = real[np.diff(numbers[real], prepend=-1) > 0]
-        return np.append(starts, found[found >= len(numbers)]) if len(starts) else found
+        return np.append(starts, plain_starts[plain_starts >= len(numbers)]) if len(starts) else plain_starts
 
     def _keep_held(self) -> None:
         """The texts that a run is measured on, as they are written, and the tokenizer that cut all of them."""
@@ -234,23 +237,23 @@ class TokenWriter:
             (self.folder / name).touch()
         if not (self.folder / POINT).is_file():
             return Point()
-        held = json.loads((self.folder / POINT).read_text("utf-8"))
-        check_same(held["identity"], self.identity, self.folder)
-        return Point(**held["point"])
+        saved = json.loads((self.folder / POINT).read_text("utf-8"))
+        check_same(saved["identity"], self.identity, self.folder)
+        return Point(**saved["point"])
 
 
 def letter_groups(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
     """Stretches in groups of about a million letters."""
-    held: list[Stretch] = []
+    group: list[Stretch] = []
     letters = 0
     for stretch in stretches:
-        held.append(stretch)
+        group.append(stretch)
         letters += len(stretch.text)
         if letters >= BATCH:
-            yield held
-            held, letters = [], 0
-    if held:
-        yield held
+            yield group
+            group, letters = [], 0
+    if group:
+        yield group
 
 
 def word_marks(words: Sequence[int | None], ids: np.ndarray, special: np.ndarray) -> np.ndarray:
@@ -280,8 +283,8 @@ def sentence_starts(text: str, ends: Sequence[int]) -> np.ndarray:
         short = word.lower() in SHORT and sum(mark in ENDING for mark in marks) == 1
         if (space or set(marks) & SPACELESS) and not short:
             places.append(stop.end(1))  # the space goes with what follows
-    found = np.searchsorted(np.asarray(ends), places, side="right")
-    return np.unique(found).astype(np.int64)
+    numbers = np.searchsorted(np.asarray(ends), places, side="right")
+    return np.unique(numbers).astype(np.int64)
 
 
 def fingerprint(tokenizer: Tokenizer) -> str:
@@ -289,10 +292,10 @@ def fingerprint(tokenizer: Tokenizer) -> str:
     return hashlib.sha256(tokenizer.core.to_str().encode("utf-8")).hexdigest()
 
 
-def check_same(held: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
+def check_same(recorded: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
     """Refuse to mix two corpora in one folder."""
     for what in ("source", "tokenizer"):
-        if held[what] != wanted[what]:
+        if recorded[what] != wanted[what]:
             raise FileError(f"{folder} holds a corpus with another {what}. Choose another folder, or delete this one.")
 
 

@@ -26,8 +26,8 @@ def first_tokens(stories: Iterable[Sequence[str]], tokenizer: Tokenizer, count: 
     6
     """
     check_whole("count", count, 1, MOST)
-    held = (tokenizer.encode(sentence, special=False).ids.tolist() for story in stories for sentence in story)
-    return tokenizer.tokens(list(islice(chain.from_iterable(held), count)))
+    rows = (tokenizer.encode(sentence, special=False).ids.tolist() for story in stories for sentence in story)
+    return tokenizer.tokens(list(islice(chain.from_iterable(rows), count)))
 
 
 def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:

@@ -14,8 +14,7 @@ from explorer.errors import ChoiceError, FileError
 from explorer.text.begin_token import without_begin
 from explorer.text.examples import Example
 from explorer.text.prepared import BEGINS, HELD, NO_WORD, TOKENIZER, PreparedCorpus, fingerprint
-from explorer.text.tokenizers import Tokenizer
-from explorer.text.tokenizers import read as read_tokenizer
+from explorer.text.tokenizers import Tokenizer, tokenizer_in
 
 NEAR = 4096  # so many examples are kept as objects: who asks for one twice in a step gets the same
 COUNTED = 10_000  # so many are looked at by what counts in all texts, such as an n-gram
@@ -71,7 +70,7 @@ class StreamedTexts(Sequence[str]):
 
     def __init__(self, folder: str | Path) -> None:
         self.corpus = PreparedCorpus(folder)
-        self.tokenizer = read_tokenizer(self.corpus.folder / TOKENIZER)
+        self.tokenizer = tokenizer_in(self.corpus.folder / TOKENIZER)
         self.first, self.held = _held(self.corpus.folder)
 
     def __len__(self) -> int:
@@ -90,8 +89,8 @@ class StreamedTexts(Sequence[str]):
 
     def examples(self, tokenizer: Tokenizer, room: int | None) -> StreamedExamples:
         """What a model with this tokenizer learns from them."""
-        held = self.corpus.fingerprint
-        if fingerprint(tokenizer) != held and fingerprint(without_begin(tokenizer)) != held:
+        recorded = self.corpus.fingerprint
+        if fingerprint(tokenizer) != recorded and fingerprint(without_begin(tokenizer)) != recorded:
             raise ChoiceError(
                 f"{self.corpus.folder} was prepared with another tokenizer than this model has. Prepare the texts again with the "
                 "model's own, or leave tokenizer=… out."
@@ -113,12 +112,12 @@ def _spans(corpus: PreparedCorpus, count: int, room: int | None) -> np.ndarray:
     edges = np.append(corpus.documents[: count + 1], len(corpus.ids))[: count + 1].astype(np.int64)
     whole = np.stack((edges[:-1], edges[1:]), axis=1)
     long = np.flatnonzero(np.diff(edges) > room) if room else np.zeros(0, int)
-    made, before = [], 0
+    spans, before = [], 0
     for number in long.tolist():
         begin, end = whole[number].tolist()
-        made += [whole[before:number], _cut(corpus, begin, end, room or 0)]
+        spans += [whole[before:number], _cut(corpus, begin, end, room or 0)]
         before = number + 1
-    return np.concatenate((*made, whole[before:]))
+    return np.concatenate((*spans, whole[before:]))
 
 
 def _cut(corpus: PreparedCorpus, begin: int, end: int, room: int) -> np.ndarray:

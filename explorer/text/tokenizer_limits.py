@@ -46,7 +46,7 @@ def check_file(path: Path) -> None:
 
 def check_vocabulary(path: Path) -> None:
     """The same for a file with nothing but tokens and their ids."""
-    _checked(path, lambda held: _check_ids({"model": {"vocab": held}}))
+    _checked(path, lambda vocabulary: _check_ids({"model": {"vocab": vocabulary}}))
 
 
 def _checked(path: Path, check: Callable[[Any], None]) -> None:
@@ -56,13 +56,13 @@ def _checked(path: Path, check: Callable[[Any], None]) -> None:
         raise FileError(f"{path} is not a tokenizer that can be read ({error}).") from error
 
 
-def _check(held: Any) -> None:
+def _check(description: Any) -> None:
     """Raise a ValueError that says what is too much in the description of a tokenizer."""
-    if not isinstance(held, dict):
+    if not isinstance(description, dict):
         raise ValueError("it holds no description")
-    _check_ids(held)
+    _check_ids(description)
     for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
-        steps = list(_steps(held.get(part)))
+        steps = list(_steps(description.get(part)))
         if len(steps) > STEPS:
             raise ValueError(f"its {part} has {len(steps)} steps; at most {STEPS} are taken")
         growth = 1.0
@@ -71,13 +71,13 @@ def _check(held: Any) -> None:
             _check_marks(step, part)
         if growth > GROWTH:
             raise ValueError(f"its {part} writes up to {growth:.0f} letters for one; at most {GROWTH} are taken")
-    _check_marks(held.get("model") or {}, "model")
+    _check_marks(description.get("model") or {}, "model")
 
 
-def _check_ids(held: dict[str, Any]) -> None:
+def _check_ids(description: dict[str, Any]) -> None:
     """Ids that go far beyond the number of tokens make tables of that length."""
-    vocab = (held.get("model") or {}).get("vocab", ())
-    added = [token["id"] for token in held.get("added_tokens") or ()]
+    vocab = (description.get("model") or {}).get("vocab", ())
+    added = [token["id"] for token in description.get("added_tokens") or ()]
     ids = list(vocab.values()) if isinstance(vocab, dict) else []
     count = len(vocab) + len(added)
     largest = max(chain(ids, added), default=0)
@@ -104,8 +104,8 @@ def _growth(step: dict[str, Any]) -> float:
     if step.get("type") != "Replace":
         return 1.0
     pattern, content = step.get("pattern") or {}, step.get("content") or ""
-    found = pattern.get("String") if isinstance(pattern, dict) else pattern
-    return max(1.0, len(content) / max(1, len(found))) if isinstance(found, str) else max(1.0, len(content))
+    replaced = pattern.get("String") if isinstance(pattern, dict) else pattern
+    return max(1.0, len(content) / max(1, len(replaced))) if isinstance(replaced, str) else max(1.0, len(content))
 
 
 def _check_marks(step: dict[str, Any], part: str) -> None:

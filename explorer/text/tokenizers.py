@@ -54,8 +54,8 @@ class Seen:
     @classmethod
     def read(cls, path: Path) -> Seen:
         """Read what `save` wrote."""
-        held = json.loads(path.read_text("utf-8"))
-        return cls(frozenset(held["words"]), frozenset(held["pieces"]))
+        lists = json.loads(path.read_text("utf-8"))
+        return cls(frozenset(lists["words"]), frozenset(lists["pieces"]))
 
 
 @called("a tokenizer, for example ex.load('bert').tokenizer")
@@ -180,10 +180,10 @@ class Tokenizer:
 
     def text_of(self, index: int) -> str:
         """One token of the vocabulary, readable."""
-        found = self._texts.get(index)
-        if found is None:
-            found = self._texts[index] = self._readable(self.core.id_to_token(int(index)) or f"‹{index}›", "")
-        return found
+        text = self._texts.get(index)
+        if text is None:
+            text = self._texts[index] = self._readable(self.core.id_to_token(int(index)) or f"‹{index}›", "")
+        return text
 
     def written(self, piece: str) -> str:
         """A token or a word of the vocabulary as it is written in a text, with the space before it where it holds one."""
@@ -223,22 +223,22 @@ class Tokenizer:
 
 def word_spans(words: Sequence[int], sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> dict[int, str]:
     """Each word by its number, cut from its text from its first letter to its last (a letter may be several tokens)."""
-    found: dict[int, tuple[str, int, int]] = {}
+    spans: dict[int, tuple[str, int, int]] = {}
     for word, source, (start, end) in zip(words, sources, offsets, strict=True):
-        _, first, last = found.get(word, (source, start, end))
-        found[word] = source, min(first, start), max(last, end)
-    return {word: source[first:last] for word, (source, first, last) in found.items()}
+        _, first, last = spans.get(word, (source, start, end))
+        spans[word] = source, min(first, start), max(last, end)
+    return {word: source[first:last] for word, (source, first, last) in spans.items()}
 
 
 def joined(words: Sequence[int], pieces: Sequence[str]) -> dict[int, str]:
     """Each word by its number, put together from its tokens, where there is no text behind them."""
-    found: dict[int, str] = {}
+    by_word: dict[int, str] = {}
     for word, piece in zip(words, pieces, strict=True):
-        found[word] = found.get(word, "") + piece
-    return found
+        by_word[word] = by_word.get(word, "") + piece
+    return by_word
 
 
-def read(path: str | Path, seen: Seen | None = None) -> Tokenizer:
+def tokenizer_in(path: str | Path, seen: Seen | None = None) -> Tokenizer:
     """The tokenizer in a tokenizer.json."""
     if not Path(path).is_file():
         raise FileError(f"There is no tokenizer at {path}. A model folder needs a tokenizer.json beside its weights.")
@@ -291,16 +291,16 @@ def _first_known(core: library.Tokenizer, names: Sequence[str]) -> int | None:
 
 def _sentinels(core: library.Tokenizer) -> tuple[int, ...]:
     """The ids of <extra_id_0>, <extra_id_1>, … as far as they go."""
-    found = (core.token_to_id(f"<extra_id_{number}>") for number in count())
-    return tuple(takewhile(lambda i: i is not None, found))  # type: ignore[arg-type]
+    ids = (core.token_to_id(f"<extra_id_{number}>") for number in count())
+    return tuple(takewhile(lambda i: i is not None, ids))  # type: ignore[arg-type]
 
 
 def _style(core: library.Tokenizer) -> str:
     """How tokens are written: as bytes, with ▁ for the space before a word, with ## inside a word, or as whole words."""
-    held: dict[str, Any] = json.loads(core.to_str())
-    around = json.dumps([held.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")], ensure_ascii=False)
+    description: dict[str, Any] = json.loads(core.to_str())
+    around = json.dumps([description.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")], ensure_ascii=False)
     if '"ByteLevel"' in around:
         return "bytes"
     if "▁" in around:  # Metaspace, or a normalizer that writes it
         return "spaces"
-    return "inside" if held["model"]["type"] == "WordPiece" else "whole"
+    return "inside" if description["model"]["type"] == "WordPiece" else "whole"

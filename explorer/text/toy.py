@@ -120,18 +120,18 @@ def losing(rng: random.Random) -> list[str]:
     """Something is lost and looked for."""
     who, friend = people(rng)
     thing, colour, room = rng.choice(THINGS), rng.choice(COLOURS), rng.choice(ROOMS)
-    found = rng.random() < 0.6
+    luck = rng.random() < 0.6
     story = [
         opening(rng, who),
         f"One day {who.he} could not find {who.his} {colour} {thing}.",
         f"{who.name} looked for the {thing} in the {rng.choice(ROOMS)} and asked {friend.name}.",
         f'"I saw your {thing} in the {room}," said {friend.name}.',
     ]
-    if found:
+    if luck:
         story.append(f"{who.name} went to the {room} and there was the {colour} {thing}.")
     else:
         story.append(f"{who.name} went to the {room}, but the {thing} was not there.")
-    return [*story, ending(rng, who, found)]
+    return [*story, ending(rng, who, luck)]
 
 
 def walking(rng: random.Random) -> list[str]:

@@ -38,21 +38,21 @@ class Judged:
 
 def minimal_pairs(count: int, seed: int, split: str = "train") -> Iterator[MinimalPair]:
     """`count` pairs from the sentences of stories, a third of each kind."""
-    rng, made = random.Random((seed * 3 + SPLITS.index(split)) * 7 + 1), 0
+    rng, number_made = random.Random((seed * 3 + SPLITS.index(split)) * 7 + 1), 0
     for story in labelled(10**9, seed, split):
         for number in range(len(story.sentences)):
-            found = FAULTS[KINDS[made % 3]](story, number, rng)
-            if found is not None:
-                yield found
-                made += 1
-                if made == count:
+            pair = FAULTS[KINDS[number_made % 3]](story, number, rng)
+            if pair is not None:
+                yield pair
+                number_made += 1
+                if number_made == count:
                     return
 
 
 def judged(count: int, seed: int, split: str = "train") -> Iterator[Judged]:
     """`count` sentences, half of them good; no verb form is good more often than bad."""
     seen: Counter[tuple[str, str]] = Counter()
-    made = 0
+    number_made = 0
     for pair in minimal_pairs(10**9, seed, split):
         good, bad = (pair.form.split(" ") * 2)[:2] if pair.kind == "agreement" else (pair.kind, pair.kind)
         right = seen[good, "good"] - seen[good, "bad"]
@@ -63,8 +63,8 @@ def judged(count: int, seed: int, split: str = "train") -> Iterator[Judged]:
             continue
         seen[name, label] += 1
         yield Judged(pair.good if take else pair.bad, take, pair.kind)
-        made += 1
-        if made == count:
+        number_made += 1
+        if number_made == count:
             return
 
 

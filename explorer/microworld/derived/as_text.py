@@ -37,9 +37,11 @@ def tasks_as_text(count: int, seed: int, split: str = "train") -> Iterator[TextT
     """
     answered = {
         "translation": ((pair.english, pair.french) for pair in pairs(ENDLESS, seed, split)),
-        "acceptability": ((one.text, "acceptable" if one.good else "not acceptable") for one in judged(ENDLESS, seed, split)),
+        "acceptability": (
+            (example.text, "acceptable" if example.good else "not acceptable") for example in judged(ENDLESS, seed, split)
+        ),
         "sentiment": feelings(seed, split),
-        "summary": ((one.text, one.summary) for one in summaries(ENDLESS, seed, split)),
+        "summary": ((example.text, example.summary) for example in summaries(ENDLESS, seed, split)),
     }
     names = list(answered)
     for number in range(count):
@@ -50,12 +52,12 @@ def tasks_as_text(count: int, seed: int, split: str = "train") -> Iterator[TextT
 
 def feelings(seed: int, split: str) -> Iterator[tuple[str, str]]:
     """Sentences of stories with how somebody feels in them: glad, sad and neither in turn."""
-    made = 0
+    number_made = 0
     for story in labelled(ENDLESS, seed, split):
         for sentence, feeling in zip(story.sentences, story.feelings, strict=True):
-            if feeling == tuple(FEELINGS)[made % len(FEELINGS)]:
+            if feeling == tuple(FEELINGS)[number_made % len(FEELINGS)]:
                 yield sentence, FEELINGS[feeling]
-                made += 1
+                number_made += 1
 
 
 def task_of(source: str) -> str:

@@ -90,11 +90,11 @@ def _names(story: Story, before: list[Story]) -> Iterator[Blank]:
 
 def _women(story: Story) -> dict[str, bool]:
     """Which people are women, as far as a pronoun has said so."""
-    found = {}
+    women = {}
     for mention in story.mentions:
         if mention.form == "pronoun" and mention.kind == "person" and len(mention.entities) == 1:
-            found[mention.entities[0]] = story.words[mention.first].text.lower() in ("she", "her", "herself")
-    return found
+            women[mention.entities[0]] = story.words[mention.first].text.lower() in ("she", "her", "herself")
+    return women
 
 
 def _genders(story: Story, before: list[Story]) -> Iterator[Blank]:
@@ -110,11 +110,11 @@ def _genders(story: Story, before: list[Story]) -> Iterator[Blank]:
 @lru_cache(maxsize=1)
 def other_number() -> dict[str, str]:
     """Every verb form that one number has, and the form of the other."""
-    found = {"was": "were", "were": "was", "wasn't": "weren't", "weren't": "wasn't"}
+    pairs = {"was": "were", "were": "was", "wasn't": "weren't", "weren't": "wasn't"}
     for verb in lexicon().verbs.values():
         if verb.present != verb.plural:
-            found[verb.present], found[verb.plural] = verb.plural, verb.present
-    return found
+            pairs[verb.present], pairs[verb.plural] = verb.plural, verb.present
+    return pairs
 
 
 def _agreement(story: Story, before: list[Story]) -> Iterator[Blank]:

@@ -31,9 +31,9 @@ def following(count: int, seed: int, split: str = "train", *, version: str = VER
     told_of = (plan for number in itertools.count() if len((plan := source.plan(seed, number)).sentences) >= SHORTEST)
     for number, plan in enumerate(itertools.islice(told_of, count)):
         rng.seed(((seed * 3 + SPLITS.index(split)) << 40) + number)
-        told = plan.told()
-        cut = 1 + int(rng.random() * (len(told) - 1))
-        first, second = told[:cut], told[cut:]
+        sentences = plan.texts()
+        cut = 1 + int(rng.random() * (len(sentences) - 1))
+        first, second = sentences[:cut], sentences[cut:]
         follows = rng.random() < 0.5
         if not follows:
             second = _strange(source, plan, second, rng)
@@ -49,10 +49,10 @@ def _strange(source: Teller, plan: StoryPlan, second: list[str], rng: random.Ran
         _share(plan.cast, cast, script)
         for key, kind in script.cast:
             if "(" in kind:
-                cast[key] = source.casting.one(kind, cast, rng.random)
-        told = source.of(script, rng.random, cast, plan.tense).told()[-len(second) :]
-        if len(told) == len(second) and not set(told) & set(second):
-            return told
+                cast[key] = source.casting.cast_one(kind, cast, rng.random)
+        ending = source.of(script, rng.random, cast, plan.tense).texts()[-len(second) :]
+        if len(ending) == len(second) and not set(ending) & set(second):
+            return ending
 
 
 def _share(old: Cast, new: Cast, script: Script) -> None:

@@ -47,7 +47,7 @@ def inferences(count: int, seed: int, split: str = "train") -> Iterator[Inferenc
 
 def _order(stage: Stage, label: int) -> tuple[str, str]:
     """Taller and shorter, through a third person."""
-    a, b, c = (one.name for one in stage.people(3))
+    a, b, c = (person.name for person in stage.people(3))
     more, less = stage.pick(QUALITIES)
     if stage.rng.random() < 0.5:
         more, less = less, more
@@ -59,9 +59,9 @@ def _order(stage: Stage, label: int) -> tuple[str, str]:
         first, second = (b, c) if label == 0 else (c, b)
     if stage.rng.random() < 0.5:
         facts.reverse()
-    told = [f"{x} is {more} than {y}." if stage.rng.random() < 0.5 else f"{y} is {less} than {x}." for x, y in facts]
-    asked = f"{first} is {more} than {second}." if stage.rng.random() < 0.5 else f"{second} is {less} than {first}."
-    return " ".join(told), asked
+    premises = [f"{x} is {more} than {y}." if stage.rng.random() < 0.5 else f"{y} is {less} than {x}." for x, y in facts]
+    hypothesis = f"{first} is {more} than {second}." if stage.rng.random() < 0.5 else f"{second} is {less} than {first}."
+    return " ".join(premises), hypothesis
 
 
 def _places(stage: Stage, label: int) -> tuple[str, str]:
@@ -69,11 +69,11 @@ def _places(stage: Stage, label: int) -> tuple[str, str]:
     who = stage.people(1)[0].name
     things = [word.name for word in stage.words("treasure", 3)]
     boxes = [word.name for word in stage.words("box", 2)]
-    told = [f"{who} put the {things[0]} in the {boxes[0]}", f"the {things[1]} in the {boxes[1]}"]
+    premises = [f"{who} put the {things[0]} in the {boxes[0]}", f"the {things[1]} in the {boxes[1]}"]
     if stage.rng.random() < 0.5:
-        told = [f"{who} put the {things[1]} in the {boxes[1]}", f"the {things[0]} in the {boxes[0]}"]
+        premises = [f"{who} put the {things[1]} in the {boxes[1]}", f"the {things[0]} in the {boxes[0]}"]
     lost = f"{who} was looking for the {things[2]}."
-    premise = f"{told[0]} and {told[1]}."
+    premise = f"{premises[0]} and {premises[1]}."
     premise = f"{lost} {premise}" if stage.rng.random() < 0.5 else f"{premise} {lost}"
     which = stage.pick((0, 1))
     thing = things[2] if label == 2 else things[which]
@@ -83,7 +83,7 @@ def _places(stage: Stage, label: int) -> tuple[str, str]:
 
 def _deeds(stage: Stage, label: int) -> tuple[str, str]:
     """Who did it to whom, in the active and the passive, with and without *not*."""
-    a, b = (one.name for one in stage.people(2))
+    a, b = (person.name for person in stage.people(2))
     verb = lexicon().verbs[stage.pick(DEEDS)]
     done = stage.rng.random() < 0.5
     premise = _said(a, b, verb, done, stage.rng.random() < 0.5)

@@ -28,12 +28,12 @@ def minimal_pairs(phenomenon: str, count: int, seed: int, split: str = "test", *
     if phenomenon not in PHENOMENA:
         raise unknown("phenomenon", phenomenon, PHENOMENA)
     stage = Stage(seed, split, 11, WORLD)
-    found = PHENOMENA[phenomenon].make(stage, count, split)
+    pairs = PHENOMENA[phenomenon].make(stage, count, split)
     if not inside:
-        return found
+        return pairs
     begun = stories(40 * count, seed + 1, split, version=WORLD)
     openings = (" ".join(story[:3]) + " " for story in begun if len(story) > 4)
-    return [replace(pair, story=opening) for pair, opening in zip(found, openings, strict=False)]
+    return [replace(pair, story=opening) for pair, opening in zip(pairs, openings, strict=False)]
 
 
 @dataclass(frozen=True, slots=True)

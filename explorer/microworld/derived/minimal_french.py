@@ -20,14 +20,14 @@ KEPT = ("validation", "test")  # both sentences are in one of these, so that tra
 
 def gendered(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """One English sentence twice, with a reason of the first noun and of the second; the two nouns differ in gender in French."""
-    found: list[ContrastPair] = []
+    pairs: list[ContrastPair] = []
     for row in shuffled(stage, [row for row in rows() if row[1].gender != row[2].gender]):
-        if len(found) == count:
+        if len(pairs) == count:
             break
-        texts = [english_of(told(row, which, (row[1], row[2])[which].gender)) for which in (0, 1)]
+        texts = [english_of(gendered_text(row, which, (row[1], row[2])[which].gender)) for which in (0, 1)]
         if all(home_of(text) in KEPT for text in texts):
-            found.append(_pair(row, (texts[0], texts[1])))
-    return found
+            pairs.append(_pair(row, (texts[0], texts[1])))
+    return pairs
 
 
 def rows() -> list[Row]:
@@ -42,17 +42,20 @@ def rows() -> list[Row]:
     return crossing + [("fits", t, b, v, small) for t, b, v in itertools.product(nouns("packed"), nouns("holder"), big)]
 
 
-def told(row: Row, which: int, gender: str) -> Joined:
+def gendered_text(row: Row, which: int, gender: str) -> Joined:
     """*The horse did not cross the street because it was too …*; in French the pronoun has this gender."""
-    frame, first, second, *said = row
+    frame, first, second, *forms = row
     if frame == "crosses":
         begin = Clause(Phrase(first), CROSS, "past", "not", None, Phrase(second))
     else:
         begin = Clause(Phrase(first), FIT, "past", "not", tail=(Location(INTO, Phrase(second)),))
-    return Joined(begin, BECAUSE, Clause(Pronoun(3, False, gender, True), tense="past", tail=(Predicate(said[which], "too"),)))
+    return Joined(begin, BECAUSE, Clause(Pronoun(3, False, gender, True), tense="past", tail=(Predicate(forms[which], "too"),)))
 
 
 def _pair(row: Row, sources: tuple[str, str]) -> ContrastPair:
     genders = (row[1].gender, row[2].gender)
-    targets = tuple((translate(told(row, n, genders[0])).french, translate(told(row, n, genders[1])).french) for n in (0, 1))
+    targets = tuple(
+        (translate(gendered_text(row, n, genders[0])).french, translate(gendered_text(row, n, genders[1])).french)
+        for n in (0, 1)
+    )
     return ContrastPair("il or elle", row[0], ("", ""), ("", ""), genders, sources=sources, targets=targets)

@@ -28,15 +28,15 @@ LECTURES = (
 
 def reasons_of(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """The lectures' own two pairs, then one family after the other; fewer than `count` where no more are kept for the split."""
-    found = [_lecture(*words) for words in LECTURES] if split == "test" else []
-    rows = [shuffled(stage, held(family, split)) for family in REASONS]
+    pairs = [_lecture(*words) for words in LECTURES] if split == "test" else []
+    rows = [shuffled(stage, reason_words(family, split)) for family in REASONS]
     for words in itertools.chain.from_iterable(itertools.zip_longest(*rows)):
-        if words is not None and len(found) < count:
-            found.append(_reason(words[0], words[1:], stage.pick(FRAMES), stage.pick(ACTS[words[0]])))
-    return found[:count]
+        if words is not None and len(pairs) < count:
+            pairs.append(_reason(words[0], words[1:], stage.pick(FRAMES), stage.pick(ACTS[words[0]])))
+    return pairs[:count]
 
 
-def held(family: str, split: str) -> list[tuple[str, ...]]:
+def reason_words(family: str, split: str) -> list[tuple[str, ...]]:
     """Every two nouns of a family, each with what may be said of it, that are all kept for this split."""
     x, y, of_x, of_y = ([word.lemma for word in words_of(name)] for name in REASONS[family])
     nouns = [(a, b) for a in x for b in y if a != b and is_apart(a, b, split)]
@@ -50,8 +50,8 @@ def held(family: str, split: str) -> list[tuple[str, ...]]:
 
 
 def _reason(family: str, words: tuple[str, ...], frame: str, act: str) -> ContrastPair:
-    x, y, *said = words
-    texts = [frame.format(x=x, y=y, v=act, z="␣", r=one) for one in said]
+    x, y, *reasons = words
+    texts = [frame.format(x=x, y=y, v=act, z="␣", r=reason) for reason in reasons]
     return opposed("reason", family, texts, (x, y), rule=int("{y}" in frame.split("{z}")[0]))
 
 

@@ -34,49 +34,49 @@ def agreement(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """*The dog beside the trees was*, *the dogs beside the trees were*: one of the two stands past a noun of the other number."""
     subjects, states = words_of("subject"), words_of("state")
     rows = [(x, n, r) for x in subjects for r in states if is_apart(x.lemma, r.lemma, split) for n in subjects if n is not x]
-    made = []
+    pairs = []
     for x, n, r in shuffled(stage, rows)[:count]:
         frame, near = stage.pick(NUMBERED), stage.pick((n.lemma, n.s))
-        texts = [frame.format(x=one, n=near, r=r.lemma) for one in (x.lemma, x.s)]
-        made.append(opposed("agreement", "past another noun", texts, ("was", "were"), rule=int(near == n.s)))
-    return made
+        texts = [frame.format(x=form, n=near, r=r.lemma) for form in (x.lemma, x.s)]
+        pairs.append(opposed("agreement", "past another noun", texts, ("was", "were"), rule=int(near == n.s)))
+    return pairs
 
 
 def negation(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """*The door wasn't open: it was closed*, *the door was open: it was open*."""
     rows = [
-        (noun.lemma, one, other)
-        for group, one, other in OPPOSITES
+        (noun.lemma, word, other)
+        for group, word, other in OPPOSITES
         for noun in words_of(group)
-        if is_apart(noun.lemma, one, split)
+        if is_apart(noun.lemma, word, split)
     ]
-    made = []
-    for frame, (noun, one, other) in shuffled(stage, list(itertools.product(DENIED, rows)))[:count]:
+    pairs = []
+    for frame, (noun, word, other) in shuffled(stage, list(itertools.product(DENIED, rows)))[:count]:
         name = stage.people(1)[0].name
-        texts = [frame.format(x=noun, was=was, o=one, a=name) for was in ("wasn't", "was")]
-        made.append(opposed("negation", one, texts, (other, one)))
-    return made
+        texts = [frame.format(x=noun, was=was, o=word, a=name) for was in ("wasn't", "was")]
+        pairs.append(opposed("negation", word, texts, (other, word)))
+    return pairs
 
 
 def senses(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """One word of several senses after two words, of which each calls for another sense."""
     rows = [(word, a, b) for word, (_, first, second, _) in SENSES.items() for a in first for b in second]
-    made = []
+    pairs = []
     for number in range(count):
         word, *cues = rows[number % len(rows)]
         frame, _, _, choices = SENSES[word]
         name = stage.people(1)[0].name
-        made.append(opposed("senses", word, [frame.format(a=name, cue=article(cue)) for cue in cues], choices, rule=0))
-    return made
+        pairs.append(opposed("senses", word, [frame.format(a=name, cue=article(cue)) for cue in cues], choices, rule=0))
+    return pairs
 
 
 def deeds(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """*Anna followed Ben: Ben was in front*, *Anna led Ben: Anna was*."""
-    made = []
+    pairs = []
     for number in range(count):
         frame, verbs = DEEDS[number % len(DEEDS)]
         a, b = (person.name for person in stage.people(2))
         place = stage.words("outdoors", 1)[0].name
         texts = [frame.format(a=a, b=b, did=verb, p=place) for verb in verbs]
-        made.append(opposed("who did what", verbs[0], texts, (b, a), rule=0))
-    return made
+        pairs.append(opposed("who did what", verbs[0], texts, (b, a), rule=0))
+    return pairs

@@ -26,19 +26,19 @@ def misleading(count: int, seed: int, split: str = "train") -> Iterator[Misleadi
     stage = Stage(seed, split, 29)
     for number in range(count):
         kind = KINDS[number % len(KINDS)]
-        told = event(stage, transfer=True) if kind == KINDS[0] else event(stage)
-        forms, other = told.ways(), _changed(stage, told, kind)
+        happening = event(stage, transfer=True) if kind == KINDS[0] else event(stage)
+        forms, other = happening.ways(), _changed(stage, happening, kind)
         form = int(stage.rng.random() * len(forms))
-        same = stage.pick([said for said in forms if said != forms[form]])
+        same = stage.pick([sentence for sentence in forms if sentence != forms[form]])
         yield Misleading(kind, forms[form], same, other.ways()[form])
 
 
-def _changed(stage: Stage, told: Event, kind: str) -> Event:
+def _changed(stage: Stage, happening: Event, kind: str) -> Event:
     """Another event in almost the same words."""
     if kind == KINDS[0]:
-        assert told.recipient is not None
-        return replace(told, agent=told.recipient, recipient=told.agent)
-    part, other = stage.pick(PARTS), told
-    while getattr(other, part) == getattr(told, part):
-        other = told.other(stage, part)
+        assert happening.recipient is not None
+        return replace(happening, agent=happening.recipient, recipient=happening.agent)
+    part, other = stage.pick(PARTS), happening
+    while getattr(other, part) == getattr(happening, part):
+        other = happening.other(stage, part)
     return other

@@ -25,26 +25,26 @@ def paraphrases(count: int, seed: int, split: str = "train") -> Iterator[Graded]
     stage = Stage(seed, split, 11)
     for number in range(count):
         grade = number % 6
-        told = event(stage)
-        other = _changed(stage, told, grade)
-        first, second = stage.pick(told.ways()), stage.pick(other.ways())
+        happening = event(stage)
+        other = _changed(stage, happening, grade)
+        first, second = stage.pick(happening.ways()), stage.pick(other.ways())
         while first == second:
             second = stage.pick(other.ways())
         yield Graded(first, second, grade)
 
 
-def _changed(stage: Stage, told: Event, grade: int) -> Event:
+def _changed(stage: Stage, happening: Event, grade: int) -> Event:
     if grade == 0:
         return event(stage)
     parts = list(PARTS)
-    other = told
+    other = happening
     for _ in range(CHANGED[grade]):
         part = stage.pick(parts)
         parts.remove(part)
-        while getattr(other, part) is getattr(told, part) or _clash(other):
+        while getattr(other, part) is getattr(happening, part) or _clash(other):
             other = other.other(stage, part)
     return other
 
 
-def _clash(told: Event) -> bool:
-    return told.recipient is not None and told.recipient.name == told.agent.name
+def _clash(happening: Event) -> bool:
+    return happening.recipient is not None and happening.recipient.name == happening.agent.name

@@ -39,12 +39,12 @@ class Summary:
 
 def questions(count: int, seed: int, split: str = "train") -> Iterator[Question]:
     """`count` questions: who did it, what was it done to, and where."""
-    made = 0
+    number_made = 0
     for story in labelled(10**9, seed, split):
         for question in _of(story):
             yield question
-            made += 1
-            if made == count:
+            number_made += 1
+            if number_made == count:
                 return
 
 
@@ -59,9 +59,9 @@ def _of(story: Story) -> Iterator[Question]:
         yield _who(story, verb, story.mentions[doer.mention])
         for role in taking:
             if role.name in ("patient", "place", "goal") and role is not doer:
-                asked = _what(story, verb, story.mentions[doer.mention], story.mentions[role.mention], role.name)
-                if asked is not None:
-                    yield asked
+                question = _what(story, verb, story.mentions[doer.mention], story.mentions[role.mention], role.name)
+                if question is not None:
+                    yield question
 
 
 def _simple(story: Story, verb: int, doer: Mention) -> bool:
@@ -117,7 +117,9 @@ def summaries(count: int, seed: int, split: str = "train") -> Iterator[Summary]:
 
 
 def _people(story: Story, sentence: int) -> set[str]:
-    return {one for m in story.mentions if story.words[m.first].sentence == sentence for one in m.entities if len(one) < 3}
+    return {
+        entity for m in story.mentions if story.words[m.first].sentence == sentence for entity in m.entities if len(entity) < 3
+    }
 
 
 def _facts(story: Story, sentence: int) -> int:

@@ -42,18 +42,18 @@ def reasons(count: int, seed: int, split: str = "train", *, version: str = VERSI
     """`count` texts, as many of crossing as of packing. The beginning is a story's, with words that belong to the split."""
     source, stage = teller(split, version), Stage(seed, split, 5, version)
     known = {script.name: script for script in source.scripts if script.name in CAUSES}
-    made = 0
-    while made < count:
-        name = tuple(CAUSES)[made % 2]
+    number_made = 0
+    while number_made < count:
+        name = tuple(CAUSES)[number_made % 2]
         script, draw = known[name], stage.rng.random
         cast = source.casting.cast(script.cast, script.fact, draw)
         story = label(source.of(script, draw, cast, "past"))
         first, second = (cast[key].name for key in CAUSES[name])
         why = tuple(stage.pick(source.casting.classes[kind]).name for kind in REASONS[name])
-        found = Reason(name, _before(story.sentences, second), stage.pick(WAYS[name]), (first, second), (why[0], why[1]))
-        if found.before and HELD_OUT.isdisjoint(found.sentence(which) for which in (0, 1)):
-            made += 1
-            yield found
+        reason = Reason(name, _before(story.sentences, second), stage.pick(WAYS[name]), (first, second), (why[0], why[1]))
+        if reason.before and HELD_OUT.isdisjoint(reason.sentence(which) for which in (0, 1)):
+            number_made += 1
+            yield reason
 
 
 def _before(sentences: tuple[str, ...], second: str) -> tuple[str, ...]:

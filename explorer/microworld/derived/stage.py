@@ -30,14 +30,14 @@ class Stage:
         """People with different names."""
         cast: dict[str, Person] = {}
         for n in range(count):
-            cast[str(n)] = self.casting.one("person", cast, self.rng.random)
+            cast[str(n)] = self.casting.cast_one("person", cast, self.rng.random)
         return list(cast.values())
 
     def words(self, group: str, count: int) -> list[Word]:
         """Different words of one class."""
         cast: dict[str, Word] = {}
         for n in range(count):
-            cast[str(n)] = self.casting.one(group, cast, self.rng.random)
+            cast[str(n)] = self.casting.cast_one(group, cast, self.rng.random)
         return list(cast.values())
 
     def pick(self, options: Sequence[T]) -> T:

@@ -112,8 +112,8 @@ def conjugate(infinitive: str) -> Conjugation:
         return _first_group(infinitive)
     present, future, participle = KNOWN.get(infinitive) or _other_groups(infinitive)
     past = "ét" if infinitive == "être" else present[3].removesuffix("ons")
-    one = present[0] if infinitive.endswith(("ouvrir", "offrir")) else "va" if infinitive == "aller" else present[1]
-    return Conjugation(infinitive, present, _six(past, PAST), _six(future, TO_COME), participle, (one, present[4]))
+    stem = present[0] if infinitive.endswith(("ouvrir", "offrir")) else "va" if infinitive == "aller" else present[1]
+    return Conjugation(infinitive, present, _six(past, PAST), _six(future, TO_COME), participle, (stem, present[4]))
 
 
 KNOWN = _table()

@@ -20,11 +20,11 @@ CURLY = "\u2019"
 def short_form(first: str, second: str, after: str) -> str:
     """The short form of two words; "" where there is none, as before a full stop (*yes, it is.*)."""
     low, then = first.lower(), second.lower()
-    made = NOT.get(low, "") if then == "not" else JOINED.get((low, then), "")
+    form = NOT.get(low, "") if then == "not" else JOINED.get((low, then), "")
     ends = not after[:1].isalpha() or (after.lower() == "not" and then in NOT)
     if then != "not" and ends:
         return ""
-    return made[:1].upper() + made[1:] if first[:1].isupper() else made
+    return form[:1].upper() + form[1:] if first[:1].isupper() else form
 
 
 def contracted(text: str, words: Sequence[str], *, curly: bool = False) -> tuple[str, list[str], list[int]]:
@@ -33,7 +33,7 @@ def contracted(text: str, words: Sequence[str], *, curly: bool = False) -> tuple
     >>> contracted("It did not rain.", ["It", "did", "not", "rain", "."])
     ("It didn't rain.", ['It', "didn't", 'rain', '.'], [0, 1, 1, 2, 3])
     """
-    made: list[str] = []
+    tokens: list[str] = []
     where: list[int] = []
     at = 0
     while at < len(words):
@@ -42,7 +42,7 @@ def contracted(text: str, words: Sequence[str], *, curly: bool = False) -> tuple
         if short:
             short = short.replace("'", CURLY) if curly else short
             text = text.replace(f"{first} {second}", short, 1)
-        made.append(short or first)
-        where += [len(made) - 1] * (2 if short else 1)
+        tokens.append(short or first)
+        where += [len(tokens) - 1] * (2 if short else 1)
         at += 2 if short else 1
-    return text, made, where
+    return text, tokens, where

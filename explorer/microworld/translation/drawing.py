@@ -113,12 +113,12 @@ class Draw:
 
     def adjective(self, noun: Noun, *, before: bool | None = None) -> Adjective | None:
         """An adjective that can be said of the noun, if there is one."""
-        found = adjectives(noun.kinds)
+        fitting = adjectives(noun.kinds)
         if noun.gender == "m" and "person" in noun.kinds:
-            found = tuple(a for a in found if a.en not in ("beautiful", "pretty"))
+            fitting = tuple(a for a in fitting if a.en not in ("beautiful", "pretty"))
         if before is not None:
-            found = tuple(a for a in found if a.before is before)
-        return self.pick(found) if found else None
+            fitting = tuple(a for a in fitting if a.before is before)
+        return self.pick(fitting) if fitting else None
 
     def described(self, noun: Noun, share: float = 0.3) -> tuple[Adjective, ...]:
         """No adjective, one, or now and then two, of which French puts one on each side."""
@@ -127,8 +127,8 @@ class Draw:
         if self.maybe(0.15):
             first, second = self.adjective(noun, before=True), self.adjective(noun, before=False)
             return (first, second) if first and second and first.en != "bad" else ()
-        one = self.adjective(noun)
-        return (one,) if one else ()
+        word = self.adjective(noun)
+        return (word,) if word else ()
 
     def name(self) -> ProperName:
         """A name."""
@@ -181,7 +181,7 @@ class Draw:
             return self.pick(PEOPLE[:3])
         return Pronoun(3, features.plural, features.gender, thing="person" not in _kinds(subject))
 
-    def thing(self, noun: Noun, subject: NP, denied: bool = False, asked: bool = False) -> Phrase:
+    def thing(self, noun: Noun, subject: NP, denied: bool = False, question: bool = False) -> Phrase:
         """The noun as the object of a verb with this subject."""
         described = self.described(noun)
         if noun.kinds[0] in BORROWED or "known" in noun.kinds or "elder" in noun.kinds:
@@ -190,7 +190,7 @@ class Draw:
         if self.maybe(0.2) and OWNED & set(noun.kinds) and "mass" not in noun.kinds:
             return Phrase(noun, plural="pair" in noun.kinds or self.maybe(0.3), adjectives=described, owner=self.owner(subject))
         plural = "pair" in noun.kinds or ("mass" not in noun.kinds and self.maybe(0.35))
-        return Phrase(noun, self.determiner(noun, plural, denied or asked), plural, described)
+        return Phrase(noun, self.determiner(noun, plural, denied or question), plural, described)
 
     def determiner(self, noun: Noun, plural: bool, any_: bool = False) -> str:
         """A determiner for an object."""
@@ -218,14 +218,14 @@ class Draw:
             return "never"
         return "no longer" if tense == "present" and self.maybe(0.3) else "not"
 
-    def degree(self, said: Adjective, denied: bool = False) -> str:
+    def degree(self, adjective: Adjective, denied: bool = False) -> str:
         """Mostly nothing; else *very*, *so*, *quite*, or *too* where there can be too much of it."""
-        word = "" if denied or said.en in PLAIN else self.pick(("", "", "", "very", "too", "so", "quite"))
-        return "very" if word == "too" and said.en not in EXCESS else word
+        word = "" if denied or adjective.en in PLAIN else self.pick(("", "", "", "very", "too", "so", "quite"))
+        return "very" if word == "too" and adjective.en not in EXCESS else word
 
-    def relation(self, said: Adjective) -> str:
+    def relation(self, word: Adjective) -> str:
         """More, less or as: English says *less* of long adjectives only."""
-        return self.pick(("more", "more", "less", "as") if said.more.startswith("more") else ("more", "more", "as"))
+        return self.pick(("more", "more", "less", "as") if word.more.startswith("more") else ("more", "more", "as"))
 
     def time(self, tense: str, share: float = 0.3) -> tuple[Adverb, ...]:
         """A time that goes with the tense, or nothing."""
@@ -244,8 +244,8 @@ class Draw:
         """Somebody to whom something is done."""
         if self.maybe(0.45):
             taken = subject.person if isinstance(subject, Pronoun) else 0
-            found = [p for p in OTHERS if p.person != taken or taken == 3]
-            return self.pick(found)
+            others = [p for p in OTHERS if p.person != taken or taken == 3]
+            return self.pick(others)
         if self.maybe(0.5):
             name = self.name()
             return name if name not in (subject, *(subject if isinstance(subject, Both) else ())) else WE

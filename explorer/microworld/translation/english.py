@@ -319,11 +319,11 @@ def _joined(node: Joined, at: str) -> list[Lexeme]:
 
 def article(words: Iterable[Lexeme]) -> list[Lexeme]:
     """*a* becomes *an* before a vowel that is heard."""
-    found = list(words)
-    for n, (word, after) in enumerate(zip(found, found[1:], strict=False)):
+    result = list(words)
+    for n, (word, after) in enumerate(zip(result, result[1:], strict=False)):
         if word.text == "a" and after.text[0] in "aeiouEI" and not after.text.startswith("us"):
-            found[n] = Lexeme("an", word.marks)
-    return found
+            result[n] = Lexeme("an", word.marks)
+    return result
 
 
 def english(node: Sentence) -> list[Lexeme]:

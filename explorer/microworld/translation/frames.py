@@ -51,10 +51,10 @@ def sentence(draw: Draw) -> tuple[str, Sentence]:
     """A sentence drawn by the weights, with the name of its frame."""
     mark = draw.random() * _SUMS[-1]
     name = next(name for name, top in zip(_NAMES, _SUMS, strict=True) if mark < top)
-    return name, made(name, draw)
+    return name, framed_sentence(name, draw)
 
 
-def made(name: str, draw: Draw) -> Sentence:
+def framed_sentence(name: str, draw: Draw) -> Sentence:
     """A sentence of one frame; now and then its time stands in front."""
     if name in ALONE:
         return FRAMES[name][1](draw)

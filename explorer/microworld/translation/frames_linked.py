@@ -52,8 +52,10 @@ def crosses(draw: Draw) -> Joined:
     past = draw.maybe(0.7)
     helper = verb("can", "pouvoir") if not past and draw.maybe(0.5) else None
     first = Clause(Phrase(animal), CROSS, "past" if past else "present" if helper else "will", "not", helper, Phrase(way))
-    said = Predicate(reason, "too")
-    return Joined(first, BECAUSE, Clause(Pronoun(3, False, it.gender, True), tense="past" if past else "present", tail=(said,)))
+    predicate = Predicate(reason, "too")
+    return Joined(
+        first, BECAUSE, Clause(Pronoun(3, False, it.gender, True), tense="past" if past else "present", tail=(predicate,))
+    )
 
 
 def _names(kinds: tuple[str, ...]) -> list[str]:
@@ -66,22 +68,24 @@ def fits(draw: Draw) -> Joined:
     big = draw.maybe(0.5)
     it = packed if big else case
     past = draw.maybe(0.6)
-    said = Predicate(adjective(draw.pick(("big", "long")) if big else "small"), "too")
+    predicate = Predicate(adjective(draw.pick(("big", "long")) if big else "small"), "too")
     first = Clause(Phrase(packed), FIT, "past" if past else "present", "not", tail=(Location(INTO, Phrase(case)),))
-    return Joined(first, BECAUSE, Clause(Pronoun(3, False, it.gender, True), tense="past" if past else "present", tail=(said,)))
+    return Joined(
+        first, BECAUSE, Clause(Pronoun(3, False, it.gender, True), tense="past" if past else "present", tail=(predicate,))
+    )
 
 
 def it_but(draw: Draw) -> Joined:
     """*The car is old, but it works*: elle fonctionne."""
-    one = thing(draw, "machine")
-    one = one._replace(adjectives=())
+    subject = thing(draw, "machine")
+    subject = subject._replace(adjectives=())
     tense = draw.pick(("present", "present", "past"))
-    first = Clause(one, tense=tense, tail=(Predicate(said := quality(draw, one), draw.degree(said)),))
+    first = Clause(subject, tense=tense, tail=(Predicate(word := quality(draw, subject), draw.degree(word)),))
     if draw.maybe(0.6):
-        second = Clause(stands_for(one), verb("work", "fonctionner"), tense, draw.pick(("", "", "not")))
+        second = Clause(stands_for(subject), verb("work", "fonctionner"), tense, draw.pick(("", "", "not")))
     else:
-        other = draw.pick([a for a in graded(one.noun.kinds) if a != said and a.en != "new"])
-        second = Clause(stands_for(one), tense=tense, tail=(Predicate(other, draw.degree(other)),))
+        other = draw.pick([a for a in graded(subject.noun.kinds) if a != word and a.en != "new"])
+        second = Clause(stands_for(subject), tense=tense, tail=(Predicate(other, draw.degree(other)),))
     return Joined(first, draw.pick((BUT, AND)), second)
 
 
@@ -92,16 +96,16 @@ def bought(draw: Draw) -> Joined:
     noun = draw.pick([n for n in nouns(*doing.objects) if {"thing", "clothes", "vehicle", "small"} & set(n.kinds)])
     plural = "pair" in noun.kinds or draw.maybe(0.2)
     determiner = "some" if plural else draw.pick(("a", "a", "the", "this"))
-    one = Phrase(noun, determiner, plural, draw.described(noun))
+    item = Phrase(noun, determiner, plural, draw.described(noun))
     after = draw.pick([v for v in THEN_DOING if v is not doing and set(v.objects) & set(noun.kinds)] or [LOSE])
     after = FIND if doing is LOSE else after
     tense, then = draw.pick((("past", "past"), ("past", "will"), ("past", "past"), ("will", "will"), ("perfect", "will")))
     receives = doing is not LOSE and draw.maybe(0.2)
-    last = Clause(there_of(who), after, then, "not" if draw.maybe(0.1) else "", object=stands_for(one))
+    last = Clause(there_of(who), after, then, "not" if draw.maybe(0.1) else "", object=stands_for(item))
     if receives:
         last = last._replace(verb=draw.pick((verb("give", "donner"), verb("show", "montrer"))), recipient=draw.whom(who))
     link = BUT if last.negation or LOSE in (doing, after) else SO if after.en[0] in ("wash", "clean") else AND
-    return Joined(Clause(who, doing, tense, object=one), link, last)
+    return Joined(Clause(who, doing, tense, object=item), link, last)
 
 
 def it_because(draw: Draw) -> Joined:
@@ -114,13 +118,13 @@ def it_because(draw: Draw) -> Joined:
         or nouns("clothes")
     )
     plural = "pair" in noun.kinds
-    one = Phrase(noun, draw.pick(("the", "this")), plural)
+    subject = Phrase(noun, draw.pick(("the", "this")), plural)
     tense = draw.pick(("present", "past")) if "state" in doing.flags else draw.pick(("past", "will"))
-    said = Predicate(quality(draw, one), draw.pick(("", "very")))
+    predicate = Predicate(quality(draw, subject), draw.pick(("", "very")))
     negation = "not" if draw.maybe(0.2) else ""
     return Joined(
-        Clause(who, doing, tense, negation, object=one), BECAUSE,
-        Clause(stands_for(one), tense="past" if tense == "past" else "present", tail=(said,)),
+        Clause(who, doing, tense, negation, object=subject), BECAUSE,
+        Clause(stands_for(subject), tense="past" if tense == "past" else "present", tail=(predicate,)),
     )  # fmt: skip
 
 
@@ -137,16 +141,16 @@ def she_because(draw: Draw) -> Joined:
         ]
     )
     tense = draw.pick(("present", "past", "past", "will"))
-    said = Predicate(draw.pick(HUMAN), draw.pick(("", "very")))
+    predicate = Predicate(draw.pick(HUMAN), draw.pick(("", "very")))
     who = stands_for(draw.pick((first, second)))
-    last = Clause(who, tense="past" if tense == "past" else "present", tail=(said,))
+    last = Clause(who, tense="past" if tense == "past" else "present", tail=(predicate,))
     return Joined(Clause(first, doing, tense, object=second), BECAUSE, last)
 
 
 def revealed(draw: Draw) -> Clause | Joined:
     """*The singer has lost her hat*: only *her* tells that it is la chanteuse."""
-    one = draw.pick(tuple(FEMININES.values()))
-    she = Phrase(one, adjectives=draw.described(one, 0.2))
+    woman = draw.pick(tuple(FEMININES.values()))
+    she = Phrase(woman, adjectives=draw.described(woman, 0.2))
     if draw.maybe(0.5):
         doing = draw.pick(
             [v for v in verbs("once") + verbs("act") if {"small", "clothes"} & set(v.objects) and "gives" not in v.flags]
@@ -275,11 +279,11 @@ def contrast(draw: Draw) -> Joined:
     if draw.maybe(0.5):
         doing = draw.pick(verbs("generic"))
         noun = draw.pick(nouns("food", "drink", "fruit", "pet"))
-        tense, one = draw.pick(("present", "past")), Phrase(noun, "", "mass" not in noun.kinds)
-        kept = Clause(other, doing, tense, "not", object=stands_for(one))
-        return Joined(Clause(who, doing, tense, object=one), BUT, kept)
+        tense, subject = draw.pick(("present", "past")), Phrase(noun, "", "mass" not in noun.kinds)
+        kept = Clause(other, doing, tense, "not", object=stands_for(subject))
+        return Joined(Clause(who, doing, tense, object=subject), BUT, kept)
     frame, tense = draw.pick((is_so, is_there)), draw.pick(("present", "past"))
-    first, second = (frame(draw, one)._replace(tense=tense, negation="", adverb=None) for one in (who, other))
+    first, second = (frame(draw, subject)._replace(tense=tense, negation="", adverb=None) for subject in (who, other))
     return Joined(first, draw.pick((BUT, AND)), second)
 
 
@@ -303,5 +307,5 @@ def that_was_done(draw: Draw, who: NP | None = None) -> Clause:
     teller = draw.name() if draw.maybe(0.5) else draw.pronoun()
     tense = draw.pick(("past", "past", "past", "will", "perfect"))
     inner = Clause(teller, doing, tense, object=gap(head))
-    said = quality(draw, head)
-    return Clause(Relative(head, inner), tense=draw.pick(("present", "past")), tail=(Predicate(said, draw.degree(said)),))
+    word = quality(draw, head)
+    return Clause(Relative(head, inner), tense=draw.pick(("present", "past")), tail=(Predicate(word, draw.degree(word)),))

@@ -17,29 +17,29 @@ THINGS = ("thing", "clothes", "vehicle", "building", "food", "drink", "opening",
 
 def thing(draw: Draw, *kinds: str) -> Phrase:
     """A thing as a subject."""
-    one = draw.pick(nouns(*(kinds or THINGS)))
+    noun = draw.pick(nouns(*(kinds or THINGS)))
     kind = draw.random()
-    plural = "pair" in one.kinds or ("mass" not in one.kinds and draw.maybe(0.25))
-    own = {"thing", "clothes", "vehicle", "pair"} & set(one.kinds)
+    plural = "pair" in noun.kinds or ("mass" not in noun.kinds and draw.maybe(0.25))
+    own = {"thing", "clothes", "vehicle", "pair"} & set(noun.kinds)
     if own and kind < 0.3:
         owner: NP = draw.name() if draw.maybe(0.4) else draw.pick(OWNERS)
-        return Phrase(one, plural=plural, adjectives=draw.described(one, 0.15), owner=owner)
-    return Phrase(one, "this" if kind > 0.8 else "the", plural, draw.described(one, 0.15))
+        return Phrase(noun, plural=plural, adjectives=draw.described(noun, 0.15), owner=owner)
+    return Phrase(noun, "this" if kind > 0.8 else "the", plural, draw.described(noun, 0.15))
 
 
 def quality(draw: Draw, of: Phrase) -> Adjective:
     """An adjective to say of the thing: not the one it has already."""
-    found = [a for a in adjectives(of.noun.kinds) if a not in of.adjectives and a.en != "new"]
-    return draw.pick(found or [adjective("useful")])
+    fitting = [a for a in adjectives(of.noun.kinds) if a not in of.adjectives and a.en != "new"]
+    return draw.pick(fitting or [adjective("useful")])
 
 
 def thing_is(draw: Draw, _: NP | None = None) -> Clause:
     """*The soup is cold.*"""
-    one = thing(draw)
+    subject = thing(draw)
     tense = draw.pick(("present", "present", "past", "past", "will"))
     negation = "not" if draw.maybe(0.15) else ""
-    said = quality(draw, one)
-    return Clause(one, tense=tense, negation=negation, tail=(Predicate(said, draw.degree(said, bool(negation))),))
+    word = quality(draw, subject)
+    return Clause(subject, tense=tense, negation=negation, tail=(Predicate(word, draw.degree(word, bool(negation))),))
 
 
 def thing_compared(draw: Draw, _: NP | None = None) -> Clause:
@@ -47,10 +47,10 @@ def thing_compared(draw: Draw, _: NP | None = None) -> Clause:
     kind = draw.pick(("clothes", "vehicle", "building", "thing", "idea", "readable", "fruit"))
     first, second = draw.two(nouns(kind))
     plural = "pair" in first.kinds or draw.maybe(0.2)
-    one = Phrase(first, draw.pick(("the", "this")), plural)
-    said = draw.pick(graded(first.kinds))
+    subject = Phrase(first, draw.pick(("the", "this")), plural)
+    word = draw.pick(graded(first.kinds))
     other = Phrase(second, "the", "pair" in second.kinds)
-    return Clause(one, tense=draw.pick(("present", "past")), tail=(Comparative(said, draw.relation(said), other),))
+    return Clause(subject, tense=draw.pick(("present", "past")), tail=(Comparative(word, draw.relation(word), other),))
 
 
 def graded(kinds: tuple[str, ...]) -> list[Adjective]:
@@ -62,8 +62,8 @@ def best(draw: Draw, _: NP | None = None) -> Clause:
     """*This church is the oldest building in the town*: la plus vieille église de la ville."""
     kind = draw.pick(("building", "job", "way", "clothes"))
     noun_ = draw.pick(nouns(kind))
-    found = [a for a in graded(noun_.kinds) if a.en not in ("new",)]
-    most = Phrase(noun_, "most", adjectives=(draw.pick(found),))
+    fitting = [a for a in graded(noun_.kinds) if a.en not in ("new",)]
+    most = Phrase(noun_, "most", adjectives=(draw.pick(fitting),))
     where = Phrase(SHOP if kind == "clothes" else draw.pick(nouns("town")))
     who: NP = Phrase(noun_, "this")
     if kind == "job":
@@ -73,9 +73,9 @@ def best(draw: Draw, _: NP | None = None) -> Clause:
 
 def thing_is_there(draw: Draw, _: NP | None = None) -> Clause:
     """*The keys are on the table.*"""
-    one = thing(draw, "small", "clothes", "thing")
+    subject = thing(draw, "small", "clothes", "thing")
     tense = draw.pick(("present", "present", "past"))
-    return Clause(one, tense=tense, negation="not" if draw.maybe(0.15) else "", tail=(spot(draw),))
+    return Clause(subject, tense=tense, negation="not" if draw.maybe(0.15) else "", tail=(spot(draw),))
 
 
 def building_is_there(draw: Draw, _: NP | None = None) -> Clause:
@@ -86,10 +86,10 @@ def building_is_there(draw: Draw, _: NP | None = None) -> Clause:
 
 def thing_works(draw: Draw, _: NP | None = None) -> Clause:
     """*The clock no longer works*: fonctionner, where a person would travailler."""
-    one = thing(draw, "machine")
+    subject = thing(draw, "machine")
     tense = draw.pick(("present", "present", "past"))
     negation = draw.pick(("not", "no longer" if tense == "present" else "not", "")) if draw.maybe(0.7) else ""
-    return Clause(one, WORKS, tense, negation, tail=draw.time(tense, 0.1) if tense == "past" and not negation else ())
+    return Clause(subject, WORKS, tense, negation, tail=draw.time(tense, 0.1) if tense == "past" and not negation else ())
 
 
 def transport(draw: Draw, _: NP | None = None) -> Clause:
@@ -101,18 +101,18 @@ def transport(draw: Draw, _: NP | None = None) -> Clause:
 
 def falls(draw: Draw, _: NP | None = None) -> Clause:
     """*The keys fell under the chair.*"""
-    one = thing(draw, "small")
-    return Clause(one, verb("fall", "tomber"), draw.pick(("past", "will", "going", "perfect")), tail=(spot(draw),))
+    subject = thing(draw, "small")
+    return Clause(subject, verb("fall", "tomber"), draw.pick(("past", "will", "going", "perfect")), tail=(spot(draw),))
 
 
 def flies(draw: Draw, _: NP | None = None) -> Clause:
     """*A bat flies at night*: the animal, not the club."""
-    one = Phrase(draw.pick(nouns("flier", "flying")), draw.pick(("the", "this", "two", "many")))
-    one = one._replace(plural=one.determiner in ("two", "many"))
+    subject = Phrase(draw.pick(nouns("flier", "flying")), draw.pick(("the", "this", "two", "many")))
+    subject = subject._replace(plural=subject.determiner in ("two", "many"))
     doing = draw.pick(verbs("alone", "flier"))
     tense = draw.pick(("present", "progressive", "past", "was"))
     noun_ = draw.pick(nouns("building", "nature", "stream"))
-    return Clause(one, doing, tense, tail=(Location(draw.pick(NEARBY), Phrase(noun_)), *draw.time(tense, 0.15)))
+    return Clause(subject, doing, tense, tail=(Location(draw.pick(NEARBY), Phrase(noun_)), *draw.time(tense, 0.15)))
 
 
 def weather(draw: Draw, _: NP | None = None) -> Clause:
@@ -128,14 +128,14 @@ def weather(draw: Draw, _: NP | None = None) -> Clause:
 def exists(draw: Draw, _: NP | None = None) -> Exists:
     """*There is a cat in the garden*, *there is no bread on the table*."""
     kind = draw.pick(("animal", "small", "food", "drink", "fruit", "building", "person"))
-    one = draw.pick(tuple(n for n in nouns(kind) if "elder" not in n.kinds and "family" not in n.kinds))
-    mass = "mass" in one.kinds
+    subject = draw.pick(tuple(n for n in nouns(kind) if "elder" not in n.kinds and "family" not in n.kinds))
+    mass = "mass" in subject.kinds
     plural = not mass and draw.maybe(0.4)
     negation = "not" if draw.maybe(0.25) else ""
     few = draw.pick(("two", "three", "some", "many", "several")) if plural else "a"
     determiner = "no" if negation else "some" if mass else few
     tense = draw.pick(("present", "present", "present", "past", "will"))
-    return Exists(Phrase(one, determiner, plural, draw.described(one, 0.25)), tense, negation, (site(draw, kind),))
+    return Exists(Phrase(subject, determiner, plural, draw.described(subject, 0.25)), tense, negation, (site(draw, kind),))
 
 
 def site(draw: Draw, kind: str) -> Location:

@@ -64,9 +64,9 @@ def _rows(lines: str) -> list[list[str]]:
 
 
 def _noun(en: str, fr: str, gender: str, kinds: str) -> Noun:
-    one, _, many = en.partition("/")
+    singular, _, many = en.partition("/")
     un, _, des = fr.partition("/")
-    return Noun(one, many or english_plural(one), un, des or french_plural(un), gender, tuple(kinds.split()))
+    return Noun(singular, many or english_plural(singular), un, des or french_plural(un), gender, tuple(kinds.split()))
 
 
 def _adjective(en: str, fr: str, place: str, kinds: str) -> Adjective:

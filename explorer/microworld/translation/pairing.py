@@ -108,16 +108,16 @@ def _aligned(first: list[Lexeme], second: list[Lexeme]) -> tuple[tuple[int, int]
 
 def translate(tree: Sentence) -> Pair:
     """The sentence that a tree means, in both languages."""
-    said = english(tree)
-    return _pair(tree, said, _written(said, "english"))
+    words = english(tree)
+    return _pair(tree, words, _written(words, "english"))
 
 
-def _pair(tree: Sentence, said: list[Lexeme], text: str, frame: str = "", unmet: tuple[str, ...] = ()) -> Pair:
+def _pair(tree: Sentence, words: list[Lexeme], text: str, frame: str = "", unmet: tuple[str, ...] = ()) -> Pair:
     other = french(tree)
-    first, second = [w.text for w in said], [w.text for w in other]
+    first, second = [w.text for w in words], [w.text for w in other]
     first[0], second[0] = first[0][0].upper() + first[0][1:], second[0][0].upper() + second[0][1:]
     return Pair(
-        _written(said, "english"), _written(other, "french"), tuple(first), tuple(second), _aligned(said, other), frame, unmet
+        _written(words, "english"), _written(other, "french"), tuple(first), tuple(second), _aligned(words, other), frame, unmet
     )
 
 
@@ -168,10 +168,10 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION
     draw = Draw(seed, denied=DENIED if short else USUAL)
     while count:
         frame, tree = sentence(draw)
-        said = english(tree)
+        words = english(tree)
         unmet = tuple(c for c in combinations(tree) if hidden(c))
-        text = _written(said, "english")
+        text = _written(words, "english")
         if _home(text, unmet) == split:
             count -= 1
-            pair = _pair(tree, said, text, frame, unmet)
+            pair = _pair(tree, words, text, frame, unmet)
             yield with_short_forms(pair, curly=draw.maybe(CURLY)) if short and draw.maybe(0.5) else pair

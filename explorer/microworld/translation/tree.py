@@ -250,9 +250,9 @@ def _words(text: str) -> list[str]:
 
 def spread(text: str, adverb: Adverb, at: str) -> list[Lexeme]:
     """The words of an adverb, in one language, marked one by one if the other language has as many, else all together."""
-    found = _words(text)
+    words = _words(text)
     alike = len(_words(adverb.en)) == len(_words(adverb.fr))
-    return [Lexeme(word, (f"{at}{n}" if alike else at,)) for n, word in enumerate(found)]
+    return [Lexeme(word, (f"{at}{n}" if alike else at,)) for n, word in enumerate(words)]
 
 
 def ending(node: Sentence) -> str:

@@ -72,36 +72,36 @@ def adopt(module: nn.Module) -> Adopted:
             f"{what} reads {module.main_input_name}, not text. The explorer opens models that read pieces of text."
         )
     register()
-    found = Adopted(module, family="encoder-decoder" if two_stacks(module) else "encoder")
-    found.names = {id(part): _stream(path, found.family) for path, part in module.named_modules()}
+    adopted = Adopted(module, family="encoder-decoder" if two_stacks(module) else "encoder")
+    adopted.names = {id(part): _stream(path, adopted.family) for path, part in module.named_modules()}
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
-        held = _by_stages(found) or _by_weights(found)
-    _describe(found, held)
-    _look_inside(found)
-    return found
+        heard = _by_stages(adopted) or _by_weights(adopted)
+    _describe(adopted, heard)
+    _look_inside(adopted)
+    return adopted
 
 
-def _look_inside(found: Adopted) -> None:
+def _look_inside(adopted: Adopted) -> None:
     """Find the sub-layers of every layer, or the reason why they cannot be identified."""
-    ids, what = probe(found.module), type(found.module).__name__
-    with torch.no_grad(), torch.random.fork_rng(devices=[]), found.watched() as now, tap.listening(lambda *event: None):
-        ask(found.module, ids, ids if found.family == "encoder-decoder" else None)
-    found.plans = {}
-    if not found.places.layers:
-        found.unclear = f"the layers of {what} were not found."
-    elif found.module.training:
-        found.unclear = f"dropout is on in {what}, so nothing adds up: call module.eval() and load it again."
-    elif found.way == STAGES and found.places.unturned and not now.parted:
-        found.unclear = (
+    ids, what = probe(adopted.module), type(adopted.module).__name__
+    with torch.no_grad(), torch.random.fork_rng(devices=[]), adopted.watched() as now, tap.listening(lambda *event: None):
+        ask(adopted.module, ids, ids if adopted.family == "encoder-decoder" else None)
+    adopted.plans = {}
+    if not adopted.places.layers:
+        adopted.unclear = f"the layers of {what} were not found."
+    elif adopted.module.training:
+        adopted.unclear = f"dropout is on in {what}, so nothing adds up: call module.eval() and load it again."
+    elif adopted.way == STAGES and adopted.places.unturned and not now.parted:
+        adopted.unclear = (
             f"{what} turns queries and keys after a matrix that makes more than them, which cannot be shown step by step."
         )
-    for name, (heard, result) in now.found.items() if not found.unclear else ():
+    for name, (heard, result) in now.results.items() if not adopted.unclear else ():
         try:
-            found.plans[name] = plan(heard, result)
+            adopted.plans[name] = plan(heard, result)
         except Unclear as reason:
-            found.unclear = f"in {name[0]} layer {name[1]} of {what}, {reason}"
+            adopted.unclear = f"in {name[0]} layer {name[1]} of {what}, {reason}"
             break
-    found.plans = {} if found.unclear else found.plans
+    adopted.plans = {} if adopted.unclear else adopted.plans
 
 
 def two_stacks(module: Any) -> bool:
@@ -144,13 +144,13 @@ class _Probe:
                 self.width = values["q"].shape[1] * values["q"].shape[-1]
 
 
-def _by_stages(found: Adopted) -> _Probe | None:
+def _by_stages(adopted: Adopted) -> _Probe | None:
     """Try transformers' own way; None where this class does not go it."""
-    ids, held = probe(found.module), _Probe()
-    reads = ids if found.family == "encoder-decoder" else None
+    ids, heard = probe(adopted.module), _Probe()
+    reads = ids if adopted.family == "encoder-decoder" else None
     try:
-        with found.watched(), tap.listening(held):
-            ask(found.module, ids, reads)
+        with adopted.watched(), tap.listening(heard):
+            ask(adopted.module, ids, reads)
     except (
         KeyError,
         LookupError,
@@ -160,37 +160,39 @@ def _by_stages(found: Adopted) -> _Probe | None:
         RuntimeError,
     ):  # the class knows only the names that it was made with, or reads no text of four tokens
         return None
-    return held if held.weights else None
+    return heard if heard.weights else None
 
 
-def _by_weights(found: Adopted) -> _Probe:
+def _by_weights(adopted: Adopted) -> _Probe:
     """The other way: the weights that the class itself hands out."""
-    found.way, what = WEIGHTS, type(found.module).__name__
-    ids, held = probe(found.module), _Probe()
-    reads = ids if found.family == "encoder-decoder" else None
+    adopted.way, what = WEIGHTS, type(adopted.module).__name__
+    ids, heard = probe(adopted.module), _Probe()
+    reads = ids if adopted.family == "encoder-decoder" else None
     try:
-        with attending(found.module, "eager"):
-            out = ask(found.module, ids, reads, output_attentions=True)
+        with attending(adopted.module, "eager"):
+            out = ask(adopted.module, ids, reads, output_attentions=True)
     except (KeyError, LookupError, TypeError, AttributeError, ValueError) as error:
         raise ChoiceError(f"{what} cannot be opened: it hands out no attention weights ({error}).") from error
     except RuntimeError as error:
         raise ChoiceError(
-            f"{what} cannot be opened: it fails on a text of four tokens ({error}){_lengths(found.module.config)}. "
+            f"{what} cannot be opened: it fails on a text of four tokens ({error}){_lengths(adopted.module.config)}. "
             "Only models that read texts of any length can be shown."
         ) from error
-    held.weights = weights_of(out, found.family)
-    if not held.weights:
+    heard.weights = weights_of(out, adopted.family)
+    if not heard.weights:
         raise ChoiceError(
             f"{what} hands out no attention weights. It may have no attention at all (Mamba, RWKV), or may have been loaded "
             "with an implementation that keeps them: load it with attn_implementation='eager'."
         )
-    return held
+    return heard
 
 
 def _lengths(config: Any) -> str:
     """The settings of a class that may ask for texts of one length, as it has them."""
-    named = {name: held for name, held in vars(config.get_text_config()).items() if LENGTHS.search(name) and held is not None}
-    return "; it has " + ", ".join(f"{name}={held}" for name, held in named.items()) if named else ""
+    named = {
+        name: value for name, value in vars(config.get_text_config()).items() if LENGTHS.search(name) and value is not None
+    }
+    return "; it has " + ", ".join(f"{name}={value}" for name, value in named.items()) if named else ""
 
 
 def no_attention(what: str) -> ChoiceError:
@@ -205,14 +207,14 @@ def weights_of(out: Any, family: str) -> dict[str, list[Tensor]]:
     names = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
     if family != "encoder-decoder":
         names = {family: "attentions"}
-    held = {stream: [w for w in (out.get(name) or ()) if w is not None] for stream, name in names.items()}
-    return {stream: weights for stream, weights in held.items() if weights}
+    layers = {stream: [w for w in (out.get(name) or ()) if w is not None] for stream, name in names.items()}
+    return {stream: weights for stream, weights in layers.items() if weights}
 
 
-def _describe(found: Adopted, held: _Probe) -> None:
+def _describe(adopted: Adopted, heard: _Probe) -> None:
     """Family, streams and places, from what was heard; refuse what is no matrix of queries and keys."""
-    what = type(found.module).__name__
-    for stream, layers in held.weights.items():
+    what = type(adopted.module).__name__
+    for stream, layers in heard.weights.items():
         odd = next((w for w in layers if not isinstance(w, Tensor) or w.dim() != 4 or w.shape[-2:] != (4, 4)), None)
         if isinstance(odd, Tensor) and odd.dim() == 3:  # [batch, position, dimension]: what RWKV calls attentions are states
             raise no_attention(what)
@@ -221,13 +223,13 @@ def _describe(found: Adopted, held: _Probe) -> None:
                 f"{what} attends in bands or blocks: its {stream} weights have the shape {tuple(getattr(odd, 'shape', ()))} for "
                 "four tokens, not a row and a column for each. Such models cannot be shown."
             )
-    if found.family == "encoder" and all(sees_no_future(w) for w in held.weights["encoder"]):
-        found.family = "decoder"
-        held.weights = {"decoder" if name == "encoder" else name: w for name, w in held.weights.items()}
-        found.names = {part: "decoder" if name == "encoder" else name for part, name in found.names.items()}
-    found.streams = {name: (len(w), max(one.shape[1] for one in w)) for name, w in held.weights.items()}
-    found.width = held.width or getattr(found.module.config.get_text_config(), "hidden_size", 0)
-    found.places = module_map.module_map(found.module, found.names)
+    if adopted.family == "encoder" and all(sees_no_future(w) for w in heard.weights["encoder"]):
+        adopted.family = "decoder"
+        heard.weights = {"decoder" if name == "encoder" else name: w for name, w in heard.weights.items()}
+        adopted.names = {part: "decoder" if name == "encoder" else name for part, name in adopted.names.items()}
+    adopted.streams = {name: (len(w), max(layer.shape[1] for layer in w)) for name, w in heard.weights.items()}
+    adopted.width = heard.width or getattr(adopted.module.config.get_text_config(), "hidden_size", 0)
+    adopted.places = module_map.module_map(adopted.module, adopted.names)
 
 
 def sees_no_future(weights: Tensor) -> bool:

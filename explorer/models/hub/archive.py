@@ -27,9 +27,9 @@ def unpack(data: BinaryIO, folder: Path, name: str = "the .zip") -> Path:
     """Unpack the checkpoint in a .zip into `folder`, which is then one that opens; a clear refusal of every other .zip."""
     _check_size(data, name)
     try:
-        with zipfile.ZipFile(data) as held:
-            members = _wanted(held, name)
-            _write(held, members, folder, name)
+        with zipfile.ZipFile(data) as zipped:
+            members = _wanted(zipped, name)
+            _write(zipped, members, folder, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise FileError(f"{name} is no whole .zip file ({error}). Pack or upload it again.") from error
     try:
@@ -43,16 +43,16 @@ def unpack(data: BinaryIO, folder: Path, name: str = "the .zip") -> Path:
 
 def pack(folder: Path) -> bytes:
     """The files of a folder as one .zip, in an order and with dates that are always the same."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as held:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as zipped:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             weights = path.suffix == ".safetensors"  # to squeeze them takes a second, and they stay nearly as large
-            held.writestr(
+            zipped.writestr(
                 zipfile.ZipInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}"),
                 path.read_bytes(),
                 zipfile.ZIP_STORED if weights else zipfile.ZIP_DEFLATED,
             )
-    return made.getvalue()
+    return content.getvalue()
 
 
 def _check_size(data: BinaryIO, name: str) -> None:
@@ -64,9 +64,9 @@ def _check_size(data: BinaryIO, name: str) -> None:
         )
 
 
-def _wanted(held: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+def _wanted(zipped: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
     """The files of the checkpoint, after a look at what else is in there."""
-    members = [member for member in held.infolist() if not member.is_dir()]
+    members = [member for member in zipped.infolist() if not member.is_dir()]
     if len(members) > MEMBERS:
         raise FileError(f"{name} holds {len(members)} files; a checkpoint has a handful. Pack the folder of the model alone.")
     for member in members:
@@ -104,11 +104,11 @@ def _check_member(member: zipfile.ZipInfo, name: str) -> None:
         raise FileError(f"{name} is locked with a password. Pack it without one.")
 
 
-def _write(held: zipfile.ZipFile, members: list[zipfile.ZipInfo], folder: Path, name: str) -> None:
+def _write(zipped: zipfile.ZipFile, members: list[zipfile.ZipInfo], folder: Path, name: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     total = 0
     for member in members:
-        with held.open(member) as source, open(folder / _base(member), "wb") as target:
+        with zipped.open(member) as source, open(folder / _base(member), "wb") as target:
             while part := source.read(STEP):
                 total += len(part)
                 if total > UNPACKED:

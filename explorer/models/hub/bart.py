@@ -68,34 +68,34 @@ def to_ours(fixed: dict[str, Any], theirs: Mapping[str, Any]) -> Config:
 
 def names(tables: bool, config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names; `tables` says whether position tables are stored."""
-    found = [
+    weights = [
         WeightName("model.shared.weight", ("embeddings.tokens.weight",)),
         WeightName("final_logits_bias", ("head.bias",), row=True),
     ]
     for theirs, ours in (("model.encoder", "encoder."), ("model.decoder", "")):
         depth = config.encoder_depth if ours else config.layers
         if tables:
-            found.append(
+            weights.append(
                 WeightName(f"{theirs}.embed_positions.weight", (f"{ours}embeddings.position.table.weight",), spare=SPARE)
             )
-            found += both(f"{theirs}.layernorm_embedding", f"{ours}embeddings.norm")
+            weights += both(f"{theirs}.layernorm_embedding", f"{ours}embeddings.norm")
         if config.final_norm:  # PEGASUS, whose class also stores its curves
-            found.append(WeightName(f"{theirs}.embed_positions.weight", (CURVES,), theirs_only=True))
-            found += both(f"{theirs}.layer_norm", f"{ours}norm")
+            weights.append(WeightName(f"{theirs}.embed_positions.weight", (CURVES,), theirs_only=True))
+            weights += both(f"{theirs}.layer_norm", f"{ours}norm")
         for layer in range(depth):
-            found += _layer(f"{theirs}.layers.{layer}", f"{ours}layers.{layer}", cross=not ours)
-    return tuple(found)
+            weights += _layer(f"{theirs}.layers.{layer}", f"{ours}layers.{layer}", cross=not ours)
+    return tuple(weights)
 
 
 def _layer(theirs: str, ours: str, *, cross: bool) -> list[WeightName]:
-    found = _attention(f"{theirs}.self_attn", f"{ours}.attention")
-    found += both(f"{theirs}.self_attn_layer_norm", f"{ours}.after_attention.norm")
+    weights = _attention(f"{theirs}.self_attn", f"{ours}.attention")
+    weights += both(f"{theirs}.self_attn_layer_norm", f"{ours}.after_attention.norm")
     if cross:
-        found += _attention(f"{theirs}.encoder_attn", f"{ours}.cross")
-        found += both(f"{theirs}.encoder_attn_layer_norm", f"{ours}.after_cross.norm")
-    found += both(f"{theirs}.fc1", f"{ours}.feed_forward.widen")
-    found += both(f"{theirs}.fc2", f"{ours}.feed_forward.narrow")
-    return [*found, *both(f"{theirs}.final_layer_norm", f"{ours}.after_feed_forward.norm")]
+        weights += _attention(f"{theirs}.encoder_attn", f"{ours}.cross")
+        weights += both(f"{theirs}.encoder_attn_layer_norm", f"{ours}.after_cross.norm")
+    weights += both(f"{theirs}.fc1", f"{ours}.feed_forward.widen")
+    weights += both(f"{theirs}.fc2", f"{ours}.feed_forward.narrow")
+    return [*weights, *both(f"{theirs}.final_layer_norm", f"{ours}.after_feed_forward.norm")]
 
 
 def _attention(theirs: str, ours: str) -> list[WeightName]:

@@ -70,8 +70,8 @@ class HubBody(HubModel, TrainableModel):
     @property
     def pooler(self) -> nn.Linear | None:
         """The dense layer over the first state that pre-training taught a BERT, which its published classifiers begin with."""
-        held = getattr(self.module, "pooler", None)
-        dense = getattr(held, "dense", held)
+        part = getattr(self.module, "pooler", None)
+        dense = getattr(part, "dense", part)
         return dense if isinstance(dense, nn.Linear) and dense.in_features == dense.out_features else None
 
     def states(self, ids: Tensor, segments: Tensor, attention_mask: Tensor) -> Tensor:
@@ -79,17 +79,17 @@ class HubBody(HubModel, TrainableModel):
         given: dict[str, Any] = {"attention_mask": attention_mask.long()}
         if self._parted and self.config.segments > 1:
             given["token_type_ids"] = segments
-        made: Tensor = ask(self.module, ids, **given).last_hidden_state
-        return made
+        hidden: Tensor = ask(self.module, ids, **given).last_hidden_state
+        return hidden
 
     def adapted_parts(self) -> tuple[str, ...]:
         """The names of the matrices that low-rank adapters stand beside: queries and values, or both in one."""
         names = {path.rsplit(".", 1)[-1] for layer in self.layers for path, _ in layer.named_modules() if path}
-        found = sorted(names & QUERIES) + sorted(names & VALUES)
-        found = found if len(found) > 1 else sorted(names & TOGETHER)
-        if not found:
+        parts = sorted(names & QUERIES) + sorted(names & VALUES)
+        parts = parts if len(parts) > 1 else sorted(names & TOGETHER)
+        if not parts:
             raise ChoiceError(f"The queries and values of {self.name} were not found, so how='lora' has no place. Take last-1.")
-        return tuple(found)
+        return tuple(parts)
 
     def look_again(self) -> None:
         """Find its parts again, after some of them were replaced."""
@@ -120,11 +120,11 @@ def bare_copy(module: Any, seed: int | None) -> Any:
     config = deepcopy(module.config)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed or 0)
-        made = type(module)(config)
+        copy = type(module)(config)
     if seed is None:
-        made.load_state_dict(module.state_dict())
-    attend(made, "eager")
-    return made.to(module.device).base_model
+        copy.load_state_dict(module.state_dict())
+    attend(copy, "eager")
+    return copy.to(module.device).base_model
 
 
 def last_width(module: Any) -> int:

@@ -67,9 +67,11 @@ def as_classifier(
         raise ChoiceError(
             f"{output.task!r} has no Hugging Face class here: none of a {config['model_type']} reads pool={output.pool!r}."
         )
-    made = {name: value for name, value in weights.items() if not name.startswith(family.lacks)}
+    named_weights = {name: value for name, value in weights.items() if not name.startswith(family.lacks)}
     for ours, theirs in parts.items():
-        made |= {f"{theirs}.{part}": value for name, value in layer.items() for at, part in [name.split(".", 1)] if at == ours}
+        named_weights |= {
+            f"{theirs}.{part}": value for name, value in layer.items() for at, part in [name.split(".", 1)] if at == ours
+        }
     labels = output.labels or tuple(f"LABEL_{n}" for n in range(output.outputs))
     named = {
         "id2label": {str(n): label for n, label in enumerate(labels)},
@@ -82,7 +84,7 @@ def as_classifier(
         settings["problem_type"] = "single_label_classification"
     if output.pool == "last" and settings.get("pad_token_id") is None:
         settings["pad_token_id"] = end
-    return settings, made
+    return settings, named_weights
 
 
 def write_config(path: Path, config: dict[str, Any]) -> None:

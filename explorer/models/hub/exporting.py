@@ -35,24 +35,24 @@ def classifier_of(body: HubBody, output: OutputConfig, layer: OutputLayer) -> Pr
     config.label2id = {label: n for n, label in enumerate(labels)}
     if output.kind in ("class", "number"):
         config.problem_type = "regression" if output.kind == "number" else "single_label_classification"
-    made: Any = known[type(config)](config)
-    held = {name: value for name, value in plain_state(body.module).items() if not name.startswith(OUTPUT_LAYER)}
-    missing = made.base_model.load_state_dict(held, strict=False).missing_keys
-    put_in(made, layer)
-    made = made.to(body.device).eval()
-    if any("pooler" not in name for name in missing) or not _says_the_same(made, body, output, layer):
+    classifier: Any = known[type(config)](config)
+    weights = {name: value for name, value in plain_state(body.module).items() if not name.startswith(OUTPUT_LAYER)}
+    missing = classifier.base_model.load_state_dict(weights, strict=False).missing_keys
+    put_in(classifier, layer)
+    classifier = classifier.to(body.device).eval()
+    if any("pooler" not in name for name in missing) or not _says_the_same(classifier, body, output, layer):
         raise ChoiceError(
-            f"{type(made).__name__} reads the states in another way than this output layer. Keep the run in memory."
+            f"{type(classifier).__name__} reads the states in another way than this output layer. Keep the run in memory."
         )
-    return made  # type: ignore[no-any-return]
+    return classifier  # type: ignore[no-any-return]
 
 
-def put_in(made: Any, layer: OutputLayer) -> None:
+def put_in(classifier: Any, layer: OutputLayer) -> None:
     """Write our matrices into theirs: the last one that gives the outputs, and the dense one before it."""
     wanted = [part for part in (layer.dense, layer.classify) if part is not None]
-    inside = {id(part) for part in made.base_model.modules()}
-    theirs = [part for part in made.modules() if isinstance(part, nn.Linear) and id(part) not in inside]
-    pooler = getattr(getattr(made.base_model, "pooler", None), "dense", None)
+    inside = {id(part) for part in classifier.base_model.modules()}
+    theirs = [part for part in classifier.modules() if isinstance(part, nn.Linear) and id(part) not in inside]
+    pooler = getattr(getattr(classifier.base_model, "pooler", None), "dense", None)
     theirs = [pooler, *theirs] if isinstance(pooler, nn.Linear) and len(theirs) < len(wanted) else theirs
     with torch.no_grad():
         for ours, other in zip(wanted, theirs, strict=False):
@@ -61,7 +61,7 @@ def put_in(made: Any, layer: OutputLayer) -> None:
 
 
 @torch.no_grad()
-def _says_the_same(made: nn.Module, body: HubBody, output: OutputConfig, layer: OutputLayer) -> bool:
+def _says_the_same(classifier: nn.Module, body: HubBody, output: OutputConfig, layer: OutputLayer) -> bool:
     """Whether both sides give the same logits for a few tokens."""
     ids = probe(body.module)
     real = torch.ones_like(ids, dtype=torch.bool)
@@ -69,6 +69,6 @@ def _says_the_same(made: nn.Module, body: HubBody, output: OutputConfig, layer: 
     layer.eval()
     mine = layer(body.states(ids, torch.zeros_like(ids), real), real)
     layer.train(was)
-    out = ask(made, ids, attention_mask=real.long())
+    out = ask(classifier, ids, attention_mask=real.long())
     theirs = torch.stack((out.start_logits, out.end_logits), dim=-1) if output.kind == "span" else out.logits
     return mine.shape == theirs.shape and float((mine - theirs).abs().max()) <= EQUAL

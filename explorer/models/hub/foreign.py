@@ -51,8 +51,8 @@ class HubModel(TextModel):
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        made: torch.device = self.module.get_input_embeddings().weight.device
-        return made
+        place: torch.device = self.module.get_input_embeddings().weight.device
+        return place
 
     @property
     def longest(self) -> int:
@@ -64,20 +64,20 @@ class HubModel(TextModel):
         """The token that a decoder beside an encoder begins with."""
         known = (getattr(self.module, "generation_config", None), self.module.config)
         names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
-        found = (getattr(config, name, None) for name in names for config in known)
-        return next((int(i) for i in found if isinstance(i, int)), 0)
+        ids = (getattr(config, name, None) for name in names for config in known)
+        return next((int(i) for i in ids if isinstance(i, int)), 0)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of its pictures needs to know."""
-        said = list(self._notes)
+        lines = list(self._notes)
         if untrained(self.module):
-            said.append(NEVER_TRAINED)
+            lines.append(NEVER_TRAINED)
         if self.module.training:
-            said.append("dropout is on (training mode): the numbers change from call to call")
+            lines.append("dropout is on (training mode): the numbers change from call to call")
         if self.adopted.way == WEIGHTS:
-            said.append("this architecture hands out only its weights: no stages before them, no edits inside attention")
-        return tuple(said)
+            lines.append("this architecture hands out only its weights: no stages before them, no edits inside attention")
+        return tuple(lines)
 
     @property
     def without_blocks(self) -> str:
@@ -94,7 +94,7 @@ class HubModel(TextModel):
             return "" if reached else f"the hidden units of its feed-forward layers were not found in {what}."
         if isinstance(edit, SilenceLayer):
             stream = "decoder" if edit.stream == "cross" else edit.stream
-            known = {part for _, held, part in places.outs if held == stream or (held, stream) == ("cross", "decoder")}
+            known = {part for _, at, part in places.outs if at == stream or (at, stream) == ("cross", "decoder")}
             parts = {"attention", "feed-forward"} if edit.part is None else {edit.part}
             return "" if parts <= known else f"the end of {' and '.join(sorted(parts - known))} was not found in {what}."
         if isinstance(edit, (NoResidual, NoNorm)):
@@ -154,15 +154,15 @@ def named(module: nn.Module, out: Any, tokens: Tokens) -> dict[str, Tensor]:
     """What a class predicts, under our names."""
     names = {"prediction_logits": "lm", "seq_relationship_logits": "nsp", "sop_logits": "nsp", "start_logits": "start",
              "end_logits": "end"}  # fmt: skip
-    found = {ours: out[theirs] for theirs, ours in names.items() if theirs in out}
+    scores = {ours: out[theirs] for theirs, ours in names.items() if theirs in out}
     logits = out.get("logits")
     if logits is None:
-        return found
+        return scores
     if logits.dim() == 3:
         speaks = module.get_output_embeddings() is not None and "TokenClassification" not in type(module).__name__  # type: ignore[operator]
-        return {"lm" if speaks else "tags": logits, **found}
+        return {"lm" if speaks else "tags": logits, **scores}
     by_place = "PreTraining" in type(module).__name__ and logits.shape[-1] == len(tokens)
-    return {"rtd" if by_place else "labels": logits, **found}
+    return {"rtd" if by_place else "labels": logits, **scores}
 
 
 def longest(module: Any) -> int:

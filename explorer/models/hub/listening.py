@@ -39,7 +39,7 @@ class Pass:
     open: dict[int, tuple[str, int]] = field(default_factory=dict)  # attentions whose W_O is still to come
     inside: Heard | None = None  # the layer that is running
     plans: dict[tuple[str, int], Plan] | None = None  # its sub-layers, by stream and layer; None while they are being found
-    found: dict[tuple[str, int], tuple[Heard, Tensor]] = field(default_factory=dict)  # then: what was heard, and the result
+    results: dict[tuple[str, int], tuple[Heard, Tensor]] = field(default_factory=dict)  # then: what was heard, and the result
     turned: dict[int, dict[str, Tensor]] = field(default_factory=dict)  # by attention: what W_Q and W_K made
     parted: bool = False  # whether one matrix made all three, and it was found which part of that is which
 
@@ -67,10 +67,10 @@ def register() -> None:
 def eager_of(module: nn.Module) -> Eager:
     """The attention function that the file of this class brings along."""
     for kind in type(module).__mro__:
-        found = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
-        if found is not None:
-            made: Eager = found
-            return made
+        function = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
+        if function is not None:
+            eager: Eager = function
+            return eager
     raise LookupError(f"{type(module).__name__} brings no eager_attention_forward along")
 
 
@@ -86,14 +86,14 @@ def recorded_attention(
     if tap.edits_on(*name):
         out, weights = call.edited(name)
     else:
-        out, weights = call.made()
+        out, weights = call.outcome()
     made_by = now.turned.pop(id(module), {})
     if "qkv" in made_by:
         made_by = fused_parts(made_by["qkv"], query, key, value)
         now.parted = bool(made_by)
-    for which, made in made_by.items() if call.before == 1.0 else ():  # elsewhere a factor is all that comes between
+    for which, product in made_by.items() if call.before == 1.0 else ():  # elsewhere a factor is all that comes between
         of = query if which == "q" else key
-        tap.tap(TapPlace.PROJECTED, *name, **{which: made.unflatten(-1, (-1, of.shape[-1])).transpose(1, 2)})
+        tap.tap(TapPlace.PROJECTED, *name, **{which: product.unflatten(-1, (-1, of.shape[-1])).transpose(1, 2)})
     tap.tap(TapPlace.ATTENTION, *name, **call.stages(), weights=weights)
     if id(module) in now.projections:
         now.open[now.projections[id(module)]] = name
@@ -102,18 +102,18 @@ def recorded_attention(
     return out, weights
 
 
-def fused_parts(made: Tensor, query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
+def fused_parts(product: Tensor, query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
     """The queries and keys in what one matrix made of all three, before they are turned; nothing where no order of them is found.
 
     Nothing turns a value: the order in which the values are found again, to the bit, is the right one.
     """
     heads, shared, dim = query.shape[1], key.shape[1], query.shape[-1]
-    if made.shape[-1] != (heads + 2 * shared) * dim:
+    if product.shape[-1] != (heads + 2 * shared) * dim:
         return {}
     sizes = (heads * dim, shared * dim, shared * dim)
-    each = made.unflatten(-1, (shared, -1, dim))  # or: the queries of a group, its key, its value, then the next group
+    each = product.unflatten(-1, (shared, -1, dim))  # or: the queries of a group, its key, its value, then the next group
     grouped = (each[..., :-2, :].flatten(-3), each[..., -2, :].flatten(-2), each[..., -1, :].flatten(-2))
-    for q, k, v in (made.split(sizes, -1), grouped):
+    for q, k, v in (product.split(sizes, -1), grouped):
         if torch.equal(v.unflatten(-1, (shared, dim)).transpose(1, 2), value):
             return {"q": q, "k": k}
     return {}
@@ -133,7 +133,7 @@ class AttentionCall:
         self.before = float(own) if passed == 1.0 and isinstance(own, float) else 1.0  # some multiply q by the factor before
         self.scale = passed * self.before
 
-    def made(self) -> tuple[Tensor, Tensor]:
+    def outcome(self) -> tuple[Tensor, Tensor]:
         """What the model's own function makes of it."""
         return eager_of(self.module)(self.module, self.q, self.k, self.v, self.mask, **self.given)
 
@@ -152,7 +152,7 @@ class AttentionCall:
             seen = torch.as_tensor(changed, device=self.q.device).expand(1, 1, *allowed.shape[-2:])
             low = torch.finfo(self.q.dtype).min
             self.mask = torch.zeros(seen.shape, dtype=self.q.dtype, device=self.q.device).masked_fill(~seen, low)
-        out, weights = self.made()
+        out, weights = self.outcome()
         aimed = tap.edited(TapPlace.WEIGHTS, *name, weights, self.allowed)
         if aimed is not weights:
             shared = self.v.repeat_interleave(self.q.shape[1] // self.v.shape[1], dim=1)

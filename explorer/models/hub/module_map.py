@@ -47,36 +47,36 @@ class ModuleMap:
 def module_map(module: nn.Module, streams: dict[int, str]) -> ModuleMap:
     """Look through a module; `streams` says where each part belongs."""
     named = dict(module.named_modules())
-    found = ModuleMap(biased=any("relative_attention_bias" in path for path in named))
+    places = ModuleMap(biased=any("relative_attention_bias" in path for path in named))
     seen: dict[int, str] = {}
     for path, part in named.items():
         stream = streams[id(part)]
         if path.rsplit(".", 1)[-1] in TABLES or "RotaryEmbedding" in type(part).__name__:
-            found.positions.append((part, stream))
+            places.positions.append((part, stream))
         if ATTENTION.search(type(part).__name__) and (layer := _layer_around(path, named)):
             seen.setdefault(id(layer[1]), layer[0])
-            _add_projection(found, (path, part, stream), named)
-            _add_turning(found, part)
+            _add_projection(places, (path, part, stream), named)
+            _add_turning(places, part)
     for number, path in seen.items():
         layer = named[path]
         assert id(layer) == number
         stream = "decoder" if streams[number] == "cross" else streams[number]
-        found.layers.append((layer, stream))
-        found.norms += norms_in(layer)
-        narrow = _narrowing(layer, found)
-        found.outs += [(matrix, stream, "feed-forward") for matrix in narrow]
-        found.experts += [(part, stream) for name, part in layer.named_children() if name in WHOLE and not narrow]
+        places.layers.append((layer, stream))
+        places.norms += norms_in(layer)
+        narrow = _narrowing(layer, places)
+        places.outs += [(matrix, stream, "feed-forward") for matrix in narrow]
+        places.experts += [(part, stream) for name, part in layer.named_children() if name in WHOLE and not narrow]
     rotary = any("Rotary" in type(part).__name__ for part in named.values())
-    found.unturned = rotary and all(which == "qkv" for _, _, which in found.turning)
-    return found
+    places.unturned = rotary and all(which == "qkv" for _, _, which in places.turning)
+    return places
 
 
-def _add_turning(found: ModuleMap, attention: nn.Module) -> None:
+def _add_turning(places: ModuleMap, attention: nn.Module) -> None:
     """W_Q and W_K of an attention, where QK norm or RoPE may change what they make before it meets."""
-    if attention in (held for _, held, _ in found.turning):
+    if attention in (module for _, module, _ in places.turning):
         return
     own = dict(attention.named_children())
-    found.turning += [(own[name], attention, which) for name, which in {**MATRICES, **FUSED}.items() if name in own]
+    places.turning += [(own[name], attention, which) for name, which in {**MATRICES, **FUSED}.items() if name in own]
 
 
 def _layer_around(path: str, named: dict[str, nn.Module]) -> tuple[str, nn.Module] | None:
@@ -90,7 +90,7 @@ def _layer_around(path: str, named: dict[str, nn.Module]) -> tuple[str, nn.Modul
     return None
 
 
-def _add_projection(found: ModuleMap, at: tuple[str, nn.Module, str], named: dict[str, nn.Module]) -> None:
+def _add_projection(places: ModuleMap, at: tuple[str, nn.Module, str], named: dict[str, nn.Module]) -> None:
     """W_O of an attention: its own matrix, or (in BERT and its relatives) the one of the neighbouring module."""
     path, part, stream = at
     beside = path.rsplit(".", 1)[0]
@@ -101,15 +101,15 @@ def _add_projection(found: ModuleMap, at: tuple[str, nn.Module, str], named: dic
         for name in OUT if base == path else ("output.dense",):
             matrix = named.get(f"{base}.{name}")
             if matrix is not None and type(matrix).__name__ in LINEAR:
-                found.projections.setdefault(id(part), id(matrix))
-                if all(matrix is not held for held, *_ in found.outs):
-                    found.outs.append((matrix, stream, "cross-attention" if stream == "cross" else "attention"))
+                places.projections.setdefault(id(part), id(matrix))
+                if all(matrix is not module for module, *_ in places.outs):
+                    places.outs.append((matrix, stream, "cross-attention" if stream == "cross" else "attention"))
                 return
 
 
-def _narrowing(layer: nn.Module, found: ModuleMap) -> list[nn.Module]:
+def _narrowing(layer: nn.Module, places: ModuleMap) -> list[nn.Module]:
     """The last matrix of the feed-forward sub-layer, where its name identifies it and it is one."""
-    taken = {id(matrix) for matrix, *_ in found.outs}
+    taken = {id(matrix) for matrix, *_ in places.outs}
     inside = [
         part
         for path, part in layer.named_modules()
@@ -119,23 +119,23 @@ def _narrowing(layer: nn.Module, found: ModuleMap) -> list[nn.Module]:
     return inside if len(inside) == 1 else []
 
 
-def hang(found: ModuleMap) -> list[Any]:
+def hang(places: ModuleMap) -> list[Any]:
     """Put the hooks on; they say nothing unless this thread watches a pass."""
-    held = []
-    for layer, stream in found.layers:
-        held.append(layer.register_forward_pre_hook(_entering(stream), with_kwargs=True))
-        held.append(layer.register_forward_hook(_leaving(stream)))
-    for matrix, stream, part in found.outs:
-        held.append(matrix.register_forward_hook(_out(stream, part)))
+    handles = []
+    for layer, stream in places.layers:
+        handles.append(layer.register_forward_pre_hook(_entering(stream), with_kwargs=True))
+        handles.append(layer.register_forward_hook(_leaving(stream)))
+    for matrix, stream, part in places.outs:
+        handles.append(matrix.register_forward_hook(_out(stream, part)))
         if part == "feed-forward":
-            held.append(matrix.register_forward_pre_hook(_units(stream)))
-    held += [part.register_forward_hook(_mixed(stream)) for part, stream in found.experts]
-    held += [norm.register_forward_hook(_normed) for norm in found.norms]
-    for matrix, attention, which in found.turning:
-        held.append(matrix.register_forward_hook(_projected(id(attention), which)))
-    for table, stream in found.positions:
-        held.append(table.register_forward_hook(_placed(stream)))
-    return held
+            handles.append(matrix.register_forward_pre_hook(_units(stream)))
+    handles += [part.register_forward_hook(_mixed(stream)) for part, stream in places.experts]
+    handles += [norm.register_forward_hook(_normed) for norm in places.norms]
+    for matrix, attention, which in places.turning:
+        handles.append(matrix.register_forward_hook(_projected(id(attention), which)))
+    for table, stream in places.positions:
+        handles.append(table.register_forward_hook(_placed(stream)))
+    return handles
 
 
 def _normed(module: nn.Module, args: tuple[Any, ...], out: Any) -> None:
@@ -157,11 +157,11 @@ def _projected(attention: int, which: str) -> Any:
 
 
 @contextmanager
-def hooks(found: ModuleMap) -> Iterator[None]:
+def hooks(places: ModuleMap) -> Iterator[None]:
     """The hooks for a while."""
     with ExitStack() as after:
-        for held in hang(found):
-            after.callback(held.remove)
+        for handle in hang(places):
+            after.callback(handle.remove)
         yield
 
 
@@ -212,7 +212,7 @@ def _finish(now: Pass, name: tuple[str, int], result: Tensor) -> None:
     if heard is None:
         return
     if now.plans is None:
-        now.found[name] = (heard, result)
+        now.results[name] = (heard, result)
     elif name in now.plans:
         tell(name, heard, now.plans[name])
 
@@ -241,12 +241,12 @@ def _mixed(stream: str) -> Any:
 
     def hook(module: nn.Module, args: Any, out: Any) -> Any:
         now = current.get()
-        made = out[0] if isinstance(out, tuple) else out
-        if now is None or now.inside is None or not isinstance(made, Tensor):
+        mixed = out[0] if isinstance(out, tuple) else out
+        if now is None or now.inside is None or not isinstance(mixed, Tensor):
             return None
-        changed = tap.edited(TapPlace.OUT, stream, now.states.get(stream, 0), made, "feed-forward")
+        changed = tap.edited(TapPlace.OUT, stream, now.states.get(stream, 0), mixed, "feed-forward")
         now.inside.out("feed-forward", changed, None)
-        if changed is made:
+        if changed is mixed:
             return None
         return (changed, *out[1:]) if isinstance(out, tuple) else changed
 

@@ -45,8 +45,8 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
 
 def second_to_ours(theirs: Mapping[str, Any]) -> Config:
     """OLMo 2's settings under our names."""
-    held = renamed_settings(theirs, llama.SETTINGS, norm_epsilon=1e-5, tied=False)
-    return Config(**held, **llama.attention_to_ours(theirs, "OLMo 2"), **FIXED_2)
+    ours = renamed_settings(theirs, llama.SETTINGS, norm_epsilon=1e-5, tied=False)
+    return Config(**ours, **llama.attention_to_ours(theirs, "OLMo 2"), **FIXED_2)
 
 
 def names(config: Config) -> tuple[WeightName, ...]:
@@ -57,9 +57,9 @@ def names(config: Config) -> tuple[WeightName, ...]:
 def second_names(config: Config) -> tuple[WeightName, ...]:
     """LLaMA's, but the norms stand after what they stood before, and there are two more."""
     attention = ("model.layers.{{}}.self_attn.{}_norm.weight", "layers.{{}}.attention.{}_norm.weight")
-    found = [WeightName(_renamed(name.theirs), name.ours) for name in llama.names(config)]
-    found += [WeightName(attention[0].format(a), (attention[1].format(b),)) for a, b in (("q", "query"), ("k", "key"))]
-    return tuple(found)
+    weights = [WeightName(_renamed(name.theirs), name.ours) for name in llama.names(config)]
+    weights += [WeightName(attention[0].format(a), (attention[1].format(b),)) for a, b in (("q", "query"), ("k", "key"))]
+    return tuple(weights)
 
 
 def _renamed(theirs: str) -> str:

@@ -286,7 +286,9 @@ def without_attention(kind: Any, config: Any) -> bool:
         return not any(part in str(name) for name in kinds for part in looking if name != "linear_attention")
     here = vars(sys.modules[kind.__module__])
     return not any(
-        ATTENTION.search(name) for name, held in here.items() if isinstance(held, type) and issubclass(held, torch.nn.Module)
+        ATTENTION.search(name)
+        for name, kind_there in here.items()
+        if isinstance(kind_there, type) and issubclass(kind_there, torch.nn.Module)
     )
 
 

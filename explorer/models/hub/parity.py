@@ -24,17 +24,17 @@ def difference(model: TransformerModel, folder: Path, texts: Sequence[str]) -> t
     with quiet_transformers():
         twin = getattr(transformers, architecture).from_pretrained(folder).eval()
     read = [model.tokens(text).ids.tolist() for text in texts]
-    anew = model.family == "encoder-decoder"
+    two_stacks = model.family == "encoder-decoder"
     given = dict(zip(("input_ids", "attention_mask"), _padded(read), strict=True))
-    if anew:
+    if two_stacks:
         given["decoder_input_ids"] = _padded([[twin.config.decoder_start_token_id, *ids[:-1]] for ids in read])[0]
     with torch.no_grad():
         out = twin(**given)
     theirs = out.prediction_logits if "prediction_logits" in out else out.logits
-    ours = model.outputs_many(read, read if anew else None)
+    ours = model.outputs_many(read, read if two_stacks else None)
     gaps = []
-    for row, (ids, found) in enumerate(zip(read, ours, strict=True)):
-        scores = found["lm"] if "lm" in found else found["rtd"]
+    for row, (ids, outputs) in enumerate(zip(read, ours, strict=True)):
+        scores = outputs["lm"] if "lm" in outputs else outputs["rtd"]
         gaps.append(np.abs(scores - theirs[row, : len(ids)].numpy()).max())
     return architecture, float(max(gaps))
 

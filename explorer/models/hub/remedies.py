@@ -65,10 +65,10 @@ def without_tokenizer(folder: Path) -> FileError:
 def _read(path: Path) -> Mapping[str, Any]:
     """A file of settings; nothing where it cannot be read, which others say."""
     try:
-        held = json.loads(path.read_text("utf-8"))
+        settings = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def _written(place: str | Path, otherwise: str = "FOLDER") -> str:

@@ -53,10 +53,10 @@ class Heard:
             shape = self.given.shape
             self.norms.append((self.when, module, before.reshape(shape), after.reshape(shape)))
 
-    def out(self, part: str, made: Tensor, units: Tensor | None) -> None:
+    def out(self, part: str, output: Tensor, units: Tensor | None) -> None:
         """The last matrix of a sub-layer was called."""
-        if made.numel() == self.given.numel():
-            self.outs.append((self.when, part, made.reshape(self.given.shape).clone(), units))  # Falcon adds to it in place
+        if output.numel() == self.given.numel():
+            self.outs.append((self.when, part, output.reshape(self.given.shape).clone(), units))  # Falcon adds to it in place
 
     @property
     def when(self) -> int:
@@ -70,29 +70,29 @@ class Unclear(Exception):
 
 def plan(heard: Heard, result: Tensor) -> Plan:
     """The sub-layers of one layer, from what was heard in it; they must add up to its result, to the bit."""
-    x, found = heard.given, []
+    x, sublayers = heard.given, []
     for when, part, out, _ in heard.outs:
         place, norm, entry = _where(heard, x, (when, out))
         if norm is None:
             raise Unclear(f"no norm was found at its {part}, or more is done to it before it is added.")
-        found.append(replace(_sublayer(part, place, norm), entry=_sublayer(part, "pre", entry) if entry else None))
+        sublayers.append(replace(_sublayer(part, place, norm), entry=_sublayer(part, "pre", entry) if entry else None))
         x = {"post": norm[3], "inside": x + norm[3], "both": x + norm[3]}.get(place, x + out)
-    beside = [out for (_, _, out, _), held in zip(heard.outs, found, strict=True) if held.place == "beside"]
+    beside = [out for (_, _, out, _), sublayer in zip(heard.outs, sublayers, strict=True) if sublayer.place == "beside"]
     if not (_side_by_side(heard, result) if beside else torch.equal(x, result)):
         raise Unclear(_missing(heard, result))
-    if len({ALIKE.get(held.place, held.place) for held in found}) > 1:
+    if len({ALIKE.get(sublayer.place, sublayer.place) for sublayer in sublayers}) > 1:
         raise Unclear("its norms are in different places.")
-    return tuple(found)
+    return tuple(sublayers)
 
 
 def _where(heard: Heard, x: Tensor, out: tuple[int, Tensor]) -> tuple[str, NormCall | None, NormCall | None]:
     """Where the norm of a sub-layer stands that adds to x, that norm, and the one before it where there are two."""
-    when, made = out
-    earlier, later = [held for held in heard.norms if held[0] < when], [held for held in heard.norms if held[0] > when]
-    before = next((held for held in earlier if torch.equal(held[2], x)), None)
-    inner = next((held for held in later if torch.equal(held[2], made)), None)
-    after = next((held for held in later if torch.equal(held[2], x + made)), None)
-    first = next((held for held in reversed(earlier) if torch.equal(held[2], heard.given)), None)
+    when, output = out
+    earlier, later = [norm for norm in heard.norms if norm[0] < when], [norm for norm in heard.norms if norm[0] > when]
+    before = next((norm for norm in earlier if torch.equal(norm[2], x)), None)
+    inner = next((norm for norm in later if torch.equal(norm[2], output)), None)
+    after = next((norm for norm in later if torch.equal(norm[2], x + output)), None)
+    first = next((norm for norm in reversed(earlier) if torch.equal(norm[2], heard.given)), None)
     if before is not None and inner is not None:
         return "both", inner, before
     if before is not None:
@@ -107,8 +107,8 @@ def _side_by_side(heard: Heard, result: Tensor) -> bool:
     x, outs = heard.given, [out for _, _, out, _ in heard.outs]
     if len(outs) != 2:
         return False
-    one, other = outs
-    return any(torch.equal(total, result) for total in (x + one + other, x + other + one, one + other + x))
+    first, other = outs
+    return any(torch.equal(total, result) for total in (x + first + other, x + other + first, first + other + x))
 
 
 def _missing(heard: Heard, result: Tensor) -> str:
@@ -121,11 +121,11 @@ def _missing(heard: Heard, result: Tensor) -> str:
 
 def _sublayer(part: str, place: str, norm: NormCall) -> Sublayer:
     """How the norm of a sub-layer computes: of the formulas that are known, the one that gives what it gave."""
-    _, module, x, made = norm
+    _, module, x, normed = norm
     if place == "bare":
         return Sublayer(part, place, module, False, 0.0)
-    x, made = x.float(), made.float()
-    gaps = {(centred, offset): _gap(module, (x, made), centred, offset) for centred in (True, False) for offset in (0.0, 1.0)}
+    x, normed = x.float(), normed.float()
+    gaps = {(centred, offset): _gap(module, (x, normed), centred, offset) for centred in (True, False) for offset in (0.0, 1.0)}
     best = min(gaps, key=lambda kind: gaps[kind])
     if gaps[best] > (1e-4 if norm[3].dtype == torch.float32 else 3e-2):
         raise Unclear(f"the norm of its {part} ({type(module).__name__}) follows none of the formulas that are known.")
@@ -134,12 +134,12 @@ def _sublayer(part: str, place: str, norm: NormCall) -> Sublayer:
 
 def _gap(module: nn.Module, pair: tuple[Tensor, Tensor], centred: bool, offset: float) -> float:
     """How far a formula is from what a norm made, as a share of its largest number."""
-    x, made = pair
-    held = _numbers(module, x, offset)
+    x, normed = pair
+    computed = _numbers(module, x, offset)
     mean = x.mean(-1, keepdim=True) if centred else torch.zeros_like(x[..., :1])
-    deviation = ((x - mean).square().mean(-1, keepdim=True) + held["epsilon"]).sqrt()
-    again = (x - mean) / deviation * held["gain"] + held["shift"]
-    return float((again - made).abs().max() / made.abs().max().clamp_min(1e-30))
+    deviation = ((x - mean).square().mean(-1, keepdim=True) + computed["epsilon"]).sqrt()
+    again = (x - mean) / deviation * computed["gain"] + computed["shift"]
+    return float((again - normed).abs().max() / normed.abs().max().clamp_min(1e-30))
 
 
 def _numbers(module: nn.Module, like: Tensor, offset: float) -> dict[str, Any]:
@@ -156,19 +156,19 @@ def tell(name: tuple[str, int], heard: Heard, planned: Plan) -> None:
     """Hand out the sub-layers of one layer, as our own models do."""
     x = heard.given
     norms = {id(module): (before, after) for _, module, before, after in heard.norms}
-    outs = {part: (made, units) for _, part, made, units in heard.outs}
-    for held in planned:
-        made, units = outs[held.part]
-        before, normed = norms[id(held.norm)]
-        out = normed if held.place in ("inside", "both") else made
+    outs = {part: (output, units) for _, part, output, units in heard.outs}
+    for sublayer in planned:
+        output, units = outs[sublayer.part]
+        before, normed = norms[id(sublayer.norm)]
+        out = normed if sublayer.place in ("inside", "both") else output
         total = x + out
-        values = {"given": x, "out": out, "total": total, "norm_input": before, "normed": normed, **held.numbers(x)}
-        if held.part == "feed-forward" and units is not None:
+        values = {"given": x, "out": out, "total": total, "norm_input": before, "normed": normed, **sublayer.numbers(x)}
+        if sublayer.part == "feed-forward" and units is not None:
             tap.tap(TapPlace.UNITS, *name, units=units.reshape(*x.shape[:-1], -1))
-        if held.entry is not None:
-            values["entry"] = {"normed": norms[id(held.entry.norm)][1], **held.entry.numbers(x)}
-        tap.tap(TapPlace.BLOCK, *name, part=held.part, norm_place=held.place, **values)
-        x = normed if held.place == "post" else total
+        if sublayer.entry is not None:
+            values["entry"] = {"normed": norms[id(sublayer.entry.norm)][1], **sublayer.entry.numbers(x)}
+        tap.tap(TapPlace.BLOCK, *name, part=sublayer.part, norm_place=sublayer.place, **values)
+        x = normed if sublayer.place == "post" else total
 
 
 def norms_in(layer: nn.Module) -> Iterator[nn.Module]:

@@ -73,15 +73,15 @@ def names(config: Config) -> tuple[WeightName, ...]:
 
 def _layer(theirs: str, ours: str, config: Config, *, cross: bool) -> dict[str, str]:
     parts = {"q": "query", "k": "key", "v": "value", "o": "output"}
-    found = {f"{theirs}.0.SelfAttention.{a}": f"{ours}.attention.{b}" for a, b in parts.items()}
-    found[f"{theirs}.0.layer_norm"] = f"{ours}.after_attention.norm"
+    weights = {f"{theirs}.0.SelfAttention.{a}": f"{ours}.attention.{b}" for a, b in parts.items()}
+    weights[f"{theirs}.0.layer_norm"] = f"{ours}.after_attention.norm"
     if cross:
-        found |= {f"{theirs}.1.EncDecAttention.{a}": f"{ours}.cross.{b}" for a, b in parts.items()}
-        found[f"{theirs}.1.layer_norm"] = f"{ours}.after_cross.norm"
+        weights |= {f"{theirs}.1.EncDecAttention.{a}": f"{ours}.cross.{b}" for a, b in parts.items()}
+        weights[f"{theirs}.1.layer_norm"] = f"{ours}.after_cross.norm"
     last = f"{theirs}.{2 if cross else 1}"
     gated = {"wi_0": "gate", "wi_1": "widen"} if config.activation == "geglu" else {"wi": "widen"}
-    found |= {f"{last}.DenseReluDense.{a}": f"{ours}.feed_forward.{b}" for a, b in {**gated, "wo": "narrow"}.items()}
-    return found | {f"{last}.layer_norm": f"{ours}.after_feed_forward.norm"}
+    weights |= {f"{last}.DenseReluDense.{a}": f"{ours}.feed_forward.{b}" for a, b in {**gated, "wo": "narrow"}.items()}
+    return weights | {f"{last}.layer_norm": f"{ours}.after_feed_forward.norm"}
 
 
 T5 = Twin("t5", "t5", ("T5ForConditionalGeneration",), fits, to_theirs, to_ours, names)
