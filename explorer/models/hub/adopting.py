@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
 from explorer.models.hub import module_map
-from explorer.models.hub.attending import attend, attending
+from explorer.models.hub.attending import attend_by, attending
 from explorer.models.hub.listening import CROSSING, NAME, Pass, current, register
 from explorer.models.hub.sublayers import Plan, Unclear, plan
 from explorer.nn import tap
@@ -58,7 +58,7 @@ class Adopted:
     def settle(self) -> None:
         """Open a module of our own for good, so that threads can share it without waiting for each other."""
         self.live = False
-        attend(self.module, NAME if self.way == STAGES else "eager")
+        attend_by(self.module, NAME if self.way == STAGES else "eager")
         module_map.hang(self.places)
 
 

@@ -21,7 +21,7 @@ def configs(module: nn.Module) -> list[Any]:
     return [config for config in parts.values() if hasattr(config, FIELD)]
 
 
-def attend(module: nn.Module, name: str) -> None:
+def attend_by(module: nn.Module, name: str) -> None:
     """From now on the module attends through the function of this name."""
     for config in configs(module):
         setattr(config, FIELD, name)
@@ -31,7 +31,7 @@ def attend(module: nn.Module, name: str) -> None:
 def attending(module: nn.Module, name: str) -> Iterator[None]:
     """While inside, the module attends through the function of this name."""
     before = [(config, getattr(config, FIELD)) for config in configs(module)]
-    attend(module, name)
+    attend_by(module, name)
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
 from explorer.models.hub.adopting import adopt, ask
-from explorer.models.hub.attending import attend
+from explorer.models.hub.attending import attend_by
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import TrainableModel
 
@@ -123,7 +123,7 @@ def bare_copy(module: Any, seed: int | None) -> Any:
         copy = type(module)(config)
     if seed is None:
         copy.load_state_dict(module.state_dict())
-    attend(copy, "eager")
+    attend_by(copy, "eager")
     return copy.to(module.device).base_model
 
 
