@@ -52,7 +52,7 @@ def test_recorded_measurements_are_printed_and_measuring_again_needs_a_checkout(
             for options in (("--recorded",), ("--seeds", "1"))
         )
         assert shown.returncode == 0 and first in shown.stdout, shown.stderr
-        assert refused.returncode == 1 and "needs a checkout" in refused.stderr and len(refused.stderr.splitlines()) == 1
+        assert refused.returncode == 2 and "needs a checkout" in refused.stderr and len(refused.stderr.splitlines()) == 1
 
 
 def test_no_folder_beside_the_app_is_taken_for_pages(installed: Path) -> None:
