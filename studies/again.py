@@ -1,7 +1,7 @@
-"""Which recorded results were measured of models that have changed since, and how they are measured again.
+"""Every recorded result and the study that measures it: which were measured of models that have changed since.
 
-`python -m studies.again` lists every result that depends on a shipped model; `--run` measures those again that are out of
-date, one after the other, each in a process of its own. A study that only trains its own models does not depend on a shipped one.
+`python -m studies.again` lists every result with its command and the shipped models that it was measured of; `--run` measures those
+again that are out of date, one after the other, each in its own process; `--cards` writes all cards again from the records.
 """
 
 from __future__ import annotations
@@ -10,51 +10,75 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
 
-from explorer.models.results import measured_models, out_of_date, results
-
-COMMANDS: dict[str, tuple[str, ...]] = {  # of each result: the study that measures it, and what it is asked
-    "blank-pairs": ("blank_pairs",),
-    "finetuning-rates": ("finetuning_rates", "bert"),
-    "finetuning-rates-tiny": ("finetuning_rates", "bert-tiny"),
-    "heads-bert": ("attention_there", "bert"),
-    "labels": ("labels",),
-    "miniglue": ("miniglue",),
-    "prompting": ("prompting",),
-    "sentences": ("sentences",),
-    "misled": ("misled",),  # after the Sentence-BERT that it asks, too
-    "tagging": ("tagging",),
-}
+from explorer.models import store
+from explorer.models.results import measured_models, out_of_date, result, results
+from studies.study import Study
 
 
-def table(names: Sequence[str]) -> str:
-    """A line for each result: the models that it was measured of, and which of them have changed since."""
-    rows = [(name, ", ".join(measured_models(name)), out_of_date(name)) for name in names]
-    lines = [f"{name:18} {models:34} {'changed: ' + ', '.join(old) if old else 'in order'}" for name, models, old in rows]
-    stale = [name for name, _, old in rows if old]
-    return "\n".join([*lines, f"{len(stale)} of {len(rows)} out of date."])
+class Measured(NamedTuple):
+    """How a recorded result is measured: its study, the module, and the word that the module is given."""
+
+    study: Study
+    module: str
+    word: str
+
+    @property
+    def command(self) -> tuple[str, str]:
+        """What follows `python -m` on the command line."""
+        return f"studies.{self.module}", self.word
+
+
+@lru_cache(maxsize=1)
+def every() -> dict[str, Measured]:
+    """Every recorded result with how it is measured: all that the modules of this folder list as `STUDIES`."""
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if "\nSTUDIES = " in path.read_text("utf-8"):
+            for word, study in import_module(f"studies.{path.stem}").STUDIES.items():
+                found |= dict.fromkeys((study.name, *study.beside), Measured(study, path.stem, word))
+    return found
+
+
+def listed(names: Sequence[str]) -> str:
+    """A line for each result: its command, the models that it was measured of, and which of them have changed since."""
+    rows = [(name, " ".join(every()[name].command), ", ".join(measured_models(name)), out_of_date(name)) for name in names]
+    lines = [f"{name:22} {command:32} {of:34} {'changed: ' + ', '.join(old) if old else ''}" for name, command, of, old in rows]
+    stale = [name for name, _, _, old in rows if old]
+    return "\n".join([*(line.rstrip() for line in lines), f"{len(stale)} of {len(rows)} out of date."])
 
 
 def again(names: Sequence[str]) -> list[str]:
     """Measure these results again; the names of those whose study failed."""
     failed = []
     for name in names:
-        module, *asked = COMMANDS[name]
         sys.stdout.write(f"{name}: measured again …\n")
         sys.stdout.flush()
-        if subprocess.run([sys.executable, "-m", f"studies.{module}", *asked], check=False).returncode:
+        if subprocess.run([sys.executable, "-m", *every()[name].command], check=False).returncode:
             failed.append(name)
     return failed
 
 
+def write_cards() -> None:
+    """Write the card of every recorded result."""
+    for name in results():
+        (store.data_folder() / "results" / name / store.CARD).write_text(every()[name].study.card_of(result(name)), "utf-8")
+
+
 def main() -> int:
-    """List the results, or measure again what is out of date."""
-    read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    read.add_argument("--run", action="store_true", help="measure again what is out of date")
-    asked, depend = read.parse_args(), [name for name in results() if measured_models(name)]
-    stale = [name for name in COMMANDS if name in depend and out_of_date(name)]
-    failed = again(stale) if asked.run else []
-    sys.stdout.write(table(depend) + "\n")
+    """List the results, measure again what is out of date, or write the cards."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--run", action="store_true", help="measure again what is out of date")
+    options.add_argument("--cards", action="store_true", help="write all cards again from the records")
+    chosen = options.parse_args()
+    if chosen.cards:
+        write_cards()
+    failed = again([name for name in results() if out_of_date(name)]) if chosen.run else []
+    sys.stdout.write(listed(results()) + "\n")
     sys.stdout.write(f"Failed: {', '.join(failed)}\n" if failed else "")
     return bool(failed)
 

@@ -5,21 +5,18 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from explorer.analysis.exposure import bootstrapped
 from explorer.decoding.fill import filled
-from explorer.models import results
 from explorer.models.load import load
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import Curve, Curves
-from studies import common_runs
+from studies import runs
+from studies.study import Study, main
 
-NAME = "blank-pairs"
 ONCE, TURN = "both at once", "the surest first, then the other"
 GAIN = "gain of one after the other, pair by pair"
 WAYS = {ONCE: {"order": "mask-predict", "rounds": 1}, TURN: {"order": "confident"}}
@@ -37,13 +34,13 @@ class BlankPairsSize:
 
 def questions(model: TransformerModel, size: BlankPairsSize) -> list[tuple[list[int], int]]:
     """The beginnings of new stories as ids, and a place in each at which the first blank is, whatever the distance of the second."""
-    rng, made = np.random.default_rng(31), []
-    for story in common_runs.stories_of("microworld", size.stories, "validation"):
+    rng, asked = np.random.default_rng(31), []
+    for story in runs.stories_of("microworld", size.stories, "validation"):
         ids = model.tokenizer.encode(" ".join(story), special=False).ids[: size.longest].tolist()
         room = len(ids) - size.distances[-1]
         if room > 0:
-            made.append((ids, int(rng.integers(room))))
-    return made
+            asked.append((ids, int(rng.integers(room))))
+    return asked
 
 
 def found(model: TransformerModel, ids: list[int], places: tuple[int, int], way: str) -> bool:
@@ -56,33 +53,29 @@ def found(model: TransformerModel, ids: list[int], places: tuple[int, int], way:
     return all(int(last.tokens.ids[1 + place]) == ids[place] for place in places)
 
 
-def measure(size: BlankPairsSize = BlankPairsSize()) -> Curves:
-    """Both ways at every distance, on the same stories and first places."""
+def fill_in(way: str, size: BlankPairsSize) -> np.ndarray:
+    """Whether both are found in each story at each distance [story, distance]: the same stories and first places for both ways."""
     model = transformer(load(size.model, device="cpu"))
-    asked, at = questions(model, size), np.array(size.distances, float)
-    lines, rows = [], {}
-    for way in WAYS:
-        rows[way] = np.array([[found(model, ids, (n, n + far), way) for far in size.distances] for ids, n in asked], float)
-        lines.append(Curve(way, at, rows[way].mean(0), *bootstrapped(rows[way])))
-        sys.stderr.write(f"{way}: {rows[way].mean(0).round(3).tolist()}\n")
-    more = rows[TURN] - rows[ONCE]
-    lines.append(Curve(GAIN, at, more.mean(0), *bootstrapped(more)))
-    note = f"{model.name}, {len(asked)} new stories, the same first blank at every distance; bars: 95 % bootstrap intervals over stories"
-    return Curves("Two blanks", "tokens apart", "share of pairs with both right", tuple(lines), note, log=True)
+    asked = questions(model, size)
+    return np.array([[found(model, ids, (n, n + far), way) for far in size.distances] for ids, n in asked], float)
 
 
-def how(size: BlankPairsSize) -> str:
-    """How it was made, and what may not be concluded."""
-    return (
-        f"Shipped `{size.model}`; two tokens of a story (its first {size.longest}) are hidden. At once, each is predicted while the other "
-        "is hidden;\none after the other, the second prediction reads the first.\n\n"
-        "Caution: one model. A pair counts only where it is the pair of the story; another pair may fit as well."
+def measure(right: np.ndarray, size: BlankPairsSize) -> Curves:
+    """Both ways at every distance, and how much the second is better."""
+    once, turn = right
+    x = np.array(size.distances, float)
+    drawn = tuple(
+        Curve(label, x, rows.mean(0), *bootstrapped(rows)) for label, rows in ((ONCE, once), (TURN, turn), (GAIN, turn - once))
     )
+    note = f"{size.model}, {len(once)} new stories, the same first blank at every distance; bars: 95 % bootstrap intervals over stories"
+    return Curves("Two blanks", "tokens apart", "share of pairs with both right", drawn, note, log=True)
 
+
+STUDIES = {
+    "blank-pairs": Study(
+        "blank-pairs", BlankPairsSize(), lambda size: (tuple(WAYS),), fill_in, measure, models=(BlankPairsSize.model,)
+    )
+}
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    made = measure()
-    results.write_result(
-        NAME, made, common_runs.card(made, how(BlankPairsSize()), "blank_pairs", "its 95 % interval"), (BlankPairsSize.model,)
-    )
+    main(STUDIES)

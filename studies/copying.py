@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,13 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from explorer.models import results
 from explorer.nn.config import Config
 from explorer.nn.transformer import Transformer, initialise
 from explorer.records import Curve, Curves
-from studies import common_runs
+from studies.study import Study, lines, main, with_interval
 
-NAME = "copying"
 RNN, TRANSFORMER, GUESSING = "RNN (an LSTM)", "Transformer (a decoder)", "guessing"
 
 
@@ -50,8 +47,8 @@ class Recurrent(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Scores [row, position, token]."""
-        made: Tensor = self.say(self.read(self.embed(ids))[0])
-        return made
+        scores: Tensor = self.say(self.read(self.embed(ids))[0])
+        return scores
 
 
 class Attentive(nn.Module):
@@ -66,18 +63,18 @@ class Attentive(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Scores [row, position, token]."""
-        made: Tensor = self.body.head(self.body(ids))
-        return made
+        scores: Tensor = self.body.head(self.body(ids))
+        return scores
 
 
-def weights(module: nn.Module) -> int:
+def count_weights(module: nn.Module) -> int:
     """How many numbers are trained."""
     return sum(weight.numel() for weight in module.parameters())
 
 
 def recurrent(size: CopyingSize, distance: int, seed: int) -> nn.Module:
     """The widest LSTM that has no more weights than the Transformer."""
-    most = weights(attentive(size, distance, seed))
+    most = count_weights(attentive(size, distance, seed))
     rest = most - size.tokens * size.dim - size.tokens  # 4h(d + h + 2) + tokens · h, without the embeddings and the last bias
     half = 4 * (size.dim + 2) + size.tokens
     hidden = int((-half + math.sqrt(half * half + 16 * rest)) / 8)
@@ -94,17 +91,17 @@ MODELS: dict[str, Callable[[CopyingSize, int, int], nn.Module]] = {RNN: recurren
 
 
 def rows(size: CopyingSize, distance: int, many: int, rng: np.random.Generator) -> Tensor:
-    """Random tokens: there is nothing to predict in them but what stood `distance` places before."""
+    """Random tokens: there is nothing to predict in them but the token `distance` positions before."""
     return torch.from_numpy(rng.integers(size.tokens, size=(many, distance + size.scored)))
 
 
 def loss(module: nn.Module, ids: Tensor, distance: int) -> Tensor:
-    """−log P of the token `distance` places before, mean over the positions that have one."""
+    """−log P of the token `distance` positions before, mean over the positions that have one."""
     scores: Tensor = module(ids)[:, distance:]
     return functional.cross_entropy(scores.flatten(0, 1), ids[:, : scores.shape[1]].flatten())
 
 
-def trained(way: str, distance: int, seed: int, size: CopyingSize) -> float:
+def train(way: str, seed: int, distance: int, size: CopyingSize) -> float:
     """The loss on new rows after a training."""
     with torch.random.fork_rng(devices=[]):
         module, rng = MODELS[way](size, distance, seed), np.random.default_rng((seed, distance, 11))
@@ -116,45 +113,24 @@ def trained(way: str, distance: int, seed: int, size: CopyingSize) -> float:
         torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
         optimiser.step()
         schedule.step()
+    new = rows(size, distance, size.held, np.random.default_rng((seed, distance, 12)))
     with torch.no_grad():
-        return float(
-            loss(module.eval(), rows(size, distance, size.held, np.random.default_rng((seed, distance, 12))), distance)
-        )
+        return float(loss(module.eval(), new, distance))
 
 
-def measure(size: CopyingSize = CopyingSize()) -> Curves:
+def measure(losses: np.ndarray, size: CopyingSize) -> Curves:
     """Every distance with every seed, for both."""
-    lines, at = [], np.array(size.distances, float)
-    for way in MODELS:
-        found = []
-        for seed in size.seeds:
-            found.append([trained(way, distance, seed, size) for distance in size.distances])
-            sys.stderr.write(f"{way}, seed {seed}: {np.round(found[-1], 3).tolist()}\n")
-        lines.append(common_runs.within(way, at, np.array(found)))
-    lines.append(Curve(GUESSING, at, np.full(len(at), math.log(size.tokens))))
-    many = [weights(MODELS[way](size, size.distances[-1], 0)) for way in MODELS]
+    x, level = np.array(size.distances, float), math.log(size.tokens)
+    many = [count_weights(make(size, size.distances[-1], 0)) for make in MODELS.values()]
     note = (
         f"{many[0]:,} and {many[1]:,} weights; {size.steps} steps for each distance; {len(size.seeds)} seeds, bars: 95 % intervals of "
-        f"the mean; {size.tokens} different tokens, so guessing costs ln {size.tokens} = {math.log(size.tokens):.2f}"
+        f"the mean; {size.tokens} different tokens, so guessing costs ln {size.tokens} = {level:.2f}"
     )
-    return Curves("Repeating the token k positions back", "tokens back", "loss (nats)", tuple(lines), note, log=True)
+    drawn = (*lines(with_interval, MODELS, x, losses), Curve(GUESSING, x, np.full(len(x), level)))
+    return Curves("Repeating the token k positions back", "tokens back", "loss (nats)", drawn, note, log=True)
 
 
-def how(size: CopyingSize) -> str:
-    """How it was made, and what may not be concluded."""
-    return (
-        f"Rows of random tokens; at every position the model says which token occurred k positions before "
-        f"({size.scored} such positions a row, {size.batch} rows\na step). One model for each k, float32, AdamW at {size.rate:g}, "
-        "gradients clipped at 1. The RNN "
-        "is one LSTM layer, the widest\nwith no more weights than the Transformer of two layers, two heads and rotary positions.\n\n"
-        "Caution: random tokens cannot be summed up, so the RNN must keep each of the last k in its one state. Text can be summed up:\n"
-        "there a state of fixed size holds more than this shows. With more steps or a wider state the RNN reaches further."
-    )
-
+STUDIES = {"copying": Study("copying", CopyingSize(), lambda size: (tuple(MODELS), size.seeds, size.distances), train, measure)}
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    made = measure()
-    results.write_result(
-        NAME, made, common_runs.card(made, how(CopyingSize()), NAME, "the 95 % interval of the mean over seeds")
-    )
+    main(STUDIES)

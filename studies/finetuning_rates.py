@@ -1,28 +1,23 @@
 """Which learning rate each way to fine-tune wants: measured on held-out texts, not guessed.
 
-`python -m studies.finetuning_rates [MODEL]` measures a model again (bert, or bert-tiny) and writes
-`data/results/finetuning-rates` (`…-tiny`). The rates of `explorer/training/finetune/plan.py` are those that are best here.
+`python -m studies.finetuning_rates [MODEL]` measures a model again (bert, or bert-tiny) and writes `data/results/finetuning-rates`
+(`…-tiny`). The rates of `explorer/training/finetune/plan.py` are those that are best here.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from explorer.errors import unknown
-from explorer.models import results
-from explorer.records import Curve, Curves
+from explorer.records import Curves
 from explorer.training.finetune.finetuning import finetune
-from explorer.training.finetune.metrics import SHARE, interval
-from studies import common_runs
+from explorer.training.finetune.metrics import SHARE
+from studies.study import Study, main, table, with_interval
 
-NAME = "finetuning-rates"
-NAMES = {"bert": NAME, "bert-tiny": f"{NAME}-tiny"}  # the record of each model
 HOWS = ("full", "last-1", "frozen", "lora", "scratch")
 RATES = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+PLACES = {"bert": "finetuning-rates", "bert-tiny": "finetuning-rates-tiny"}  # the record of each model
 
 
 @dataclass(frozen=True)
@@ -38,71 +33,51 @@ class TuningSize:
     asked: int = 200
 
 
-def one(task: str, how: str, rate: float, seed: int, size: TuningSize) -> float:
+def train(how: str, rate: float, seed: int, task: str, size: TuningSize) -> float:
     """The score of one fine-tuning on held-out texts of the words that were labelled: texts of the test choose nothing."""
-    run = finetune(
-        size.model, task=task, how=how, seed=seed, examples=size.examples, steps=size.steps, rate=rate, checks=0, snapshots=0,
-        device="cpu",
-    )  # fmt: skip
+    given = {"task": task, "how": how, "seed": seed, "examples": size.examples, "steps": size.steps, "rate": rate}
+    run = finetune(size.model, **given, checks=0, snapshots=0, device="cpu")  # type: ignore[arg-type]
     for _ in run:
         pass
     return run.score("validation", size.asked)
 
 
-def measured(size: TuningSize, processes: int = 0) -> Curves:
+def measure(scores: np.ndarray, size: TuningSize) -> Curves:
     """For every way to fine-tune a line: the score by the rate, as the mean over tasks; error bars are 95 % intervals over seeds."""
-    each = [(task, how, rate, seed, size) for how in HOWS for rate in size.rates for seed in size.seeds for task in size.tasks]
-    shape = (len(HOWS), len(size.rates), len(size.seeds), len(size.tasks))
-    scores = np.array(common_runs.each(one, each, processes)).reshape(shape).mean(-1)
-    lines = []
-    for how, found in zip(HOWS, scores, strict=True):
-        mean, low, high = np.array([interval(seeds, SHARE) for seeds in found]).T
-        lines.append(Curve(how, np.array(size.rates), mean, low, high))
+    by_how = zip(HOWS, scores.mean(-1), strict=True)
+    drawn = tuple(with_interval(how, np.array(size.rates), by_rate.T, SHARE) for how, by_rate in by_how)
     note = (
         f"{size.model}, mean of {' and '.join(size.tasks)}; {size.examples} labelled texts, {size.steps} steps, {len(size.seeds)} seeds; "
         "error bars: 95 % of the mean, within 0 and 1"
     )
-    return Curves(
-        "The learning rate of each way to fine-tune", "learning rate", "score on held-out texts", tuple(lines), note, log=True
-    )
+    title = "The learning rate of each way to fine-tune"
+    return Curves(title, "learning rate", "score on held-out texts", drawn, note, log=True)
 
 
-def best(made: Curves) -> dict[str, float]:
+def best(curves: Curves) -> dict[str, float]:
     """The rate with the highest mean, for every way to fine-tune."""
-    return {line.label: float(line.x[line.y.argmax()]) for line in made.lines}
+    return {line.label: float(line.x[line.y.argmax()]) for line in curves.lines}
 
 
-def card(made: Curves) -> str:
-    """What was measured, what is best, and how to do it again."""
-    head = (
-        "| | " + " | ".join(f"{rate:g}" for rate in made.lines[0].x) + " | best |\n" + "|---" * (len(made.lines[0].x) + 2) + "|"
+def facts(curves: Curves, size: TuningSize) -> dict[str, str]:
+    """The scores of every way at every rate."""
+    rows = [(line.label, *(f"{y:.3f}" for y in line.y), f"{best(curves)[line.label]:g}") for line in curves.lines]
+    return {"table": table(["", *(f"{rate:g}" for rate in curves.lines[0].x), "best"], rows)}
+
+
+STUDIES = {
+    model: Study(
+        place,
+        TuningSize(model),
+        lambda size: (HOWS, size.rates, size.seeds, size.tasks),
+        train,
+        measure,
+        facts,
+        text="finetuning-rates",
+        models=(model,),
     )
-    rows = [head]
-    for line in made.lines:
-        rows.append(f"| {line.label} | {' | '.join(f'{value:.3f}' for value in line.y)} | {best(made)[line.label]:g} |")
-    return CARD.format(note=made.note, rows="\n".join(rows), model=made.note.partition(",")[0])
-
-
-CARD = """# Learning rates of fine-tuning
-
-{note}. The held-out texts are other texts with the words that were labelled; no text of the test was looked at.
-
-{rows}
-
-Make it again: `python -m studies.finetuning_rates {model}`. Another processor rounds differently, so last digits may differ.
-"""
-
-
-def main() -> None:
-    """Measure and write the record of each model that was asked for."""
-    torch.set_num_threads(1)
-    for model in sys.argv[1:] or ["bert"]:
-        if model not in NAMES:
-            raise unknown("model to measure", model, NAMES)
-        made = measured(TuningSize(model), processes=1)
-        results.write_result(NAMES[model], made, card(made), (model,))
-        sys.stdout.write(card(made))
-
+    for model, place in PLACES.items()
+}
 
 if __name__ == "__main__":
-    main()
+    main(STUDIES)

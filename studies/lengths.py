@@ -6,10 +6,9 @@ writes, for both families, `data/results/lengths-…` (loss by position) and `da
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from explorer.analysis.evaluation.batches import Sheet, judged
 from explorer.corruption.collate import PARTS, Batch
 from explorer.corruption.masking import mlm
 from explorer.corruption.rows import rows_of
-from explorer.models import results
 from explorer.models.load import build
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.nn.positions import RelativeBuckets
@@ -26,7 +24,8 @@ from explorer.records import Curve, Curves, Vocabulary, spread
 from explorer.text.examples import Example, prepared, step_rng
 from explorer.training.plan import Plan
 from explorer.training.run import Run
-from studies import common_runs
+from studies import runs
+from studies.study import Study, bracketed, lines, main
 
 FAMILIES = {"decoder": ("gpt2", "causal"), "encoder": ("bert", "mlm")}
 SHAPE: dict[str, Any] = {"dim": 64, "layers": 2, "heads": 4, "hidden": 256, "segments": 0, "next_sentence": False}
@@ -46,9 +45,7 @@ class LengthsSize:
     stories: int = 20_000
     windows: int = 512
     seeds: tuple[int, ...] = (0, 1, 2)
-
-
-FULL = LengthsSize()
+    schemes: tuple[str, ...] = SCHEMES
 
 
 class Windows(Run):
@@ -83,10 +80,10 @@ def asked(objective: str, ids: np.ndarray, vocabulary: Vocabulary, rng: np.rando
 @lru_cache(maxsize=4)
 def long_text(system: str, count: int, split: str) -> np.ndarray:
     """Stories of the microworld one after another, with a token between two that says where one ends."""
-    pieces = common_runs.pieces(system, "microworld")
-    assert pieces.vocabulary.last is not None
-    encoded: list[Example] = prepared(common_runs.stories_of("microworld", count, split), pieces)
-    return np.concatenate([np.append(story.ids, pieces.vocabulary.last) for story in encoded])
+    tokenizer = runs.tokenizer_of(system, "microworld")
+    assert tokenizer.vocabulary.last is not None
+    encoded: list[Example] = prepared(runs.stories_of("microworld", count, split), tokenizer)
+    return np.concatenate([np.append(story.ids, tokenizer.vocabulary.last) for story in encoded])
 
 
 def model_of(family: str, scheme: str, seed: int, size: LengthsSize) -> TransformerModel:
@@ -102,7 +99,7 @@ def model_of(family: str, scheme: str, seed: int, size: LengthsSize) -> Transfor
         "sinusoidal": {"embedding_scale": True},  # as the first Transformer has it: words × √d, or the curves drown them
     }
     fields = SHAPE | {"length": size.trained, "positions": kind} | own.get(kind, {})
-    new = build(system, tokenizer=common_runs.pieces(system, "microworld"), seed=seed, device="cpu", **fields)
+    new = build(system, tokenizer=runs.tokenizer_of(system, "microworld"), seed=seed, device="cpu", **fields)
     made = transformer(new)
     if ranges:
         position = made.module.embeddings.position
@@ -160,59 +157,45 @@ def checks(size: LengthsSize) -> list[int]:
     return [int(step) for step in np.linspace(0, size.steps, size.checks + 1)[1:].round()]
 
 
-def measure(
-    family: str, size: LengthsSize = FULL, schemes: Sequence[str] = SCHEMES, processes: int = 2
-) -> tuple[Curves, Curves]:
+def measure(family: str, found: Sequence[tuple[np.ndarray, np.ndarray]], size: LengthsSize) -> dict[str, Curves]:
     """Loss by position and loss during training, for every scheme."""
-    tasks = [(family, scheme, seed, size) for scheme in schemes for seed in size.seeds]
-    found = common_runs.each(train, tasks, processes)
     places, steps = np.arange(0, size.read, size.bin) + (size.bin - 1) / 2, np.array(checks(size))
     up = f"loss ({'nats per token' if family == 'decoder' else 'nats per hidden token'})"
     note = f"{family}s of width 64, two layers, {len(size.seeds)} seeds each; {size.steps:,} steps on texts of {size.trained} tokens"
-    a = "An" if family == "encoder" else "A"
+    model = f"{'An' if family == 'encoder' else 'A'} {family}"
     mark = (f"trained on {size.trained} tokens", float(size.trained))
 
-    def lines(x: np.ndarray, which: int) -> tuple[Curve, ...]:
-        by_scheme = np.array([one[which] for one in found]).reshape(len(schemes), len(size.seeds), len(x))
-        return tuple(spread(scheme, x, runs) for scheme, runs in zip(schemes, by_scheme, strict=True))
+    def drawn(x: np.ndarray, part: int) -> tuple[Curve, ...]:
+        return lines(spread, size.schemes, x, np.array([run[part] for run in found]).reshape(len(size.schemes), -1, len(x)))
 
-    far = Curves(
-        f"{a} {family} reads further than it was trained", "position in the text", up, lines(places, 1), note, mark=mark
-    )
-    title, at = f"{a} {family} learns under each position scheme", f"{up}, new texts of {size.trained}"
-    return far, Curves(title, "training step", at, lines(steps, 0), note)
+    far = Curves(f"{model} reads further than it was trained", "position in the text", up, drawn(places, 1), note, mark=mark)
+    title, at = f"{model} learns under each position scheme", f"{up}, new texts of {size.trained}"
+    return {f"lengths-{family}": far, f"learning-{family}": Curves(title, "training step", at, drawn(steps, 0), note)}
 
 
-def card(measured: Curves, family: str, size: LengthsSize = FULL) -> str:
-    """What was done, what came out at the end, and how to do it again."""
-    ends = "\n".join(
-        f"- {line.label}: {line.y[0]:.2f} at {line.x[0]:g}, {line.y[-1]:.2f} ({line.low[-1]:.2f} to {line.high[-1]:.2f}) at {line.x[-1]:g}"
-        for line in measured.lines
+def facts(family: str, curves: Curves, size: LengthsSize) -> dict[str, str]:
+    """The first and the last point of every line."""
+    rows = [
+        f"- {line.label}: {line.y[0]:.2f} at {line.x[0]:g}, {bracketed(line.y[-1], line.low[-1], line.high[-1], '.2f')} at {line.x[-1]:g}"
+        for line in curves.lines
         if line.low is not None and line.high is not None
+    ]
+    return {"family": family, "points": "\n".join(rows)}
+
+
+STUDIES = {
+    family: Study(
+        f"lengths-{family}",
+        LengthsSize(),
+        lambda size: (size.schemes, size.seeds),
+        partial(train, family),
+        partial(measure, family),
+        partial(facts, family),
+        text="lengths",
+        beside=(f"learning-{family}",),
     )
-    return CARD.format(title=measured.title, note=measured.note, ends=ends, family=family, **vars(size))
-
-
-CARD = """# {title}
-
-{note}.
-{batch} windows a step, which begin anywhere in {stories:,} stories of the microworld in a row; held-out
-windows of {read} tokens are of its validation stories. Muon and AdamW at the rates of every preset, cosine, float32.
-
-Along the axis, first and last point, mean and range of the seeds:
-
-{ends}
-
-What the lines mean: *learned* is a table of {read} random rows, of which only the first {trained} are ever trained. *t5* is as T5 has it:
-the numbers of its ranges beyond {trained} tokens are never trained; with *ranges to 64* all of them are. *disentangled* clips
-distances at {trained} − 1, as DeBERTa does at its own. *sinusoidal* multiplies words by √d, as the first Transformer. One recipe for all
-schemes, none tuned. At the trained length a gap, above all an encoder's, is one in learning speed: more steps close some of it.
-
-Make it again: `python -m studies.lengths {family}`. Another processor rounds differently, so last digits may differ.
-"""
-
+    for family in FAMILIES
+}
 
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or FAMILIES:
-        for name, made in zip(("lengths", "learning"), measure(chosen), strict=True):
-            results.write_result(f"{name}-{chosen}", made, card(made, chosen))
+    main(STUDIES)

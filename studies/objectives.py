@@ -18,14 +18,14 @@ from explorer.analysis.evaluation.generating import rewritten
 from explorer.corruption.strategies import corrupt
 from explorer.errors import ExplorerError
 from explorer.microworld.giveaway import classify
-from explorer.models import results
 from explorer.models.transformer import TransformerModel
 from explorer.records import Abilities
 from explorer.training.finetune.metrics import SHARE, interval
 from explorer.training.finetune.microworld import TASKS
 from explorer.training.finetune.task import majority
 from explorer.training.run import Run
-from studies import common_runs
+from studies import runs
+from studies.study import Study, bracketed, main
 
 WORLD, KIND = "microworld", "bart"  # one tokenizer for all, so that the same questions can be put to all
 SHAPE = {"dim": 64, "heads": 4, "hidden": 256, "layers": 2}
@@ -60,53 +60,47 @@ class ObjectivesSize:
     examples: int = 300
 
 
-FULL = ObjectivesSize()
-Found = tuple[
+Answers = tuple[
     list[float], list[str], tuple[float, float, float]
-]  # the rates, the reasons, and (tokens, share of them asked, weights)
+]  # rates, reasons, (tokens, share of them predicted, weights)
 
 
-def objectives(size: ObjectivesSize = FULL, processes: int = 2) -> Abilities:
+def course(number: int, seed: int, size: ObjectivesSize) -> Answers:
+    """One objective, one seed: trained, then asked everything."""
+    way = WAYS[number]
+    run = trained(way, seed, size)
+    run.model.module.eval()
+    rates, reasons = [], []
+    for ask in ASKED.values():
+        try:
+            rates.append(float(np.mean(ask(run.model, size))))
+            reasons.append("")
+        except ExplorerError as error:
+            rates.append(float("nan"))
+            reasons.append(str(error))
+    return rates, reasons, cost(run, way, size)
+
+
+def measure(found: list[Answers], size: ObjectivesSize) -> Abilities:
     """Every objective and seed, trained and asked."""
-    tasks = [(number, seed, size) for number in range(len(WAYS)) for seed in size.seeds]
-    found: list[Found] = common_runs.each(course, tasks, processes)
     rates = np.array([rates for rates, _, _ in found]).reshape(len(WAYS), len(size.seeds), len(ASKED)).swapaxes(1, 2)
     first = found[:: len(size.seeds)]
-    spread = np.array([[interval(seeds, SHARE) for seeds in row] for row in rates])  # [objective, ability, (mean, low, high)]
-    costs = np.array([cost for _, _, cost in first])
-    beside = [float("nan"), float("nan"), float("nan"), _blind(size)]
+    mean, low, high = np.moveaxis(np.array([[interval(seeds, SHARE) for seeds in row] for row in rates]), -1, 0)
+    tokens, signal, weights = np.array([cost for _, _, cost in first]).T
+    majority_right = float(np.mean(np.array(sentences(size, "validation")[1]) == majority(sentences(size, "train")[1])))
     note = f"size {SHAPE['dim']} × {SHAPE['layers']}, {len(size.seeds)} seeds, {size.steps:,} steps of {size.batch} stories"
-    mean, low, high = (spread[..., n] for n in range(3))
-    pieces, signal, weights = costs.T
     return Abilities(
         systems=tuple(way.system for way in WAYS), objectives=tuple(way.objective for way in WAYS), abilities=tuple(ASKED), rates=rates,
-        mean=mean, low=low, high=high, reasons=tuple(tuple(why) for _, why, _ in first), pieces=pieces, signal=signal, weights=weights,
-        beside=np.array(beside), note=note,
+        mean=mean, low=low, high=high, reasons=tuple(tuple(why) for _, why, _ in first), pieces=tokens, signal=signal, weights=weights,
+        beside=np.array([np.nan, np.nan, np.nan, majority_right]), note=note,
         questions=(size.asked, size.asked, len(damaged(size)), len(sentences(size, "validation")[0])),
     )  # fmt: skip
 
 
-def course(number: int, seed: int, size: ObjectivesSize = FULL) -> Found:
-    """One objective, one seed: trained, then asked everything."""
-    way = WAYS[number]
-    run = trained(way, seed, size)
-    model, rates, reasons = run.model, [], []
-    model.module.eval()
-    for ask in ASKED.values():
-        try:
-            right, why = ask(model, size), ""
-            rates.append(float(np.mean(right)))
-        except ExplorerError as error:
-            rates.append(float("nan"))
-            why = str(error)
-        reasons.append(why)
-    return rates, reasons, cost(run, way, size)
-
-
 def trained(way: Way, seed: int, size: ObjectivesSize) -> Run:
     """A model of this objective after its training."""
-    given = {"tokenizer": common_runs.pieces(KIND, WORLD), "batch": size.batch, "objective": way.objective, **SHAPE}
-    run = common_runs.run(way.system, size.steps, seed, WORLD, **given, **dict(way.options))
+    given = {"tokenizer": runs.tokenizer_of(KIND, WORLD), "batch": size.batch, "objective": way.objective, **SHAPE}
+    run = runs.run(way.system, size.steps, seed, WORLD, **given, **dict(way.options))
     for _ in run:
         pass
     return run
@@ -125,7 +119,7 @@ def cost(run: Run, way: Way, size: ObjectivesSize) -> tuple[float, float, float]
 def questions(model: TransformerModel, size: ObjectivesSize) -> list[tuple[list[int], int]]:
     """New stories in tokens, and the position of one token of each that is a word: the same for every model."""
     rng, made = np.random.default_rng(11), []
-    for story in common_runs.stories_of(WORLD, 2 * size.asked, "validation"):
+    for story in runs.stories_of(WORLD, 2 * size.asked, "validation"):
         tokens = model.tokenizer.encode(" ".join(story), special=False)
         words, places = list(tokens.words), range(len(tokens) // 2, len(tokens) - 1)
         whole = [n for n in places if words.count(words[n]) == 1 and tokens.texts[n].strip("·").isalpha()]
@@ -164,10 +158,10 @@ def _guessed(model: TransformerModel, size: ObjectivesSize, after: Callable[[lis
     return np.array(right)
 
 
-def _there(piece: int | None) -> int:
+def _there(token: int | None) -> int:
     """A special token of the tokenizer that all share, which has it."""
-    assert piece is not None
-    return piece
+    assert token is not None
+    return token
 
 
 def restore(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
@@ -185,13 +179,13 @@ def restore(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
 
 def damaged(size: ObjectivesSize) -> list[tuple[tuple[int, ...], str]]:
     """New sentences as BART corrupts them, and the originals; the same for every model."""
-    pieces, made = common_runs.pieces(KIND, WORLD), []
-    sentences_read = [sentence for story in common_runs.stories_of(WORLD, 2 * size.asked, "validation") for sentence in story]
+    tokenizer, texts = runs.tokenizer_of(KIND, WORLD), []
+    sentences_read = [sentence for story in runs.stories_of(WORLD, 2 * size.asked, "validation") for sentence in story]
     for seed, sentence in enumerate(sentences_read[:: max(1, len(sentences_read) // size.asked)]):
-        hidden = corrupt(sentence, "bart-infill", tokenizer=pieces, seed=seed).source.ids
-        if pieces.vocabulary.mask in hidden:
-            made.append((tuple(hidden.tolist()), pieces.decode(pieces.encode(sentence).ids.tolist())))
-    return made[: size.asked]
+        hidden = corrupt(sentence, "bart-infill", tokenizer=tokenizer, seed=seed).source.ids
+        if tokenizer.vocabulary.mask in hidden:
+            texts.append((tuple(hidden.tolist()), tokenizer.decode(tokenizer.encode(sentence).ids.tolist())))
+    return texts[: size.asked]
 
 
 def tell(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
@@ -207,12 +201,6 @@ def sentences(size: ObjectivesSize, split: str) -> tuple[list[str], list[str]]:
     asked = TASKS["sentiment"].make(size.examples, split)
     texts = [asked.texts[place.text][place.start : place.end] for (place,) in (one.places for one in asked.examples)]
     return texts[: size.examples], list(asked.labels[: size.examples])
-
-
-def _blind(size: ObjectivesSize) -> float:
-    """The accuracy of always predicting the most frequent feeling of the training set."""
-    most = majority(sentences(size, "train")[1])
-    return float(np.mean(np.array(sentences(size, "validation")[1]) == most))
 
 
 @torch.no_grad()
@@ -236,27 +224,20 @@ ASKED: dict[str, Callable[[TransformerModel, ObjectivesSize], np.ndarray]] = {
 }
 
 
-def card(made: Abilities, size: ObjectivesSize) -> str:
-    """What was done, what was found, and how to do it again."""
-    lines = [
+def facts(abilities: Abilities, size: ObjectivesSize) -> dict[str, str]:
+    """What each can, or why it cannot be asked."""
+    results = [
         f"- {system} ({objective}), {ability}: "
-        + (why or f"{made.mean[i, j]:.3f} ({made.low[i, j]:.3f} to {made.high[i, j]:.3f})")
-        for i, (system, objective) in enumerate(zip(made.systems, made.objectives, strict=True))
-        for j, (ability, why) in enumerate(zip(made.abilities, made.reasons[i], strict=True))
+        + (abilities.reasons[i][j] or bracketed(abilities.mean[i, j], abilities.low[i, j], abilities.high[i, j]))
+        for i, (system, objective) in enumerate(zip(abilities.systems, abilities.objectives, strict=True))
+        for j, ability in enumerate(abilities.abilities)
     ]
-    return (
-        f"# What each objective is good for\n\n{made.note}.\n\n"
-        f"All have one tokenizer, learn from the same {common_runs.STORIES:,} stories of the microworld in the same order, in float32, "
-        "and are "
-        f"asked about {size.asked} stories of\nits validation split. Exactly right answers, mean and 95 % interval (Student's t) over the "
-        "seeds:\n\n"
-        + "\n".join(lines)
-        + "\n\nCaution: short trainings of small models. An encoder-decoder has two stacks and ELECTRA two "
-        "models, so equal reading is not equal\ncomputing. A model that fills blanks rarely finds one at the end of a text.\n\n"
-        "Make it again: `python -m studies.objectives`. Another processor rounds differently, so last digits may differ.\n"
-    )
+    return {"results": "\n".join(results)}
 
+
+STUDIES = {
+    "objectives": Study("objectives", ObjectivesSize(), lambda size: (range(len(WAYS)), size.seeds), course, measure, facts)
+}
 
 if __name__ == "__main__":
-    measured = objectives()
-    results.write_result("objectives", measured, card(measured, FULL))
+    main(STUDIES)

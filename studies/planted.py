@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -14,7 +14,6 @@ import torch
 from explorer.corruption.collate import Batch, add_special
 from explorer.corruption.masking import mlm
 from explorer.corruption.rows import Rows
-from explorer.models import results
 from explorer.models.load import build
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import Curves, Vocabulary, spread
@@ -22,11 +21,27 @@ from explorer.text.examples import Example, examples_of_step, prepared, step_rng
 from explorer.text.toy import toy_stories as stories
 from explorer.training.plan import Plan
 from explorer.training.run import Run
-from studies import common_runs
+from studies import runs
+from studies.study import Study, lines, main
 
-STEPS, EVERY, SEEDS, TAUGHT, TESTED = 400, 50, (0, 1, 2), 6000, 200
 SPLITS = {"never hidden": (0.0, 0.0, 1.0), "always [MASK]": (1.0, 0.0, 0.0), "80/10/10": (0.8, 0.1, 0.1)}
 MASKED, PLANTED = "fills a blank", "corrects a planted word"
+
+
+@dataclass(frozen=True)
+class PlantedSize:
+    """How long each BERT trains, on how many stories, and on how many it is tested."""
+
+    steps: int = 400
+    every: int = 50
+    stories: int = 6000
+    tested: int = 200
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def due(self) -> np.ndarray:
+        """The steps after which a run is measured."""
+        return np.arange(self.every, self.steps + 1, self.every)
 
 
 class Hiding(Run):
@@ -38,46 +53,31 @@ class Hiding(Run):
         """The batch of a step: the same stories for every split."""
         numbers = examples_of_step(step, len(self.stories), self.plan.batch, self.plan.seed)
         rows = whole([self.stories[n] for n in numbers], self.model)
-        made = mlm(rows, self.model.tokenizer.vocabulary, step_rng(self.plan.seed, step), split=self.split)
-        return Batch(made.source.ids, rows.attention_mask, np.zeros_like(rows.ids), rows.ids, made.scored)
+        hidden = mlm(rows, self.model.tokenizer.vocabulary, step_rng(self.plan.seed, step), split=self.split)
+        return Batch(hidden.source.ids, rows.attention_mask, np.zeros_like(rows.ids), rows.ids, hidden.scored)
 
 
-def measure() -> Curves:
-    """Both measures while training, for every way to hide and every seed."""
-    lines, x = [], np.arange(EVERY, STEPS + 1, EVERY)
-    for label, split in SPLITS.items():
-        runs = np.array([list(scores(split, seed)) for seed in SEEDS])  # [run, step, measure]
-        lines += [spread(f"{label}: {what}", x, runs[..., n]) for n, what in enumerate((MASKED, PLANTED))]
-        sys.stderr.write(f"{label}: {runs[:, -1].round(3).tolist()}\n")
-    note = f"preset bert, size tiny, 15 % of the tokens scored, {len(SEEDS)} seeds each, on toy stories"
-    return Curves(
-        "Three BERTs that hide differently", "training step", "share of new stories' tokens found", tuple(lines), note
-    )
-
-
-def scores(split: tuple[float, ...], seed: int) -> Iterator[tuple[float, float]]:
-    """Blanks filled and planted words corrected by one run, every so many steps."""
-    new = build("bert", size="tiny", tokenizer=common_runs.pieces("bert"), seed=seed, device="cpu", tables="random")
-    model = transformer(new)
-    run = hiding(model, split, STEPS, seed)
-    rows = held_out(model)
-    for step in run:
-        if step.step % EVERY == 0:
-            model.module.eval()
-            yield found(model, rows, (1.0, 0.0, 0.0)), found(model, rows, (0.0, 1.0, 0.0))
-            model.module.train()
-
-
-def hiding(model: TransformerModel, split: tuple[float, ...], steps: int, seed: int) -> Hiding:
+def hiding(model: TransformerModel, split: tuple[float, ...], seed: int, size: PlantedSize) -> Hiding:
     """A run on toy stories that hides by this split."""
-    run = Hiding(model, prepared(list(stories(TAUGHT, 1)), model.tokenizer), Plan("mlm", "mlm", steps, seed=seed, checks=0))
+    plan = Plan("mlm", "mlm", size.steps, seed=seed, checks=0)
+    run = Hiding(model, prepared(list(stories(size.stories, 1)), model.tokenizer), plan)
     run.split = split
     return run
 
 
-def held_out(model: TransformerModel) -> Rows:
+def train(split: str, seed: int, size: PlantedSize) -> np.ndarray:
+    """Blanks filled and planted words corrected by one run, every so many steps [check, 2]."""
+    new = build("bert", size="tiny", tokenizer=runs.tokenizer_of("bert"), seed=seed, device="cpu", tables="random")
+    model = transformer(new)
+    rows = held_out(model, size.tested)
+    run = hiding(model, SPLITS[split], seed, size)
+    asked = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    return np.array(list(runs.measured(run, lambda model: [found(model, rows, way) for way in asked], size.due)))
+
+
+def held_out(model: TransformerModel, count: int) -> Rows:
     """Stories from another seed."""
-    return whole(prepared(list(stories(TESTED, 2)), model.tokenizer), model)
+    return whole(prepared(list(stories(count, 2)), model.tokenizer), model)
 
 
 def whole(texts: Sequence[Example], model: TransformerModel) -> Rows:
@@ -93,24 +93,22 @@ def found(model: TransformerModel, rows: Rows, split: tuple[float, ...], rate: f
     A planted token that happens to be the original is no mistake, so it is not counted.
     """
     vocabulary: Vocabulary = model.tokenizer.vocabulary
-    made = mlm(rows, vocabulary, np.random.default_rng(0), rate=rate, split=split)
-    source, attention_mask = torch.as_tensor(made.source.ids), torch.as_tensor(rows.attention_mask)
+    changed = mlm(rows, vocabulary, np.random.default_rng(0), rate=rate, split=split)
+    source, attention_mask = torch.as_tensor(changed.source.ids), torch.as_tensor(rows.attention_mask)
     guesses = model.module.outputs(model.module(source, torch.zeros_like(source), attention_mask))["lm"].argmax(-1).numpy()
-    changed = made.scored & (made.source.ids != rows.ids)
-    return float((guesses == rows.ids)[changed].mean())
+    return float((guesses == rows.ids)[changed.scored & (changed.source.ids != rows.ids)].mean())
 
 
-CARD = f"""# Three BERTs that hide differently
+def measure(shares: np.ndarray, size: PlantedSize) -> Curves:
+    """Both measures while training, for every way to hide and every seed."""
+    labels = [f"{split}: {what}" for split in SPLITS for what in (MASKED, PLANTED)]
+    by_line = np.moveaxis(shares, -1, 1).reshape(len(labels), len(size.seeds), -1)
+    note = f"preset bert, size tiny, 15 % of the tokens scored, {len(size.seeds)} seeds each, on toy stories"
+    drawn = lines(spread, labels, size.due, by_line)
+    return Curves("Three BERTs that hide differently", "training step", "share of new stories' tokens found", drawn, note)
 
-Nine encoders (preset `bert`, size `tiny`, {STEPS} steps of 32 out of {TAUGHT:,} toy stories of `explorer/text/toy.py`, seed 1;
-masked tokens only, no next sentence), scored at 15 % of the tokens. Three leave all of these as they are, three always write
-[MASK], three split them 80/10/10. Measured on {TESTED} stories of seed 2 with 3 % of the tokens changed: all of them to [MASK]
-("{MASKED}"), or all of them to a token drawn evenly from the vocabulary ("{PLANTED}"). The record holds the mean and the range
-of {len(SEEDS)} seeds.
 
-Make it again: `python -m studies.planted`. Another processor rounds differently, so last digits may differ.
-"""
-
+STUDIES = {"planted": Study("planted", PlantedSize(), lambda size: (tuple(SPLITS), size.seeds), train, measure)}
 
 if __name__ == "__main__":
-    results.write_result("planted", measure(), CARD)
+    main(STUDIES)

@@ -1,34 +1,30 @@
 """Prompting measured: accuracy by the number of shots, beside fine-tuning on the same examples; other templates; every order of shots.
 
-`python -m studies.prompting` measures the shipped models and writes `data/results/prompting`; names of tasks after it measure
-these alone again. Names or folders of other models are measured and printed: `python -m studies.prompting gpt2 ./my-model`.
+`python -m studies.prompting` measures the shipped models (about five minutes) and writes `data/results/prompting`.
 """
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import torch
 
 from explorer import microworld
 from explorer.analysis.prompting import few_above_zero, prompt, prompt_orders, prompt_templates
 from explorer.errors import TextError
 from explorer.models import results
 from explorer.models.load import load
-from explorer.models.model import Model, TrainableModel
+from explorer.models.model import Model, TrainableModel, trainable
 from explorer.models.task_rows import AskedText
 from explorer.records import Curve, Curves, PromptScores
 from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.labelled import Labelled, draw_labelled, task_named
-from explorer.training.finetune.metrics import SHARE, interval
+from explorer.training.finetune.metrics import SHARE
 from explorer.training.finetune.task import Questions, Task
+from studies.study import Study, bracketed, main, with_interval
 
-NAME = "prompting"
 MODELS = ("gpt", "gpt2", "llama")
 TUNED = "gpt2"  # is also fine-tuned on the same examples
 TUNED_TASKS = ("ending", "sentiment")
@@ -131,7 +127,7 @@ def balanced(name: str, split: str, seed: int, count: int) -> tuple[Pair, ...]:
     return tuple(part[n // len(each)] for n in range(count) if n // len(each) < len(part := each[n % len(each)]))
 
 
-def drawn(name: str, draw: int, size: PromptSize) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+def examples(name: str, draw: int, size: PromptSize) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
     """The solved examples and the new texts of one draw."""
     most = max((*size.counts, *size.tuned, size.ordered))
     return balanced(name, "train", SEED + 100 + draw, most), balanced(name, SPLIT, SEED + draw, size.texts)
@@ -139,7 +135,7 @@ def drawn(name: str, draw: int, size: PromptSize) -> tuple[tuple[Pair, ...], tup
 
 def prompted_accuracy(model: Model, name: str, shots: int, draw: int, size: PromptSize) -> tuple[float, float]:
     """The share of right answers without and with calibration; no number where the prompt is too long for the model."""
-    solved, new = drawn(name, draw, size)
+    solved, new = examples(name, draw, size)
     texts, gold = [text for text, _ in new], [label for _, label in new]
     task = TASKS[name]
     given = {"labels": task.words, "template": task.templates[0], "shots": solved[:shots]}
@@ -152,7 +148,7 @@ def prompted_accuracy(model: Model, name: str, shots: int, draw: int, size: Prom
 
 def tuned_accuracy(model: TrainableModel, name: str, count: int, draw: int, size: PromptSize) -> float:
     """The share of right answers after fine-tuning on the same solved examples."""
-    solved, new = drawn(name, draw, size)
+    solved, new = examples(name, draw, size)
     held = [Labelled(AskedText(text), label) for text, label in solved[:count]]
     task = Task(name, "sentence", TASKS[name].about, lambda *_: Questions((), ()))
     run = finetune(model, task=task, examples=held, steps=size.steps, seed=draw, checks=0, snapshots=0, device="cpu")
@@ -166,135 +162,91 @@ def tuned_accuracy(model: TrainableModel, name: str, count: int, draw: int, size
 def line(label: str, counts: Sequence[int], scores: np.ndarray) -> Curve | None:
     """The mean and the 95 % interval over the draws [count, draw]; counts at which no prompt fits are left out."""
     fits = ~np.isnan(scores).any(axis=1)
-    if not fits.any():
-        return None
-    found = np.array([interval(row, SHARE) for row in scores[fits]])
-    return Curve(label, np.asarray(counts, np.float64)[fits], *found.T)
+    return with_interval(label, np.asarray(counts, np.float64)[fits], scores[fits].T, SHARE) if fits.any() else None
 
 
 def by_shots(name: str, models: Sequence[str], size: PromptSize, tuned: str = "") -> Curves:
     """The accuracy by the number of solved examples: those in the prompt, and those that are learned from."""
-    lines = []
+    drawn: list[Curve | None] = []
     for model_name in models:
         model = load(model_name, device="cpu")
-        found = np.array([[prompted_accuracy(model, name, n, d, size) for d in range(size.draws)] for n in size.counts])
+        scores = np.array([[prompted_accuracy(model, name, n, d, size) for d in range(size.draws)] for n in size.counts])
         weights = sum(weight.numel() for weight in model.module.parameters())
-        lines.append(line(f"{model.name} ({weights / 1e6:.1f} M), prompted", size.counts, found[..., 0]))
-        lines.append(line(f"{model.name}, prompted and calibrated", size.counts, found[..., 1]))
+        drawn.append(line(f"{model.name} ({weights / 1e6:.1f} M), prompted", size.counts, scores[..., 0]))
+        drawn.append(line(f"{model.name}, prompted and calibrated", size.counts, scores[..., 1]))
     if tuned:
-        body = load(tuned, device="cpu")
-        assert isinstance(body, TrainableModel)
+        body = trainable(load(tuned, device="cpu"))
         scores = np.array([[tuned_accuracy(body, name, n, d, size) for d in range(size.draws)] for n in size.tuned])
-        lines.append(line(f"{tuned}, fine-tuned", size.tuned, scores))
+        drawn.append(line(f"{tuned}, fine-tuned", size.tuned, scores))
     note = (
         f"{TASKS[name].about}: {size.texts} new texts a draw, half of each label, so guessing gets 0.5; {size.draws} draws of texts and "
         f"examples; bars: 95 % intervals of the mean"
     )
-    kept = tuple(one for one in lines if one is not None)
-    return Curves(f"Solved examples: {name}", "solved examples", "right answers", kept, note)
+    return Curves(f"Solved examples: {name}", "solved examples", "right answers", tuple(filter(None, drawn)), note)
 
 
-def by_template(name: str, model: str, size: PromptSize) -> PromptScores:
+def by_template(size: PromptSize, name: str = "story") -> PromptScores:
     """The same texts under every template of a task."""
-    new = balanced(name, SPLIT, SEED, 2 * size.texts)
-    texts, gold = [text for text, _ in new], [label for _, label in new]
-    return prompt_templates(
-        load(model, device="cpu"), texts, gold=gold, labels=TASKS[name].words, templates=TASKS[name].templates
-    )
+    texts, gold = zip(*balanced(name, SPLIT, SEED, 2 * size.texts), strict=True)
+    task = TASKS[name]
+    return prompt_templates(load(TUNED, device="cpu"), texts, gold=gold, labels=task.words, templates=task.templates)
 
 
-def by_order(name: str, model: str, size: PromptSize) -> PromptScores:
+def by_order(size: PromptSize, name: str = "sentiment") -> PromptScores:
     """The same shots in every order."""
-    solved, new = drawn(name, 0, size)
-    texts, gold, task = [text for text, _ in new], [label for _, label in new], TASKS[name]
-    given = {"labels": task.words, "template": task.templates[0], "shots": solved[: size.ordered]}
-    return prompt_orders(load(model, device="cpu"), texts, gold=gold, **given)  # type: ignore[arg-type]
-
-
-def card(measured: dict[str, Curves], templates: PromptScores, orders: PromptScores, seconds: float) -> str:
-    """What was measured, what was found, and how to do it again."""
-    parts = []
-    for name, curves in measured.items():
-        rows = [
-            f"| {one.label} | "
-            + " | ".join(f"{int(x)}: {y:.2f} ({low:.2f} to {high:.2f})" for x, y, low, high in _points(one))
-            + " |"
-            for one in curves.lines
-        ]
-        above = "; ".join(f"{label}: {where}" for label, where in few_above_zero(curves).items())
-        parts.append(
-            f"## {name}\n\n{curves.note}.\n\n" + "\n".join(rows) + f"\n\nShots above no shots, intervals apart: {above}."
-        )
-    forms = "\n".join(
-        f"- {form}: {a:.2f}, calibrated {b:.2f}" for form, (a, b) in zip(templates.forms, templates.accuracy, strict=True)
+    solved, new = examples(name, 0, size)
+    texts, gold = zip(*new, strict=True)
+    task, shots = TASKS[name], solved[: size.ordered]
+    return prompt_orders(
+        load(TUNED, device="cpu"), texts, gold=gold, labels=task.words, template=task.templates[0], shots=shots
     )
-    low, high = orders.accuracy[:, 0].min(), orders.accuracy[:, 0].max()
-    return CARD.format(
-        parts="\n\n".join(parts), forms=forms, about=templates.note, count=len(orders.forms), low=low, high=high, order=orders.note,
-        seconds=seconds,
-    )  # fmt: skip
 
 
-def _points(one: Curve) -> Iterator[tuple[float, float, float, float]]:
-    assert one.low is not None and one.high is not None
-    return iter(zip(one.x.tolist(), one.y.tolist(), one.low.tolist(), one.high.tolist(), strict=True))
+def train(part: str, size: PromptSize) -> Curves | PromptScores:
+    """One part of the study: a task by the number of shots, or the templates or orders of one."""
+    if part in TASKS:
+        return by_shots(part, MODELS, size, TUNED if part in TUNED_TASKS else "")
+    return by_template(size) if part == "templates" else by_order(size)
 
 
-CARD = """# Prompting
-
-A frozen model answers by the probability of a word after the text (log P of its tokens, exactly). In brackets: 95 % interval of the mean
-over the draws (Student's t), each draw with its own texts and its own solved examples.
-
-{parts}
-
-## Other templates
-
-{about}.
-
-{forms}
-
-## The order of the shots
-
-{order}: over all {count} orders the accuracy lies between {low:.2f} and {high:.2f}.
-
-The texts are stories of the microworld that no model here was trained on. {seconds:.0f} seconds went into the last measurement, on a
-busy machine. Make it again: `python -m studies.prompting`.
-"""
+def measure(found: list[Curves | PromptScores], size: PromptSize) -> dict[str, Curves | PromptScores]:
+    """Every part, and one that the result itself holds."""
+    parts = dict(zip(PARTS, found, strict=True))
+    return {"prompting": parts["ending"], **{f"prompting/{part}": record for part, record in parts.items()}}
 
 
-def said(curves: Curves) -> str:
-    """Curves as lines of text."""
-    lines = [curves.title, curves.note]
-    lines += [
-        f"  {one.label}: " + ", ".join(f"{int(x)}: {y:.3f} ({a:.3f}–{b:.3f})" for x, y, a, b in _points(one))
-        for one in curves.lines
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def main() -> None:
-    """Measure the shipped models and write the record, or the named tasks of it again; or measure the named models and print."""
-    torch.set_num_threads(1)
-    size, begin, words = PromptSize(), time.perf_counter(), sys.argv[1:]
-    if not set(words) <= set(TASKS):
-        for name in TASKS:
-            sys.stdout.write(said(by_shots(name, words, size)))
-        return
-    folder = results.data_folder() / "results" / NAME
-    measured = {}
+def facts(ending: Curves, size: PromptSize) -> dict[str, object]:
+    """What the card says of every part."""
+    sections = []
     for name in TASKS:
-        again = not words or name in words
-        tuned = TUNED if name in TUNED_TASKS else ""
-        measured[name] = by_shots(name, MODELS, size, tuned) if again else Curves.read(folder / f"{name}.npz")
-        sys.stderr.write(said(measured[name]))
-    templates = PromptScores.read(folder / "templates.npz") if words else by_template("story", TUNED, size)
-    orders = PromptScores.read(folder / "orders.npz") if words else by_order("sentiment", TUNED, size)
-    results.write_result(
-        NAME, measured["ending"], card(measured, templates, orders, time.perf_counter() - begin), () if words else MODELS
-    )
-    for part, record in (*measured.items(), ("templates", templates), ("orders", orders)):
-        record.write(folder / f"{part}.npz")
+        curves = results.recorded("prompting", Curves, name)
+        rows = [
+            f"| {drawn.label} | "
+            + " | ".join(f"{x:g}: {bracketed(y, low, high, '.2f')}" for x, y, low, high in points(drawn))
+            + " |"
+            for drawn in curves.lines
+        ]
+        above = "; ".join(f"{label}: {counts}" for label, counts in few_above_zero(curves).items())
+        listed = "\n".join(rows)
+        sections.append(f"## {name}\n\n{curves.note}.\n\n{listed}\n\nShots above no shots, intervals apart: {above}.")
+    templates, orders = (results.recorded("prompting", PromptScores, part) for part in ("templates", "orders"))
+    forms = [
+        f"- {form}: {plain:.2f}, calibrated {calibrated:.2f}"
+        for form, (plain, calibrated) in zip(templates.forms, templates.accuracy, strict=True)
+    ]
+    low, high = orders.accuracy[:, 0].min(), orders.accuracy[:, 0].max()
+    told = {"sections": "\n\n".join(sections), "forms": "\n".join(forms), "about": templates.note, "order": orders.note}
+    return {**told, "count": len(orders.forms), "low": low, "high": high}
 
+
+def points(drawn: Curve) -> Iterator[tuple[float, float, float, float]]:
+    """Each place of a line with its mean and interval."""
+    assert drawn.low is not None and drawn.high is not None
+    return zip(drawn.x.tolist(), drawn.y.tolist(), drawn.low.tolist(), drawn.high.tolist(), strict=True)
+
+
+PARTS = (*TASKS, "templates", "orders")
+STUDIES = {"prompting": Study("prompting", PromptSize(), lambda size: (PARTS,), train, measure, facts, models=MODELS)}
 
 if __name__ == "__main__":
-    main()
+    main(STUDIES)

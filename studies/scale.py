@@ -5,23 +5,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from explorer.corruption import collate
-from explorer.corruption.collate import BatchContext
-from explorer.models import results
-from explorer.nn.losses import causal_loss
 from explorer.records import Curves, spread
-from explorer.text.examples import prepared
-from explorer.text.toy import toy_stories as stories
-from explorer.training.device import tensors
-from studies import common_runs
+from studies import runs
+from studies.study import Study, lines, main
 
-WIDTH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
 SETTINGS = {
     "16 heads of width 16, ÷ √dₖ": (16, True),
     "16 heads of width 16, not divided": (16, False),
@@ -30,45 +21,37 @@ SETTINGS = {
 }
 
 
-def measure() -> Curves:
-    """Held-out loss while training, for every setting and seed."""
-    lines, x = [], np.arange(EVERY, STEPS + 1, EVERY)
-    for label, (heads, scaled) in SETTINGS.items():
-        runs = np.array([list(losses(heads, scaled, seed)) for seed in SEEDS])  # [run, step]
-        lines.append(spread(label, x, runs))
-        sys.stderr.write(f"{label}: {runs[:, -1].round(3).tolist()}\n")
-    note = f"decoders of width {WIDTH}, two layers, {len(SEEDS)} seeds each, on toy stories"
-    return Curves(
-        "Training with and without ÷ √dₖ", "training step", "loss on new stories (nats per token)", tuple(lines), note
-    )
+@dataclass(frozen=True)
+class ScaleSize:
+    """How wide the decoders are, how long they train, and on how many stories they are measured."""
+
+    width: int = 256
+    steps: int = 300
+    every: int = 25
+    held: int = 200
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def due(self) -> np.ndarray:
+        """The steps after which a run is measured."""
+        return np.arange(self.every, self.steps + 1, self.every)
 
 
-def losses(heads: int, scaled: bool, seed: int) -> Iterator[float]:
+def train(setting: str, seed: int, size: ScaleSize) -> np.ndarray:
     """The held-out loss of one run, every so many steps."""
-    run = common_runs.run("gpt2", STEPS, seed, dim=WIDTH, hidden=4 * WIDTH, heads=heads, scaled=scaled)
-    pieces = run.model.tokenizer
-    fresh = prepared(list(stories(200, 2)), pieces)
-    batch = collate.collate_causal(
-        fresh, BatchContext(fresh, pieces.vocabulary, run.model.longest, "causal", np.random.default_rng(0))
-    )
-    ready = tensors(batch, run.model.device)
-    for step in run:
-        if step.step % EVERY == 0:
-            run.model.module.eval()
-            with torch.no_grad():
-                yield float(causal_loss(run.model.module, ready, 0.0)["lm"])
-            run.model.module.train()
+    heads, scaled = SETTINGS[setting]
+    run = runs.run("gpt2", size.steps, seed, dim=size.width, hidden=4 * size.width, heads=heads, scaled=scaled)
+    return np.array(list(runs.measured(run, runs.toy_loss(run, "causal", size.held), size.due)))
 
 
-CARD = f"""# Training with and without ÷ √dₖ
+def measure(losses: np.ndarray, size: ScaleSize) -> Curves:
+    """Held-out loss while training, for every setting and seed."""
+    note = f"decoders of width {size.width}, two layers, {len(size.seeds)} seeds each, on toy stories"
+    drawn = lines(spread, SETTINGS, size.due, losses)
+    return Curves("Training with and without ÷ √dₖ", "training step", "loss on new stories (nats per token)", drawn, note)
 
-Twelve decoders (preset `gpt2`, width {WIDTH}, two layers, {STEPS} steps of 32 stories), trained on the toy stories of
-`explorer/text/toy.py` from seed 1 and measured on 200 stories of seed 2: sixteen heads of width 16 or one head of
-width 256, each with and without the division by √dₖ, {len(SEEDS)} seeds each. The record holds the mean and the range of the seeds.
 
-Make it again: `python -m studies.scale`. Another processor rounds differently, so last digits may differ.
-"""
-
+STUDIES = {"scale": Study("scale", ScaleSize(), lambda size: (tuple(SETTINGS), size.seeds), train, measure)}
 
 if __name__ == "__main__":
-    results.write_result("scale", measure(), CARD)
+    main(STUDIES)

@@ -15,7 +15,7 @@ from explorer.analysis.evaluation.batches import Sheet, in_turn, sheet_of, state
 from explorer.microworld import labelled
 from explorer.microworld.giveaway import classify
 from explorer.models.transformer import TransformerModel
-from studies import common_runs
+from studies import runs
 
 EXAMPLES, QUESTIONS = 20, 60  # of each word: gold labels to learn from, and uses in new stories to be asked about
 STORIES = 6000
@@ -44,14 +44,14 @@ def lemma(sense: str) -> str:
 @lru_cache(maxsize=4)
 def uses(split: str, each: int, longest: int) -> Uses:
     """Uses of every word with several senses in as many stories of a split, with their gold labels."""
-    pieces = common_runs.pieces("bert", "microworld")
+    tokenizer = runs.tokenizer_of("bert", "microworld")
     found: list[tuple[int, int, str]] = []
     rows: list[np.ndarray] = []
     have: Counter[str] = Counter()
     for story in labelled(STORIES, 2, split):
         once = {lemma(word.sense): word for word in reversed(story.words) if word.sense}  # the first use in the story
         wanted = [word for name, word in once.items() if have[name] < each]
-        tokens = pieces.encode(story.text) if wanted else None
+        tokens = tokenizer.encode(story.text) if wanted else None
         if tokens is None or len(tokens) > longest:
             continue
         have.update(lemma(word.sense) for word in wanted)

@@ -6,24 +6,22 @@ core), and writes `data/results/sentences` with the model of the first seed. ELM
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
-import torch
 
-from explorer.models import results, store
+from explorer.models import store
 from explorer.models.model import TrainableModel, trainable
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import Ranked, cosine
 from explorer.training.finetune import sentences, siamese
 from explorer.training.finetune.metrics import interval, spearman
 from explorer.training.finetune.siamese import Pairs
-from studies import common_runs
+from studies.study import Study, bracketed, main, table
 
-NAME = sentences.HOME
 KINDS = {"known words": "validation", "new words too": "test"}  # with the split that they come from
 FROZEN = (
     ("word2vec", "mean of words"),
@@ -34,6 +32,9 @@ FROZEN = (
 )
 COUNTED, BEST = "shared words, no vectors", "sentence-bert, from grades"
 TAUGHT: dict[str, Callable[..., Pairs]] = {"sentence-bert, from inference": siamese.inferred, BEST: siamese.graded}
+Seed = tuple[
+    dict[str, list[np.ndarray]], dict[str, Pairs], TransformerModel
+]  # cosines by way [kind], the pairs, the best model
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,6 @@ class SentencesSize:
     frozen: tuple[tuple[str, str], ...] = FROZEN
 
 
-FULL = SentencesSize()
-
-
 def questions(seed: int, size: SentencesSize) -> dict[str, Pairs]:
     """The test pairs of each kind: sentences of other splits, drawn again for every seed."""
     return {kind: siamese.graded(size.asked, 100 + seed, split) for kind, split in KINDS.items()}
@@ -57,12 +55,8 @@ def questions(seed: int, size: SentencesSize) -> dict[str, Pairs]:
 
 def lessons(make: Callable[..., Pairs], seed: int, size: SentencesSize, asked: dict[str, Pairs]) -> Pairs:
     """The training pairs: none of their sentences is in a test pair."""
-    return make(size.trained_pairs, 200 + seed, "train").without({one for pairs in asked.values() for one in pairs.sentences})
-
-
-def trained(name: str, seed: int, size: SentencesSize, asked: dict[str, Pairs]) -> TransformerModel:
-    """A Sentence-BERT of one seed, trained in one of both ways from the shipped BERT."""
-    return learned(lessons(TAUGHT[name], seed, size, asked), seed, size.steps)
+    new = {sentence for pairs in asked.values() for sentence in pairs.sentences}
+    return make(size.trained_pairs, 200 + seed, "train").without(new)
 
 
 def learned(pairs: Pairs, seed: int, steps: int) -> TransformerModel:
@@ -73,26 +67,17 @@ def learned(pairs: Pairs, seed: int, steps: int) -> TransformerModel:
     return run.model
 
 
-def one_seed(seed: int, size: SentencesSize) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, TransformerModel]:
-    """All ways on the questions of a seed: scores [kind, way], cosines of the first kind by way, its grades, and the best model."""
+def train(seed: int, size: SentencesSize) -> Seed:
+    """All ways on the questions of a seed: the cosines of each kind, the questions, and the best model."""
     asked, shelf = questions(seed, size), store.models()
-    ways: dict[str, Callable[[Pairs], np.ndarray]] = {COUNTED: lambda pairs: sentences.shared_words(pairs.first, pairs.second)}
+    ways: dict[str, Callable[..., np.ndarray]] = {COUNTED: sentences.shared_words}
     for model, way in size.frozen:
         if model in shelf:
-            ways[f"{model}, {way}"] = partial(compared, trainable(store.open_by_name(model)), way)
-    best = None
-    for name in TAUGHT:
-        best = trained(name, seed, size, asked)
-        ways[name] = partial(compared, best, "mean of tokens")
-    found = [[way(pairs) for way in ways.values()] for pairs in asked.values()]
-    scores = [[spearman(said, pairs.gold) for said in row] for row, pairs in zip(found, asked.values(), strict=True)]
-    assert best is not None
-    return np.array(scores), found[0], next(iter(asked.values())).gold, best
-
-
-def compared(model: TrainableModel, way: str, pairs: Pairs) -> np.ndarray:
-    """The cosine of both sentences of every pair."""
-    return cosines(model, way, pairs.first, pairs.second)
+            ways[f"{model}, {way}"] = partial(cosines, trainable(store.open_by_name(model)), way)
+    taught = {name: learned(lessons(make, seed, size, asked), seed, size.steps) for name, make in TAUGHT.items()}
+    ways |= {name: partial(cosines, model, "mean of tokens") for name, model in taught.items()}
+    found = {name: [way(pairs.first, pairs.second) for pairs in asked.values()] for name, way in ways.items()}
+    return found, asked, taught[BEST]
 
 
 def cosines(model: TrainableModel, way: str, texts: Sequence[str], others: Sequence[str]) -> np.ndarray:
@@ -101,22 +86,19 @@ def cosines(model: TrainableModel, way: str, texts: Sequence[str], others: Seque
     return cosine(make(model, texts), make(model, others))
 
 
-def names(size: SentencesSize) -> tuple[str, ...]:
-    """The ways in the order in which they are measured."""
-    shelf = store.models()
-    return (COUNTED, *(f"{model}, {way}" for model, way in size.frozen if model in shelf), *TAUGHT)
-
-
-def measure(size: SentencesSize = FULL, processes: int = 0) -> tuple[Ranked, TransformerModel]:
+def measure(seeds: list[Seed], size: SentencesSize) -> dict[str, Any]:
     """Every way on the questions of every seed, and the Sentence-BERT of the first."""
-    found = common_runs.each(one_seed, [(seed, size) for seed in size.seeds], processes)
-    scores = np.stack([run[0] for run in found], axis=-1)  # [kind, way, seed]
-    ways = names(size)
-    lead = scores[:, [ways.index(BEST)]] - scores
-    grades = (found[0][2] * siamese.BEST).round()
+    scores = np.array([  # [kind, way, seed]
+        [[spearman(found[way][n], asked[kind].gold) for found, asked, _ in seeds] for way in seeds[0][0]]
+        for n, kind in enumerate(KINDS)
+    ])  # fmt: skip
+    first, asked, model = seeds[0]
+    lead = scores[:, [list(first).index(BEST)]] - scores
+    grades = (next(iter(asked.values())).gold * siamese.BEST).round()
     note = f"{len(size.seeds)} seeds, {size.asked} pairs of each kind; Sentence-BERT: {size.trained_pairs:,} pairs, {size.steps} steps"
-    made = Ranked(tuple(KINDS), ways, BEST, scores, spread(scores), spread(lead), grades, np.array(found[0][1]), note)
-    return made, found[0][3]
+    similar = np.array([found[0] for found in first.values()])
+    ranked = Ranked(tuple(KINDS), tuple(first), BEST, scores, spread(scores), spread(lead), grades, similar, note)
+    return {"sentences": ranked, "sentences/model": model}
 
 
 def spread(values: np.ndarray) -> np.ndarray:
@@ -124,52 +106,22 @@ def spread(values: np.ndarray) -> np.ndarray:
     return np.array([[interval(row) for row in kind] for kind in values])
 
 
-def card(made: Ranked) -> str:
-    """What was measured, and how to do it again."""
-    rows = [f"| way | {' | '.join(made.kinds)} |", "|---" * (1 + len(made.kinds)) + "|"]
-    for n, way in enumerate(made.ways):
-        cells = [f"{mean:.3f} ({low:.3f} to {high:.3f})" for mean, low, high in made.intervals[:, n]]
-        rows.append(f"| {way} | {' | '.join(cells)} |")
+def facts(ranked: Ranked, size: SentencesSize) -> dict[str, str]:
+    """The table, and how far the best way is ahead of each other one."""
+    rows = [[way, *(bracketed(*found) for found in ranked.intervals[:, n])] for n, way in enumerate(ranked.ways)]
     lead = [
-        f"- {way}: {', '.join(_gap(made.gains[kind, n]) for kind in range(len(made.kinds)))}" for n, way in enumerate(made.ways)
+        f"- {way}: {', '.join(bracketed(*gain, '+.3f') for gain in ranked.gains[:, n])}"
+        for n, way in enumerate(ranked.ways)
+        if way != ranked.best
     ]
-    beside = "\n".join(line for line, way in zip(lead, made.ways, strict=True) if way != made.best)
-    return CARD.format(note=made.note, table="\n".join(rows), best=made.best, lead=beside)
+    return {"table": table(["way", *ranked.kinds], rows), "lead": "\n".join(lead)}
 
 
-def _gap(values: np.ndarray) -> str:
-    return "{:+.3f} ({:+.3f} to {:+.3f})".format(*values)
-
-
-CARD = """# How well vectors of sentences rank pairs
-
-{note}. Rank correlation (Spearman) of the cosines with the gold grades, on new sentences; in brackets the 95 % interval of the mean
-over the seeds (Student's t).
-
-{table}
-
-{best}, minus each other way, seed by seed, on both kinds:
-
-{lead}
-
-Caution: a seed draws other pairs and another order of learning. BERT and the word vectors are the shipped ones, each one training, so
-how much another pre-training would change is not in the intervals. The way that learned from grades learned from the kind of pairs
-that is asked about (other people, things and places together), the others did not. A grade counts how many parts of an event
-differ, and a part is a word or two, so counting shared words says much about these pairs; it would say less about freer paraphrases.
-
-`model` is the Sentence-BERT of the first seed, weights in 16 bits. Make all again: `python -m studies.sentences`. Another
-processor rounds differently, so last digits may differ.
-"""
-
-
-def main() -> None:
-    """Measure, and keep the record and the model with their cards."""
-    torch.set_num_threads(1)
-    made, model = measure()
-    sys.stderr.write(card(made))
-    results.write_result(NAME, made, card(made), list(dict(FROZEN)))
-    store.write(model, store.data_folder() / "results" / NAME / "model", half=True)
-
+STUDIES = {
+    "sentences": Study(
+        "sentences", SentencesSize(), lambda size: (size.seeds,), train, measure, facts, models=tuple(dict(FROZEN)), processes=0
+    )
+}
 
 if __name__ == "__main__":
-    main()
+    main(STUDIES)

@@ -6,21 +6,24 @@
 
 from __future__ import annotations
 
-import sys
+import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from explorer.errors import FileError
-from explorer.models import results
+from explorer.models import results, store
 from explorer.records import Curve, Curves
 from explorer.training.optimising import ADAM_RATE
-from studies import common_runs
-from studies.rates_by_size import FAMILIES, label
-from studies.rates_by_size import FULL as RATED
+from studies import runs
+from studies.rates_by_size import FAMILIES, RateStudySize, label
+from studies.study import Study, main, table
+
+HEAD = ("size", "weights", "tokens read (estimated from 50 steps)", "loss on new stories", "seconds a step, one thread")
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,6 @@ class SizeStudy:
     seed: int = 0
 
 
-FULL = SizeStudy()
-
-
 class Trained(NamedTuple):
     """One run: its held-out losses by step, the seconds of a step, how many weights learned, and how many tokens they read."""
 
@@ -49,80 +49,79 @@ class Trained(NamedTuple):
     tokens: int
 
 
-def best_rates(family: str, study: SizeStudy = FULL) -> dict[str, float]:
+def best_rates(family: str, sizes: Sequence[str] = SizeStudy.sizes) -> dict[str, float]:
     """By size, the multiple of the usual rates with the lowest loss in the record of `rates_by_size`."""
     name = f"rates-{family}"
     if name not in results.results():
         raise FileError(f"The rates come from the record {name}. Measure it first: python -m studies.rates_by_size {family}")
-    measured = results.recorded(name, Curves)
-    found = {line.label: float(line.x[line.y.argmin()]) for line in measured.lines}
-    return {size: found[label(FAMILIES[family][0], size)] for size in study.sizes}
+    best = {line.label: float(line.x[line.y.argmin()]) for line in results.recorded(name, Curves).lines}
+    return {size: best[label(FAMILIES[family][0], size)] for size in sizes}
 
 
-def train(family: str, size: str, rate: float, study: SizeStudy = FULL) -> Trained:
-    """One size at one rate, from random weights."""
+def train(family: str, model_size: str, size: SizeStudy, rate: float | None = None) -> Trained:
+    """One size at its best rate, or at a rate that is given, from random weights."""
     system, objective = FAMILIES[family]
-    held = common_runs.stories_of("microworld", study.held, "validation")
-    run = common_runs.run(
-        system, study.steps, study.seed, "microworld", size=size, objective=objective, rate=rate * ADAM_RATE, batch=study.batch,
-        precision="bfloat16", held=held, checks=study.checks, corpus=common_runs.stories_of("microworld", study.stories),
+    rate = best_rates(family, [model_size])[model_size] if rate is None else rate
+    run = runs.run(
+        system, size.steps, size.seed, "microworld", size=model_size, objective=objective, rate=rate * ADAM_RATE, batch=size.batch,
+        precision="bfloat16", held=runs.stories_of("microworld", size.held, "validation"), checks=size.checks,
+        corpus=runs.stories_of("microworld", size.stories),
     )  # fmt: skip
     weights = sum(weight.numel() for weight in run.model.module.parameters())
-    began, steps, losses = time.monotonic(), [], []
-    for step in run:
-        if "held-out loss" in step.metrics:
-            steps.append(step.step)
-            losses.append(float(step.metrics["held-out loss"]))
-    seconds = (time.monotonic() - began) / study.steps
-    sample = range(1, study.steps + 1, max(1, study.steps // 50))
-    tokens = round(study.steps * sum(run.batch(n).tokens for n in sample) / len(sample))
-    return Trained(steps, losses, seconds, weights, tokens)
+    began = time.monotonic()
+    losses = {step.step: float(step.metrics["held-out loss"]) for step in run if "held-out loss" in step.metrics}
+    seconds = (time.monotonic() - began) / size.steps
+    sample = range(1, size.steps + 1, max(1, size.steps // 50))
+    tokens = round(size.steps * sum(run.batch(n).tokens for n in sample) / len(sample))
+    return Trained(list(losses), list(losses.values()), seconds, weights, tokens)
 
 
-def measure(family: str, rates: Mapping[str, float], trained: Mapping[str, Trained], study: SizeStudy = FULL) -> Curves:
-    """The losses by step, a line for each size in the colour that it has among the rates."""
-    system = FAMILIES[family][0]
-    lines = tuple(
-        Curve(label(system, size), np.array(one.steps, float), np.array(one.losses), colour=RATED.sizes.index(size))
-        for size, one in trained.items()
+def measure(family: str, trained: Sequence[Trained], size: SizeStudy) -> dict[str, Any]:
+    """The losses by step, a line for each size in the colour that it has among the rates; and the size and time of each run.
+
+    The largest was trained first.
+    """
+    system, rates, by_size = (
+        FAMILIES[family][0],
+        best_rates(family, size.sizes),
+        dict(zip(size.sizes, trained[::-1], strict=True)),
     )
-    at = "; ".join(f"{size} at × {rates[size]:g} the usual rates" for size in trained)
+    drawn = tuple(
+        Curve(label(system, name), np.array(run.steps, float), np.array(run.losses), colour=RateStudySize.sizes.index(name))
+        for name, run in by_size.items()
+    )
+    at = "; ".join(f"{name} at × {rates[name]:g} the usual rates" for name in size.sizes)
     note = (
-        f"{system}, seed {study.seed}, {study.steps:,} steps of {study.batch} stories, {study.stories:,} stories of the microworld, "
+        f"{system}, seed {size.seed}, {size.steps:,} steps of {size.batch} stories, {size.stories:,} stories of the microworld, "
         f"bfloat16; {at}"
     )
-    return Curves(f"The same text, two sizes, {family}", "training step", "loss on new stories (nats per token)", lines, note)
+    title, up = f"The same text, two sizes, {family}", "loss on new stories (nats per token)"
+    kept = {name: {part: getattr(run, part) for part in ("weights", "tokens", "seconds")} for name, run in by_size.items()}
+    return {f"sizes-{family}": Curves(title, "training step", up, drawn, note), f"sizes-{family}/runs": kept}
 
 
-def card(made: Curves, family: str, trained: Mapping[str, Trained]) -> str:
-    """What was done, what was found, and how to do it again."""
-    rows = "\n".join(
-        f"| {line.label} | {one.weights:,} | {one.tokens:,} | {line.y[-1]:.3f} | {one.seconds:.2f} |"
-        for line, one in zip(made.lines, trained.values(), strict=True)
+def facts(family: str, curves: Curves, size: SizeStudy) -> dict[str, str]:
+    """What the card says of each run."""
+    kept = json.loads((store.data_folder() / "results" / f"sizes-{family}" / "runs.json").read_text("utf-8"))
+    rows = [
+        (line.label, f"{run['weights']:,}", f"{run['tokens']:,}", f"{line.y[-1]:.3f}", f"{run['seconds']:.2f}")
+        for line, run in zip(curves.lines, kept.values(), strict=True)
+    ]
+    return {"family": family, "table": table(HEAD, rows)}
+
+
+STUDIES = {
+    family: Study(
+        f"sizes-{family}",
+        SizeStudy(),
+        lambda size: (size.sizes[::-1],),
+        partial(train, family),
+        partial(measure, family),
+        partial(facts, family),
+        text="sizes",
     )
-    return (
-        f"# {made.title}\n\n{made.note}.\nBoth sizes read the same stories in the same order, from random weights, each with the rate "
-        f"that `rates_by_size` found best for it, warm-up and cosine decay; one thread for each run.\n\n"
-        "| size | weights | tokens read (estimated from 50 steps) | loss on new stories | seconds a step, one thread |\n"
-        "|---|---|---|---|---|\n"
-        f"{rows}\n\n"
-        "One seed: small differences say nothing. Neither has converged, and the larger one took many times as long for a step; in the "
-        "same time the smaller one would have read more text.\n\n"
-        f"Make it again: `python -m studies.sizes {family}`.\nAnother processor rounds differently, so last digits may differ.\n"
-    )
-
-
-def main(asked: Sequence[str]) -> None:
-    """Train and write, for some families or all, two at a time and the longest first."""
-    families, study = tuple(asked or FAMILIES), FULL
-    rates = {family: best_rates(family, study) for family in families}
-    tasks = [(family, size, rates[family][size], study) for size in reversed(study.sizes) for family in families]
-    found = dict(zip([task[:2] for task in tasks], common_runs.each(train, tasks), strict=True))
-    for family in families:
-        trained = {size: found[family, size] for size in study.sizes}
-        made = measure(family, rates[family], trained, study)
-        results.write_result(f"sizes-{family}", made, card(made, family, trained))
-
+    for family in FAMILIES
+}
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(STUDIES)

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -15,7 +14,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from explorer.errors import ChoiceError
-from explorer.models import results
 from explorer.models.load import load
 from explorer.models.vectors import StaticModel
 from explorer.nn.elmo import ScalarMix
@@ -25,9 +23,8 @@ from explorer.training.finetune.features import features, inside, normed
 from explorer.training.finetune.metrics import interval
 from explorer.training.finetune.mixing import Gru
 from explorer.training.finetune.task import Questions, Task
-from studies import common_runs
+from studies.study import Study, bracketed, lines, main, with_interval
 
-NAME = "tagging"
 X, BOTH, ELMO = "x (word2vec)", "[x; ELMo]", "ELMo alone"
 WAYS = {X: (True, False), BOTH: (True, True), ELMO: (False, True)}
 
@@ -73,8 +70,8 @@ class Tagger(nn.Module):
     def forward(self, read: Read) -> Tensor:
         """A score for every class [example, class]."""
         parts = [read.x] * self.reads_x + [self.mix(read.layers.movedim(1, 0))] * self.reads_elmo
-        made: Tensor = self.tag(torch.cat(parts, -1), read.texts)
-        return made
+        scores: Tensor = self.tag(torch.cat(parts, -1), read.texts)
+        return scores
 
 
 def word_vectors(model: StaticModel, questions: Questions) -> np.ndarray:
@@ -93,71 +90,60 @@ def read(task: Task, count: int, split: str) -> Read:
     return Read(torch.from_numpy(x).float(), torch.from_numpy(layers), torch.tensor(questions.about), questions.labels)
 
 
-def tagged(way: str, told: Read, new: Read, seed: int, size: TaggingSize) -> tuple[str, ...]:
+def tagged(way: str, labelled: Read, new: Read, seed: int, size: TaggingSize) -> tuple[str, ...]:
     """What a tagger answers to new examples once it has learned from others."""
-    classes = sorted(set(told.labels))
-    right, rng = torch.tensor([classes.index(label) for label in told.labels]), np.random.default_rng((seed, 21))
+    classes = sorted(set(labelled.labels))
+    right, rng = torch.tensor([classes.index(label) for label in labelled.labels]), np.random.default_rng((seed, 21))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        tagger = Tagger(way, told, len(classes))
+        tagger = Tagger(way, labelled, len(classes))
     optimiser = torch.optim.AdamW(tagger.parameters(), lr=size.rate, weight_decay=1e-3)
-    different = torch.unique(told.texts).numpy()
+    different = torch.unique(labelled.texts).numpy()
     for step in range(size.steps):
         optimiser.param_groups[0]["lr"] = size.rate * (1 - step / size.steps)
         chosen = rng.choice(different, min(size.texts, len(different)), replace=False)
         optimiser.zero_grad()
-        here = torch.isin(told.texts, torch.as_tensor(chosen))
-        functional.cross_entropy(tagger(told.some(chosen)), right[here]).backward()
+        here = torch.isin(labelled.texts, torch.as_tensor(chosen))
+        functional.cross_entropy(tagger(labelled.some(chosen)), right[here]).backward()
         optimiser.step()
     with torch.no_grad():
         return tuple(classes[best] for best in tagger(new).argmax(-1).tolist())
 
 
-def measure(size: TaggingSize = TaggingSize()) -> Curves:
-    """Every way at every number of labelled stories; each seed draws other stories and other first weights."""
+@lru_cache(maxsize=4)
+def examples(task: str, count: int, split: str) -> Read:
+    """The examples of a task by its name, read once."""
+    return read(TASKS[task], count, split)
+
+
+def train(seed: int, size: TaggingSize) -> np.ndarray:
+    """The score of every way at every number of labelled stories [way, count]; each seed draws other stories and first weights."""
     task = TASKS[size.task]
-    told, new = read(task, max(size.labelled) * 2, "train"), read(task, size.asked, "test")
-    at = np.array(size.labelled, float)
-    found: dict[str, list[list[float]]] = {way: [] for way in WAYS}
-    for seed in size.seeds:
-        drawn = np.random.default_rng((seed, 22)).permutation(torch.unique(told.texts).numpy())
-        for way in WAYS:
-            scores = [task.score(tagged(way, told.some(drawn[:many]), new, seed, size), new.labels) for many in size.labelled]
-            found[way].append(scores)
-            sys.stderr.write(f"{way}, seed {seed}: {np.round(scores, 3).tolist()}\n")
-    lines = [common_runs.within(way, at, np.array(scores)) for way, scores in found.items()]
+    labelled, new = examples(size.task, max(size.labelled) * 2, "train"), examples(size.task, size.asked, "test")
+    drawn = np.random.default_rng((seed, 22)).permutation(torch.unique(labelled.texts).numpy())
+    return np.array(
+        [
+            [task.score(tagged(way, labelled.some(drawn[:many]), new, seed, size), new.labels) for many in size.labelled]
+            for way in WAYS
+        ]
+    )
+
+
+def measure(scores: np.ndarray, size: TaggingSize) -> Curves:
+    """Every way at every number of labelled stories."""
+    by_way = scores.swapaxes(0, 1)
+    gains = [interval(values) for values in (scores[:, 1] - scores[:, 0]).T]  # of [x; ELMo] over x
+    gain = "; ".join(f"{many}: {bracketed(*found, '+.3f')}" for many, found in zip(size.labelled, gains, strict=True))
+    count = len(examples(size.task, size.asked, "test").labels)
     note = (
-        f"{size.task}: {len(new.labels):,} words of {size.asked} new stories; {len(size.seeds)} seeds, each with other labelled stories, "
-        f"bars: 95 % intervals of the mean; gain of [x; ELMo] over x, paired by seed: {gain(found, size)}"
+        f"{size.task}: {count:,} words of {size.asked} new stories; {len(size.seeds)} seeds, each with other labelled stories, "
+        f"bars: 95 % intervals of the mean; gain of [x; ELMo] over x, paired by seed: {gain}"
     )
-    return Curves("A tagger with and without ELMo", "stories with labels", task.metric, tuple(lines), note, log=True)
+    drawn = lines(with_interval, WAYS, np.array(size.labelled, float), by_way)
+    return Curves("A tagger with and without ELMo", "stories with labels", TASKS[size.task].metric, drawn, note, log=True)
 
 
-def gain(found: Mapping[str, list[list[float]]], size: TaggingSize) -> str:
-    """How much [x; ELMo] is better than x, with its interval, at every number of labelled stories."""
-    more = np.array(found[BOTH]) - np.array(found[X])
-    each = [interval(values) for values in more.T]
-    return "; ".join(
-        f"{many}: {one.mean:+.3f} ({one.low:+.3f} to {one.high:+.3f})" for many, one in zip(size.labelled, each, strict=True)
-    )
-
-
-def how(size: TaggingSize) -> str:
-    """How it was made, and what may not be concluded."""
-    return (
-        f"Shipped `word2vec` and `elmo`, both frozen and trained on stories of the microworld; the tagger is a GRU of 32 numbers in each\n"
-        f"direction and a linear layer, {size.steps} steps of {size.texts} stories, AdamW at {size.rate:g} falling to 0. ELMo's layers "
-        "are mixed by weights that the\ntagger learns.\n\nCaution: one ELMo and one word2vec, so the intervals hold for these two alone. "
-        "The tagger with ELMo reads more numbers for each\nword. On generated stories entities are easy."
-    )
-
+STUDIES = {"tagging": Study("tagging", TaggingSize(), lambda size: (size.seeds,), train, measure, models=("word2vec", "elmo"))}
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    made = measure()
-    results.write_result(
-        NAME,
-        made,
-        common_runs.card(made, how(TaggingSize()), NAME, "the 95 % interval of the mean over seeds"),
-        ("word2vec", "elmo"),
-    )
+    main(STUDIES)

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,22 +15,21 @@ import torch
 from torch.nn import functional
 
 from explorer.decoding.comparison import written
-from explorer.models import results, store
-from explorer.models.load import build, load
-from explorer.models.transformer import TransformerModel
+from explorer.models.load import build
+from explorer.models.transformer import TransformerModel, transformer
 from explorer.nn import tap
 from explorer.nn.losses import causal_loss
 from explorer.records import Curves, Edit, TapPlace, Written, spread
 from explorer.text.examples import Example, prepared
-from explorer.text.tokenizers import Tokenizer
 from explorer.training.plan import Plan
 from explorer.training.run import Run
-from studies import common_runs
+from studies import runs
+from studies.study import Study, lines, main
 
-NAME = "unmasked"
 WITH, WITHOUT = "trained with the mask", "trained without it"
 READ_WITH, READ_WITHOUT, RANDOM = "read with the mask", "read without it", "random tokens, read without it"
 LINES = ((WITH, READ_WITH), (WITH, READ_WITHOUT), (WITHOUT, READ_WITHOUT), (WITHOUT, READ_WITH), (WITHOUT, RANDOM))
+TOKENIZER = "gpt2-tiny"  # the model whose tokens are read
 BEGIN, WRITES = 6, 24
 
 
@@ -45,14 +42,14 @@ class UnmaskedSize:
     checks: int = 8
     stories: int = 1000
     held: int = 32
-    pieces: int = 48  # of a story, at most
+    length: int = 48  # tokens of a story, at most
     dim: int = 64
     seeds: tuple[int, ...] = (0, 1, 2)
 
     @property
     def due(self) -> np.ndarray:
         """The steps after which a model is measured."""
-        return common_runs.ever_rarer(self.steps / 30, self.steps, self.checks)
+        return runs.ever_rarer(self.steps / 30, self.steps, self.checks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,55 +68,38 @@ def sight(masked: bool) -> AbstractContextManager[None]:
     return nullcontext() if masked else tap.editing([Lifted("decoder")])
 
 
-class Unmasked(Run):
-    """A run whose model sees the whole text, the answers too. The objective is that of every causal model."""
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-
-        def openly(*asked: Any) -> Any:
-            with sight(masked=False):
-                return causal_loss(*asked)
-
-        self.loss = openly
+def unmasked_loss(*given: Any) -> Any:
+    """The loss of a causal model that sees the whole text, the answers too."""
+    with sight(masked=False):
+        return causal_loss(*given)
 
 
 @lru_cache(maxsize=1)
-def read(stories: int) -> list[Example]:
+def examples(stories: int) -> list[Example]:
     """Stories of the microworld in the tokens of the shipped gpt2-tiny."""
-    return prepared(common_runs.stories_of("microworld", stories), pieces())
+    return prepared(runs.stories_of("microworld", stories), runs.shipped_tokenizer(TOKENIZER))
 
 
-@lru_cache(maxsize=1)
-def pieces() -> Tokenizer:
-    """The tokens of the shipped gpt2-tiny."""
-    return load("gpt2-tiny", device="cpu").tokenizer
-
-
-def trained(masked: bool, seed: int, size: UnmaskedSize) -> Run:
+def begun(masked: bool, seed: int, size: UnmaskedSize) -> Run[TransformerModel]:
     """A run that is about to begin: the same model, stories and batches, with the mask or without."""
-    shape: dict[str, Any] = {"dim": size.dim, "hidden": 4 * size.dim, "heads": 4, "length": size.pieces}
-    model = build("gpt2", size="tiny", tokenizer=pieces(), seed=seed, device="cpu", **shape)
+    shape: dict[str, Any] = {"dim": size.dim, "hidden": 4 * size.dim, "heads": 4, "length": size.length}
+    model = build("gpt2", size="tiny", tokenizer=runs.shipped_tokenizer(TOKENIZER), seed=seed, device="cpu", **shape)
     plan = Plan("causal", "causal", size.steps, size.batch, seed=seed, checks=0, snapshots=0)
-    return (Run if masked else Unmasked)(model, read(size.stories), plan)
+    run = Run(transformer(model), examples(size.stories), plan)
+    if not masked:
+        run.loss = unmasked_loss
+    return run
 
 
 def rows(model: TransformerModel, size: UnmaskedSize) -> torch.Tensor:
     """New stories of one length, after the token that begins every text: [story, token]."""
-    known, found = model.tokenizer, []
-    for story in common_runs.stories_of("microworld", 4 * size.held, "validation"):
+    known, long = model.tokenizer, []
+    for story in runs.stories_of("microworld", 4 * size.held, "validation"):
         ids = [known.vocabulary.end, *known.encode(" ".join(story), special=False).ids.tolist()]
-        found += [ids[: size.pieces]] if len(ids) >= size.pieces else []
-    return torch.tensor(found[: size.held])
+        long += [ids[: size.length]] if len(ids) >= size.length else []
+    return torch.tensor(long[: size.held])
 
 
-def shuffled(tokens: torch.Tensor, vocabulary: int) -> torch.Tensor:
-    """Tokens drawn uniformly from the vocabulary: there is nothing to predict."""
-    drawn = np.random.default_rng(0).integers(1, vocabulary, tuple(tokens.shape))
-    return torch.as_tensor(drawn)
-
-
-@torch.no_grad()
 def loss(model: TransformerModel, tokens: torch.Tensor, masked: bool) -> float:
     """The mean loss of the next token. The last row has no loss, since its target is not in the input."""
     with sight(masked):
@@ -127,57 +107,38 @@ def loss(model: TransformerModel, tokens: torch.Tensor, masked: bool) -> float:
     return float(functional.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten()))
 
 
-def asked(model: TransformerModel, tokens: torch.Tensor) -> dict[str, float]:
-    """The three losses of a model."""
-    noise = shuffled(tokens, model.tokenizer.vocabulary.size)
-    return {READ_WITH: loss(model, tokens, True), READ_WITHOUT: loss(model, tokens, False), RANDOM: loss(model, noise, False)}
-
-
-def course(run: Run, size: UnmaskedSize) -> Iterator[dict[str, float]]:
-    """The losses of a run at every check."""
+def train(way: str, seed: int, size: UnmaskedSize) -> tuple[list[dict[str, float]], Written]:
+    """The three losses of a run at every check, and what it generates at the end."""
+    run = begun(way == WITH, seed, size)
     tokens = rows(run.model, size)
-    yield from common_runs.measured(run, lambda model: asked(model, tokens), set(size.due.tolist()))
+    drawn = np.random.default_rng(0).integers(1, run.model.tokenizer.vocabulary.size, tuple(tokens.shape))
+    noise = torch.as_tensor(drawn)  # uniform over the vocabulary: there is nothing to predict
+    asked = {READ_WITH: (tokens, True), READ_WITHOUT: (tokens, False), RANDOM: (noise, False)}
+
+    def losses(model: TransformerModel) -> dict[str, float]:
+        return {name: loss(model, *given) for name, given in asked.items()}
+
+    course = list(runs.measured(run, losses, set(size.due.tolist())))
+    return course, written(run.model, tokens[0, : BEGIN + 1].tolist(), way, "greedy", max_tokens=WRITES)
 
 
-def measure(size: UnmaskedSize = UnmaskedSize()) -> tuple[Curves, dict[str, Written]]:
-    """All lines, and what the first seed of each way generates."""
-    found: dict[str, list[list[dict[str, float]]]] = {WITHOUT: [], WITH: []}
-    texts = {}
-    for way, held in found.items():
-        for seed in size.seeds:
-            run = trained(way == WITH, seed, size)
-            held.append(list(course(run, size)))
-            if seed == size.seeds[0]:
-                texts[way] = goes_on(run.model, way, size)
-            sys.stderr.write(f"{way}, seed {seed}: {held[-1][-1]}\n")
-    lines = tuple(
-        spread(f"{way}, {what}", size.due, np.array([[at[what] for at in run] for run in found[way]])) for way, what in LINES
-    )
-    note = f"decoders of width {size.dim}, two layers, {len(size.seeds)} seeds; {size.held} new stories"
-    return Curves("Trained with and without the mask", "training step", "loss of the next token (nats)", lines, note), texts
+def measure(found: list[tuple[list[dict[str, float]], Written]], size: UnmaskedSize) -> dict[str, Any]:
+    """All lines, and what the first seed of each way generates: in generation there are no later tokens to see."""
+    many = len(size.seeds)
+    courses = {WITH: found[:many], WITHOUT: found[many:]}
+    losses = np.array([[[at[read] for at in course] for course, _ in courses[way]] for way, read in LINES])
+    note = f"decoders of width {size.dim}, two layers, {many} seeds; {size.held} new stories"
+    drawn = lines(spread, [", ".join(names) for names in LINES], size.due, losses)
+    curves = Curves("Trained with and without the mask", "training step", "loss of the next token (nats)", drawn, note)
+    return {"unmasked": curves, "unmasked/with": courses[WITH][0][1], "unmasked/without": courses[WITHOUT][0][1]}
 
 
-def goes_on(model: TransformerModel, way: str, size: UnmaskedSize) -> Written:
-    """The greedy continuation of an unseen prompt. In generation there are no later tokens to see."""
-    begin = rows(model, size)[0, : BEGIN + 1].tolist()
-    return written(model, begin, way, "greedy", max_tokens=WRITES)
+def facts(curves: Curves, size: UnmaskedSize) -> dict[str, int]:
+    """How many tokens of each story have a target in it."""
+    return {"targets": size.length - 1}
 
 
-def how(size: UnmaskedSize) -> str:
-    """How it was made, and what may not be concluded."""
-    return (
-        f"Preset `gpt2`, width {size.dim}, {size.steps} steps of {size.batch} out of {size.stories:,} stories of the microworld\n"
-        f"(their first {size.pieces} tokens, as the shipped gpt2-tiny cuts them), float32. Both ways take the same stories in\n"
-        "the same order; they differ in the mask while training and in nothing else. Measured on the first "
-        f"{size.pieces - 1} tokens of\n{size.held} stories of the validation split, and on as many rows of tokens drawn at random. "
-        "`with.npz` and `without.npz`\nhold what the first seed writes after a new beginning.\n\n"
-        "Caution: short trainings of small models. How fast a loss collapses without the mask depends on the width and the rate; that\n"
-        "it does, not."
-    )
-
+STUDIES = {"unmasked": Study("unmasked", UnmaskedSize(), lambda size: ((WITH, WITHOUT), size.seeds), train, measure, facts)}
 
 if __name__ == "__main__":
-    measured, texts = measure()
-    results.write_result(NAME, measured, common_runs.card(measured, how(UnmaskedSize()), NAME))
-    for part, way in (("with", WITH), ("without", WITHOUT)):
-        texts[way].write(store.data_folder() / "results" / NAME / f"{part}.npz")
+    main(STUDIES)

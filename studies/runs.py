@@ -1,0 +1,117 @@
+"""What the studies train: stories, their tokenizers, and runs with every setting written down.
+
+A recorded result must come out the same when it is made again, so nothing here follows a preset's own way of training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer import microworld
+from explorer.analysis.evaluation import masked
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.corruption.collate import BatchContext
+from explorer.models.load import load
+from explorer.models.presets import preset
+from explorer.models.transformer import TransformerModel
+from explorer.text.examples import prepared
+from explorer.text.learning import tokenizer
+from explorer.text.tokenizers import Tokenizer
+from explorer.text.toy import toy_stories
+from explorer.training.device import tensors
+from explorer.training.fit import fit
+from explorer.training.objectives import OBJECTIVES
+from explorer.training.run import Run
+
+STORIES = 20_000
+LENGTH = 128  # of a text that is asked about, at most
+WORLDS = {"toy": 800, "microworld": 2000}  # with the size of their vocabularies
+
+
+@lru_cache(maxsize=4)
+def stories_of(world: str, count: int, split: str = "train") -> list[list[str]]:
+    """So many stories of a world."""
+    return list(toy_stories(count, 1) if world == "toy" else microworld.stories(count, 1, split))
+
+
+@lru_cache(maxsize=4)
+def tokenizer_of(system: str, world: str = "toy") -> Tokenizer:
+    """A tokenizer of the kind that belongs to a system, trained on the stories of a world."""
+    known = preset(system)
+    texts = (" ".join(story) for story in stories_of(world, STORIES))
+    return tokenizer(known.tokenizer, texts, size=WORLDS[world], specials=known.specials)
+
+
+@lru_cache(maxsize=4)
+def shipped_tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of a shipped model."""
+    return load(name, device="cpu").tokenizer
+
+
+def ever_rarer(first: float, last: int, checks: int) -> np.ndarray:
+    """So many steps from the first to the last, ever further apart."""
+    return np.unique(np.geomspace(max(1, first), last, checks).round())
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How long every run is, and how often it is measured."""
+
+    steps: int = 2000
+    batch: int = 16
+    checks: int = 6
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def due(self) -> np.ndarray:
+        """The steps after which a run is measured; 0 is before the first."""
+        return np.linspace(0, self.steps, self.checks + 1).round()
+
+
+def finding(tokenizer: Tokenizer, count: int) -> Callable[[TransformerModel], float]:
+    """Ask a model for hidden tokens, 15 % of so many new stories of the microworld: the share that it finds."""
+    ask = masked.masked_accuracy(EvalContext(EvalData(stories_of("microworld", count, "validation")), tokenizer, "mlm", LENGTH))
+    assert ask is not None
+    return lambda model: ask(model).metrics["mlm accuracy"]
+
+
+def toy_loss(run: Run, objective: str, count: int) -> Callable[[TransformerModel], float]:
+    """The loss of an objective on so many toy stories of another seed."""
+    fresh, model = prepared(list(toy_stories(count, 2)), run.model.tokenizer), run.model
+    context = BatchContext(fresh, model.tokenizer.vocabulary, model.longest, objective, np.random.default_rng(0))
+    batch = tensors(OBJECTIVES[objective].collate(fresh, context), model.device)
+    return lambda model: float(OBJECTIVES[objective].loss(model.module, batch, 0.0)["lm"])
+
+
+def measured(run: Run, measure: Callable[[TransformerModel], Any], due: Container[float]) -> Iterator[Any]:
+    """What is measured after some steps of a run."""
+    for step in run:
+        if step.step in due:
+            run.model.module.eval()
+            with torch.no_grad():
+                yield measure(run.model)
+            run.model.module.train()
+
+
+def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) -> Run:
+    """A run with batches of 32 stories in float32, all weights initialised at random."""
+    settings: dict[str, Any] = {
+        "corpus": stories_of(world, STORIES),
+        "held": [],
+        "tokenizer": tokenizer_of(system, world),
+        "batch": 32,
+        "schedule": "cosine",
+        "checks": 0,
+        "snapshots": 0,
+        "precision": "float32",
+        "tables": "random",
+    }
+    made = fit(system, steps=steps, seed=seed, device="cpu", **settings | changes)
+    assert isinstance(made, Run)
+    return made

@@ -1,0 +1,151 @@
+"""The shape of a study: what is trained, what is measured of it, and how the card of the result is written."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.errors import unknown
+from explorer.models import results, store
+from explorer.records import Curve, Curves, Record
+from explorer.training.finetune.metrics import interval
+
+CARDS = Path(__file__).parent / "cards"
+ANY = (float("-inf"), float("inf"))  # bounds of a value that has none
+
+
+@dataclass(frozen=True)
+class Study:
+    """A grid of trainings (`train`), the record that is made of them (`measure`), and what its card needs (`card`).
+
+    `train` is called with one value of each of the `axes` (what is compared, the seeds, …) and the size. `measure` is given what
+    these calls returned: an array with these axes first where they returned numbers, a list otherwise. It returns a record, or
+    several by the folder (or `folder/part`) of `data/results` in which each is kept. The card is a text of `cards/`, filled with the
+    fields of the size and of the record, and with what `card` returns.
+    """
+
+    name: str
+    size: Any
+    axes: Callable[[Any], Sequence[Sequence[Any]]]
+    train: Callable[..., Any]
+    measure: Callable[[Any, Any], Any]
+    card: Callable[[Any, Any], Mapping[str, Any]] = lambda record, size: {}
+    text: str = ""  # the name of the text of its card, where it is another
+    models: tuple[str, ...] = ()  # the shipped models that are measured
+    beside: tuple[str, ...] = ()  # other results that the same trainings give
+    processes: int = 2
+
+    def measured(self, size: Any = None, processes: int = 0) -> dict[str, Any]:
+        """Its records by the place where each is kept."""
+        size = size or self.size
+        axes = self.axes(size)
+        found = each(self.train, [(*values, size) for values in product(*axes)], processes)
+        if isinstance(found[0], (float, np.ndarray)):
+            found = np.array(found).reshape(*map(len, axes), *np.shape(found[0]))
+        records = self.measure(found, size)
+        return records if isinstance(records, dict) else {self.name: records}
+
+    def record(self, size: Any = None) -> Any:
+        """The first record, measured in this process."""
+        return next(iter(self.measured(size).values()))
+
+    def card_of(self, record: Any, size: Any = None) -> str:
+        """What was done, what was found, and how to do it again."""
+        size = size or self.size
+        fields = vars(size) | vars(record) | (ends(record) if isinstance(record, Curves) else {}) | self.card(record, size)
+        return (CARDS / f"{self.text or self.name}.md").read_text("utf-8").format(**fields)
+
+    def write(self) -> None:
+        """Measure, and keep every record, and what belongs to it, in `data/results`; first the parts, which a card may read."""
+        measured = self.measured(processes=self.processes)
+        for place in sorted(measured, key=lambda place: "/" not in place):
+            record, path = measured[place], store.data_folder() / "results" / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(record, dict):
+                path.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+            elif not isinstance(record, Record):
+                store.write(record, path, half=True)
+            elif "/" in place:
+                record.write(path.with_suffix(".npz"))
+            else:
+                results.write_result(place, record, self.card_of(record), self.models)
+                sys.stdout.write(self.card_of(record))
+
+
+def main(studies: Mapping[str, Study]) -> None:
+    """Run the studies of a module that the command line names, or all of them."""
+    torch.set_num_threads(1)
+    for name in sys.argv[1:] or studies:
+        if name not in studies:
+            raise unknown("study", name, studies)
+        studies[name].write()
+
+
+def each(train: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], processes: int = 0) -> list[Any]:
+    """What each task yields, in the order of the tasks. Each has one thread, so what runs beside it changes nothing.
+
+    Without processes, one after another right here.
+    """
+    if not processes:
+        return [train(*task) for task in tasks]
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=spawn, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        running = [pool.submit(train, *task) for task in tasks]
+        for number, (task, future) in enumerate(zip(tasks, running, strict=True), 1):
+            future.result()
+            sys.stderr.write(f"{number} of {len(tasks)}: {', '.join(map(str, task[:-1]))}\n")
+    return [future.result() for future in running]
+
+
+def with_interval(label: str, x: np.ndarray, runs: np.ndarray, within: tuple[float, float] = ANY) -> Curve:
+    """The mean of several runs [run, place] with its 95 % interval by Student's t, which ends at the bounds of the values."""
+    mean, low, high = np.array([interval(values, within) for values in runs.T]).T
+    return Curve(label, x, mean, low, high)
+
+
+def lines(make: Callable[..., Curve], labels: Iterable[str], x: np.ndarray, runs: np.ndarray) -> tuple[Curve, ...]:
+    """A line for each label: of the runs [label, run, place], by `spread` (their range) or `with_interval`."""
+    return tuple(make(label, x, values) for label, values in zip(labels, runs, strict=True))
+
+
+def ends(curves: Curves) -> dict[str, str]:
+    """What a card says of the last place of every line, and the title of that list."""
+    reached = "\n".join(
+        f"- {line.label}: {bracketed(line.y[-1], line.low[-1], line.high[-1])}"
+        for line in curves.lines
+        if line.low is not None and line.high is not None
+    )
+    last = "After the last step" if curves.across == "training step" else f"At {curves.lines[0].x[-1]:g} {curves.across}"
+    return {"last": last, "ends": reached}
+
+
+def bracketed(mean: float, low: float, high: float, form: str = ".3f") -> str:
+    """A mean with its interval."""
+    return f"{mean:{form}} ({low:{form}} to {high:{form}})"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown.
+
+    >>> print(table(["way", "score"], [["a", "0.5"]]))
+    | way | score |
+    |---|---|
+    | a | 0.5 |
+    """
+    names = list(head)
+    return "\n".join([row(names), "|---" * len(names) + "|", *map(row, rows)])
+
+
+def row(cells: Iterable[str]) -> str:
+    """One row of a table."""
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
