@@ -21,16 +21,10 @@ from studies.study import Study
 
 
 class Measured(NamedTuple):
-    """How a recorded result is measured: its study, the module, and the word that the module is given."""
+    """How a recorded result is measured: its study, and what follows `python -m` on the command line."""
 
     study: Study
-    module: str
-    word: str
-
-    @property
-    def command(self) -> tuple[str, str]:
-        """What follows `python -m` on the command line."""
-        return f"studies.{self.module}", self.word
+    command: tuple[str, ...]
 
 
 @lru_cache(maxsize=1)
@@ -39,8 +33,10 @@ def every() -> dict[str, Measured]:
     found = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
         if "\nSTUDIES = " in path.read_text("utf-8"):
-            for word, study in import_module(f"studies.{path.stem}").STUDIES.items():
-                found |= dict.fromkeys((study.name, *study.beside), Measured(study, path.stem, word))
+            listed: dict[str, Study] = import_module(f"studies.{path.stem}").STUDIES
+            for word, study in listed.items():
+                words = () if list(listed) == [study.name] else (word,)
+                found |= dict.fromkeys((study.name, *study.beside), Measured(study, (f"studies.{path.stem}", *words)))
     return found
 
 

@@ -1,0 +1,214 @@
+"""Every recorded result: its study runs and comes out the same again, and its card is made of its record and prints its command."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import ALL
+
+from explorer.errors import ChoiceError
+from explorer.models import folders, results, store
+from explorer.models.results import measured_models, result, result_card
+from explorer.records import Curves, Record
+from studies import (
+    ablations,
+    again,
+    attention_there,
+    blank_pairs,
+    copying,
+    crossed,
+    finetuning_rates,
+    labels,
+    left_out,
+    lengths,
+    miniglue,
+    misled,
+    mixes,
+    objectives,
+    planted,
+    prompting,
+    rates,
+    rates_by_size,
+    runs,
+    scale,
+    senses,
+    sentences,
+    sizes,
+    study,
+    tagging,
+    unmasked,
+)  # fmt: skip
+
+RESULTS = results.results()
+SEEDS = (0, 1)
+STEPS = runs.Steps(steps=4, batch=4, checks=2, seeds=SEEDS)
+ELMO = {"corpus": "microworld:60", "steps": 3, "batch": 4, "dim": 8, "hidden": 16, "checks": 0}
+TINY: dict[str, Any] = {  # of every study a size that takes seconds
+    "blank-pairs": blank_pairs.BlankPairsSize((1, 3), stories=12, longest=24),
+    "copying": copying.CopyingSize((1, 3), steps=5, dim=8, scored=8, batch=4, held=4, seeds=SEEDS),
+    "crossed": crossed.CrossedSize(steps=2, batch=2, checks=1, stories=8, held=3, words=8, dim=8, seeds=SEEDS),
+    "finetuning-rates": finetuning_rates.TuningSize("bert-tiny", ("sentiment",), (1e-3,), SEEDS, examples=8, steps=1, asked=8),
+    "heads-bert": attention_there.HeadsSize(count=20),
+    "labels": labels.LabelsSize(("BERT",), ("new words: gender",), (8, 16), (0,), steps=1, asked=10),
+    "left-out": left_out.LeftOutSize(steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held=3, seeds=SEEDS),
+    "lengths-decoder": lengths.LengthsSize(16, 64, steps=2, batch=2, checks=1, stories=60, windows=4, seeds=SEEDS),
+    "lengths-encoder": lengths.LengthsSize(16, 64, steps=2, batch=2, checks=1, stories=60, windows=4, seeds=SEEDS),
+    "masks": STEPS,
+    "miniglue": miniglue.GlueSize(SEEDS, 12, 1, 10, ("word vectors", "bag of words"), ("sentiment",)),
+    "misled": misled.MisledSize(seeds=SEEDS, trained=20, asked=12, steps=2),
+    "mixes": mixes.MixesSize((0,), SEEDS, 8, 6, 3, ("part of speech", "word sense"), ELMO),
+    "next-sentence": STEPS,
+    "objectives": objectives.ObjectivesSize(steps=2, batch=2, seeds=SEEDS, asked=6, examples=12),
+    "planted": planted.PlantedSize(steps=2, every=1, stories=60, tested=10, seeds=SEEDS),
+    "prompting": prompting.PromptSize((0, 1), (2,), draws=2, texts=4, steps=1, ordered=2),
+    "rates": rates.RatesSize(steps=4, batch=4, checks=2, held=8, examples=3, questions=3, seeds=SEEDS),
+    "rates-decoder": rates_by_size.RateStudySize(("tiny",), (1.0, 2.0), steps=2, batch=4, held=4, seeds=SEEDS),
+    "rates-encoder": rates_by_size.RateStudySize(("tiny",), (1.0, 2.0), steps=2, batch=4, held=4, seeds=SEEDS),
+    "scale": scale.ScaleSize(width=16, steps=2, every=1, held=4, seeds=SEEDS),
+    "sentences": sentences.SentencesSize(SEEDS, trained_pairs=40, asked=12, steps=1, frozen=(("glove", "mean of words"),)),
+    "signal": rates.SignalSize(steps=2, every=1, fresh=4, seeds=SEEDS),
+    "sizes-decoder": sizes.SizeStudy(steps=3, stories=40, batch=4, held=4, checks=1),
+    "sizes-encoder": sizes.SizeStudy(steps=3, stories=40, batch=4, held=4, checks=1),
+    "tagging": tagging.TaggingSize(labelled=(2, 3), asked=2, steps=3, texts=2, seeds=SEEDS),
+    "unmasked": unmasked.UnmaskedSize(steps=2, batch=2, checks=2, stories=20, held=2, length=16, dim=16, seeds=(0,)),
+}
+TIMED = {"seconds", "note"}  # says how long it took
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Few stories for every tokenizer, and for the probe."""
+    caches = (runs.tokenizer_of, runs.stories_of, lengths.long_text, senses.uses)
+    monkeypatch.setattr(runs, "STORIES", 300)
+    monkeypatch.setattr(senses, "STORIES", 200)
+    monkeypatch.setattr(ablations, "HELD", 8)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def same(one: Any, other: Any) -> None:
+    """Two records hold the same numbers and words, but for seconds."""
+    if is_dataclass(one):
+        for part in fields(one):
+            if not (part.name in TIMED and hasattr(one, "blind")):
+                same(getattr(one, part.name), getattr(other, part.name))
+    elif isinstance(one, tuple):
+        for left, right in zip(one, other, strict=True):
+            same(left, right)
+    elif isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other)
+    else:
+        assert one == other
+
+
+def test_every_result_has_a_study_and_every_study_a_size_to_be_tried_at() -> None:
+    assert set(again.every()) == set(RESULTS)
+    assert {measured.study.name for measured in again.every().values()} - {"finetuning-rates-tiny"} == set(TINY)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_card_is_made_of_its_record_and_prints_the_command_of_its_study(name: str) -> None:
+    measured, card = again.every()[name], result_card(name)
+    assert measured.study.card_of(result(name)) == card, "write it again: python -m studies.again --cards"
+    assert f"`python -m {' '.join(measured.command)}`" in " ".join(card.split())
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("name", TINY if ALL else list(TINY)[::3])
+def test_a_study_runs_as_its_command_does_and_comes_out_the_same_again(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = replace(TINY[name], workshop=tmp_path / "runs") if name == "mixes" else TINY[name]
+    shipped, measured = folders.data_folder(), replace(again.every()[name].study, size=size, processes=0)
+    for kept in ("models", "results"):
+        (tmp_path / kept).mkdir()
+    for place in shipped.glob("models/*"):
+        (tmp_path / "models" / place.name).symlink_to(place)
+    for place in ("rates-decoder", "rates-encoder"):  # another study reads them
+        shutil.copytree(shipped / "results" / place, tmp_path / "results" / place)
+    first = measured.measured()
+    for module in (store, results):
+        monkeypatch.setattr(module, "data_folder", lambda: tmp_path)
+    monkeypatch.setattr("sys.argv", ["module", "word"])
+    study.main({"word": measured})
+    said = capsys.readouterr().out
+    for place in (measured.name, *measured.beside):
+        written, recorded = result(place), Record.read(shipped / "results" / place / "record.npz")
+        same(first[place], written)
+        assert type(written) is type(recorded) and result_card(place) in said
+        if isinstance(written, Curves) and isinstance(recorded, Curves):
+            assert (written.title, written.across, written.up) == (recorded.title, recorded.across, recorded.up)
+            assert {line.label for line in written.lines} <= {line.label for line in recorded.lines}
+    assert set(measured_models(measured.name)) >= set(measured.models)
+    monkeypatch.setattr("sys.argv", ["module", "wrod"])
+    with pytest.raises(ChoiceError, match="Did you mean 'word'"):
+        study.main({"word": measured})
+
+
+def test_trainings_in_two_processes_are_those_of_one() -> None:
+    small = again.every()["copying"].study
+    same(small.record(TINY["copying"]), next(iter(small.measured(TINY["copying"], processes=2).values())))
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("bert", "elmo", "word2vec"):
+        place = tmp_path / "models" / name
+        place.mkdir(parents=True)
+        shutil.copy(folders.data_folder() / "models" / name / store.WEIGHTS, place)
+    for name in ("heads-bert", "tagging"):
+        shutil.copytree(folders.data_folder() / "results" / name, tmp_path / "results" / name)
+    monkeypatch.setattr(results, "data_folder", lambda: tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [name for name in RESULTS if measured_models(name)])
+def test_no_shipped_result_is_older_than_the_models_that_it_speaks_of(name: str) -> None:
+    assert results.out_of_date(name) == ()
+    assert set(again.every()[name].study.models) == set(measured_models(name))
+
+
+def test_one_changed_weight_is_enough(copied: Path) -> None:
+    assert again.listed(["heads-bert", "tagging"]).endswith("0 of 2 out of date.")
+    path = copied / "models" / "bert" / store.WEIGHTS
+    weights = store.read_weights(path)
+    first = min(weights)
+    weights[first] = weights[first] + torch.finfo(torch.float32).eps
+    store.write_weights(path, weights)
+    assert results.out_of_date("heads-bert") == ("bert",) and results.out_of_date("tagging") == ()
+    assert "changed: bert" in again.listed(["heads-bert"])
+
+
+def test_measuring_again_keeps_what_is_known_of_the_other_models(copied: Path) -> None:
+    before = measured_models("tagging")
+    path = copied / "models" / "elmo" / store.WEIGHTS
+    store.write_weights(path, {name: value * 2 for name, value in store.read_weights(path).items()})
+    record = results.recorded("tagging", Record)
+    results.write_result("tagging", record, "card", ["word2vec"])
+    assert measured_models("tagging") == before and results.out_of_date("tagging") == ("elmo",)
+    results.write_result("tagging", record, "card", ["elmo"])
+    assert results.out_of_date("tagging") == ()
+
+
+def test_only_what_is_out_of_date_is_measured_again(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[list[str]] = []
+
+    class Done:
+        returncode = 0
+
+    monkeypatch.setattr(again.subprocess, "run", lambda command, **_: ran.append(command[2:]) or Done())
+    monkeypatch.setattr("sys.argv", ["again", "--run"])
+    path = copied / "models" / "bert" / store.WEIGHTS
+    store.write_weights(path, {name: value * 2 for name, value in store.read_weights(path).items()})
+    assert again.main() == 0
+    assert ran == [["studies.attention_there", "bert"]]
