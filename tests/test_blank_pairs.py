@@ -48,7 +48,7 @@ def test_both_ways_find_what_the_library_s_class_finds(bert: TransformerModel, t
 
 
 def test_the_study_draws_both_ways_and_their_gain() -> None:
-    for record in (study.measure(SIZE), ex.result("blank-pairs")):
+    for record in (study.STUDIES["blank-pairs"].record(SIZE), ex.result("blank-pairs")):
         assert isinstance(record, Curves) and [line.label for line in record.lines] == [study.ONCE, study.TURN, study.GAIN]
         once, turn, gain = record.lines
         np.testing.assert_allclose(turn.y - once.y, gain.y, atol=1e-12)

@@ -245,7 +245,7 @@ def test_the_recorded_trainings_hold_in_every_seed() -> None:
 
 
 def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
-    rows = planted.held_out(bert)
+    rows = planted.held_out(bert, 200)
     rows = rows_of(rows.ids[:12], rows.attention_mask[:12], rows.words[:12], rows.sentences[:12])
     made = planted.mlm(rows, bert.tokenizer.vocabulary, np.random.default_rng(0), rate=0.03, split=(0.0, 1.0, 0.0))
     right = []
@@ -257,7 +257,7 @@ def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
 
 def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu")
-    batches = {name: planted.hiding(model, split, 3, 0).batch(1) for name, split in planted.SPLITS.items()}
+    batches = {name: planted.hiding(model, split, 0, planted.PlantedSize(3)).batch(1) for name, split in planted.SPLITS.items()}
     for batch in batches.values():
         np.testing.assert_array_equal(batch.loss_mask, batches["80/10/10"].loss_mask)
         np.testing.assert_array_equal(batch.source[~batch.loss_mask], batch.labels[~batch.loss_mask])
@@ -267,7 +267,7 @@ def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
     assert (never == batches["never hidden"].labels[batches["never hidden"].loss_mask]).all()
     assert (always == bert.tokenizer.vocabulary.mask).all()
     assert abs((mixed == bert.tokenizer.vocabulary.mask).mean() - 0.8) < 4 * math.sqrt(0.16 / len(mixed))
-    assert set(next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 1, 0))).losses) == {"mlm"}
+    assert set(next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 0, planted.PlantedSize(1)))).losses) == {"mlm"}
 
 
 # pictures

@@ -13,9 +13,9 @@ from studies import crossed as study
 SIZE = study.CrossedSize(steps=2, batch=2, checks=1, stories=8, held=3, words=8, dim=8, seeds=(0, 1))
 
 
-@pytest.mark.parametrize(("way", "sees"), [(False, False), (True, True)])
-def test_a_crossed_state_depends_on_the_word_that_it_must_predict(way: bool, sees: bool) -> None:
-    run = study.trained(way, 0, SIZE)
+@pytest.mark.parametrize(("way", "sees"), [(study.APART, False), (study.CROSSED, True)])
+def test_a_crossed_state_depends_on_the_word_that_it_must_predict(way: str, sees: bool) -> None:
+    run = study.begun(way, 0, SIZE)
     module, vectors = run.model.module, torch.randn(1, 6, SIZE.dim, requires_grad=True)
     module.words = lambda letters: vectors  # what the letters would give
     states = module(torch.zeros(1, 6, 4, dtype=torch.long))
@@ -26,9 +26,9 @@ def test_a_crossed_state_depends_on_the_word_that_it_must_predict(way: bool, see
 
 
 def test_both_ways_begin_with_the_same_weights_and_the_study_draws_four_lines() -> None:
-    one, other = (dict(study.trained(way, 0, SIZE).model.module.named_parameters()) for way in (False, True))
+    one, other = (dict(study.begun(way, 0, SIZE).model.module.named_parameters()) for way in (study.APART, study.CROSSED))
     assert all(weight.equal(other[name]) for name, weight in one.items())
-    record = study.measure(SIZE)
+    record = study.STUDIES["crossed"].record(SIZE)
     assert len(record.lines) == 4 and all(np.isfinite(line.y).all() for line in record.lines)
     assert {line.label.rpartition(": ")[2] for line in record.lines} == {study.NEW, study.RANDOM}
 

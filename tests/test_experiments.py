@@ -30,15 +30,17 @@ from explorer.text.tokenizers import Tokenizer
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS
-from studies import ablations, common_runs, lengths, objectives, rates, senses
+from studies import ablations, lengths, objectives, rates, runs, senses, study
 
-SMALL = lengths.LengthsSize(trained=16, read=64, bin=16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1))
+SMALL = lengths.LengthsSize(
+    16, 64, 16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1), schemes=("none", "alibi")
+)
 BRIEF = rates.RatesSize(steps=4, batch=4, checks=2, held=8, examples=3, questions=3, seeds=(0,))
 
 
 def with_specials() -> Tokenizer:
     """RoBERTa's special tokens, and few others."""
-    told = [" ".join(story) for story in common_runs.stories_of("microworld", 300)]
+    told = [" ".join(story) for story in runs.stories_of("microworld", 300)]
     return ex.tokenizer("byte-bpe", told, size=1200, specials=ex.presets()["roberta"].specials)
 
 
@@ -49,8 +51,8 @@ def few(
     """Few stories, and tokenizers that are there already."""
     known: dict[str, Tokenizer] = {"bert": bert.tokenizer, "gpt2": gpt2.tokenizer}
     known["roberta"] = with_specials() if "worth" in request.node.name else gpt2.tokenizer
-    monkeypatch.setattr(common_runs, "pieces", lambda system, world="toy": known[system])
-    monkeypatch.setattr(common_runs, "STORIES", 60)
+    monkeypatch.setattr(runs, "tokenizer_of", lambda system, world="toy": known[system])
+    monkeypatch.setattr(runs, "STORIES", 60)
     monkeypatch.setattr(senses, "STORIES", 150)
     caches = (lengths.long_text, senses.uses)
     for cache in caches:
@@ -90,7 +92,7 @@ def test_a_window_is_a_part_of_the_text_and_no_story_begins_where_windows_do(gpt
     np.testing.assert_array_equal(batch.labels.ravel(), text[1:61])
     end = gpt2.tokenizer.vocabulary.end
     told = gpt2.tokenizer.decode([int(i) for i in text[: int(np.argmax(text == end))]])
-    assert told == " ".join(common_runs.stories_of("microworld", 60)[0]) and (text == end).sum() == 60
+    assert told == " ".join(runs.stories_of("microworld", 60)[0]) and (text == end).sum() == 60
 
 
 @pytest.mark.parametrize("family", lengths.FAMILIES)
@@ -130,7 +132,7 @@ def test_what_is_met_only_beyond_the_trained_length_is_what_the_card_says(family
 
 
 def test_both_pictures_hold_what_the_runs_found() -> None:
-    far, learning = lengths.measure("decoder", SMALL, ("none", "alibi"), processes=0)
+    far, learning = lengths.STUDIES["decoder"].measured(SMALL).values()
     runs = [lengths.train("decoder", "alibi", seed, SMALL) for seed in SMALL.seeds]
     for record, place in ((learning, 0), (far, 1)):
         line = record.lines[1]
@@ -139,13 +141,13 @@ def test_both_pictures_hold_what_the_runs_found() -> None:
         np.testing.assert_array_equal(line.low, np.min([run[place] for run in runs], axis=0))
         np.testing.assert_array_equal(line.high, np.max([run[place] for run in runs], axis=0))
     assert far.lines[0].x.tolist() == [7.5, 23.5, 39.5, 55.5] and learning.lines[0].x.tolist() == [3, 6]
-    said = lengths.card(far, "decoder", SMALL)
+    said = lengths.STUDIES["decoder"].card_of(far, SMALL)
     assert f"alibi: {far.lines[1].y[0]:.2f} at 7.5, {far.lines[1].y[-1]:.2f}" in said and "60 stories" in said
 
 
 def test_tasks_come_back_in_their_order_from_other_processes() -> None:
     tasks = [(2.0, 3.0), (5.0, 2.0), (3.0, 1.0)]
-    assert common_runs.each(math.pow, tasks, processes=2) == common_runs.each(math.pow, tasks, processes=0) == [8.0, 25.0, 3.0]
+    assert study.each(math.pow, tasks, processes=2) == study.each(math.pow, tasks, processes=0) == [8.0, 25.0, 3.0]
 
 
 # hiding
@@ -157,12 +159,12 @@ def test_hiding_is_measured_from_before_the_first_step_and_again_the_same() -> N
     assert first.shape == (3, 2) and BRIEF.due.tolist() == [0, 2, 4]
     other = rates.hiding(0.05, 0, BRIEF)
     np.testing.assert_array_equal(first[0], other[0])
-    found, probed = rates.rates(BRIEF, processes=0)
+    found, probed = rates.STUDIES["rates"].measured(BRIEF).values()
     place = rates.HIDDEN.index(0.4)
     np.testing.assert_array_equal(found.lines[place].y, first[:, 0])
     np.testing.assert_array_equal(probed.lines[place].y, first[:, 1])
     assert f"{senses.most_frequent(3, 3):.2f}" in probed.note
-    said = common_runs.card(found, rates.how_rates(BRIEF), "rates")
+    said = rates.STUDIES["rates"].card_of(found, BRIEF)
     assert "Caution" in said and f"40% hidden in training: {first[-1, 0]:.3f}" in said
 
 
@@ -173,13 +175,13 @@ def test_hiding_is_measured_from_before_the_first_step_and_again_the_same() -> N
 def test_worth_is_measured_from_before_the_first_step_and_the_ways_differ_in_one_thing(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short, case = common_runs.Steps(steps=4, batch=4, checks=2, seeds=(0,)), replace(ablations.CASES[name], stories=40)
+    short, case = runs.Steps(steps=4, batch=4, checks=2, seeds=(0,)), replace(ablations.CASES[name], stories=40)
     monkeypatch.setitem(ablations.CASES, name, case)
     monkeypatch.setattr(ablations, "HELD", 8)
     plans = []
-    run = common_runs.run
-    monkeypatch.setattr(common_runs, "run", lambda *given, **more: plans.append(run(*given, **more)) or plans[-1])
-    made = ablations.worth(name, short, processes=0)
+    run = runs.run
+    monkeypatch.setattr(runs, "run", lambda *given, **more: plans.append(run(*given, **more)) or plans[-1])
+    made = ablations.STUDIES[name].record(short)
     again = ablations.course(name, next(iter(case.ways)), 0, short)
     assert [line.label for line in made.lines] == list(case.ways) and made.lines[0].x.tolist() == [0, 2, 4]
     np.testing.assert_array_equal(made.lines[0].y, again)
@@ -187,7 +189,7 @@ def test_worth_is_measured_from_before_the_first_step_and_the_ways_differ_in_one
     first, second = (asdict(run.plan) for run in plans[:2])
     different = {part for part in first if first[part] != second[part]}
     assert different == {"next-sentence": {"objective"}, "masks": {"static"}}[name]
-    assert "Caution" in common_runs.card(made, ablations.how(name, short), f"worth {name}")
+    assert "Caution" in ablations.STUDIES[name].card_of(made, short)
 
 
 def test_a_use_is_where_the_gold_word_stands(bert: TransformerModel) -> None:
@@ -234,12 +236,12 @@ TINY = objectives.ObjectivesSize(steps=2, batch=2, seeds=(0, 1), asked=6, exampl
 def shared(monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
     """One tokenizer for all objectives, as the experiment has it."""
     held = with_specials()
-    monkeypatch.setattr(common_runs, "pieces", lambda system, world="toy": held)
+    monkeypatch.setattr(runs, "tokenizer_of", lambda system, world="toy": held)
     return held
 
 
 def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(shared: Tokenizer) -> None:
-    made = objectives.objectives(TINY, processes=0)
+    made = objectives.STUDIES["objectives"].record(TINY)
     able = {(i, j) for i, row in enumerate(made.reasons) for j, why in enumerate(row) if not why}
     assert able == {(0, 0), (0, 1), (0, 3), (1, 1), (1, 3), (2, 0), (2, 1), (2, 2), (2, 3), (3, 3)}
     assert {tuple(at) for at in np.argwhere(~np.isnan(made.mean)).tolist()} == able
@@ -248,14 +250,14 @@ def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(
     known = made.mean[~np.isnan(made.mean)]
     np.testing.assert_allclose(known, made.rates.mean(-1)[~np.isnan(made.mean)])
     assert ((made.low <= made.mean + 1e-9) & (made.mean <= made.high + 1e-9))[~np.isnan(made.mean)].all()
-    said = objectives.card(made, TINY)
+    said = objectives.STUDIES["objectives"].card_of(made, TINY)
     assert "Caution" in said and made.reasons[0][2] in said
     table = training.able(made)
     assert table.count("\n| ") == 5 and f"**{100 * made.mean[0, 3]:.0f} %**" in table and made.reasons[3][0] in table
 
 
 def test_every_model_is_put_the_same_questions_and_a_perfect_one_gets_all_right(shared: Tokenizer) -> None:
-    stories = [" ".join(story) for story in common_runs.stories_of("microworld", 2 * TINY.asked, "validation")]
+    stories = [" ".join(story) for story in runs.stories_of("microworld", 2 * TINY.asked, "validation")]
     for system in ("bert", "gpt2", "bart"):
         model = ex.build(system, tokenizer=shared, device="cpu")
         for ids, at in objectives.questions(model, TINY):

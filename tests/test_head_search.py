@@ -144,7 +144,7 @@ def test_the_interval_is_wilson_s() -> None:
 def test_the_recorded_search_is_what_the_model_does_and_its_card_prints_it() -> None:
     held = results.recorded("heads-bert", HeadSearch)
     card = (results.data_folder() / "results" / "heads-bert" / "CARD.md").read_text("utf-8")
-    assert card == attention_there.card_of(held)
+    assert card == attention_there.STUDIES["bert"].card_of(held)
     again = head_search(ex.load("bert", device="cpu"), count=60, heads=2, version=attention_there.world_of("bert"))
     assert again.phenomena == held.phenomena
     assert np.abs(again.intact - held.intact).max() < 0.25

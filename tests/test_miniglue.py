@@ -10,10 +10,10 @@ import pytest
 import explorer as ex
 from explorer import cli
 from explorer.errors import ChoiceError
-from explorer.models import folders, results
+from explorer.models import results
 from explorer.records import LabelCurves, TaskTable
 from explorer.training.finetune.metrics import interval
-from studies import labels, miniglue
+from studies import miniglue
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results.md"
 
@@ -28,50 +28,36 @@ def table(scores: np.ndarray) -> TaskTable:
 def test_intervals_and_what_lies_apart() -> None:
     made = table(np.array([[[0.9, 0.91, 0.92], [0.5, 0.7, 0.9]], [[0.6, 0.61, 0.62], [0.4, 0.6, 0.8]]]))
     np.testing.assert_allclose(made.intervals[1, 0], interval([0.6, 0.61, 0.62]))
-    assert miniglue.apart(made, "BERT", "BERT, from scratch") == ("task 0",)
+    assert miniglue.above(made, "BERT", "BERT, from scratch") == ("task 0",)
     assert made.average.tolist() == pytest.approx([(0.91 + 0.7) / 2, (0.61 + 0.6) / 2])
-    text, card = made.as_text(), miniglue.card(made)
+    text, card = made.as_text(), miniglue.STUDIES["miniglue"].card_of(made)
     assert "0.910 ± 0.025" in text and "0.500" in text and "12 s in all" in text
     assert "- BERT above from scratch: task 0." in card and "BERT > BERT, from scratch" in card
     assert made.as_plain()["scores"]["BERT"]["task 1"] == [0.5, 0.7, 0.9]
 
 
-def test_measuring_again_gives_the_same_scores() -> None:
-    size = miniglue.sized(1, 12, 2, systems=("word vectors", "BERT"), tasks=("sentiment",), asked=10)
-    lines: list[str] = []
-    one, other = miniglue.measured(size, lines.append), miniglue.measured(size)
-    np.testing.assert_array_equal(one.scores, other.scores)
-    assert len(lines) == 2 and one.scores.shape == (2, 1, 1) and 0 <= one.blind[0] <= 1
+def test_a_name_that_is_none_is_refused_before_anything_is_measured() -> None:
     with pytest.raises(ChoiceError, match="Did you mean 'BERT'"):
-        miniglue.sized(1, 12, 2, systems=("BART",))
-
-
-def test_the_kept_record_is_whole() -> None:
-    kept = results.recorded(miniglue.NAME, TaskTable)
-    assert {"bag of words", "GPT", "BERT", "BERT, from scratch"} <= set(kept.systems) <= set(miniglue.SYSTEMS)
-    assert kept.scores.shape[:2] == (len(kept.systems), len(kept.tasks)) and kept.scores.shape[2] >= 3
-    assert np.isfinite(kept.scores).all()
-    np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores), equal_nan=True)
-    assert (folders.data_folder() / "results" / miniglue.NAME / "CARD.md").read_text("utf-8") == miniglue.card(kept)
-    assert miniglue.rows_of(kept) in RESULTS.read_text("utf-8"), "docs/results.md has the same table"
+        miniglue.again(1, 12, 2, ("BART",), ())
 
 
 def test_the_record_has_five_seeds_and_says_where_pre_training_helps() -> None:
-    kept = results.recorded(miniglue.NAME, TaskTable)
-    assert kept.tasks == miniglue.TASKS and kept.scores.shape[2] == 5
+    kept = results.recorded("miniglue", TaskTable)
+    np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores), equal_nan=True)
+    assert np.isfinite(kept.scores).all() and kept.tasks == tuple(miniglue.COLUMNS) and kept.scores.shape[2] == 5
     assert {"word vectors", "ELMo + biLSTM, from scratch", "GPT, from scratch", "BERT, from scratch"} <= set(kept.systems)
     for name, least in (("word vectors", 4), ("BERT", 3), ("GPT", 1)):
-        clear = miniglue.apart(kept, name, f"{name}, from scratch")
-        assert len(clear) >= least and f"- {name} above from scratch: {', '.join(clear)}." in miniglue.card(kept)
+        clear = miniglue.above(kept, name, f"{name}, from scratch")
+        assert len(clear) >= least and f"- {name} above from scratch: {', '.join(clear)}." in results.result_card("miniglue")
     heads = kept.as_text().splitlines()[0].split("  ")
     assert [head.strip() for head in heads if head.strip()] == [*kept.tasks, "mean", "seconds"], "names of tasks do not touch"
 
 
 def test_the_command_prints_what_was_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     cli.miniglue(recorded=True)
-    assert capsys.readouterr().out.rstrip() == results.recorded(miniglue.NAME, TaskTable).as_text()
+    assert capsys.readouterr().out.rstrip() == results.recorded("miniglue", TaskTable).as_text()
     cli.labels(recorded=True)
-    assert capsys.readouterr().out.rstrip() == results.recorded(labels.NAME, LabelCurves).as_text()
+    assert capsys.readouterr().out.rstrip() == results.recorded("labels", LabelCurves).as_text()
 
 
 def test_word_vectors_begin_as_word2vec_s_or_at_random_and_are_trained() -> None:

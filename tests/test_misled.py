@@ -68,7 +68,7 @@ def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
 
 
 def test_the_study_counts_what_its_cosines_say(tmp_path: Path) -> None:
-    made = study.measure(SMALL)
+    made = study.STUDIES["misled"].record(SMALL)
     assert made.scores.shape == (2, len(made.ways), 2) and made.kinds == KINDS
     assert (made.scores[:, made.ways.index(study.COUNTED)] == 0).all(), "such questions alone are asked"
     questions = [one for one in study.questions(1, SMALL) if one.kind == KINDS[1]]
@@ -80,7 +80,7 @@ def test_the_study_counts_what_its_cosines_say(tmp_path: Path) -> None:
     assert made.scores[1, made.ways.index(study.PLAIN), 1] == pytest.approx(wanted)
     again = Nearer.read(made.write(tmp_path / "record.npz"))
     np.testing.assert_array_equal(again.scores, made.scores)
-    assert again.examples == made.examples and all(way in study.card(made) for way in made.ways)
+    assert again.examples == made.examples and all(way in study.STUDIES["misled"].card_of(made) for way in made.ways)
     title = VIEWS["sentence-traps"](made, kind=KINDS[0]).layout.title.text
     assert made.examples[0][0].split()[0] in title
 

@@ -13,8 +13,8 @@ import explorer as ex
 from explorer import microworld
 from explorer.errors import ChoiceError
 from explorer.microworld.lexicon import lexicon
-from explorer.models import folders, results
-from explorer.records import LabelCurves
+from explorer.models import results
+from explorer.records import Curves, LabelCurves
 from explorer.training.finetune import new_words
 from explorer.training.finetune.labelled import draw_labelled, task_named
 from explorer.training.finetune.metrics import interval
@@ -110,16 +110,13 @@ def test_pre_training_answers_what_labels_do_not_teach() -> None:
 
 
 def test_curves_by_the_number_of_labels_come_out_the_same_again() -> None:
-    size = labels.CurvesSize(("BERT",), ("new words: gender",), (8, 16), (0, 1), steps=2, asked=20)
-    lines: list[str] = []
-    one, other = labels.measured(size, lines.append), labels.measured(size)
+    size = labels.LabelsSize(("BERT",), ("new words: gender",), (8, 16), (0, 1), steps=2, asked=20)
+    one, other = (labels.STUDIES["labels"].record(size) for _ in range(2))
     np.testing.assert_array_equal(one.scores, other.scores)
-    assert one.ways == ("BERT, pre-trained", "BERT, from scratch") and one.scores.shape == (1, 2, 2, 2) and len(lines) == 1
+    assert one.ways == ("BERT, pre-trained", "BERT, from scratch") and one.scores.shape == (1, 2, 2, 2)
     np.testing.assert_allclose(one.intervals[0, 1, 1], interval(one.scores[0, 1, 1]))
     text = one.as_text()
     assert "16 labels: above from scratch on" in text and one.as_plain()["labels"] == [8, 16]
-    both = labels.joined(one, LabelCurves(**{**vars(other), "ways": ("GPT, pre-trained", "GPT, from scratch")}))
-    assert both.models == ("BERT", "GPT") and both.scores.shape == (1, 4, 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -132,24 +129,22 @@ def test_curves_by_the_number_of_labels_come_out_the_same_again() -> None:
 )
 def test_sizes_that_make_no_sense_are_said(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ChoiceError, match=said):
-        labels.sized(**{"seeds": 1, "counts": (5,), "steps": 1, **options})
+        labels.again(**{"seeds": 1, "counts": ("5",), "steps": 1, "models": (), "tasks": (), **options})
 
 
 def test_the_kept_curves_are_whole_and_pre_training_is_apart_on_most_tasks() -> None:
-    kept = results.recorded(labels.NAME, LabelCurves)
+    kept = results.recorded("labels", LabelCurves)
     assert kept.scores.shape == (len(kept.tasks), len(kept.ways), len(kept.counts), 5) and np.isfinite(kept.scores).all()
     np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores))
     assert {50, 200} <= set(kept.counts.tolist()) and set(NEW_WORDS) <= set(kept.tasks)
     assert all(len(kept.above_scratch("BERT", count)) >= 4 for count in (50, 200))
     assert len(kept.above_scratch("GPT", 50)) >= 3 and len(kept.above_scratch("GPT", 200)) >= 4
-    folder = folders.data_folder() / "results" / labels.NAME
-    assert (folder / "CARD.md").read_text("utf-8") == labels.card(kept)
-    assert labels.table_of(kept) in (Path(__file__).parent.parent / "docs" / "results.md").read_text("utf-8")
+    assert labels.label_table(kept) in (Path(__file__).parent.parent / "docs" / "results.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(("model", "rates"), [("bert", RATES), ("bert-tiny", NARROW_RATES)])
 def test_the_usual_rates_are_those_that_were_measured(model: str, rates: dict[str, float]) -> None:
-    kept = results.recorded(finetuning_rates.NAMES[model], finetuning_rates.Curves)
+    kept = results.recorded(finetuning_rates.PLACES[model], Curves)
     found = finetuning_rates.best(kept)
     assert {"last-k" if how == "last-1" else how: rate for how, rate in found.items()} == rates
     for how, rate in rates.items():
@@ -157,5 +152,3 @@ def test_the_usual_rates_are_those_that_were_measured(model: str, rates: dict[st
             model, task="sentiment", how=how.replace("-k", "-1"), examples=8, steps=1, checks=0, snapshots=0
         ).plan
         assert plan.rate == rate, how
-    folder = folders.data_folder() / "results" / finetuning_rates.NAMES[model]
-    assert (folder / "CARD.md").read_text("utf-8") == finetuning_rates.card(kept)

@@ -146,7 +146,7 @@ def test_text_that_looks_like_a_template_or_markup_stays_text(gpt2: TransformerM
 def test_the_study_draws_balanced_texts_that_no_shot_repeats() -> None:
     size = study.PromptSize(counts=(0, 2), tuned=(4,), draws=1, texts=10)
     for name in ("ending", "acceptability"):
-        solved, new = study.drawn(name, 0, size)
+        solved, new = study.examples(name, 0, size)
         assert [label for _, label in new].count(next(iter(study.TASKS[name].words))) == 5
         assert not {text for text, _ in solved} & {text for text, _ in new}
 
@@ -156,8 +156,8 @@ def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> Non
     curves = study.by_shots("ending", ["gpt2"], size)
     plain = next(one for one in curves.lines if one.label.endswith("prompted"))
     assert plain.x.tolist() == [0, 1], "where no prompt fits there is no point"
-    solved, new = study.drawn("ending", 0, size)
-    other = study.drawn("ending", 1, size)[1]
+    solved, new = study.examples("ending", 0, size)
+    other = study.examples("ending", 1, size)[1]
     task = study.TASKS["ending"]
     right = [
         ex.prompt(gpt2, [t for t, _ in part], labels=task.words, template=task.templates[0], gold=[g for _, g in part])

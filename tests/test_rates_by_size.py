@@ -10,21 +10,21 @@ from explorer.training.optimising import ADAM_RATE, MUON_RATE
 from explorer.training.run import Run
 from studies import rates_by_size as study
 
-SHORT = study.RateStudy(sizes=("tiny",), rates=(1.0, 2.0), steps=2, batch=4, held=4, seeds=(0,))
+SHORT = study.RateStudySize(sizes=("tiny",), rates=(1.0, 2.0), steps=2, batch=4, held=4, seeds=(0,))
 
 
 @pytest.mark.parametrize("family", study.FAMILIES)
 def test_every_rate_is_that_of_its_run(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[dict[str, float]] = []
-    make = study.common_runs.run
+    make = study.runs.run
 
     def seen(*given: object, **options: object) -> Run:
         run = make(*given, **options)  # type: ignore[arg-type]
         taken.append({type(part).__name__: rate for part, rate in run.optimiser.parts})
         return run
 
-    monkeypatch.setattr(study.common_runs, "run", seen)
-    made = study.measure(family, SHORT, processes=0)
+    monkeypatch.setattr(study.runs, "run", seen)
+    made = study.STUDIES[family].record(SHORT)
     wanted = [{"AdamW": rate * ADAM_RATE, "StackedMuon": rate * MUON_RATE} for rate in SHORT.rates]
     assert [{name: pytest.approx(rate) for name, rate in one.items()} for one in taken] == wanted
     (line,) = made.lines
@@ -40,4 +40,4 @@ def test_the_card_names_the_best_rate_of_each_size() -> None:
         "- a: × 1 (2.000); × 0.5 is 1.000 worse, × 2 is 0.500 worse",
         "- b: × 0.5 (1.000); × 1 is 1.000 worse",
     ]
-    assert study.best(made) in study.card(made, "encoder")
+    assert study.best(made) in study.STUDIES["encoder"].card_of(made)

@@ -170,7 +170,7 @@ def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
     told = experiment.lessons(siamese.graded, 0, SMALL, {**asked, "own": siamese.graded(9, 200, "train")})
     assert every and not every & told.sentences and not siamese.graded(9, 200, "train").sentences & told.sentences
     assert len(told.first) == len(told.gold) < SMALL.trained_pairs
-    full = experiment.FULL
+    full = experiment.SentencesSize()
     for seed in full.seeds[:1]:
         asked = experiment.questions(seed, full)
         new = {one for pairs in asked.values() for one in pairs.sentences}
@@ -179,7 +179,7 @@ def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
 
 
 def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> None:
-    made, model = experiment.measure(SMALL)
+    made, model = experiment.STUDIES["sentences"].measured(SMALL).values()
     assert made.ways == (experiment.COUNTED, "glove, mean of words", "bert, [CLS]", *experiment.TAUGHT)
     assert made.scores.shape == (2, 5, 2) and made.cosines.shape == (5, 24) and set(made.grades) == set(range(6))
     from explorer.training.finetune.metrics import spearman
@@ -192,11 +192,11 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
     np.testing.assert_allclose(made.gains[0, 2], interval(made.scores[0, -1] - made.scores[0, 2]))
     again = Ranked.read(made.write(tmp_path / "record.npz"))
     np.testing.assert_array_equal(again.scores, made.scores)
-    said_card = experiment.card(made)
+    said_card = experiment.STUDIES["sentences"].card_of(made)
     assert "Caution" in said_card and all(way in said_card for way in made.ways)
     with torch.no_grad():
         np.testing.assert_allclose(
-            experiment.compared(model, "mean of tokens", pairs),
+            experiment.cosines(model, "mean of tokens", pairs.first, pairs.second),
             made.cosines[-1],
             atol=1e-6,
             err_msg="the model of the first seed",
@@ -221,8 +221,8 @@ def test_the_recorded_sentence_bert_ranks_above_mean_bert_and_mean_glove() -> No
 def test_the_kept_sentence_bert_is_the_one_that_was_recorded() -> None:
     """Stored in 16 bits, it gives the pairs of the first seed nearly the cosines of the record."""
     record = results.recorded("sentences", Ranked)
-    pairs = next(iter(experiment.questions(0, experiment.FULL).values()))
-    said = experiment.compared(sentences.sentence_bert(), "mean of tokens", pairs)
+    pairs = next(iter(experiment.questions(0, experiment.SentencesSize()).values()))
+    said = experiment.cosines(sentences.sentence_bert(), "mean of tokens", pairs.first, pairs.second)
     np.testing.assert_allclose(said, record.cosines[record.ways.index(record.best)], atol=0.02)
 
 

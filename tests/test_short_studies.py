@@ -18,7 +18,7 @@ from explorer.app.lessons import LESSONS
 from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.training import left_out_questions
 from explorer.records import Curve, Curves
-from studies import copying, left_out
+from studies import copying, left_out, runs
 
 ROOT = Path(__file__).parent.parent
 TINY = left_out.LeftOutSize(steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held=3, seeds=(0, 1))
@@ -29,15 +29,18 @@ def test_frequencies_are_those_of_a_counter() -> None:
     read = [[], []]  # type: list[list[int]]
     for held, split, many in zip(read, ("train", "validation"), (TINY.stories, TINY.held), strict=True):
         for story in ex.microworld.texts(many, 1, split):
-            end = left_out.pieces().vocabulary.end
-            held += [*left_out.pieces().core.encode(story, add_special_tokens=False).ids[: TINY.length - 1], end]  # type: ignore[list-item]
-    count, vocab = Counter(read[0]), left_out.pieces().vocabulary.size
+            end = runs.shipped_tokenizer(left_out.TOKENIZER).vocabulary.end
+            held += [
+                *runs.shipped_tokenizer(left_out.TOKENIZER).core.encode(story, add_special_tokens=False).ids[: TINY.length - 1],
+                end,
+            ]  # type: ignore[list-item]
+    count, vocab = Counter(read[0]), runs.shipped_tokenizer(left_out.TOKENIZER).vocabulary.size
     wanted = -np.mean([math.log((count[n] + 1) / (len(read[0]) + vocab)) for n in read[1]])
     assert left_out.frequencies(TINY) == pytest.approx(float(wanted), abs=1e-9)
 
 
 def test_every_way_trains_and_the_last_line_is_level() -> None:
-    made = left_out.measure(TINY)
+    made = left_out.STUDIES["left-out"].record(TINY)
     assert [line.label for line in made.lines] == [*left_out.WAYS, left_out.FREQUENCIES]
     assert all(np.isfinite(line.y).all() for line in made.lines) and np.ptp(made.lines[-1].y) == 0
     assert all(line.low is not None and (line.low <= line.y).all() for line in made.lines[:-1])
@@ -91,7 +94,7 @@ def test_the_loss_asks_for_the_token_at_this_distance(distance: int) -> None:
 
 def test_both_have_about_as_many_weights_and_neither_sees_the_future() -> None:
     size = copying.CopyingSize()
-    one, other = (copying.weights(make(size, 8, 0)) for make in copying.MODELS.values())
+    one, other = (copying.count_weights(make(size, 8, 0)) for make in copying.MODELS.values())
     assert 0.97 * other < one <= other
     ids = copying.rows(SMALL, 3, 2, np.random.default_rng(1))
     later = ids.clone()
@@ -103,9 +106,9 @@ def test_both_have_about_as_many_weights_and_neither_sees_the_future() -> None:
 
 
 def test_a_short_training_beats_guessing_at_one_token_back_and_comes_out_the_same_again() -> None:
-    first = copying.trained(copying.TRANSFORMER, 1, 0, SMALL)
-    assert first < math.log(SMALL.tokens) and first == copying.trained(copying.TRANSFORMER, 1, 0, SMALL)
-    made = copying.measure(SMALL)
+    first = copying.train(copying.TRANSFORMER, 0, 1, SMALL)
+    assert first < math.log(SMALL.tokens) and first == copying.train(copying.TRANSFORMER, 0, 1, SMALL)
+    made = copying.STUDIES["copying"].record(SMALL)
     assert [line.label for line in made.lines] == [copying.RNN, copying.TRANSFORMER, copying.GUESSING]
 
 

@@ -36,14 +36,14 @@ def test_each_size_takes_the_best_rate_of_its_record(tmp_path: Path, monkeypatch
 def test_what_a_run_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its weights are as many as the library's class has, its tokens those of its batches, its rate the one that is given."""
     runs = []
-    make = study.common_runs.run
+    make = study.runs.run
 
     def seen(*given: object, **options: object) -> object:
         runs.append(make(*given, **options))  # type: ignore[arg-type]
         return runs[-1]
 
-    monkeypatch.setattr(study.common_runs, "run", seen)
-    one = study.train("decoder", "tiny", 2.0, SHORT)
+    monkeypatch.setattr(study.runs, "run", seen)
+    one = study.train("decoder", "tiny", SHORT, 2.0)
     (run,) = runs
     config = run.model.config
     theirs = GPT2LMHeadModel(
@@ -55,9 +55,9 @@ def test_what_a_run_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     assert one.tokens == sum(run.batch(n).tokens for n in (1, 2, 3)) and one.steps[-1] == 3
     assert np.isfinite(one.losses).all() and one.seconds > 0
     assert [rate for _, rate in run.optimiser.parts] == pytest.approx([2 * study.ADAM_RATE, 2 * 0.02])
-    made = study.measure("decoder", {"tiny": 2.0}, {"tiny": one}, SHORT)
-    card = study.card(made, "decoder", {"tiny": one})
-    assert f"{one.weights:,}" in card and f"{one.losses[-1]:.3f}" in card and "× 2 the usual rates" in card
+    made, kept = study.measure("decoder", [one], SHORT).values()
+    assert kept == {"tiny": {"weights": one.weights, "tokens": one.tokens, "seconds": one.seconds}}
+    assert made.lines[0].y.tolist() == one.losses and "× 2 the usual rates" in made.note
 
 
 def curves(large: list[float], spread: float = 0.01) -> Curves:
@@ -82,8 +82,8 @@ def test_the_record_is_what_its_card_says(family: str) -> None:
     colours = {line.name: line.meta for line in VIEWS["curves"](rates).data}
     assert all(line.meta == colours[line.name] for line in VIEWS["curves"](made).data)
     card = results.result_card(f"sizes-{family}")
-    for one, size in zip(made.lines, study.FULL.sizes, strict=True):
+    for one, size in zip(made.lines, study.SizeStudy.sizes, strict=True):
         (measured,) = (other for other in rates.lines if other.label == one.label)
         rate = measured.x[measured.y.argmin()]
         assert f"{size} at × {rate:g} the usual rates" in made.note and f"{one.y[-1]:.3f}" in card
-        assert one.x[-1] == study.FULL.steps
+        assert one.x[-1] == study.SizeStudy.steps

@@ -57,7 +57,7 @@ def test_each_tagger_reads_what_its_name_says(told: tagging.Read) -> None:
 
 
 def test_the_study_draws_every_way_and_the_record_was_made_by_it() -> None:
-    for made in (tagging.measure(SIZE), ex.result("tagging")):
+    for made in (tagging.STUDIES["tagging"].record(SIZE), ex.result("tagging")):
         assert isinstance(made, Curves) and [line.label for line in made.lines] == list(tagging.WAYS)
         assert all(0 <= y <= 1 for line in made.lines for y in line.y) and "paired by seed" in made.note
     assert made.lines[0].x.tolist() == list(tagging.TaggingSize().labelled)

@@ -236,8 +236,10 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
         "snapshots": 1,
         "pieces": 400,
     }
-    size = experiment.MixesSize((0, 1), (0, 1), 8, 6, 5, ("part of speech", "roles", "entailment", "word sense"), options)
-    measured, benches = experiment.measure(size, processes=0, workshop=tmp_path)
+    size = experiment.MixesSize(
+        (0, 1), (0, 1), 8, 6, 5, ("part of speech", "roles", "entailment", "word sense"), options, tmp_path
+    )
+    measured, *benches = experiment.STUDIES["mixes"].measured(size).values()
     assert measured.shares.shape == (4, 4, 3, 3) and measured.scores.shape == (4, 4, 4) and measured.steps.tolist() == [1, 2, 5]
     np.testing.assert_allclose(measured.shares.sum(-1), 1, atol=1e-5)
     by_bilm = measured.scores.reshape(4, 2, 2, 4).mean(2)
@@ -246,7 +248,8 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
     again = Mixes.read(measured.write(tmp_path / "record.npz"))
     np.testing.assert_array_equal(again.shares, measured.shares)
     assert {bench.task for bench in benches} == {"part of speech", "word sense"} and isinstance(benches[0], Bench)
-    assert "part of speech" in experiment.card(measured) and "of 2 biLMs" in experiment.card(measured)
+    card = experiment.STUDIES["mixes"].card_of(measured, size)
+    assert "part of speech" in card and "of 2 biLMs" in card
     assert lesson.lowest_question(measured).answer in measured.tasks
     assert "entailment" in lesson.compared(measured) and "24.9%" in lesson.compared(measured)
 
