@@ -20,7 +20,7 @@ from explorer.models.results import measured_models, out_of_date, result, result
 from studies.study import Study
 
 
-class Measured(NamedTuple):
+class ResultSource(NamedTuple):
     """How a recorded result is measured: its study, and what follows `python -m` on the command line."""
 
     study: Study
@@ -28,7 +28,7 @@ class Measured(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def every() -> dict[str, Measured]:
+def every() -> dict[str, ResultSource]:
     """Every recorded result with how it is measured: all that the modules of this folder list as `STUDIES`."""
     found = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -36,7 +36,7 @@ def every() -> dict[str, Measured]:
             listed: dict[str, Study] = import_module(f"studies.{path.stem}").STUDIES
             for word, study in listed.items():
                 words = () if list(listed) == [study.name] else (word,)
-                found |= dict.fromkeys((study.name, *study.beside), Measured(study, (f"studies.{path.stem}", *words)))
+                found |= dict.fromkeys((study.name, *study.beside), ResultSource(study, (f"studies.{path.stem}", *words)))
     return found
 
 

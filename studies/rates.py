@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from torch.nn import functional
 
 from explorer.corruption.collate import Batch
 from explorer.models.transformer import TransformerModel
@@ -83,7 +84,13 @@ def causal(answers: str, seed: int, size: SignalSize) -> np.ndarray:
         return replace(batch, loss_mask=batch.loss_mask & (rng.random(batch.loss_mask.shape) < ANSWERS[answers]))
 
     run.batch = thinned  # type: ignore[method-assign]
-    return np.array(list(runs.measured(run, runs.toy_loss(run, "causal", size.fresh), size.due)))
+    held = runs.toy_batch(run, "causal", size.fresh)
+
+    def loss(model: TransformerModel) -> float:
+        mask = held["loss_mask"]
+        return float(functional.cross_entropy(model.module.head(model.module(held["source"])[mask]), held["labels"][mask]))
+
+    return np.array(list(runs.measured(run, loss, size.due)))
 
 
 def signal(losses: np.ndarray, size: SignalSize) -> Curves:

@@ -81,12 +81,11 @@ def finding(tokenizer: Tokenizer, count: int) -> Callable[[TransformerModel], fl
     return lambda model: ask(model).metrics["mlm accuracy"]
 
 
-def toy_loss(run: Run, objective: str, count: int) -> Callable[[TransformerModel], float]:
-    """The loss of an objective on so many toy stories of another seed."""
+def toy_batch(run: Run, objective: str, count: int) -> dict[str, torch.Tensor]:
+    """So many toy stories of another seed, as an objective asks about them: the same for every run."""
     fresh, model = prepared(list(toy_stories(count, 2)), run.model.tokenizer), run.model
     context = BatchContext(fresh, model.tokenizer.vocabulary, model.longest, objective, np.random.default_rng(0))
-    batch = tensors(OBJECTIVES[objective].collate(fresh, context), model.device)
-    return lambda model: float(OBJECTIVES[objective].loss(model.module, batch, 0.0)["lm"])
+    return tensors(OBJECTIVES[objective].collate(fresh, context), model.device)
 
 
 def measured(run: Run, measure: Callable[[TransformerModel], Any], due: Container[float]) -> Iterator[Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.nn.losses import causal_loss
 from explorer.records import Curves, spread
 from studies import runs
 from studies.study import Study, lines, main
@@ -41,7 +42,9 @@ def train(setting: str, seed: int, size: ScaleSize) -> np.ndarray:
     """The held-out loss of one run, every so many steps."""
     heads, scaled = SETTINGS[setting]
     run = runs.run("gpt2", size.steps, seed, dim=size.width, hidden=4 * size.width, heads=heads, scaled=scaled)
-    return np.array(list(runs.measured(run, runs.toy_loss(run, "causal", size.held), size.due)))
+    batch = runs.toy_batch(run, "causal", size.held)
+    losses = runs.measured(run, lambda model: float(causal_loss(model.module, batch, 0.0)["lm"]), size.due)
+    return np.array(list(losses))
 
 
 def measure(losses: np.ndarray, size: ScaleSize) -> Curves:
