@@ -112,7 +112,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(POSITIONS, name, scheme)
     monkeypatch.setitem(decoding.STRATEGIES, "toy", DecodingStrategy(timid, options={"least": 0.5}))
     monkeypatch.setitem(decoding.STRATEGIES, "toy-refusing", DecodingStrategy(never))
-    monkeypatch.setitem(VIEWS, "toy", View("toy", "Tokens, counted", counted, lambda record: {}))
+    monkeypatch.setitem(VIEWS, "toy", View("toy", "Tokens, counted", counted))
 
 
 def opened(page: str, **address: str) -> AppTest:

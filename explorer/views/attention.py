@@ -193,6 +193,6 @@ def layer_choice(trace: Trace) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("attention", "One head, stage by stage", matrix, choices, has_attention),
-    View("heads", "All heads of a layer", heads, layer_choice, has_attention),
+    View("attention", "One head, stage by stage", matrix, has_attention, choices),
+    View("heads", "All heads of a layer", heads, has_attention, layer_choice),
 )

@@ -210,7 +210,7 @@ def is_one_model(record: Any) -> str:
 
 ALIGNED = only(AlignedTraces, "ex.analysis.align makes")
 VIEWS = by_name(
-    View("beside-predictions", "What each predicts", predictions, of_bits, has_bits),
-    View("beside-attention", "Where each attends", attention, of_heads, has_heads),
-    View("beside-states", "How far apart the states are", states, of_states, is_one_model),
+    View("beside-predictions", "What each predicts", predictions, has_bits, of_bits),
+    View("beside-attention", "Where each attends", attention, has_heads, of_heads),
+    View("beside-states", "How far apart the states are", states, is_one_model, of_states),
 )

@@ -201,9 +201,14 @@ def has_sum(trace: Trace) -> str:
     return "" if held else "this trace does not hold the parts of the input."
 
 
+is_blueprint = only(Blueprint, "ex.analysis.blueprint(model, text) makes")
 VIEWS = by_name(
-    View("blueprint", "The architecture of a model", diagram,
-         lambda record: {"block": Choice("Block", tuple(part.title for part in record.parts))},
-         only(Blueprint, "ex.analysis.blueprint(model, text) makes")),
-    View("input-sum", "The input as a sum", summed, sum_choices, has_sum),
-)  # fmt: skip
+    View(
+        "blueprint",
+        "The architecture of a model",
+        diagram,
+        is_blueprint,
+        lambda record: {"block": Choice("Block", tuple(part.title for part in record.parts))},
+    ),
+    View("input-sum", "The input as a sum", summed, has_sum, sum_choices),
+)

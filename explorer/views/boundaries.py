@@ -102,12 +102,7 @@ def which(record: SpanGuess) -> Mapping[str, Control]:
     return {"span": Choice("Hidden span", tuple(_spans(record)))}
 
 
+is_span_guess = only(SpanGuess, "ex.analysis.guess_spans(model, corruption) makes")
 VIEWS = by_name(
-    View(
-        "boundaries",
-        "A span from its boundaries",
-        boundaries,
-        which,
-        only(SpanGuess, "ex.analysis.guess_spans(model, corruption) makes"),
-    )
+    View("boundaries", "A span from its boundaries", boundaries, is_span_guess, which),
 )

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Corruption, GapSentences, Rates, SpanLengths
 from explorer.views import theme
-from explorer.views.tiles import KINDS, nothing
+from explorer.views.tiles import KINDS
 from explorer.views.view import View, by_name, only, other
 
 SQUARES = {"masked": "square", "replaced": "x", "kept-but-scored": "circle", "kept": "circle-open"}
@@ -178,8 +178,8 @@ def is_split(record: object) -> str:
 
 
 VIEWS = by_name(
-    View("rates", "How much is changed", rates, nothing, is_rates),
-    View("squares", "80/10/10 of a thousand tokens", squares, nothing, is_split),
-    View("span-lengths", "How long spans are", lengths, nothing, is_lengths),
-    View("gap-sentences", "Which sentences are hidden", gap_sentences, nothing, is_gaps),
+    View("rates", "How much is changed", rates, is_rates),
+    View("squares", "80/10/10 of a thousand tokens", squares, is_split),
+    View("span-lengths", "How long spans are", lengths, is_lengths),
+    View("gap-sentences", "Which sentences are hidden", gap_sentences, is_gaps),
 )

@@ -114,20 +114,9 @@ def stream_choice(record: Change) -> Mapping[str, Control]:
     return {"stream": Choice("Attention", tuple(dict.fromkeys(a.stream for a in record.before.attention)))}
 
 
+is_change = only(Change, "ex.change(model, text, edits) makes")
 VIEWS = by_name(
-    View(
-        "change",
-        "How the predictions changed",
-        predictions,
-        lambda record: {},
-        only(Change, "ex.change(model, text, edits) makes"),
-    ),
-    View(
-        "downstream",
-        "How the attention changed",
-        downstream,
-        stream_choice,
-        only(Change, "ex.change(model, text, edits) makes"),
-    ),
-    View("damage", "Each part ablated alone", damages, lambda record: {}, only(Damage, "ex.damage(model, text) makes")),
+    View("change", "How the predictions changed", predictions, only(Change, "ex.change(model, text, edits) makes")),
+    View("downstream", "How the attention changed", downstream, is_change, stream_choice),
+    View("damage", "Each part ablated alone", damages, only(Damage, "ex.damage(model, text) makes")),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -216,15 +215,8 @@ def way_choice(record: InformationFlow) -> Mapping[str, Control]:
     }
 
 
-def nothing(record: Any) -> Mapping[str, Control]:
-    """No choices."""
-    return {}
-
-
 VIEWS = by_name(
-    View("patching", "What brings the answer back", patching, part_choice, only(PatchSweep, "ex.analysis.patch_sweep makes")),
-    View(
-        "writes", "What is written to the vocabulary", writes, nothing, only(VocabularyWrites, "ex.analysis.head_writes makes")
-    ),
-    View("flow", "Where a state comes from", flow, way_choice, only(InformationFlow, "ex.analysis.information_flow makes")),
+    View("patching", "What brings the answer back", patching, only(PatchSweep, "ex.analysis.patch_sweep makes"), part_choice),
+    View("writes", "What is written to the vocabulary", writes, only(VocabularyWrites, "ex.analysis.head_writes makes")),
+    View("flow", "Where a state comes from", flow, only(InformationFlow, "ex.analysis.information_flow makes"), way_choice),
 )

@@ -106,9 +106,7 @@ def choices(record: Contributions) -> Mapping[str, Control]:
     }
 
 
+is_contributions = only(Contributions, "ex.analysis.contributions(model, text) makes")
 VIEWS = by_name(
-    View(
-        "contributions", "Weight and contribution", contributions, choices,
-        only(Contributions, "ex.analysis.contributions(model, text) makes"),
-    ),
-)  # fmt: skip
+    View("contributions", "Weight and contribution", contributions, is_contributions, choices),
+)

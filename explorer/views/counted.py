@@ -72,5 +72,5 @@ def positions(record: BackOff) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("back-off", "What was counted", back_off, positions, only(BackOff, "ex.analysis.back_off(model, text) makes")),
+    View("back-off", "What was counted", back_off, only(BackOff, "ex.analysis.back_off(model, text) makes"), positions),
 )

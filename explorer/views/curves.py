@@ -151,8 +151,8 @@ def widths(record: Saturation) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("curves", "Measured", curves, lambda record: {}, is_curves),
-    View("costs", "Calculated", costs, lambda record: {}, is_calculated),
-    View("exposure", "After one wrong token", exposure, lambda record: {}, is_exposure),
-    View("saturation", "What ÷ √dₖ is for", saturated, widths, only(Saturation, "ex.analysis.saturation() makes")),
+    View("curves", "Measured", curves, is_curves),
+    View("costs", "Calculated", costs, is_calculated),
+    View("exposure", "After one wrong token", exposure, is_exposure),
+    View("saturation", "What ÷ √dₖ is for", saturated, only(Saturation, "ex.analysis.saturation() makes"), widths),
 )

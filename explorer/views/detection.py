@@ -7,7 +7,6 @@ import plotly.graph_objects as go
 
 from explorer.records import Detection
 from explorer.views import theme
-from explorer.views.tiles import nothing
 from explorer.views.view import View, by_name, only
 
 REPLACED, ORIGINAL, BORDER = "≠ replaced by the generator", "original", "above: the model says “replaced”"
@@ -60,5 +59,5 @@ def _names(record: Detection) -> list[str]:
 
 
 VIEWS = by_name(
-    View("detection", "Which tokens were replaced?", detection, nothing, only(Detection, "ex.detect(model, text) makes"))
+    View("detection", "Which tokens were replaced?", detection, only(Detection, "ex.detect(model, text) makes")),
 )

@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 
 from explorer.records import Edited
 from explorer.views import theme
-from explorer.views.tiles import nothing
 from explorer.views.view import Choice, Control, View, by_name, only
 
 TABLES = ("now", "before", "change")
@@ -104,6 +103,6 @@ def tables(record: Edited) -> Mapping[str, Control]:
 
 MAKER = "ex.analysis.edit_corpus(before, now, a, b) counts"
 VIEWS = by_name(
-    View("corpus-counts", "Counts near a word", counts, tables, only(Edited, MAKER)),
-    View("corpus-ratios", "Ratios before and after", ratios, nothing, only(Edited, MAKER)),
+    View("corpus-counts", "Counts near a word", counts, only(Edited, MAKER), tables),
+    View("corpus-ratios", "Ratios before and after", ratios, only(Edited, MAKER)),
 )

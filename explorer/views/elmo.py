@@ -300,24 +300,13 @@ def layers(record: Contexts) -> Mapping[str, Control]:
     return {"layer": Choice("Layer", held, held[-1], ordered=True)}
 
 
+is_filters = only(Filters, "ex.analysis.letter_filters(model, word) makes")
+is_both_sides = only(BothSides, "ex.analysis.both_sides(model, text) makes")
+is_contexts = only(Contexts, "ex.analysis.contexts(model, word, uses) makes")
 VIEWS = by_name(
-    View("highway", "A highway layer", highway, highways, only(Highways, "ex.analysis.highway_gates(model, word) makes")),
-    View(
-        "letter-filters",
-        "What letter filters find",
-        filters,
-        strips,
-        only(Filters, "ex.analysis.letter_filters(model, word) makes"),
-    ),
-    View("halves", "A change after the word, by dimension", halves, shared_places, are_halves),
-    View(
-        "both-sides",
-        "What each direction predicts",
-        both_sides,
-        places,
-        only(BothSides, "ex.analysis.both_sides(model, text) makes"),
-    ),
-    View(
-        "contexts", "One word in many texts", contexts, layers, only(Contexts, "ex.analysis.contexts(model, word, uses) makes")
-    ),
+    View("highway", "A highway layer", highway, only(Highways, "ex.analysis.highway_gates(model, word) makes"), highways),
+    View("letter-filters", "What letter filters find", filters, is_filters, strips),
+    View("halves", "A change after the word, by dimension", halves, are_halves, shared_places),
+    View("both-sides", "What each direction predicts", both_sides, is_both_sides, places),
+    View("contexts", "One word in many texts", contexts, is_contexts, layers),
 )

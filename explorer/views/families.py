@@ -148,9 +148,15 @@ def under_choices(record: UnderMasks) -> Mapping[str, Control]:
     }
 
 
+is_under_masks = only(UnderMasks, "ex.analysis.under_masks(model, text) makes")
+is_held_losses = only(HeldLosses, "ex.analysis.held_losses(model, texts) makes")
 VIEWS = by_name(
-    View("under-masks", "The same weights under other masks", under, under_choices,
-         only(UnderMasks, "ex.analysis.under_masks(model, text) makes")),
-    View("held-masks", "New stories under other masks", held,
-         lambda record: {"where": Choice("Predicted at", (EVERY, LATER))}, only(HeldLosses, "ex.analysis.held_losses(model, texts) makes")),
-)  # fmt: skip
+    View("under-masks", "The same weights under other masks", under, is_under_masks, under_choices),
+    View(
+        "held-masks",
+        "New stories under other masks",
+        held,
+        is_held_losses,
+        lambda record: {"where": Choice("Predicted at", (EVERY, LATER))},
+    ),
+)

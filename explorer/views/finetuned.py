@@ -267,10 +267,10 @@ def has_classes(record: object) -> str:
 
 CHANGED, ANSWERED = only(TaskChange, "ex.training.before_after makes"), only(Answers, "ex.training.answers makes")
 VIEWS = by_name(
-    View("span-table", "Table of spans", spans, of_spans, only(SpanTable, "ex.analysis.span_table makes")),
-    View("before-after", "Attention before and after", before_after, of_head, has_heads),
-    View("states-moved", "How far each state moved", moved, of_stream, CHANGED),
-    View("layer-probes", "Layer probes", probes, lambda record: {}, has_probes),
-    View("confusion", "Which label got which answer", confusion, lambda record: {}, has_classes),
-    View("slices", "Right answers by part", slices, lambda record: {}, ANSWERED),
+    View("span-table", "Table of spans", spans, only(SpanTable, "ex.analysis.span_table makes"), of_spans),
+    View("before-after", "Attention before and after", before_after, has_heads, of_head),
+    View("states-moved", "How far each state moved", moved, CHANGED, of_stream),
+    View("layer-probes", "Layer probes", probes, has_probes),
+    View("confusion", "Which label got which answer", confusion, has_classes),
+    View("slices", "Right answers by part", slices, ANSWERED),
 )

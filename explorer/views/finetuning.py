@@ -162,13 +162,7 @@ def by_column(record: TaskTable) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("labels", "Score by number of labels", labels, by_task, only(LabelCurves, "ex.result('labels') returns")),
-    View(
-        "label-gains",
-        "Pre-trained and from scratch",
-        gains,
-        by_model,
-        only(LabelCurves, "ex.result('labels') returns"),
-    ),
-    View("miniglue", "MiniGLUE", glue, by_column, only(TaskTable, "ex.result('miniglue') returns")),
+    View("labels", "Score by number of labels", labels, only(LabelCurves, "ex.result('labels') returns"), by_task),
+    View("label-gains", "Pre-trained and from scratch", gains, only(LabelCurves, "ex.result('labels') returns"), by_model),
+    View("miniglue", "MiniGLUE", glue, only(TaskTable, "ex.result('miniglue') returns"), by_column),
 )

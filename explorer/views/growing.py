@@ -160,6 +160,6 @@ is_generation = only(Generation, "ex.decoding.watch(model, text) makes")
 
 
 VIEWS = by_name(
-    View("growing", "Attention as the text grows", growing, where, is_generation),
-    View("cache", "What is computed, and what is reused", cache, with_or_without, is_generation),
+    View("growing", "Attention as the text grows", growing, is_generation, where),
+    View("cache", "What is computed, and what is reused", cache, is_generation, with_or_without),
 )

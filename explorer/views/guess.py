@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 from explorer.records import Copied, Guess
 from explorer.views import theme
-from explorer.views.tiles import nothing
 from explorer.views.view import Choice, Control, View, by_name, other
 
 SHORTEST = 0.004  # a bar that can still be seen
@@ -184,7 +183,7 @@ def is_guess(record: object) -> str:
 
 
 VIEWS = by_name(
-    View("guess", "What the model predicts", guess, places, is_guess),
-    View("surprises", "The loss by token", surprises, nothing, is_guess),
-    View("copied", "What a student learns from its teacher", copied, places_and_temperatures, is_copied),
+    View("guess", "What the model predicts", guess, is_guess, places),
+    View("surprises", "The loss by token", surprises, is_guess),
+    View("copied", "What a student learns from its teacher", copied, is_copied, places_and_temperatures),
 )

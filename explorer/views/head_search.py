@@ -57,7 +57,7 @@ def heads_that_find(record: HeadSearch) -> go.Figure:
     )  # fmt: skip
 
 
+is_head_search = only(HeadSearch, "ex.result('heads-bert') returns")
 VIEWS = by_name(
-    View("heads-that-find", "Heads that find a hidden word", heads_that_find, lambda record: {},
-         only(HeadSearch, "ex.result('heads-bert') returns")),
-)  # fmt: skip
+    View("heads-that-find", "Heads that find a hidden word", heads_that_find, is_head_search),
+)

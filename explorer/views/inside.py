@@ -291,17 +291,32 @@ def sum_controls(trace: Trace) -> Mapping[str, Control]:
     }
 
 
+is_lens = only(Lens, "ex.lens(model, text) makes")
+is_gradient = only(Gradient, "ex.gradient(model, text) makes")
+is_head_statistics = only(HeadStatistics, "ex.head_statistics(model, texts) makes")
 VIEWS = by_name(
-    View("glance", "All heads of all layers", glance, glance_controls, has_attention),
-    View("together", "Heads combined", together, sum_controls, has_attention),
-    View("lens", "The logit lens", through,
-         lambda record: {"shown": Choice("Probability of", ("its own guess", "the last layer's"))},
-         only(Lens, "ex.lens(model, text) makes")),
-    View("gradient", "Gradients beside attention", slopes,
-         lambda record: {"layer": Choice("Layer", tuple(range(len(record.attention))), ordered=True)},
-         only(Gradient, "ex.gradient(model, text) makes")),
-    View("visibility", "Who can see whom", seen, lambda record: {}, only(Visibility, "ex.visibility(model, text) makes")),
-    View("habits", "Patterns of heads", habits,
-         lambda record: {"measure": Choice("Measure", tuple(record.measures))},
-         only(HeadStatistics, "ex.head_statistics(model, texts) makes")),
-)  # fmt: skip
+    View("glance", "All heads of all layers", glance, has_attention, glance_controls),
+    View("together", "Heads combined", together, has_attention, sum_controls),
+    View(
+        "lens",
+        "The logit lens",
+        through,
+        is_lens,
+        lambda record: {"shown": Choice("Probability of", ("its own guess", "the last layer's"))},
+    ),
+    View(
+        "gradient",
+        "Gradients beside attention",
+        slopes,
+        is_gradient,
+        lambda record: {"layer": Choice("Layer", tuple(range(len(record.attention))), ordered=True)},
+    ),
+    View("visibility", "Who can see whom", seen, only(Visibility, "ex.visibility(model, text) makes")),
+    View(
+        "habits",
+        "Patterns of heads",
+        habits,
+        is_head_statistics,
+        lambda record: {"measure": Choice("Measure", tuple(record.measures))},
+    ),
+)

@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 
 from explorer.records import LayerLikeness, WordStates
 from explorer.views import theme
-from explorer.views.tiles import nothing
 from explorer.views.view import Choice, Control, View, by_name, only
 
 FEW = 14  # columns whose cells have room for a number
@@ -109,15 +108,8 @@ def choices(record: WordStates) -> Mapping[str, Control]:
     return {"layer": Choice("Layer", held, held[-1], ordered=True), "shows": Choice("Dimensions", DIMENSIONS)}
 
 
+is_word_states = only(WordStates, "ex.analysis.word_states(model, texts) makes")
 VIEWS = by_name(
-    View(
-        "cka", "Which layers are alike?", likeness, nothing, only(LayerLikeness, "ex.analysis.cka(first, second, texts) makes")
-    ),
-    View(
-        "word-space",
-        "Words in the space of a layer",
-        space,
-        choices,
-        only(WordStates, "ex.analysis.word_states(model, texts) makes"),
-    ),
+    View("cka", "Which layers are alike?", likeness, only(LayerLikeness, "ex.analysis.cka(first, second, texts) makes")),
+    View("word-space", "Words in the space of a layer", space, is_word_states, choices),
 )

@@ -100,6 +100,6 @@ def step_of(steps: Sequence[Merge]) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("merges", "Learned merge by merge", merges, step_of, is_one_run),
-    View("growth", "Tokens per word as the vocabulary grows", growth, lambda steps: {}, are_merges),
+    View("merges", "Learned merge by merge", merges, is_one_run, step_of),
+    View("growth", "Tokens per word as the vocabulary grows", growth, are_merges),
 )

@@ -258,9 +258,9 @@ def is_bench_of_three(record: object) -> str:
 
 
 VIEWS = by_name(
-    View("mix-shares", "The weight of each layer, by task", shares, steps, is_mixes),
-    View("mix-triangle", "The path of each task", triangle, steps, has_three),
-    View("mix-scores", "The mix beside each layer alone", scores, lambda record: {}, is_mixes),
-    View("mix-bench", "Mix the layers by hand", bench, sliders, is_bench),
-    View("mix-place", "Your mix in the triangle", place, three_sliders, is_bench_of_three),
+    View("mix-shares", "The weight of each layer, by task", shares, is_mixes, steps),
+    View("mix-triangle", "The path of each task", triangle, has_three, steps),
+    View("mix-scores", "The mix beside each layer alone", scores, is_mixes),
+    View("mix-bench", "Mix the layers by hand", bench, is_bench, sliders),
+    View("mix-place", "Your mix in the triangle", place, is_bench_of_three, three_sliders),
 )

@@ -7,7 +7,6 @@ import plotly.graph_objects as go
 
 from explorer.records import Neighbours
 from explorer.views import theme
-from explorer.views.tiles import nothing
 from explorer.views.view import View, by_name, only
 
 
@@ -38,5 +37,5 @@ def near(record: Neighbours) -> go.Figure:
 
 
 VIEWS = by_name(
-    View("neighbours", "Nearest neighbours", near, nothing, only(Neighbours, "ex.analysis.neighbours(model, word) makes"))
+    View("neighbours", "Nearest neighbours", near, only(Neighbours, "ex.analysis.neighbours(model, word) makes")),
 )

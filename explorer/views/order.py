@@ -108,6 +108,6 @@ is_shuffle = only(Shuffle, "ex.shuffle(model, text) makes")
 
 
 VIEWS = by_name(
-    View("order", "The same tokens in another order", order, lambda record: {}, is_shuffle),
-    View("order-attention", "Attention in another order", followed, follow_choices, is_shuffle),
+    View("order", "The same tokens in another order", order, is_shuffle),
+    View("order-attention", "Attention in another order", followed, is_shuffle, follow_choices),
 )

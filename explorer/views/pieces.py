@@ -143,8 +143,8 @@ JOINS = only_many(Join, "what tuple(ex.text.replay(word, tokenizer)) gives")
 SEGMENTS = only_many(Tokens, "what ex.text.segments(text, tokenizer, longest=…) gives")
 BESIDE = only(SideBySide, "ex.text.side_by_side(text, tokenizers) makes")
 VIEWS = by_name(
-    View("matches", "Longest match", matches, match_of, MATCHES),
-    View("joins", "BPE merges, repeated", joins, join_of, JOINS),
-    View("pieces", "One text, several tokenizers", pieces, lambda record: {}, BESIDE),
-    View("segments", "A long text in segments", segments, lambda parts: {}, SEGMENTS),
+    View("matches", "Longest match", matches, MATCHES, match_of),
+    View("joins", "BPE merges, repeated", joins, JOINS, join_of),
+    View("pieces", "One text, several tokenizers", pieces, BESIDE),
+    View("segments", "A long text in segments", segments, SEGMENTS),
 )

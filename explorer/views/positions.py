@@ -198,9 +198,9 @@ def has_angles(record: Places) -> str:
 
 
 VIEWS = by_name(
-    View("place-vectors", "Position vectors", table, lambda record: {}, has_vectors),
-    View("place-curves", "Dimensions over positions", waves, feature_choice, has_vectors),
-    View("place-turns", "Rotations", turns, pair_choice, has_angles),
-    View("place-scores", "Positions and scores", scores, head_choice, is_places),
-    View("place-distances", "Scores by distance", distances, lambda record: {}, is_places),
+    View("place-vectors", "Position vectors", table, has_vectors),
+    View("place-curves", "Dimensions over positions", waves, has_vectors, feature_choice),
+    View("place-turns", "Rotations", turns, has_angles, pair_choice),
+    View("place-scores", "Positions and scores", scores, is_places, head_choice),
+    View("place-distances", "Scores by distance", distances, is_places),
 )

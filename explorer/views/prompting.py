@@ -96,13 +96,8 @@ def which(record: Prompted) -> Mapping[str, Control]:
     return {"text": Choice("Text", tuple(range(len(record.texts))), 0)}
 
 
+is_prompt_scores = only(PromptScores, "ex.analysis.prompt_templates measures")
 VIEWS = by_name(
-    View("prompt-answer", "The answer to a prompt", answer, which, only(Prompted, "ex.prompt returns")),
-    View(
-        "prompt-forms",
-        "The same question in other forms",
-        forms,
-        lambda record: {},
-        only(PromptScores, "ex.analysis.prompt_templates measures"),
-    ),
+    View("prompt-answer", "The answer to a prompt", answer, only(Prompted, "ex.prompt returns"), which),
+    View("prompt-forms", "The same question in other forms", forms, is_prompt_scores),
 )

@@ -64,4 +64,6 @@ def choices(record: RunsBeside) -> Mapping[str, Control]:
     }
 
 
-VIEWS = by_name(View("runs", "Runs side by side", runs, choices, only(RunsBeside, "ex.training.compare_runs(runs) makes")))
+VIEWS = by_name(
+    View("runs", "Runs side by side", runs, only(RunsBeside, "ex.training.compare_runs(runs) makes"), choices),
+)

@@ -6,7 +6,6 @@ import plotly.graph_objects as go
 
 from explorer.records import TextScores
 from explorer.views import theme
-from explorer.views.tiles import nothing
 from explorer.views.view import View, by_name, only
 
 NAMES = ("ROUGE-1", "ROUGE-2", "ROUGE-L")
@@ -51,8 +50,5 @@ def text_scores(record: TextScores) -> go.Figure:
 
 
 VIEWS = by_name(
-    View(
-        "text-scores", "BLEU and ROUGE", text_scores, nothing,
-        only(TextScores, "ex.decoding.score_texts(texts, references) measures"),
-    )
-)  # fmt: skip
+    View("text-scores", "BLEU and ROUGE", text_scores, only(TextScores, "ex.decoding.score_texts(texts, references) measures")),
+)

@@ -143,13 +143,7 @@ def kinds_of(record: Ranked) -> Mapping[str, Control]:
 
 MADE, MEASURED = "ex.training.likeness(texts, models) makes", "ex.result('sentences') returns"
 VIEWS = by_name(
-    View(
-        "sentence-likeness",
-        "How similar your sentences are",
-        likeness,
-        ways_of,
-        only(Likeness, MADE),
-    ),
-    View("sentence-ways", "Sentence embeddings compared", scores, kinds_of, only(Ranked, MEASURED)),
-    View("sentence-grades", "Cosine by grade", grades, ways_of, only(Ranked, MEASURED)),
+    View("sentence-likeness", "How similar your sentences are", likeness, only(Likeness, MADE), ways_of),
+    View("sentence-ways", "Sentence embeddings compared", scores, only(Ranked, MEASURED), kinds_of),
+    View("sentence-grades", "Cosine by grade", grades, only(Ranked, MEASURED), ways_of),
 )

@@ -132,6 +132,6 @@ def has_scores(trace: Trace) -> str:
 
 
 VIEWS = by_name(
-    View("simple", "Attention without parameters", simple, simple_choices, has_states),
-    View("masks", "One head under both masks", masks, mask_choices, has_scores),
+    View("simple", "Attention without parameters", simple, has_states, simple_choices),
+    View("masks", "One head under both masks", masks, has_scores, mask_choices),
 )

@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 
 from explorer.records import ContextShift, VisibilityMap, WordPrediction
 from explorer.views import theme
-from explorer.views.tiles import nothing
 from explorer.views.view import View, by_name, only
 
 KINDS = {
@@ -163,22 +162,10 @@ def _title(name: str, notes: list[str]) -> dict[str, object]:
     return {"text": f"<b>{theme.label(name)}</b>{small}"}
 
 
+is_word_prediction = only(WordPrediction, "ex.analysis.word_prediction(model, text, span) makes")
+is_context_shift = only(ContextShift, "ex.analysis.context_shift(model, text, span, others) makes")
 VIEWS = by_name(
-    View(
-        "sight", "Who may see whom", sight, nothing, only(VisibilityMap, "ex.analysis.visibility_map(model, text, span) makes")
-    ),
-    View(
-        "expects",
-        "What it predicts for a word",
-        expects,
-        nothing,
-        only(WordPrediction, "ex.analysis.word_prediction(model, text, span) makes"),
-    ),
-    View(
-        "moves",
-        "One word, another sentence",
-        moves,
-        nothing,
-        only(ContextShift, "ex.analysis.context_shift(model, text, span, others) makes"),
-    ),
+    View("sight", "Who may see whom", sight, only(VisibilityMap, "ex.analysis.visibility_map(model, text, span) makes")),
+    View("expects", "What it predicts for a word", expects, is_word_prediction),
+    View("moves", "One word, another sentence", moves, is_context_shift),
 )

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Corruption
 from explorer.views import theme
-from explorer.views.tiles import KINDS, LEFT_OUT, is_corruption, nothing, underline
+from explorer.views.tiles import KINDS, LEFT_OUT, is_corruption, underline
 from explorer.views.view import View, by_name, other
 
 Box = tuple[float, float, int, str]  # left, width, row, what to say
@@ -178,6 +178,6 @@ def is_many(record: object) -> str:
 
 
 VIEWS = by_name(
-    View("strategies", "One text under every strategy", strategies, nothing, is_many),
-    View("visible", "Who sees whom", visible, nothing, is_corruption),
+    View("strategies", "One text under every strategy", strategies, is_many),
+    View("visible", "Who sees whom", visible, is_corruption),
 )

@@ -217,7 +217,7 @@ are_sightlines = only_many(Visibility, "several records of ex.visibility(model, 
 
 
 VIEWS = by_name(
-    View("residual-stream", "The residual stream", stream, stream_choices, has_blocks),
-    View("norm-by-hand", "A norm by hand", by_hand, norm_choices, has_blocks),
-    View("sightlines", "Who can see whom, by family", sightlines, lambda records: {}, are_sightlines),
+    View("residual-stream", "The residual stream", stream, has_blocks, stream_choices),
+    View("norm-by-hand", "A norm by hand", by_hand, has_blocks, norm_choices),
+    View("sightlines", "Who can see whom, by family", sightlines, are_sightlines),
 )

@@ -80,4 +80,6 @@ def has_terms(trace: Trace) -> str:
     return "" if apart(trace) else "in this model no term of a score depends on content and distance; in DeBERTa two do."
 
 
-VIEWS = by_name(View("terms", "Three score matrices", terms, term_choices, has_terms))
+VIEWS = by_name(
+    View("terms", "Three score matrices", terms, has_terms, term_choices),
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Corruption, Tokens
 from explorer.views import theme
-from explorer.views.view import Control, View, by_name, only
+from explorer.views.view import View, by_name, only
 
 WIDE, LINE = 36.0, 31  # how many letters a line holds, and how many pixels high it is
 LEFT_OUT, LOSS = "left out", "▁ part of the loss"
@@ -200,12 +200,9 @@ def _written(p: Placed) -> dict[str, object]:
     return {**place, "text": p.tile.shown}
 
 
-def nothing(record: object) -> Mapping[str, Control]:
-    """No choices."""
-    return {}
-
-
 is_corruption = only(Corruption, "ex.corrupt(text, strategy) makes")
 
 
-VIEWS = by_name(View("corruption", "One text, before and after", corruption, nothing, is_corruption))
+VIEWS = by_name(
+    View("corruption", "One text, before and after", corruption, is_corruption),
+)

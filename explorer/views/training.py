@@ -269,11 +269,14 @@ def panels(steps: Steps) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("training", "Training", training, panels, is_training),
-    View("probes", "What the heads do", probes, lambda steps: {"probe": Choice("Probe", _probed(steps))}, has_probes),
+    View("training", "Training", training, is_training, panels),
+    View("probes", "What the heads do", probes, has_probes, lambda steps: {"probe": Choice("Probe", _probed(steps))}),
     View(
-        "schedule", "Learning rate", schedule,
-        lambda record: {"step": Choice("Step", tuple(int(step) for step in record.at), record.now, ordered=True)}, is_schedules,
+        "schedule",
+        "Learning rate",
+        schedule,
+        is_schedules,
+        lambda record: {"step": Choice("Step", tuple(int(step) for step in record.at), record.now, ordered=True)},
     ),
-    View("along", "Along the line", along, lambda record: {"axis": Choice("Loss axis", ("log", "even"))}, is_along),
-)  # fmt: skip
+    View("along", "Along the line", along, is_along, lambda record: {"axis": Choice("Loss axis", ("log", "even"))}),
+)

@@ -210,4 +210,6 @@ def branches(steps: Sequence[DecodingStep]) -> Mapping[str, Control]:
 
 
 STEPS = only_many(DecodingStep, "the steps of a decoding, tuple(ex.decode(model, text, 'beam'))")
-VIEWS = by_name(View("tree", "The tree of a search", tree, branches, STEPS))
+VIEWS = by_name(
+    View("tree", "The tree of a search", tree, STEPS, branches),
+)

@@ -181,8 +181,8 @@ def has_chain(record: object) -> str:
 WAYS_OF = "ex.training.compare_ways returns"
 OF_WAYS = only(FinetuneWays, WAYS_OF)
 VIEWS = by_name(
-    View("task-inputs", "What is read for each task", inputs, tasks, only(TaskInputs, "ex.training.task_inputs returns")),
-    View("finetune-ways", "Ways to fine-tune", ways, lambda record: {}, OF_WAYS),
-    View("finetune-losses", "Loss in fine-tuning", losses, parts, OF_WAYS),
-    View("tag-transitions", "Which tag follows which", transitions, chains, has_chain),
+    View("task-inputs", "What is read for each task", inputs, only(TaskInputs, "ex.training.task_inputs returns"), tasks),
+    View("finetune-ways", "Ways to fine-tune", ways, OF_WAYS),
+    View("finetune-losses", "Loss in fine-tuning", losses, OF_WAYS, parts),
+    View("tag-transitions", "Which tag follows which", transitions, has_chain, chains),
 )

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from explorer.records import Corruption
 from explorer.views import theme
 from explorer.views.strips import FIRST, PLAIN, SECOND, Box, drawn, with_segments, wrapped
-from explorer.views.tiles import ANSWERS, nothing
+from explorer.views.tiles import ANSWERS
 from explorer.views.view import View, by_name, other
 
 
@@ -43,4 +43,6 @@ def is_pair(record: object) -> str:
     return other("what ex.corrupt(text, 'nsp', …) makes of two sentences", record)
 
 
-VIEWS = by_name(View("two-texts", "Two texts, one row", two_texts, nothing, is_pair))
+VIEWS = by_name(
+    View("two-texts", "Two texts, one row", two_texts, is_pair),
+)

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 from explorer.records import Drawn, Plane, Ratios, Solved
 from explorer.views import theme
-from explorer.views.tiles import nothing
 from explorer.views.view import Control, Range, View, by_name, only
 
 WIDE = 60  # so many tokens of a long text fit into the picture of all pairs
@@ -216,18 +215,11 @@ def middles(record: Drawn) -> Mapping[str, Control]:
     return {"place": Range("Position of the centre word", 0, len(record.tokens) - 1, first)}
 
 
+is_drawn = only(Drawn, "ex.analysis.skipgrams(model, text, examples) makes")
 VIEWS = by_name(
-    View(
-        "context-window", "Pairs of one text", window, begins, only(Drawn, "ex.analysis.skipgrams(model, text, examples) makes")
-    ),
-    View(
-        "context-pairs",
-        "Context words and negative samples",
-        pairs,
-        middles,
-        only(Drawn, "ex.analysis.skipgrams(model, text, examples) makes"),
-    ),
-    View("analogies", "Analogies solved", solved, nothing, only(Solved, "ex.analysis.solve_analogies(model) makes")),
-    View("ratios", "Ratios of counts", ratios, nothing, only(Ratios, "ex.analysis.count_ratios(model, a, b, examples) counts")),
-    View("plane", "Words on a plane", plane, nothing, only(Plane, "ex.analysis.plane(model, pairs) makes")),
+    View("context-window", "Pairs of one text", window, is_drawn, begins),
+    View("context-pairs", "Context words and negative samples", pairs, is_drawn, middles),
+    View("analogies", "Analogies solved", solved, only(Solved, "ex.analysis.solve_analogies(model) makes")),
+    View("ratios", "Ratios of counts", ratios, only(Ratios, "ex.analysis.count_ratios(model, a, b, examples) counts")),
+    View("plane", "Words on a plane", plane, only(Plane, "ex.analysis.plane(model, pairs) makes")),
 )

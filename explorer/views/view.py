@@ -83,6 +83,11 @@ def always(record: Any) -> str:
     return ""
 
 
+def nothing(record: object) -> Mapping[str, Control]:
+    """No choices."""
+    return {}
+
+
 @dataclass(frozen=True)
 class View:
     """A drawing by name. `fits(record)` is empty, or says in a sentence why the view makes no sense for this record."""
@@ -90,8 +95,8 @@ class View:
     name: str
     title: str
     draw: Callable[..., go.Figure]
-    controls: Callable[[Any], Mapping[str, Control]]
     fits: Callable[[Any], str] = always
+    controls: Callable[[Any], Mapping[str, Control]] = nothing
 
     @property
     def caption(self) -> str:

@@ -8,7 +8,6 @@ from plotly.subplots import make_subplots
 
 from explorer.records import GloveRow, SkipgramNetwork
 from explorer.views import theme
-from explorer.views.tiles import nothing
 from explorer.views.view import View, by_name, only
 
 TINY = 1e-3  # a smaller probability is written as a power of ten
@@ -165,11 +164,9 @@ def _glove_notes(record: GloveRow) -> tuple[str, ...]:
     )
 
 
+is_skipgram_network = only(SkipgramNetwork, "ex.analysis.skipgram_network(model, word, near) makes")
+is_glove_row = only(GloveRow, "ex.analysis.glove_row(model, word, near, stories) makes")
 VIEWS = by_name(
-    View(
-        "skipgram-network", "Skip-gram as a network", network, nothing,
-        only(SkipgramNetwork, "ex.analysis.skipgram_network(model, word, near) makes"),
-    ),
-    View("glove-weight", "The weight of a pair in GloVe", glove, nothing,
-         only(GloveRow, "ex.analysis.glove_row(model, word, near, stories) makes")),
-)  # fmt: skip
+    View("skipgram-network", "Skip-gram as a network", network, is_skipgram_network),
+    View("glove-weight", "The weight of a pair in GloVe", glove, is_glove_row),
+)

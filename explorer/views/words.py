@@ -120,6 +120,6 @@ def way_of(record: WordLabels) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("fertility", "Tokens per word in five languages", fertility, count_of, is_fertility),
-    View("word-labels", "Labels of words from labels of tokens", word_labels, way_of, is_word_labels),
+    View("fertility", "Tokens per word in five languages", fertility, is_fertility, count_of),
+    View("word-labels", "Labels of words from labels of tokens", word_labels, is_word_labels, way_of),
 )

@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 from explorer.records import CUTS, Contest, Distribution, Written
 from explorer.views import strips, theme
 from explorer.views.strips import Box, Strip
-from explorer.views.tiles import nothing
 from explorer.views.view import Choice, Control, Range, View, by_name, only, only_many, other
 
 SHOWN, BAR = 16, 21  # how many tokens have a bar, and how many pixels high it is
@@ -215,11 +214,10 @@ def has_pieces(record: object) -> str:
     return "" if len(record.logp) else "nothing was written, so there is nothing to multiply."
 
 
+is_distribution = only(Distribution, "ex.decoding.distribution(model, text) makes")
 VIEWS = by_name(
-    View("next-piece", "Which token comes next", next_piece, cuts,
-         only(Distribution, "ex.decoding.distribution(model, text) makes")),
-    View("written", "What strategies generate", written, nothing, are_written),
-    View("chain", "P(y) token by token", chain, written_tokens, has_pieces),
-    View("contest", "Whose text is the most probable", contest, nothing,
-         only(Contest, "ex.decoding.contest(model, texts) makes")),
-)  # fmt: skip
+    View("next-piece", "Which token comes next", next_piece, is_distribution, cuts),
+    View("written", "What strategies generate", written, are_written),
+    View("chain", "P(y) token by token", chain, has_pieces, written_tokens),
+    View("contest", "Whose text is the most probable", contest, only(Contest, "ex.decoding.contest(model, texts) makes")),
+)
