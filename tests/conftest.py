@@ -19,7 +19,7 @@ os.environ.setdefault("EXPLORER_CACHE", os.path.join(tempfile.gettempdir(), f"ex
 
 import pytest
 import torch
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 import explorer as ex
 from explorer.models.transformer import TransformerModel
@@ -149,3 +149,21 @@ def own_interrupts() -> Iterator[None]:
 def every_part(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages that run without a browser show all their parts at once, unless their address names one."""
     monkeypatch.setattr("explorer.app.frame.EVERY_PART", True)
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """What shows the board of a trace in a file of its own; in the end nothing may have gone wrong in the browser."""
+    from offline import Watch
+    from test_board_browser import shown
+
+    watch, pages = Watch(), list[Page]()
+
+    def show_board(trace: Trace, **given: object) -> Page:
+        pages.append(shown(browser, trace, tmp_path, watch, **given))
+        return pages[-1]
+
+    yield show_board
+    assert watch.faults == []
+    for page in pages:
+        page.context.close()

@@ -50,8 +50,8 @@ def random_trace(layers: int, heads: int, length: int, dim: int = 8) -> Trace:
     weights = (np.exp(every) / np.exp(every).sum(-1, keepdims=True)).astype(np.float32)
     q = rng.normal(size=(layers, heads, length, dim)).astype(np.float32)
     seen = np.ones((length, length), bool)
-    found = tuple(Attention("encoder", n, q[n], q[n], q[n], dim**-0.5, seen, weights[n]) for n in range(layers))
-    return Trace("random", "encoder", pieces(*(f"w{n}" for n in range(length))), None, found, {})
+    attentions = tuple(Attention("encoder", n, q[n], q[n], q[n], dim**-0.5, seen, weights[n]) for n in range(layers))
+    return Trace("random", "encoder", pieces(*(f"w{n}" for n in range(length))), None, attentions, {})
 
 
 def own(view: str, **given: Any) -> str:
@@ -93,10 +93,10 @@ def asked_of_bertviz(trace: Trace, view: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("view", ["head", "model", "neuron"])
 def test_the_numbers_in_the_page_are_the_trace_s(uneven: Trace, view: str) -> None:
-    held = held_in(ex.bertviz(uneven, view=view).page())
-    assert [choice["name"] for choice in held["choices"]] == ["Encoder", "Decoder", "Cross"]
-    assert [stream["layers"] for stream in held["streams"]] == [[0, 1, 2], [0], [0]]
-    for stream, name in zip(held["streams"], ("encoder", "decoder", "cross"), strict=True):
+    content = held_in(ex.bertviz(uneven, view=view).page())
+    assert [choice["name"] for choice in content["choices"]] == ["Encoder", "Decoder", "Cross"]
+    assert [stream["layers"] for stream in content["streams"]] == [[0, 1, 2], [0], [0]]
+    for stream, name in zip(content["streams"], ("encoder", "decoder", "cross"), strict=True):
         rows, columns = uneven.axes(name)
         assert stream["left"] == shell.names(rows) and stream["right"] == shell.names(columns)
         for n, layer in enumerate(stream["layers"]):
@@ -131,9 +131,9 @@ def test_a_pair_without_segments_is_parted_where_its_first_sentence_ends() -> No
     roberta = ex.load("roberta", device="cpu")
     both = ex.trace(roberta, ("The dog was tired.", "It slept."), layers=[0])
     alone = ex.trace(roberta, "The dog was <mask>.", layers=[0])
-    held = held_in(ex.bertviz(both).page())
-    named = {choice["name"]: choice for choice in held["choices"]}
-    assert set(named) == {"All", *(f"Sentence {one} -> Sentence {other}" for one in "AB" for other in "AB")}
+    content = held_in(ex.bertviz(both).page())
+    named = {choice["name"]: choice for choice in content["choices"]}
+    assert set(named) == {"All", *(f"Sentence {name} -> Sentence {other}" for name in "AB" for other in "AB")}
     inner = roberta.tokenizer.encode("It slept.", special=False).texts
     rows = slice(*named["Sentence B -> Sentence B"]["rows"])
     assert both.source.texts[rows][: len(inner)] == inner and both.source.texts[rows.start - 1] == both.source.texts[-1]
@@ -224,10 +224,10 @@ def test_bertviz_s_script_is_given_what_bertviz_would_give_it(
             if n:  # with one choice only, none is offered
                 page.select_option("#choice", str(n))
             given = page.evaluate("window.bertviz_params")
-            found = given["attention"][0]
-            assert (found["left_text"], found["right_text"]) == (expected["left_text"], expected["right_text"])
-            np.testing.assert_allclose(np.array(found["attn"]), rounded(expected["attn"]), atol=1e-9)
-            assert expected["name"] in (None, found["name"])
+            from_ours = given["attention"][0]
+            assert (from_ours["left_text"], from_ours["right_text"]) == (expected["left_text"], expected["right_text"])
+            np.testing.assert_allclose(np.array(from_ours["attn"]), rounded(expected["attn"]), atol=1e-9)
+            assert expected["name"] in (None, from_ours["name"])
         for name in ("include_layers", "include_heads", "total_heads"):
             assert theirs.get(name, given[name]) == given[name]
     assert watch.faults == []

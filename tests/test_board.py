@@ -42,36 +42,36 @@ def header(data: bytes) -> dict[str, Any]:
 
 def board_of(at: Any) -> bytes:
     """The numbers that travelled to a page's board; the tokens in the bar and buttons beside it have none."""
-    return next(bytes(one.proto.bytes) for one in at.get("bidi_component") if one.proto.bytes)
+    return next(bytes(component.proto.bytes) for component in at.get("bidi_component") if component.proto.bytes)
 
 
 def array(data: bytes, ref: list[Any]) -> np.ndarray:
     begin = 4 + int.from_bytes(data[:4], "little")
     kind, offset, shape = ref  # numbers in steps have a fourth part, and their own tests (test_letters.py)
-    found = np.frombuffer(data, TYPES[kind], int(np.prod(shape)), begin + offset).reshape(shape)
-    return np.cumsum(found, axis=1, dtype=np.uint8) if kind == "d1" else found
+    values = np.frombuffer(data, TYPES[kind], int(np.prod(shape)), begin + offset).reshape(shape)
+    return np.cumsum(values, axis=1, dtype=np.uint8) if kind == "d1" else values
 
 
 def refs(value: Any) -> list[list[Any]]:
     if isinstance(value, list) and len(value) == 3 and value[0] in TYPES:
         return [value]
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-    return [ref for held in inner for ref in refs(held)]
+    return [ref for entry in inner for ref in refs(entry)]
 
 
 def test_the_buffer_holds_what_the_model_computed(trace: Trace) -> None:
     data = pack(trace)
     head = header(data)
     assert head["tokens"]["source"]["texts"] == list(trace.source.texts) and not head["rounded"]
-    for site, held in zip(head["sites"], trace.attention, strict=True):
+    for site, attention in zip(head["sites"], trace.attention, strict=True):
         for name in ("q", "k", "v", "weights"):
-            np.testing.assert_array_equal(array(data, site[name]), getattr(held, name))
-        block = trace.block("encoder", held.layer, "feed-forward")
+            np.testing.assert_array_equal(array(data, site[name]), getattr(attention, name))
+        block = trace.block("encoder", attention.layer, "feed-forward")
         np.testing.assert_array_equal(array(data, site["blocks"][1]["units"]), block.units)
-        np.testing.assert_array_equal(array(data, site["after"]), trace.hidden["encoder"][held.layer + 1])
+        np.testing.assert_array_equal(array(data, site["after"]), trace.hidden["encoder"][attention.layer + 1])
         assert site["steps"] == 255
         maps = array(data, site["map"]) / 255 * site["highest"]
-        assert np.abs(maps - held.weights).max() <= site["highest"] / 510 + 1e-7
+        assert np.abs(maps - attention.weights).max() <= site["highest"] / 510 + 1e-7
     assert trace.top is not None
     np.testing.assert_allclose(array(data, head["top"]["p"]), np.exp(trace.top.logp))
 
@@ -98,22 +98,22 @@ def test_module_page_and_buffer_stay_small(trace: Trace) -> None:
 def test_what_is_handed_on_and_taken_is_kept_once(trace: Trace) -> None:
     data = pack(trace)
     sites = header(data)["sites"]
-    for held, following in zip(sites[:-1], sites[1:], strict=True):
-        assert held["after"] == following["blocks"][0]["given"]
-        assert np.array_equal(array(data, held["after"]), trace.hidden["encoder"][held["layer"] + 1])
+    for before, following in zip(sites[:-1], sites[1:], strict=True):
+        assert before["after"] == following["blocks"][0]["given"]
+        assert np.array_equal(array(data, before["after"]), trace.hidden["encoder"][before["layer"] + 1])
 
 
 @pytest.mark.parametrize("place", NORM_PLACES)
 def test_the_stations_stand_in_the_order_of_the_model(bert: Any, place: str) -> None:
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu", norm_place=place, dim=32)
-    found = header(pack(ex.trace(model, SENTENCE, blocks=True)))["sites"]
+    found_stations = header(pack(ex.trace(model, SENTENCE, blocks=True)))["sites"]
     head = ["qkv", "qk", "scale", "mask", "softmax", "mix", "concat", "wo"]
     around = {
         "post": ["x", *head, "add1", "post1", "units", "narrow", "add2", "post2"],
         "pre": ["x", "norm1", *head, "add1", "norm2", "units", "narrow", "add2"],
         "inside": ["x", *head, "inner1", "add1", "units", "narrow", "inner2", "add2"],
     }[place]
-    assert found[0]["stations"] == [*around, "up"] and found[1]["stations"] == [*around, "next"]
+    assert found_stations[0]["stations"] == [*around, "up"] and found_stations[1]["stations"] == [*around, "next"]
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
@@ -122,14 +122,14 @@ def test_the_numpy_lines_of_the_stations_make_the_model_s_numbers(name: str) -> 
     assert attention.q is not None and attention.k is not None and attention.v is not None
     heads = []
     for head, wanted in enumerate(attention.weights):
-        held: dict[str, Any] = {"np": np, "q": attention.q[head], "k": attention.k[head], "v": attention.v[head]}
-        held |= {"scale": attention.scale, "allowed": attention.allowed}
+        scope: dict[str, Any] = {"np": np, "q": attention.q[head], "k": attention.k[head], "v": attention.v[head]}
+        scope |= {"scale": attention.scale, "allowed": attention.allowed}
         for station in ("qk", "scale", "mask", "softmax", "mix"):
-            exec(STATIONS[station].numpy, held)
-        np.testing.assert_allclose(held["weights"], wanted, atol=1e-5)
-        heads.append(held["z"])
+            exec(STATIONS[station].numpy, scope)
+        np.testing.assert_allclose(scope["weights"], wanted, atol=1e-5)
+        heads.append(scope["z"])
     block = ex.trace(ex.load(name, device="cpu"), "The dog did not cross the road.", blocks=True).blocks[-1]
-    held = {
+    scope = {
         "np": np,
         "epsilon": 1e-12,
         "gain": block.gain,
@@ -137,23 +137,23 @@ def test_the_numpy_lines_of_the_stations_make_the_model_s_numbers(name: str) -> 
         "total": block.norm_input,
         "x": block.norm_input,
     }
-    exec(STATIONS["post2" if block.place == "post" else "norm2"].numpy, held)
-    np.testing.assert_allclose(held["x" if block.place == "post" else "h"], block.normed, atol=1e-4)
+    exec(STATIONS["post2" if block.place == "post" else "norm2"].numpy, scope)
+    np.testing.assert_allclose(scope["x" if block.place == "post" else "h"], block.normed, atol=1e-4)
     assert all(len(station.numpy.splitlines()) <= 3 for station in STATIONS.values())
-    held = {"np": np, "every_head": heads}
-    exec(STATIONS["concat"].numpy, held)
-    np.testing.assert_allclose(held["z"], np.concatenate(list(attention.weights @ attention.v), axis=1), atol=1e-5)
+    scope = {"np": np, "every_head": heads}
+    exec(STATIONS["concat"].numpy, scope)
+    np.testing.assert_allclose(scope["z"], np.concatenate(list(attention.weights @ attention.v), axis=1), atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "station"), [("electra", "replaced"), ("bert-tiny", "next")])
 def test_the_last_station_says_what_this_model_answers(name: str, station: str) -> None:
     trace = ex.trace(ex.load(name, device="cpu"), SENTENCE, blocks=True)
-    said = header(pack(trace))["prose"]["next"]
-    assert said["formula"] == STATIONS[station].formula
-    held: dict[str, Any] = {"np": np, "x": np.eye(3), "w": np.array([0.5, -1.0, 2.0]), "b": 0.25, "vocabulary": np.eye(3)}
-    exec(said["numpy"], held)
+    detects_prose = header(pack(trace))["prose"]["next"]
+    assert detects_prose["formula"] == STATIONS[station].formula
+    scope: dict[str, Any] = {"np": np, "x": np.eye(3), "w": np.array([0.5, -1.0, 2.0]), "b": 0.25, "vocabulary": np.eye(3)}
+    exec(detects_prose["numpy"], scope)
     wanted = torch.sigmoid(torch.tensor([0.75, -0.75, 2.25])) if station == "replaced" else torch.softmax(torch.eye(3), -1)
-    np.testing.assert_allclose(held["p"], wanted, atol=1e-6)
+    np.testing.assert_allclose(scope["p"], wanted, atol=1e-6)
 
 
 def test_every_position_scheme_has_its_stations(bert: Any) -> None:
@@ -188,7 +188,7 @@ def test_what_does_not_fit_is_rounded_and_then_left_out(trace: Trace) -> None:
 
 
 def changed(trace: Trace, **given: Any) -> Trace:
-    return dataclasses.replace(trace, attention=tuple(dataclasses.replace(held, **given) for held in trace.attention))
+    return dataclasses.replace(trace, attention=tuple(dataclasses.replace(attention, **given) for attention in trace.attention))
 
 
 def test_numbers_that_are_none_are_packed_all_the_same(trace: Trace) -> None:
@@ -296,7 +296,7 @@ def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
 def test_the_page_holds_a_board_of_its_trace(page: str) -> None:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     at.switch_page(str(LESSONS[page].page)).run()
-    assert not at.exception and len([one for one in at.get("bidi_component") if one.proto.bytes]) == 1
+    assert not at.exception and len([component for component in at.get("bidi_component") if component.proto.bytes]) == 1
 
 
 @pytest.mark.parametrize(
@@ -304,9 +304,9 @@ def test_the_page_holds_a_board_of_its_trace(page: str) -> None:
     [("gpt2", "norm1", "pre"), ("olmo2", "inner1", "inside")] if ALL else [("gpt2", "norm1", "pre")],
 )
 def test_a_system_is_walked_on_the_board_from_what_it_changed(system: str, station: str, place: str) -> None:
-    held = header(board_of(opened("training", part="systems", system=system)))
-    assert held["model"] == system and held["host"]["view"]["station"] == station
-    assert all(site["place"] == place and station in site["stations"] for site in held["sites"])
+    board_header = header(board_of(opened("training", part="systems", system=system)))
+    assert board_header["model"] == system and board_header["host"]["view"]["station"] == station
+    assert all(site["place"] == place and station in site["stations"] for site in board_header["sites"])
 
 
 @pytest.mark.parametrize(
@@ -343,13 +343,13 @@ def test_tokens_are_changed_only_in_the_sentence_that_the_board_reads(
     trace: Trace, monkeypatch: pytest.MonkeyPatch, box: str, text: str, reads: bool
 ) -> None:
     key = "b"
-    held: dict[str, Any] = {key: SimpleNamespace(edit={"what": "replace", "row": 2, "text": "dog"})} | (
+    session: dict[str, Any] = {key: SimpleNamespace(edit={"what": "replace", "row": 2, "text": "dog"})} | (
         {box: text} if text else {}
     )
-    monkeypatch.setattr("explorer.app.board.st.session_state", held)
+    monkeypatch.setattr("explorer.app.board.st.session_state", session)
     assert on_a_page._reads(trace, box) is reads
     on_a_page._asked(key, trace, ("[MASK]", box), None)
-    assert held.get(box, "") == (text.replace("animal", "dog") if reads else text)
+    assert session.get(box, "") == (text.replace("animal", "dog") if reads else text)
 
 
 def test_the_board_of_a_translation_changes_the_box_that_it_was_written_in() -> None:
@@ -398,18 +398,18 @@ def states(model: Any, text: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "wish",
     [{"what": "row", "shares": [0.5] * 16}, {"what": "silence", "head": 99}, {"what": "mask", "row": 99}, {"what": "replace", "row": 2},
      {"what": "force", "row": 2, "rank": -1}, {"what": "wish", "row": 2}, {}],
 )  # fmt: skip
 def test_what_cannot_be_done_in_a_notebook_is_said_on_its_board(
-    bert: Any, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    bert: Any, wish: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    board, said = ex.board(ex.trace(bert, SENTENCE), model=bert), []
-    monkeypatch.setattr(board, "send", said.append)
+    board, refused = ex.board(ex.trace(bert, SENTENCE), model=bert), []
+    monkeypatch.setattr(board, "send", refused.append)
     before = board.data
-    board.answer({"stream": "encoder", "layer": 0, "head": 0, "row": 1, **asked})
-    assert len(said) == 1 and said[0]["refused"].startswith("The model was not run: ") and board.data == before
+    board.answer({"stream": "encoder", "layer": 0, "head": 0, "row": 1, **wish})
+    assert len(refused) == 1 and refused[0]["refused"].startswith("The model was not run: ") and board.data == before
 
 
 def test_a_series_is_several_buffers_in_one(bert: Any) -> None:
@@ -417,10 +417,10 @@ def test_a_series_is_several_buffers_in_one(bert: Any) -> None:
     board = ex.board(traces, labels=[100, 200])
     head = header(board.data)
     begin = 4 + int.from_bytes(board.data[:4], "little")
-    assert [one["label"] for one in head["series"]] == ["100", "200"]
-    for one, trace in zip(head["series"], traces, strict=True):
-        assert one["begin"] % 8 == 0
-        assert header(board.data[begin + one["begin"] :])["tokens"]["source"]["texts"] == list(trace.source.texts)
+    assert [entry["label"] for entry in head["series"]] == ["100", "200"]
+    for entry, trace in zip(head["series"], traces, strict=True):
+        assert entry["begin"] % 8 == 0
+        assert header(board.data[begin + entry["begin"] :])["tokens"]["source"]["texts"] == list(trace.source.texts)
     with pytest.raises(ex.ExplorerError, match="2 traces and 1 labels"):
         ex.board(traces, labels=[100])
     with pytest.raises(ex.ExplorerError, match="at least one"):
@@ -433,7 +433,7 @@ def test_a_file_of_many_heads_stays_below_a_megabyte(bert: Any) -> None:
     trace = ex.trace(model, "The animal didn't cross the street because it was too tired. " * 4, blocks=True, scores=False)
     assert len(trace.source) >= 56
     size = len(ex.board(trace).page().encode())
-    weights = [torch.tensor(held.weights)[None] for held in trace.attention]
+    weights = [torch.tensor(attention.weights)[None] for attention in trace.attention]
     theirs = own("model", attention=weights, tokens=list(trace.source.texts))
     assert size <= 550_000 and 25 * size <= len(theirs)
     assert header(pack(trace, budget=IN_A_FILE))["sites"][0]["close"]

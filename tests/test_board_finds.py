@@ -44,33 +44,33 @@ def board_at(
 
 
 def test_a_held_score_lists_all_its_products(browser: Browser, tmp_path: Path) -> None:
-    with board_at(browser, tmp_path, "qk", head=HEAD) as (page, held):
-        assert held.q is not None and held.k is not None and held.v is not None
+    with board_at(browser, tmp_path, "qk", head=HEAD) as (page, opened_page):
+        assert opened_page.q is not None and opened_page.k is not None and opened_page.v is not None
         page.get_by_text("The numbers as a table").click()
         expect(page.locator(".field")).to_contain_text("Click a cell of the picture")
         page.mouse.click(*middle(page, "S", ROW, COL))
         expect(page.locator(".field tr")).to_have_count(4)
-        found = table_of(page)
-        np.testing.assert_allclose(found["q"], held.q[HEAD, ROW], atol=1e-3)
-        np.testing.assert_allclose(found["k"], held.k[HEAD, COL], atol=1e-3)
-        assert abs(sum(found["q×k"]) - float(held.q[HEAD, ROW] @ held.k[HEAD, COL])) < 2e-2
+        rows = table_of(page)
+        np.testing.assert_allclose(rows["q"], opened_page.q[HEAD, ROW], atol=1e-3)
+        np.testing.assert_allclose(rows["k"], opened_page.k[HEAD, COL], atol=1e-3)
+        assert abs(sum(rows["q×k"]) - float(opened_page.q[HEAD, ROW] @ opened_page.k[HEAD, COL])) < 2e-2
         go(page, "qkv")
         page.keyboard.press("Escape")
         page.mouse.click(*middle(page, "v", COL, 5))
         expect(page.locator(".field")).to_contain_text("Values: a row for each token.")
-        np.testing.assert_allclose(list(table_of(page).values())[-1], held.v[HEAD, -1], atol=1e-3)
+        np.testing.assert_allclose(list(table_of(page).values())[-1], opened_page.v[HEAD, -1], atol=1e-3)
 
 
 def test_a_number_of_all_heads_says_whose_it_is(browser: Browser, tmp_path: Path) -> None:
-    with board_at(browser, tmp_path, "concat") as (page, held):
+    with board_at(browser, tmp_path, "concat") as (page, opened_page):
         box = page.evaluate(f"{BOARD}.layout.boxes.find(b => b.id === 'z')")
         at = page.locator(".board canvas").bounding_box()
-        assert at is not None and held.v is not None
+        assert at is not None and opened_page.v is not None
         page.mouse.move(at["x"] + box["x"] + box["w"] * 0.6, at["y"] + box["y"] + box["h"] * (ROW + 0.5) / box["r"])
         expect(page.locator(".operands")).to_contain_text(re.compile(r"dimension \d+ of z in head 2\n"), use_inner_text=True)
         match = re.search(r"dimension (\d+)", page.locator(".operands").inner_text())
         assert match is not None
-        wanted = float((held.weights[2] @ held.v[2])[ROW, int(match[1])])
+        wanted = float((opened_page.weights[2] @ opened_page.v[2])[ROW, int(match[1])])
         shows = float(page.locator(".operands").inner_text().split("= ")[1].replace("−", "-"))
         assert abs(shows - wanted) < 1e-3
 
@@ -79,20 +79,24 @@ def test_a_number_of_all_heads_says_whose_it_is(browser: Browser, tmp_path: Path
 def test_before_the_heads_are_joined_a_number_of_z_is_of_the_chosen_head(
     browser: Browser, tmp_path: Path, station: str
 ) -> None:
-    with board_at(browser, tmp_path, station, head=HEAD) as (page, held):
-        assert held.v is not None
+    with board_at(browser, tmp_path, station, head=HEAD) as (page, opened_page):
+        assert opened_page.v is not None
         page.mouse.move(*middle(page, "z", ROW, 20))  # its column has room for all four heads
         expect(page.locator(".pair")).to_contain_text("z, dimension 5")
-        expect(page.locator(".operands")).to_contain_text(f"= {said(float((held.weights[HEAD] @ held.v[HEAD])[ROW, 5]))}")
+        expect(page.locator(".operands")).to_contain_text(
+            f"= {said(float((opened_page.weights[HEAD] @ opened_page.v[HEAD])[ROW, 5]))}"
+        )
 
 
 @pytest.mark.parametrize(("name", "root"), [("gpt2", True), ("deberta", False)])  # DeBERTa divides by √(3 dₖ)
 def test_the_scale_is_called_the_root_only_where_it_is(browser: Browser, tmp_path: Path, name: str, root: bool) -> None:
-    with board_at(browser, tmp_path, "scale", name, row=ROW, col=COL) as (page, held):
-        assert held.q is not None
-        wanted = f"Dividing by {'√dₖ = ' if root else ''}{said(1 / held.scale)} is multiplying by {said(held.scale)}."
+    with board_at(browser, tmp_path, "scale", name, row=ROW, col=COL) as (page, opened_page):
+        assert opened_page.q is not None
+        wanted = (
+            f"Dividing by {'√dₖ = ' if root else ''}{said(1 / opened_page.scale)} is multiplying by {said(opened_page.scale)}."
+        )
         expect(page.locator(".operands")).to_contain_text(wanted)
-        assert (abs(1 / held.scale - held.q.shape[-1] ** 0.5) < 1e-3) == root
+        assert (abs(1 / opened_page.scale - opened_page.q.shape[-1] ** 0.5) < 1e-3) == root
 
 
 @pytest.mark.parametrize(("name", "normalised"), [("bert", True), ("gpt2", False)])
@@ -134,8 +138,8 @@ def test_a_file_says_why_nothing_is_masked(browser: Browser, tmp_path: Path) -> 
 
 
 def test_hidden_special_tokens_keep_their_weight(browser: Browser, tmp_path: Path) -> None:
-    with board_at(browser, tmp_path, "softmax", head=HEAD, row=ROW, col=COL) as (page, held):
+    with board_at(browser, tmp_path, "softmax", head=HEAD, row=ROW, col=COL) as (page, opened_page):
         page.locator(".board canvas").focus()
         page.keyboard.press("h")
-        weights = held.weights[HEAD, ROW]
+        weights = opened_page.weights[HEAD, ROW]
         expect(page.locator(".operands")).to_contain_text(f"they keep {said(float(weights[0] + weights[-1]))} of this row")

@@ -13,7 +13,7 @@ from conftest import LONG, SENTENCE
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
 from test_board import array, header
-from test_board_browser import BOARD, close, middle, pixels, shown, station, traced
+from test_board_browser import BOARD, Show, close, middle, pixels, station, traced
 
 import explorer as ex
 from explorer.app import lessons
@@ -29,10 +29,10 @@ SOFTMAX = {"stream": "encoder", "layer": 0, "head": 1, "station": "softmax", "ro
 def rescaled(weights: np.ndarray, col: int, value: float) -> np.ndarray:
     """A row in which one weight has another value and the others keep their proportions and the sum."""
     others = np.delete(np.arange(len(weights)), col)
-    made = weights.astype(np.float64)
-    made[others] *= (weights.sum() - value) / weights[others].sum()
-    made[col] = value
-    return made
+    scaled = weights.astype(np.float64)
+    scaled[others] *= (weights.sum() - value) / weights[others].sum()
+    scaled[col] = value
+    return scaled
 
 
 def settled(page: Page) -> str:
@@ -42,10 +42,10 @@ def settled(page: Page) -> str:
 
 
 @pytest.mark.browser
-def test_a_weight_is_dragged_and_the_context_follows(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    page = shown(browser, trace, tmp_path, watch, view=SOFTMAX)
-    own, held = trace.attention[0].weights[1].astype(np.float64), trace.attention[0]
+def test_a_weight_is_dragged_and_the_context_follows(show: Show) -> None:
+    trace = traced("bert")
+    page = show(trace, view=SOFTMAX)
+    own, attention = trace.attention[0].weights[1].astype(np.float64), trace.attention[0]
     x, y = middle(page, "S", 4, 7)
     page.mouse.move(x, y)
     page.mouse.down()
@@ -53,26 +53,24 @@ def test_a_weight_is_dragged_and_the_context_follows(browser: Browser, tmp_path:
     page.mouse.move(x, y - 80)  # half of the way from 0 to 1
     page.mouse.up()
     assert station(page) == "mix" and page.evaluate(f"{BOARD}.held") == []
-    found = page.evaluate(f"{BOARD}.numbers(0, 1)")
-    weights = np.array(found["weights"]).reshape(own.shape)
+    values = page.evaluate(f"{BOARD}.numbers(0, 1)")
+    weights = np.array(values["weights"]).reshape(own.shape)
     close(weights[4], rescaled(own[4], 7, own[4][7] + 0.5))
     close(np.delete(weights, 4, axis=0).reshape(-1), np.delete(own, 4, axis=0))
-    assert held.v is not None
-    close(found["context"], weights @ held.v[1])
-    far = np.linalg.norm((weights @ held.v[1] - own @ held.v[1])[4])
+    assert attention.v is not None
+    close(values["context"], weights @ attention.v[1])
+    far = np.linalg.norm((weights @ attention.v[1] - own @ attention.v[1])[4])
     expect(page.locator(".operands")).to_contain_text(f"α was {own[4][7]:.3f}, is {own[4][7] + 0.5:.3f}; z moved by {far:.3f}")
     expect(page.locator(".gap")).to_contain_text("still show the model's own run")
     page.get_by_role("button", name="Undo").click()
-    close(page.evaluate(f"{BOARD}.numbers(0, 1)")["context"], own @ held.v[1])
+    close(page.evaluate(f"{BOARD}.numbers(0, 1)")["context"], own @ attention.v[1])
     expect(page.locator(".gap")).not_to_contain_text("by hand")
-    assert watch.faults == []
-    page.context.close()
 
 
 @pytest.mark.browser
-def test_slider_and_keys_change_a_weight_too_and_every_step_can_be_undone(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    page = shown(browser, trace, tmp_path, watch, view=SOFTMAX)
+def test_slider_and_keys_change_a_weight_too_and_every_step_can_be_undone(show: Show) -> None:
+    trace = traced("bert")
+    page = show(trace, view=SOFTMAX)
     own = trace.attention[0].weights[1][4]
     page.get_by_label("This weight α").fill("0.7")
     weight = f"{BOARD}.numbers(0, 1).weights[4 * 16 + 7]"
@@ -89,32 +87,27 @@ def test_slider_and_keys_change_a_weight_too_and_every_step_can_be_undone(browse
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()
     page.keyboard.press("4")  # scores: nothing to change there
     expect(page.locator(".weigh")).to_be_hidden()
-    assert watch.faults == []
-    page.context.close()
 
 
 @pytest.mark.browser
-def test_what_a_mask_forbids_and_a_single_key_cannot_be_changed(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("gpt2")
-    page = shown(browser, trace, tmp_path, watch, view=SOFTMAX | {"stream": "decoder", "row": 0, "col": 0})
+def test_what_a_mask_forbids_and_a_single_key_cannot_be_changed(show: Show) -> None:
+    trace = traced("gpt2")
+    page = show(trace, view=SOFTMAX | {"stream": "decoder", "row": 0, "col": 0})
     for row, col in ((0, 0), (2, 5)):
         page.evaluate(f"([r, c]) => {{ {BOARD}.point(r, c); {BOARD}.draw(); }}", [row, col])
         expect(page.locator(".weigh")).to_be_hidden()
         page.locator("canvas").focus()
         page.keyboard.press("+")
     close(page.evaluate(f"{BOARD}.numbers(0, 1).weights"), trace.attention[0].weights[1])
-    assert watch.faults == []
-    page.context.close()
 
 
 @pytest.mark.browser
-def test_a_leap_fades_and_reduced_motion_cuts_it(browser: Browser, tmp_path: Path) -> None:
-    page = shown(browser, traced("bert"), tmp_path, Watch(), view=SOFTMAX)
+def test_a_leap_fades_and_reduced_motion_cuts_it(show: Show) -> None:
+    page = show(traced("bert"), view=SOFTMAX)
     assert page.evaluate(f"{BOARD}.choose(1, 2), {BOARD}.fading !== null")
     page.wait_for_function(f"{BOARD}.fading === null")
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(f"{BOARD}.choose(0, 1), {BOARD}.fading === null")
-    page.context.close()
 
 
 def translated() -> tuple[Trace, tuple[Any, ...]]:
@@ -136,9 +129,9 @@ def test_a_text_is_written_again_with_its_best_beams(browser: Browser, tmp_path:
     page.keyboard.press("d")
     expect(page.locator(".time b")).to_have_text(f"{trace.target.texts[0]} (1 of {len(trace.target)})")
     assert settled(page) != whole
-    kept = [one for one in steps[0].candidates if one.beam >= 0]
-    for one in kept:
-        expect(page.locator(".operands")).to_contain_text(f"{one.total:.3f}".replace("-", "−"))
+    kept = [candidate for candidate in steps[0].candidates if candidate.beam >= 0]
+    for candidate in kept:
+        expect(page.locator(".operands")).to_contain_text(f"{candidate.total:.3f}".replace("-", "−"))
     page.keyboard.press("d")
     expect(page.locator(".pair")).to_have_text(f"after {trace.target.texts[1]}")
     page.keyboard.press("Shift+d")
@@ -151,16 +144,16 @@ def test_a_text_is_written_again_with_its_best_beams(browser: Browser, tmp_path:
 
 def test_every_step_s_beams_are_those_of_the_search() -> None:
     trace, steps = translated()
-    made = moments(trace, steps)
-    assert trace.target is not None and [one["row"] for one in made] == list(range(len(trace.target)))
-    for step, one in zip(steps, made, strict=False):
+    steps_of_text = moments(trace, steps)
+    assert trace.target is not None and [moment["row"] for moment in steps_of_text] == list(range(len(trace.target)))
+    for step, moment in zip(steps, steps_of_text, strict=False):
         kept = sorted((c for c in step.candidates if c.beam >= 0), key=lambda c: c.beam)
-        assert [beam["total"] for beam in one["beams"]] == [c.total for c in kept]
+        assert [beam["total"] for beam in moment["beams"]] == [c.total for c in kept]
     first = steps[0].candidates
     best = next(c for c in first if c.beam == 0)
-    assert made[0]["beams"][0]["text"] == best.text.replace("·", "").strip()
+    assert steps_of_text[0]["beams"][0]["text"] == best.text.replace("·", "").strip()
     tokenizer = ex.load("transformer", device="cpu").tokenizer
-    texts = [beam["text"] for beam in made[2]["beams"]]
+    texts = [beam["text"] for beam in steps_of_text[2]["beams"]]
     assert tokenizer.decode(steps[2].ids).strip() in texts or steps[2].finished
     with pytest.raises(ex.ExplorerError, match="wrote another text"):
         ex.board(ex.trace(ex.load("transformer", device="cpu"), "A dog.", target="Un chat."), steps=steps)
@@ -177,23 +170,19 @@ def test_what_an_edit_hands_on_travels_with_the_trace(bert: Any) -> None:
 
 
 @pytest.mark.browser
-def test_a_silenced_sub_layer_adds_nothing_where_a_norm_stands_before_the_sum(browser: Browser, tmp_path: Path) -> None:
+def test_a_silenced_sub_layer_adds_nothing_where_a_norm_stands_before_the_sum(show: Show) -> None:
     """OLMo 2 adds the norm of what a sub-layer computed; silenced, it adds nothing, though the norm of the computed is not 0."""
     edits = [ex.SilenceLayer("decoder", 1, "attention"), ex.SilenceLayer("decoder", 0, "feed-forward")]
-    watch, trace = Watch(), ex.trace(ex.load("olmo2", device="cpu"), SENTENCE, blocks=True, edits=edits)
+    trace = ex.trace(ex.load("olmo2", device="cpu"), SENTENCE, blocks=True, edits=edits)
     sites = header(pack(trace))["sites"]
     assert [[bool(block["added"]) for block in site["blocks"]] for site in sites[:2]] == [[False, True], [True, False]]
-    page = shown(
-        browser, trace, tmp_path, watch, view={"stream": "decoder", "layer": 1, "head": 0, "station": "add1", "row": 3}
-    )
+    page = show(trace, view={"stream": "decoder", "layer": 1, "head": 0, "station": "add1", "row": 3})
     for at, site in enumerate(sites):
-        found = page.evaluate(f"{BOARD}.numbers({at}, 0)")["blocks"]
-        for block, part in zip(found, ("attention", "feed-forward"), strict=True):
+        values = page.evaluate(f"{BOARD}.numbers({at}, 0)")["blocks"]
+        for block, part in zip(values, ("attention", "feed-forward"), strict=True):
             close(block["total"], trace.block("decoder", site["layer"], part).total)
     given = f"{trace.block('decoder', 1, 'attention').given[3][0]:.3f}".replace("-", "−")
     expect(page.locator(".operands")).to_contain_text(f"{given} + 0.000 = {given}")
-    assert watch.faults == []
-    page.context.close()
 
 
 @LONG
@@ -211,8 +200,8 @@ def test_the_model_runs_on_a_row_that_a_hand_wrote(browser: Browser, app: tuple[
     trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True)
     row = [round(float(share), 6) for share in rescaled(trace.attention[0].weights[1][4], 7, 0.7)]
     wanted = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True, edits=[ex.ReplaceRow("encoder", 0, 1, 4, row)])
-    found = page.evaluate(f"{APP}.numbers(1, 0)")["weights"]
-    assert np.abs(np.array(found) - wanted.attention[1].weights[0].reshape(-1)).max() < 1e-5
+    values = page.evaluate(f"{APP}.numbers(1, 0)")["weights"]
+    assert np.abs(np.array(values) - wanted.attention[1].weights[0].reshape(-1)).max() < 1e-5
     page.get_by_role("button", name="Undo the last edit").click()
     expect(page.get_by_text("The model was run with edited weights")).to_have_count(0)
     assert watch.faults == [] and app[1].read_text() == ""
@@ -276,8 +265,8 @@ def test_the_snapshot_of_the_page_is_the_moment_of_its_board(browser: Browser, a
     page.get_by_role("button", name="Later").click()
     expect(page.locator(".board .time b")).to_have_text(f"step {steps[2]:,}")
     own = ex.trace(ex.load("bert", step=steps[2], device="cpu"), lessons.SENTENCE)
-    found = page.evaluate(f"{APP}.numbers(0, 1)")["weights"]
-    close(found, own.attention[0].weights[1])
+    values = page.evaluate(f"{APP}.numbers(0, 1)")["weights"]
+    close(values, own.attention[0].weights[1])
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()
 
@@ -296,33 +285,33 @@ def test_the_front_page_plays_and_follows_the_chosen_word(browser: Browser, app:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "wish",
     [{}, {"shares": "x"}, {"shares": [2.0]}, {"stream": 3}, {"layer": 99}, {"head": -1}, {"row": 16}, {"shares": [0.5] * 3}],
 )
-def test_a_row_that_is_none_is_not_kept(trace: Trace, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    held: dict[str, Any] = {"b.rows": ()}
-    monkeypatch.setattr("explorer.app.board.st.session_state", held)
+def test_a_row_that_is_none_is_not_kept(trace: Trace, wish: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, Any] = {"b.rows": ()}
+    monkeypatch.setattr("explorer.app.board.st.session_state", session)
     sound = {"stream": "encoder", "layer": 0, "head": 0, "row": 1, "shares": [1 / 16] * 16}
-    _keep_row("b", trace, sound | asked)
-    assert len(held["b.rows"]) == (0 if asked else 1)
+    _keep_row("b", trace, sound | wish)
+    assert len(session["b.rows"]) == (0 if wish else 1)
 
 
 def test_a_forced_token_stands_in_the_sentence(bert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    held: dict[str, Any] = {}
-    monkeypatch.setattr("explorer.app.board.st.session_state", held)
+    session: dict[str, Any] = {}
+    monkeypatch.setattr("explorer.app.board.st.session_state", session)
     gpt2 = ex.load("gpt2", device="cpu")
-    held["text"] = "The dog slept."
-    read = ex.trace(gpt2, held["text"])
+    session["text"] = "The dog slept."
+    read = ex.trace(gpt2, session["text"])
     assert read.top is not None
     _forced(read, 2, 0)
-    assert held["text"] == "The dog" + read.top.texts[2][0].replace("·", " ")
+    assert session["text"] == "The dog" + read.top.texts[2][0].replace("·", " ")
     _forced(read, 0, 0)
-    assert held["text"] == read.top.texts[0][0], "after the begin token comes the first word"
-    held["text"] = SENTENCE
+    assert session["text"] == read.top.texts[0][0], "after the begin token comes the first word"
+    session["text"] = SENTENCE
     masked = ex.trace(bert, SENTENCE)
     assert masked.top is not None
     _forced(masked, 2, 3)
-    assert held["text"] == SENTENCE.replace("animal", masked.top.texts[2][3])
+    assert session["text"] == SENTENCE.replace("animal", masked.top.texts[2][3])
 
 
 def habits_of(alpha: np.ndarray) -> dict[str, float]:
@@ -335,10 +324,14 @@ def habits_of(alpha: np.ndarray) -> dict[str, float]:
 
 
 @pytest.mark.browser
-def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    page = shown(browser, trace, tmp_path, watch, view=SOFTMAX)
-    backs = [habits_of(held.weights[head].astype(np.float64))["back"] for held in trace.attention for head in range(held.heads)]
+def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(show: Show) -> None:
+    trace = traced("bert")
+    page = show(trace, view=SOFTMAX)
+    backs = [
+        habits_of(attention.weights[head].astype(np.float64))["back"]
+        for attention in trace.attention
+        for head in range(attention.heads)
+    ]
     best = int(np.argmax(backs))
     find = f"([s, h]) => {BOARD}.thumbs.find(t => t.site === s && t.head === h)"
     thumb = page.evaluate(find, [best // 4, best % 4])
@@ -361,5 +354,3 @@ def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(browser: Brows
     red = f"at => at.map(([x, y]) => {BOARD}.parts.canvas.getContext('2d').getImageData(x, y, 1, 1).data[0])"
     colours = page.evaluate(red, page.evaluate(middles))
     assert int(np.argmin(colours)) == best, "the strongest colour is the head that looks back most"
-    assert watch.faults == []
-    page.context.close()

@@ -263,31 +263,31 @@ def another(browser: Browser, folder: Path, watch: Watch, kind: str) -> Iterator
 
 def moving_along(page: Page) -> None:
     """The moments of a series, by keys and by the slider; what is held stays."""
-    said = page.locator(".time b")
+    label = page.locator(".time b")
     ready(page)
     page.mouse.click(*middle(page, "S", 5, 2))
-    first = said.inner_text()
+    first = label.inner_text()
     page.locator(".board canvas").focus()
     page.keyboard.press("t")
-    expect(said).not_to_have_text(first)
+    expect(label).not_to_have_text(first)
     assert state(page, "b.held") == [{"row": 5, "col": 2}]
     page.keyboard.press("Shift+T")
-    expect(said).to_have_text(first)
+    expect(label).to_have_text(first)
     page.get_by_label("Moment of the series").fill("1")
-    expect(said).not_to_have_text(first)
+    expect(label).not_to_have_text(first)
     assert state(page, "b.view().moment") == 1
 
 
 def writing_again(page: Page) -> None:
     """A text row by row, by keys and by the slider."""
     page.locator(".board canvas").focus()
-    said = page.locator(".time b")
+    label = page.locator(".time b")
     page.keyboard.press("d")
-    expect(said).to_contain_text("(1 of")
+    expect(label).to_contain_text("(1 of")
     page.keyboard.press("d")
-    expect(said).to_contain_text("(2 of")
+    expect(label).to_contain_text("(2 of")
     page.keyboard.press("Shift+D")
-    expect(said).to_contain_text("(1 of")
+    expect(label).to_contain_text("(1 of")
     page.get_by_label("Tokens written").fill(str(state(page, "b.rows.length")))
     ready(page)
 
@@ -312,9 +312,9 @@ def to_the_other_board(page: Page) -> None:
     """From the decoder's board to the encoder's above it, and back down."""
     for wanted in ("encoder layer", "decoder layer 0"):
         ready(page)
-        found = state(page, "b.other.layout.boxes.find(x => x.id === 'S')")
-        assert isinstance(found, dict)
-        page.locator(".board canvas").click(position={"x": found["x"] + 3, "y": found["y"] + 3})
+        other_board = state(page, "b.other.layout.boxes.find(x => x.id === 'S')")
+        assert isinstance(other_board, dict)
+        page.locator(".board canvas").click(position={"x": other_board["x"] + 3, "y": other_board["y"] + 3})
         expect(page.locator(".where")).to_contain_text(wanted)
 
 

@@ -12,7 +12,7 @@ import pytest
 from conftest import SENTENCE
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
-from test_board_browser import BOARD, shown, traced
+from test_board_browser import BOARD, Show, traced
 from test_frame_browser import rested
 
 import explorer as ex
@@ -41,24 +41,21 @@ def cells(page: Page, box: str, t: float, columns: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_names_are_twelve_dots_high_and_do_not_overlap(browser: Browser, tmp_path: Path, width: int) -> None:
-    watch, trace = Watch(), ex.trace(ex.load("gpt2", device="cpu"), f"{SENTENCE} " * 4, blocks=True)
-    page = shown(
-        browser, trace, tmp_path, watch, width=width, view={"stream": "decoder", "layer": 0, "station": "softmax", "row": 9}
-    )
+def test_names_are_twelve_dots_high_and_do_not_overlap(show: Show, width: int) -> None:
+    trace = ex.trace(ex.load("gpt2", device="cpu"), f"{SENTENCE} " * 4, blocks=True)
+    page = show(trace, width=width, view={"stream": "decoder", "layer": 0, "station": "softmax", "row": 9})
     written = page.evaluate(WRITTEN)
-    assert min(one["px"] for one in written) >= 12
-    rows = sorted(one["y"] for one in written if one["right"] and one["text"] in {*trace.source.texts})
+    assert min(entry["px"] for entry in written) >= 12
+    rows = sorted(entry["y"] for entry in written if entry["right"] and entry["text"] in {*trace.source.texts})
     assert len(rows) > 12 and np.diff(rows).min() >= 12
-    assert trace.source.texts[9] in {one["text"] for one in written}, "the name of the row that is pointed at is always there"
-    assert watch.faults == []
-    page.context.close()
+    assert trace.source.texts[9] in {entry["text"] for entry in written}, (
+        "the name of the row that is pointed at is always there"
+    )
 
 
-def test_a_bias_slides_in_by_distance(browser: Browser, tmp_path: Path, bert: Any) -> None:
+def test_a_bias_slides_in_by_distance(show: Show, bert: Any) -> None:
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", positions="alibi")
-    watch = Watch()
-    page = shown(browser, ex.trace(model, SENTENCE, blocks=True), tmp_path, watch)
+    page = show(ex.trace(model, SENTENCE, blocks=True))
     at(page, "bias")
     before, after, half = (cells(page, "S", t) for t in (0, 1, 0.4))
     rows, columns = np.divmod(np.arange(len(before)), 16)
@@ -67,14 +64,12 @@ def test_a_bias_slides_in_by_distance(browser: Browser, tmp_path: Path, bert: An
     near = np.abs(rows - columns) <= far
     assert (changed & near).sum() > 20 and (changed & ~near).sum() > 20
     assert (half == np.where(near, after, before)).all()
-    assert watch.faults == []
-    page.context.close()
 
 
-def test_the_most_active_units_light_first(browser: Browser, tmp_path: Path, bert: Any) -> None:
+def test_the_most_active_units_light_first(show: Show, bert: Any) -> None:
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", hidden=16)
-    watch, trace = Watch(), ex.trace(model, SENTENCE, blocks=True)
-    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "narrow"})
+    trace = ex.trace(model, SENTENCE, blocks=True)
+    page = show(trace, view={"stream": "encoder", "layer": 0, "head": 0, "station": "narrow"})
     at(page, "units")
     after, half = cells(page, "u", 1, 16), cells(page, "u", 0.5, 16)
     units = np.abs(trace.block("encoder", 0, "feed-forward").units).reshape(-1)
@@ -82,13 +77,11 @@ def test_the_most_active_units_light_first(browser: Browser, tmp_path: Path, ber
     assert 5 < (units > bound).sum() < units.size / 2
     assert (half == after)[units > bound].all(), "the strongest are as they will be"
     assert len(set(half[units < bound])) == 1, "the others wait"
-    assert watch.faults == []
-    page.context.close()
 
 
-def test_a_wide_board_fills_its_width_at_every_layer(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    page = shown(browser, trace, tmp_path, watch)
+def test_a_wide_board_fills_its_width_at_every_layer(show: Show) -> None:
+    trace = traced("bert")
+    page = show(trace)
     for width, layer in itertools.product((1120, 1500, 2300), (0, len(trace.attention) - 1)):
         page.set_viewport_size({"width": width, "height": 900})
         boxes, wide, high = page.evaluate(
@@ -97,24 +90,20 @@ def test_a_wide_board_fills_its_width_at_every_layer(browser: Browser, tmp_path:
         )
         assert wide > width - 60 and high < 900
         assert 0 <= wide - max(b["x"] + b["w"] for b in boxes) <= 24 + max(0, width - 2200)
-    assert watch.faults == []
-    page.context.close()
 
 
-def test_on_a_telephone_the_player_is_below_and_a_list_chooses_the_token(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    page = shown(browser, trace, tmp_path, watch, width=390, height=844)
+def test_on_a_telephone_the_player_is_below_and_a_list_chooses_the_token(show: Show) -> None:
+    trace = traced("bert")
+    page = show(trace, width=390, height=844)
     for station in range(page.evaluate(f"{BOARD}.site.stations.length")):
         page.evaluate(f"n => {BOARD}.go(n)", station)
-        bar, title = (page.locator(one).bounding_box() for one in (".board > .bar", ".board .title"))
+        bar, title = (page.locator(element).bounding_box() for element in (".board > .bar", ".board .title"))
         assert bar is not None and title is not None and title["y"] < 100
         assert bar["y"] > 600 and bar["y"] + bar["height"] <= 844, "the player keeps its place under the thumb"
     page.get_by_label("Token", exact=True).select_option("animal")
     assert page.evaluate(f"{BOARD}.cursor.row") == trace.source.texts.index("animal")
     page.set_viewport_size({"width": 1280, "height": 900})
     expect(page.get_by_label("Token", exact=True)).to_be_hidden()
-    assert watch.faults == []
-    page.context.close()
 
 
 def test_a_board_begins_as_it_was_looked_at(browser: Browser, tmp_path: Path) -> None:

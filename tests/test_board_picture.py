@@ -15,5 +15,5 @@ from studies import board_picture
 def test_the_front_page_s_picture_is_today_s_board() -> None:
     first, _ = board_picture.drawn(board_picture.STATIONS[:1])[0]
     with Image.open(board_picture.PICTURE) as picture:
-        held = np.asarray(picture.convert("RGB"), np.int16)
-    assert float(np.abs(np.asarray(first, np.int16) - held).mean()) < 4, "draw it again: python -m studies.board_picture"
+        pixels = np.asarray(picture.convert("RGB"), np.int16)
+    assert float(np.abs(np.asarray(first, np.int16) - pixels).mean()) < 4, "draw it again: python -m studies.board_picture"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import SENTENCE
-from offline import Watch
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from test_board import header
-from test_board_browser import BOARD, middle, shown, traced
+from test_board_browser import BOARD, Show, middle, traced
 
 import explorer as ex
 from explorer.records import Edit, Trace
@@ -30,16 +28,21 @@ def go(page: Page, station: str) -> None:
     page.wait_for_function(f"{BOARD}.t === 1 && !{BOARD}.fading")
 
 
-def test_queries_and_keys_are_said_before_and_after_their_position_turns_them(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("llama")
-    held, head, row, dim = trace.attention[0], 1, 4, 3
-    page = shown(browser, trace, tmp_path, watch, view={"stream": "decoder", "layer": 0, "head": head, "station": "qkv"})
-    assert held.q is not None and held.projected_q is not None and held.k is not None and held.projected_k is not None
-    group = head // (held.heads // len(held.k))
+def test_queries_and_keys_are_said_before_and_after_their_position_turns_them(show: Show) -> None:
+    trace = traced("llama")
+    attention, head, row, dim = trace.attention[0], 1, 4, 3
+    page = show(trace, view={"stream": "decoder", "layer": 0, "head": head, "station": "qkv"})
+    assert (
+        attention.q is not None
+        and attention.projected_q is not None
+        and attention.k is not None
+        and attention.projected_k is not None
+    )
+    group = head // (attention.heads // len(attention.k))
     page.wait_for_function(f"{BOARD}.t === 1")
     for box, cell, before, after in (
-        ("q", (row, dim), held.projected_q[head, row, dim], held.q[head, row, dim]),
-        ("k", (dim, row), held.projected_k[group, row, dim], held.k[group, row, dim]),
+        ("q", (row, dim), attention.projected_q[head, row, dim], attention.q[head, row, dim]),
+        ("k", (dim, row), attention.projected_k[group, row, dim], attention.k[group, row, dim]),
     ):
         assert said(before) != said(after)
         go(page, "qkv")
@@ -50,14 +53,12 @@ def test_queries_and_keys_are_said_before_and_after_their_position_turns_them(br
         expect(page.locator(".pair")).to_contain_text(f"{box}′, dimension {dim}")
         expect(page.locator(".operands")).to_contain_text(f"= {said(after)}")
         expect(page.locator(".operands")).to_contain_text(f"{said(before)} in {box}")
-    assert watch.faults == []
-    page.context.close()
 
 
-def test_the_grid_holds_the_numbers_of_the_last_stations_too(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
+def test_the_grid_holds_the_numbers_of_the_last_stations_too(show: Show) -> None:
+    trace = traced("bert")
     last = len(trace.attention) - 1
-    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "station": "up", "row": 2, "col": 0})
+    page = show(trace, view={"stream": "encoder", "layer": 0, "station": "up", "row": 2, "col": 0})
     first = page.get_by_role("gridcell").nth(0)
     expect(first).to_have_accessible_name(f"animal, dimension 0: {said(float(trace.hidden['encoder'][1][2][0]))}")
     assert trace.top is not None
@@ -71,20 +72,16 @@ def test_the_grid_holds_the_numbers_of_the_last_stations_too(browser: Browser, t
     assert abs(float(share) / 100 - p[0]) < 0.006
     page.get_by_text("The numbers as a table").click()
     expect(page.locator(".field td").first).to_contain_text(trace.top.texts[0][0])
-    assert watch.faults == []
-    page.context.close()
 
 
-def test_a_trace_without_blocks_says_the_model_s_own_numbers(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), ex.trace(ex.load("bert", device="cpu"), SENTENCE)
+def test_a_trace_without_blocks_says_the_model_s_own_numbers(show: Show) -> None:
+    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
     output, after = trace.attention[0].output, trace.hidden["encoder"][1]
     assert not trace.blocks and output is not None
-    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 1, "station": "wo", "row": 3})
+    page = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "wo", "row": 3})
     expect(page.locator(".operands")).to_contain_text(f"= {said(output[3][0])}")
     go(page, "up")
     expect(page.locator(".operands")).to_contain_text(f"hands on: {said(after[3][0])}")
-    assert watch.faults == []
-    page.context.close()
 
 
 @pytest.mark.parametrize(
@@ -96,13 +93,11 @@ def test_a_trace_without_blocks_says_the_model_s_own_numbers(browser: Browser, t
         (ex.SilenceLayer("encoder", 0, "attention"), [], ""),
     ],
 )
-def test_only_what_an_edit_set_is_called_edited(
-    browser: Browser, tmp_path: Path, edit: Edit, heads: list[int], says: str
-) -> None:
-    watch, trace = Watch(), ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True, edits=[edit])
+def test_only_what_an_edit_set_is_called_edited(show: Show, edit: Edit, heads: list[int], says: str) -> None:
+    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True, edits=[edit])
     assert header(pack(trace))["sites"][0]["edited"] == heads
     view = {"stream": "encoder", "layer": 0, "head": 1, "station": "softmax" if heads else "mix", "row": 4, "col": 7}
-    page = shown(browser, trace, tmp_path, watch, view=view)
+    page = show(trace, view=view)
     expect(page.locator(".operands")).to_contain_text(says or "strongest first")
     check_weights(page, trace)
     page.get_by_label("Head", exact=True).select_option("0")
@@ -111,32 +106,28 @@ def test_only_what_an_edit_set_is_called_edited(
     off = isinstance(edit, ex.SilenceLayer)
     expect(page.locator(".operands")).to_contain_text("Switched off: all of this output is 0." if off else "of W_O, + bias")
     expect(page.locator(".gap")).to_contain_text(re.compile(r"difference from the model's own numbers: weights \d"))
-    assert watch.faults == []
-    page.context.close()
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
-def test_without_a_residual_connection_nothing_is_said_to_be_added(browser: Browser, tmp_path: Path, name: str) -> None:
+def test_without_a_residual_connection_nothing_is_said_to_be_added(show: Show, name: str) -> None:
     model = ex.load(name, device="cpu")
-    watch, stream = Watch(), model.family
+    stream = model.family
     trace = ex.trace(model, SENTENCE, blocks=True, edits=[ex.NoResidual(stream, 0, "attention")])
     block = trace.block(stream, 0, "attention")
-    page = shown(browser, trace, tmp_path, watch, view={"stream": stream, "layer": 0, "head": 0, "station": "add1", "row": 3})
+    page = show(trace, view={"stream": stream, "layer": 0, "head": 0, "station": "add1", "row": 3})
     expect(page.locator(".operands")).to_contain_text(f"x is not added\n= {said(block.total[3][0])}", use_inner_text=True)
     go(page, "add2")
     block = trace.block(stream, 0, "feed-forward")
-    given, out, total = (said(one[3][0]) for one in (block.given, block.out, block.total))
+    given, out, total = (said(sublayer[3][0]) for sublayer in (block.given, block.out, block.total))
     added = f"({out})" if out.startswith("−") else out
     expect(page.locator(".operands")).to_contain_text(f"{given} + {added} = {total}")
     expect(page.locator(".gap")).to_contain_text(re.compile(r"first sum and norm (0|\de-\d)"))
-    assert watch.faults == []
-    page.context.close()
 
 
 def check_weights(page: Page, trace: Trace) -> None:
     """Weights and outputs of all heads of the first layer are the model's."""
-    held = trace.attention[0]
-    for head in range(held.heads):
-        found = page.evaluate(f"h => {BOARD}.numbers(0, h)", head)
+    attention = trace.attention[0]
+    for head in range(attention.heads):
+        values = page.evaluate(f"h => {BOARD}.numbers(0, h)", head)
         for stage in ("weights", "context"):
-            assert np.abs(np.array(found[stage]) - held.stage(stage, head).reshape(-1)).max() < 1e-5
+            assert np.abs(np.array(values[stage]) - attention.stage(stage, head).reshape(-1)).max() < 1e-5

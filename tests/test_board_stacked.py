@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import ALL
-from offline import Watch
-from playwright.sync_api import Browser, Page, expect
-from test_board_browser import BOARD, close, middle, shown
+from playwright.sync_api import Page, expect
+from test_board_browser import BOARD, Show, close, middle
 
 import explorer as ex
 from explorer.records import Trace
@@ -34,7 +32,7 @@ def uneven(tokenizer: Any) -> Trace:
 
 def check_link(page: Page, trace: Trace) -> None:
     """The upper board ends with the states that cross-attention reads, and the key that is pointed at is its row."""
-    layer = max(held.layer for held in trace.attention if held.stream == "encoder")
+    layer = max(attention.layer for attention in trace.attention if attention.stream == "encoder")
     block = trace.block("encoder", layer, "feed-forward")
     close(page.evaluate(f"Array.from({LAST})"), block.normed if block.place == "post" else block.total)
     page.mouse.move(*middle(page, "S", 0, 1))
@@ -43,27 +41,25 @@ def check_link(page: Page, trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_encoder_s_board_lies_above_and_is_linked(browser: Browser, tmp_path: Path, name: str) -> None:
-    watch, trace = Watch(), translated(ex.load(name, device="cpu"))
-    page = shown(browser, trace, tmp_path, watch, view=CROSS)
+def test_the_encoder_s_board_lies_above_and_is_linked(show: Show, name: str) -> None:
+    trace = translated(ex.load(name, device="cpu"))
+    page = show(trace, view=CROSS)
     check_link(page, trace)
     page.wait_for_function(f"!{BOARD}.fading")
-    found = page.evaluate(f"{BOARD}.other.layout.boxes.find(b => b.id === 'S')")
-    page.locator("canvas").click(position={"x": found["x"] + 3, "y": found["y"] + 3})
-    layer = max(held.layer for held in trace.attention if held.stream == "encoder")
+    other_box = page.evaluate(f"{BOARD}.other.layout.boxes.find(b => b.id === 'S')")
+    page.locator("canvas").click(position={"x": other_box["x"] + 3, "y": other_box["y"] + 3})
+    layer = max(attention.layer for attention in trace.attention if attention.stream == "encoder")
     expect(page.locator(".where")).to_contain_text(f"encoder layer {layer}")
     assert page.evaluate(f"[{BOARD}.other.site.stream, {BOARD}.other.step]") == ["decoder", -1], "the decoder waits below"
-    found = page.evaluate(f"{BOARD}.other.layout.boxes.find(b => b.id === 'S')")
-    page.locator("canvas").click(position={"x": found["x"] + 3, "y": found["y"] + 3})
+    other_box = page.evaluate(f"{BOARD}.other.layout.boxes.find(b => b.id === 'S')")
+    page.locator("canvas").click(position={"x": other_box["x"] + 3, "y": other_box["y"] + 3})
     expect(page.locator(".where")).to_contain_text("decoder layer 0")
-    assert watch.faults == []
-    page.context.close()
 
 
 @pytest.mark.parametrize("width", [390, 850, 1280] if ALL else [390])
-def test_unequal_depths_and_lengths_fit_above_each_other(browser: Browser, tmp_path: Path, width: int) -> None:
-    watch, trace = Watch(), uneven(ex.load("transformer", device="cpu").tokenizer)
-    page = shown(browser, trace, tmp_path, watch, view=CROSS, width=width)
+def test_unequal_depths_and_lengths_fit_above_each_other(show: Show, width: int) -> None:
+    trace = uneven(ex.load("transformer", device="cpu").tokenizer)
+    page = show(trace, view=CROSS, width=width)
     if width == 390:
         assert page.evaluate(f"{BOARD}.other.layout") is None, "one station at a time"
         page.set_viewport_size({"width": 1280, "height": 900})
@@ -74,13 +70,11 @@ def test_unequal_depths_and_lengths_fit_above_each_other(browser: Browser, tmp_p
     boxes = page.evaluate(f"[...{BOARD}.layout.boxes, ...{BOARD}.other.layout.boxes]")
     high = page.evaluate(f"{BOARD}.layout.high")
     assert all(b["x"] >= 0 and b["x"] + b["w"] <= wide["width"] and b["y"] + b["h"] <= high for b in boxes)
-    assert watch.faults == []
-    page.context.close()
 
 
-def test_keys_and_values_come_down_from_the_encoder(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), translated(ex.load("transformer", device="cpu"))
-    page = shown(browser, trace, tmp_path, watch, view=CROSS | {"station": "qkv"})
+def test_keys_and_values_come_down_from_the_encoder(show: Show) -> None:
+    trace = translated(ex.load("transformer", device="cpu"))
+    page = show(trace, view=CROSS | {"station": "qkv"})
     expect(page.locator(".title")).to_have_text("Keys and values come from the encoder")
     page.mouse.move(*middle(page, "k", 3, 1))
     expect(page.locator(".operands")).to_contain_text("row of the encoder's last states · column 3 of W_K")
@@ -89,5 +83,3 @@ def test_keys_and_values_come_down_from_the_encoder(browser: Browser, tmp_path: 
         .getImageData((v.x + v.w - 4) * b.dots, (edge + v.y) / 2 * b.dots, 1, 1).data].slice(0, 3); }}"""
     before, after = (np.array(page.evaluate(dot, t)) for t in (0, 1))
     assert (before == 255).all() and (after < 250).any(), "the ribbon hangs in the space between the boards"
-    assert watch.faults == []
-    page.context.close()

@@ -35,14 +35,14 @@ def test_the_tree_draws_every_beam_and_its_thick_line_is_the_answer(gpt2: Transf
     steps = tuple(ex.decode(gpt2, "The dog", "beam", beams=3, max_tokens=5))
     nodes = placed(steps, 2)
     kept = {(c_step.step, c.beam) for c_step in steps for c in c_step.candidates if c.beam >= 0}
-    assert {(node.step, node.held.beam) for node in nodes if node.held.beam >= 0} == kept
+    assert {(node.step, node.candidate.beam) for node in nodes if node.candidate.beam >= 0} == kept
     assert [steps[step].pieces[n] for step, n in best_path(steps).items()] == steps[-1].ids.tolist()
     thick = next(trace for trace in VIEWS["tree"](steps).data if trace.name == "the best text")
     assert len(thick.x) == 3 * len(steps[-1].ids)
     for node in nodes:
-        assert sum(node.ids[-1:]) == node.held.id and len(node.ids) == node.step + 1
+        assert sum(node.ids[-1:]) == node.candidate.id and len(node.ids) == node.step + 1
     told = [text for trace in VIEWS["tree"](steps).data for text in trace.hovertext or ()]
-    assert any(f"sum along the branch {node.held.total:.3f}" in text for node in nodes for text in told)
+    assert any(f"sum along the branch {node.candidate.total:.3f}" in text for node in nodes for text in told)
 
 
 def boxes(figure: go.Figure, width: float) -> list[tuple[str, float, float, float, float]]:

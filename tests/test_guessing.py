@@ -36,15 +36,15 @@ def test_nothing_that_was_measured_is_left_in_an_empty_frame() -> None:
     figure.add_shape(type="line", x0=0, x1=1, y0=0.7, y1=0.7)
     figure.update_layout(title="grey wins with 70 %", height=432, xaxis_title="colour", yaxis_title="share, at most 0.7")
     bare = emptied(figure, "Which colour?")
-    held = bare.to_plotly_json()
-    said = json.dumps(
-        [held["data"], {name: value for name, value in held["layout"].items() if name != "template"}], default=str
+    spec = bare.to_plotly_json()
+    text = json.dumps(
+        [spec["data"], {name: value for name, value in spec["layout"].items() if name != "template"}], default=str
     )
-    assert "grey" not in said and "0.7" not in said and "11" not in said
+    assert "grey" not in text and "0.7" not in text and "11" not in text
     assert bare.layout.title.text == "Which colour?" and bare.layout.height == 432 and bare.layout.xaxis.title.text == "colour"
-    assert {(one.xaxis, one.yaxis) for one in bare.data} == {("x", "y"), ("x2", "y2")}, "both frames stand there"
+    assert {(trace.xaxis, trace.yaxis) for trace in bare.data} == {("x", "y"), ("x2", "y2")}, "both frames stand there"
     assert bare.layout.xaxis2.domain == figure.layout.xaxis2.domain
-    assert isinstance(bare, go.Figure) and all(one.x == (None,) for one in bare.data)
+    assert isinstance(bare, go.Figure) and all(trace.x == (None,) for trace in bare.data)
 
 
 @pytest.mark.usefixtures("parts")
@@ -55,33 +55,37 @@ def test_nothing_that_was_measured_is_left_in_an_empty_frame() -> None:
 def test_the_frame_waits_in_the_place_of_the_picture_and_gives_nothing_away(lesson: str, part: str, key: str) -> None:
     at = opened(lesson, **({"part": part} if part else {}))
     (frame,) = drawn(at)
-    radio = next(one for one in at.radio if str(one.key).startswith(key))
-    held = json.dumps(frame["data"]) + json.dumps([frame["layout"].get("annotations"), frame["layout"].get("shapes")])  # type: ignore[attr-defined]
-    assert "empty until you answer" in held and not any(option.strip("·") in held for option in radio.options)
-    assert all(one["x"] == [None] == one["y"] for one in frame["data"])  # type: ignore[attr-defined]
+    radio = next(component for component in at.radio if str(component.key).startswith(key))
+    spec = json.dumps(frame["data"]) + json.dumps([frame["layout"].get("annotations"), frame["layout"].get("shapes")])  # type: ignore[attr-defined]
+    assert "empty until you answer" in spec and not any(option.strip("·") in spec for option in radio.options)
+    assert all(component["x"] == [None] == component["y"] for component in frame["data"])  # type: ignore[attr-defined]
     titles = [axis.get("title", {}).get("text") or "" for name, axis in frame["layout"].items() if name[1:].startswith("axis")]  # type: ignore[attr-defined]
     assert not any(map(MEASURED.search, titles))
-    said = " ".join(block.value for block in at.markdown)
-    assert not at.button or all(not str(one.key).startswith("force.") for one in at.button), "no token with its share"
+    page_text = " ".join(block.value for block in at.markdown)
+    assert not at.button or all(not str(component.key).startswith("force.") for component in at.button), (
+        "no token with its share"
+    )
     view = {"attention": "saturation", "decoding": "next-piece", "corruption": "guess"}[lesson]
     first, rest = re.split(r"(?<=[.?!])\s", caption_of(VIEWS[view])[0], maxsplit=1)
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", said)  # without the marks of the glossary
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", page_text)  # without the marks of the glossary
     assert first in plain and rest.split("\n")[0] not in plain, "what is said after the first sentence may be the answer"
     at = radio.set_value(radio.options[0]).run()
     assert not at.exception and (at.success or at.info)
     picture = drawn(at)[0]
     assert picture["layout"]["height"] == frame["layout"]["height"], "nothing jumps"  # type: ignore[index]
-    assert any(value is not None for one in picture["data"] for value in one.get("x", one.get("z", [None])))  # type: ignore[attr-defined]
+    assert any(value is not None for component in picture["data"] for value in component.get("x", component.get("z", [None])))  # type: ignore[attr-defined]
 
 
 @pytest.mark.usefixtures("parts")
 def test_the_card_stays_when_a_token_is_forced_so_that_nothing_jumps() -> None:
     at = opened("decoding")
-    card = next(one for one in at.radio if str(one.key).startswith("guess.next."))
+    card = next(component for component in at.radio if str(component.key).startswith("guess.next."))
     at = card.set_value(card.options[0]).run()
-    at = next(one for one in at.button if one.key == "force.1").click().run()
+    at = next(component for component in at.button if component.key == "force.1").click().run()
     assert not at.exception and at.query_params["path"]
-    again = next(one for one in at.radio if str(one.key).startswith("guess.next."))
+    again = next(component for component in at.radio if str(component.key).startswith("guess.next."))
     assert again.value == card.options[0] and (at.success or at.info), "the question about the beginning, with its answer"
     fresh = opened("decoding", path=at.query_params["path"])
-    assert not any(str(one.key).startswith("guess.next.") for one in fresh.radio), "a shared address shows what it names"
+    assert not any(str(component.key).startswith("guess.next.") for component in fresh.radio), (
+        "a shared address shows what it names"
+    )

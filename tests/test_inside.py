@@ -128,9 +128,9 @@ def test_gradients_leave_nothing_behind(bert: TransformerModel) -> None:
 
 
 def test_habits_are_counted_cell_by_cell(gpt2: TransformerModel) -> None:
-    made = ex.trace(gpt2, SENTENCE)
+    trace = ex.trace(gpt2, SENTENCE)
     record = ex.head_statistics(gpt2, [SENTENCE])
-    weights, count = made.attention[1].weights[0].astype(float), len(made.source)
+    weights, count = trace.attention[1].weights[0].astype(float), len(trace.source)
     hand = {
         "distance": np.mean([sum(w * abs(i - j) for j, w in enumerate(row)) for i, row in enumerate(weights)]),
         "to the first token": weights[:, 0].mean(),
@@ -152,12 +152,12 @@ MEANT = "from a pronoun to its antecedent"
 
 def test_what_pronouns_mean_is_counted_from_the_labels_character_by_character(bert: TransformerModel) -> None:
     """Neither the tokens' places nor the sums of the code under test: characters of the story, and weights of single traces."""
-    told = [story.opening(5) for story in labelled(6, 7, "test")]
-    assert [story.text for story in told] == [" ".join(story[:5]) for story in stories(6, 7, "test")]
+    openings = [story.opening(5) for story in labelled(6, 7, "test")]
+    assert [story.text for story in openings] == [" ".join(story[:5]) for story in stories(6, 7, "test")]
     hand, rng = [], []
-    for story in told:
-        made = ex.trace(bert, story.text)
-        spans = made.source.offsets
+    for story in openings:
+        pronouns_trace = ex.trace(bert, story.text)
+        spans = pronouns_trace.source.offsets
         for at, mention in enumerate(story.mentions):
             if mention.form != "pronoun" or len(mention.entities) != 1:
                 continue
@@ -166,18 +166,20 @@ def test_what_pronouns_mean_is_counted_from_the_labels_character_by_character(be
                 if mention.entities[0] in other.entities and other.form != "pronoun" and other.last < mention.first:
                     for word in story.words[other.first : other.last + 1]:
                         letters |= set(range(word.start, word.end))
-            keys = [n for n, (a, b) in enumerate(spans) if not made.source.special[n] and letters & set(range(a, b))]
+            keys = [n for n, (a, b) in enumerate(spans) if not pronouns_trace.source.special[n] and letters & set(range(a, b))]
             query = next(n for n, (a, b) in enumerate(spans) if b > a and b > story.words[mention.first].start)
             if keys:
-                hand.append([[sum(a.weights[h, query, k] for k in keys) for h in range(a.heads)] for a in made.attention])
+                hand.append(
+                    [[sum(a.weights[h, query, k] for k in keys) for h in range(a.heads)] for a in pronouns_trace.attention]
+                )
                 rng.append(len(keys) / len(spans))
-    record = ex.head_statistics(bert, told)
+    record = ex.head_statistics(bert, openings)
     assert record.pronouns == len(hand) > 10
     assert np.abs(record.measures[MEANT] - np.mean(hand, axis=0)).max() <= 1e-6
     assert record.even[MEANT] == pytest.approx(np.mean(rng), abs=1e-6) and record.even["sharpness"] == pytest.approx(
         0, abs=1e-6
     )
-    assert MEANT not in ex.head_statistics(bert, [story.text for story in told[:1]]).measures
+    assert MEANT not in ex.head_statistics(bert, [story.text for story in openings[:1]]).measures
 
 
 def test_a_head_is_chosen_on_some_stories_and_its_figure_is_of_others() -> None:
@@ -187,9 +189,11 @@ def test_a_head_is_chosen_on_some_stories_and_its_figure_is_of_others() -> None:
         HeadStatistics("some", "encoder", 24, {MEANT: np.array([[0.1, best], [0.3, last]])}, {MEANT: even}, count)
         for best, last, even, count in ((0.9, 0.4, 0.05, 50), (0.2, 0.6, 0.07, 44))
     )
-    said = lesson.coreference(chosen, others)
-    assert "head 1 of layer 0" in said and "**20.0%** over **44** pronouns" in said
-    assert "90.0% over 50" in said and "all heads is 30.0%" in said and "gives 7.0%" in said and "60" not in said
+    sentence = lesson.coreference(chosen, others)
+    assert "head 1 of layer 0" in sentence and "**20.0%** over **44** pronouns" in sentence
+    assert (
+        "90.0% over 50" in sentence and "all heads is 30.0%" in sentence and "gives 7.0%" in sentence and "60" not in sentence
+    )
     texts = [{story.text for story in ex.microworld.openings(24, seed, "test")} for seed in (lesson.CHOSEN, lesson.MEASURED)]
     assert len(texts[0]) == len(texts[1]) == 24 and not texts[0] & texts[1]
 
@@ -206,15 +210,15 @@ def test_rollout_is_the_product_of_its_paper(trace: Trace) -> None:
     for attention in trace.attention:
         mixed = 0.5 * attention.weights.mean(0) + 0.5 * np.eye(len(whole))
         whole = (mixed / mixed.sum(-1, keepdims=True)) @ whole
-    found = summed(trace, "encoder", "rollout")[0]
-    assert np.allclose(found, whole, atol=1e-6) and np.allclose(found.sum(-1), 1, atol=1e-6)
+    rollout = summed(trace, "encoder", "rollout")[0]
+    assert np.allclose(rollout, whole, atol=1e-6) and np.allclose(rollout.sum(-1), 1, atol=1e-6)
 
 
 def test_words_sum_over_keys_and_average_over_queries(bert: TransformerModel) -> None:
-    made = ex.trace(bert, "The unhappiest hippopotamus slept.")
-    values, rows, columns = summed(made, "encoder", "mean")
+    word_trace = ex.trace(bert, "The unhappiest hippopotamus slept.")
+    values, rows, columns = summed(word_trace, "encoder", "mean")
     words, wide, _ = joined(values, rows, columns, words=True, special=True)
-    assert len(wide) == 2 + max(made.source.words) + 1 < len(rows) and np.allclose(words.sum(-1), 1, atol=1e-5)
+    assert len(wide) == 2 + max(word_trace.source.words) + 1 < len(rows) and np.allclose(words.sum(-1), 1, atol=1e-5)
     number = next(w for w in rows.words if w >= 0 and rows.words.count(w) > 1)
     mine = [n for n, w in enumerate(rows.words) if w == number]
     at = 1 + number
@@ -227,17 +231,17 @@ def test_a_sink_and_a_head_that_does_not_choose_are_flagged(trace: Trace) -> Non
     rest = np.full((1, count, count), 0.2 / (count - 1), np.float32)
     rest[:, :, 0] = 0.8
     even, mixed = np.full_like(rest, 1 / count), np.eye(count, dtype=np.float32)[None]
-    made = [Attention("encoder", 0, None, None, None, 1.0, np.ones((count, count), bool), w) for w in (rest, even, mixed)]
-    said = [habit(attention, 0, trace.source) for attention in made]
-    assert "80% of the weight is on position 0" in said[0] and "almost uniform" in said[1] and said[2] == ""
+    layers = [Attention("encoder", 0, None, None, None, 1.0, np.ones((count, count), bool), w) for w in (rest, even, mixed)]
+    warnings = [habit(attention, 0, trace.source) for attention in layers]
+    assert "80% of the weight is on position 0" in warnings[0] and "almost uniform" in warnings[1] and warnings[2] == ""
 
 
 def test_damage_is_the_divergence_of_the_runs(gpt2: TransformerModel) -> None:
     record = ex.damage(gpt2, SENTENCE)
-    made = ex.change(gpt2, SENTENCE, ex.SilenceHead("decoder", 0, 1))
-    before, after = (torch.tensor(t.outputs["lm"]).double().log_softmax(-1) for t in (made.before, made.after))
+    change_of = ex.change(gpt2, SENTENCE, ex.SilenceHead("decoder", 0, 1))
+    before, after = (torch.tensor(t.outputs["lm"]).double().log_softmax(-1) for t in (change_of.before, change_of.after))
     bits = torch.nn.functional.kl_div(after, before, log_target=True, reduction="none").sum(-1).numpy() / np.log(2)
-    assert np.abs(bits - made.divergence).max() <= 1e-9 and record.heads[0, 1] == pytest.approx(bits.mean())
+    assert np.abs(bits - change_of.divergence).max() <= 1e-9 and record.heads[0, 1] == pytest.approx(bits.mean())
     assert record.names == ("attention", "feed-forward") and (record.heads > 0).all()
     below = ex.change(gpt2, SENTENCE, ex.SilenceHead("decoder", 1, 0)).downstream("decoder")
     assert (below[0] == 0).all() and ex.change(gpt2, SENTENCE, ()).divergence.max() == 0.0
@@ -254,13 +258,13 @@ def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: Tran
     for n in (0, count - 1):
         named = views["glance"](trace, token=f"{trace.source.texts[n]} ({n})").layout.annotations
         most = [trace.source.texts[int(row.argmax())] for attention in trace.attention for row in attention.weights[:, n]]
-        assert [one.text for one in named] == most, "below each head the token to which this one attends most"
+        assert [annotation.text for annotation in named] == most, "below each head the token to which this one attends most"
     lens, slope = ex.lens(bert, SENTENCE), ex.gradient(bert, SENTENCE)
     assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final.T)
     bars = views["gradient"](slope, layer=1).data
     assert np.allclose(bars[0].y, slope.values / np.abs(slope.values).max()) and np.allclose(
         bars[1].customdata, slope.attention[1]
     )
-    made = ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0))
-    assert np.allclose(views["change"](made).data[0].y, made.divergence)
-    assert np.allclose(views["downstream"](made).data[0].z, made.downstream("encoder"))
+    silenced = ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0))
+    assert np.allclose(views["change"](silenced).data[0].y, silenced.divergence)
+    assert np.allclose(views["downstream"](silenced).data[0].z, silenced.downstream("encoder"))

@@ -23,8 +23,8 @@ def linear(model: TransformerModel, name: str, x: np.ndarray) -> np.ndarray:
     return x @ weight(model, f"{name}.weight").T + (0.0 if bias is None else bias.numpy())
 
 
-def close(one: np.ndarray, other: np.ndarray) -> None:
-    np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-5)
+def close(ours: np.ndarray, other: np.ndarray) -> None:
+    np.testing.assert_allclose(ours, other, rtol=2e-4, atol=2e-5)
 
 
 def norm(model: TransformerModel, name: str, x: np.ndarray) -> np.ndarray:
@@ -71,11 +71,11 @@ def test_every_step_is_the_formula_on_the_model_s_weights(model: TransformerMode
     read = norm(model, second, entering) if place == "pre" else entering
     units = ACTIVATIONS["gelu"](model.module.layers[0].feed_forward.widen.weight.new_tensor(  # type: ignore[union-attr, operator]
         linear(model, "layers.0.feed_forward.widen", read))).double().numpy()  # fmt: skip
-    made = linear(model, "layers.0.feed_forward.narrow", units)
-    total = entering + (norm(model, second, made) if place == "inside" else made)
+    computed = linear(model, "layers.0.feed_forward.narrow", units)
+    total = entering + (norm(model, second, computed) if place == "inside" else computed)
     close(around.total, above)
     close(np.asarray(after.units), units)
-    close(after.norm_input if place == "inside" else after.out, made)
+    close(after.norm_input if place == "inside" else after.out, computed)
     close(after.total, total)
     leaving = norm(model, second, total) if place == "post" else total
     close(trace.hidden["encoder"][1], leaving)

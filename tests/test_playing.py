@@ -54,7 +54,7 @@ def test_a_process_has_a_button_that_plays_it(lesson: str, part: str, key: str) 
     assert not at.exception
     value, steps = at.session_state[key], [button for button in at.button if button.key in (f"{key}.Left", f"{key}.Right")]
     assert len(steps) == 2, "back and next, which the player presses"
-    data = [json.loads(one.proto.json or "{}") for one in at.get("bidi_component") if played(one)]
+    data = [json.loads(component.proto.json or "{}") for component in at.get("bidi_component") if played(component)]
     assert data, "and the player itself"
     before = pictures(at)
     at = steps[0].click().run()
@@ -63,9 +63,9 @@ def test_a_process_has_a_button_that_plays_it(lesson: str, part: str, key: str) 
     assert at.session_state[key] == value and pictures(at) == before
 
 
-def played(one: Any) -> bool:
+def played(component: Any) -> bool:
     """Whether a component is the player."""
-    return "play" in one.proto.component_name
+    return "play" in component.proto.component_name
 
 
 def pictures(at: AppTest) -> list[str]:

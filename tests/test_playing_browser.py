@@ -86,19 +86,19 @@ def test_tokens_fly_to_the_positions_at_which_they_are_read(browser: Browser, ap
     page = opened(browser, watch, app[0] + "/positions?part=shuffle")
     button, words = page.locator("[data-fly]"), page.locator("[data-words]")
     expect(button).to_have_text("Shuffle the tokens")
-    held = ex.shuffle(ex.load("bert", device="cpu"), SENTENCE, seed=0)
-    assert _read(words) == [*held.tokens.texts]
+    shuffle = ex.shuffle(ex.load("bert", device="cpu"), SENTENCE, seed=0)
+    assert _read(words) == [*shuffle.tokens.texts]
     button.click()
     words.evaluate("list => Promise.all(list.getAnimations({ subtree: true }).map(one => one.finished))")
-    assert _read(words) == [held.tokens.texts[n] for n in held.order]
+    assert _read(words) == [shuffle.tokens.texts[n] for n in shuffle.order]
     rested(page)
     page.get_by_text("no state changes").first.click()
     expect(words.locator("i").first).to_be_visible()
     tall = words.locator("div").evaluate_all(
         "found => found.map(one => [...one.querySelectorAll('i')].map(bar => bar.offsetHeight))"
     )
-    top = held.moved["with"][-1].max()
-    assert [row[0] for row in tall] == [round(32 * value / top) for value in held.moved["with"][-1]]
+    top = shuffle.moved["with"][-1].max()
+    assert [row[0] for row in tall] == [round(32 * value / top) for value in shuffle.moved["with"][-1]]
     assert all(row[1] == 0 for row in tall), "the states of an encoder without positions do not change"
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()
@@ -106,5 +106,5 @@ def test_tokens_fly_to_the_positions_at_which_they_are_read(browser: Browser, ap
 
 def _read(words: Locator) -> list[str]:
     """The tokens as they stand, from left to right and from top to bottom."""
-    found = words.locator("b").evaluate_all("found => found.map(one => [one.textContent, one.offsetTop, one.offsetLeft])")
-    return [text for text, *_ in sorted(found, key=lambda one: one[1:])]
+    letters = words.locator("b").evaluate_all("found => found.map(one => [one.textContent, one.offsetTop, one.offsetLeft])")
+    return [text for text, *_ in sorted(letters, key=lambda entry: entry[1:])]

@@ -80,7 +80,7 @@ def test_a_saved_page_has_a_table_and_one_button(trace: Trace, tmp_path: Path, b
     """The table is made of the figure's own numbers; the only stops of the tab key are the two that do something."""
     path = ex.save(VIEWS["attention"](trace, head=2), tmp_path / "x.html")
     page, faults = browser.new_page(), []
-    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(path.as_uri())
     page.wait_for_selector("body[data-drawn=yes]")
@@ -89,8 +89,8 @@ def test_a_saved_page_has_a_table_and_one_button(trace: Trace, tmp_path: Path, b
     assert page.evaluate(stops) == ["enlarge", "SUMMARY"]
     page.locator("summary").click()
     page.wait_for_selector("#numbers table")
-    said = page.locator("#numbers td").all_inner_texts()
-    assert said == [f"{float(value):.3f}" for value in trace.attention[0].weights[2].ravel()]
+    message = page.locator("#numbers td").all_inner_texts()
+    assert message == [f"{float(value):.3f}" for value in trace.attention[0].weights[2].ravel()]
     assert page.locator("#numbers th[scope=row]").all_inner_texts() == list(trace.source.texts)
     high = page.locator("#figure").bounding_box()["height"]  # type: ignore[index]
     page.locator("#enlarge").click()
@@ -105,18 +105,19 @@ def test_a_long_text_with_many_heads_makes_a_small_page(tmp_path: Path, bert: Tr
     raw = rng.normal(0, 3, (12, count, count)).astype(np.float32)
     weights = np.exp(raw) / np.exp(raw).sum(-1, keepdims=True)
     allowed = np.ones((count, count), bool)
-    held = tuple(
+    attention = tuple(
         Attention("encoder", layer, None, None, None, 1.0, allowed, weights[rng.permutation(12)]) for layer in range(6)
     )
-    trace = Trace("random", "encoder", bert.tokenizer.tokens(rng.integers(5, 900, count).tolist()), None, held, {})
+    trace = Trace("random", "encoder", bert.tokenizer.tokens(rng.integers(5, 900, count).tolist()), None, attention, {})
     figure = VIEWS["glance"](trace)
     assert ex.save(figure, tmp_path / "x.html").stat().st_size <= 8_000_000
     shown, pool = np.asarray(figure.data[0].z), 4
     tile = shown[:126, :126]  # layer 0, head 0: 126 squares of 4 × 4 weights
     wanted = [
-        [held[0].weights[0, i : i + pool, j : j + pool].max() for j in range(0, count, pool)] for i in range(0, count, pool)
+        [attention[0].weights[0, i : i + pool, j : j + pool].max() for j in range(0, count, pool)]
+        for i in range(0, count, pool)
     ]
-    assert np.abs(tile - 255 * np.array(wanted) / max(float(a.weights.max()) for a in held)).max() <= 0.5001
+    assert np.abs(tile - 255 * np.array(wanted) / max(float(a.weights.max()) for a in attention)).max() <= 0.5001
     assert "largest of 4 × 4" in figure.layout.title.text
 
 
@@ -161,16 +162,16 @@ def test_a_notebook_s_picture_needs_no_widget_of_plotly(trace: Trace) -> None:
 
 def test_several_records_stand_side_by_side_with_one_caption(trace: Trace) -> None:
     several = ex.show("attention", [trace, trace], head=1, mode="dark")
-    assert [one.choices["head"] for one in several.pictures] == [1, 1]
-    said = [child for child in widgets_in(several) if "You may conclude" in str(getattr(child, "value", ""))]
-    assert len(said) == 1
+    assert [picture.choices["head"] for picture in several.pictures] == [1, 1]
+    captions = [child for child in widgets_in(several) if "You may conclude" in str(getattr(child, "value", ""))]
+    assert len(captions) == 1
     with pytest.raises(ex.ExplorerError, match="this is a list"):
         ex.show("attention", [trace, 3])
 
 
 def widgets_in(box: Any) -> list[Any]:
     """A widget and all inside it."""
-    return [box, *(one for child in getattr(box, "children", ()) for one in widgets_in(child))]
+    return [box, *(widget for child in getattr(box, "children", ()) for widget in widgets_in(child))]
 
 
 def test_a_picture_in_a_notebook_fills_the_screen_and_comes_back(trace: Trace) -> None:

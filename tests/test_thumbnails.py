@@ -31,10 +31,15 @@ def named(colour: np.ndarray) -> str:
 
 @pytest.mark.parametrize("mode", theme.MODES)
 def test_the_ends_and_the_middle_have_the_colours_of_the_scale(mode: str) -> None:
-    found = dots(thumbnails.picture(np.array([[-3.0, 0.0], [1.5, 3.0], [np.nan, -1.5]]), mode))
+    colours = dots(thumbnails.picture(np.array([[-3.0, 0.0], [1.5, 3.0], [np.nan, -1.5]]), mode))
     low, middle, high = (theme.DIVERGING[mode][at] for at in (0, 3, 6))
-    assert (named(found[0, 0]), named(found[0, 1]), named(found[1, 1]), named(found[2, 0])) == (low, middle, high, middle)
-    assert named(found[1, 0]) not in (middle, high) and named(found[2, 1]) not in (middle, low)
+    assert (named(colours[0, 0]), named(colours[0, 1]), named(colours[1, 1]), named(colours[2, 0])) == (
+        low,
+        middle,
+        high,
+        middle,
+    )
+    assert named(colours[1, 0]) not in (middle, high) and named(colours[2, 1]) not in (middle, low)
     assert {named(colour) for colour in dots(thumbnails.picture(np.zeros((2, 2)), mode)).reshape(-1, 3)} == {middle}
 
 
@@ -44,7 +49,7 @@ def test_every_scheme_shows_what_it_adds_to_the_scores(browser: Browser, app: tu
     page = opened(browser, watch, f"{app[0]}/positions?scheme=alibi", "light", 1280)
     rested(page)
     options = page.locator(".st-key-scheme [role=radio]").all()
-    shown = {one.inner_text(): one.evaluate(SHOWN) for one in options}
+    shown = {element.inner_text(): element.evaluate(SHOWN) for element in options}
     assert len(shown) >= 11 and all(address.startswith('url("data:image/png') for address in shown.values())
     for scheme in ("alibi", "sinusoidal", "none"):
         np.testing.assert_array_equal(

@@ -273,19 +273,19 @@ def of_start(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
         "elmo": ex.build("elmo", tokenizer=classroom_elmo(), device="cpu"),
     }
     text = "Zebra <b>bold</b> 😀 مرحبا"
-    made: dict[str, Any] = {"sight": architectures.visibility_map(bert, SENTENCE, (4, 10))}
+    records: dict[str, Any] = {"sight": architectures.visibility_map(bert, SENTENCE, (4, 10))}
     for name, model in models.items():
-        made[f"odd sight {name}"] = architectures.visibility_map(model, text, (0, 5))
-        made[f"moved {name}"] = architectures.context_shift(model, text, (0, 5), ["A zebra <i>ran</i>.", "Zebra."])
+        records[f"odd sight {name}"] = architectures.visibility_map(model, text, (0, 5))
+        records[f"moved {name}"] = architectures.context_shift(model, text, (0, 5), ["A zebra <i>ran</i>.", "Zebra."])
         if name != "t5":
-            made[f"answer {name}"] = architectures.word_prediction(model, text, (0, 5))
-    return made
+            records[f"answer {name}"] = architectures.word_prediction(model, text, (0, 5))
+    return records
 
 
 def of_prompting(gpt2: TransformerModel) -> dict[str, Any]:
     """Prompts, forms of them, inputs of tasks and ways to fine-tune, also with words that would be markup."""
     odd, labels = "<b>bold", {"<b>good": "happy", "bad": "<i>sad"}
-    said = ex.prompt(gpt2, [SENTENCE, ODD], labels=labels, calibrate=True)
+    prompted = ex.prompt(gpt2, [SENTENCE, ODD], labels=labels, calibrate=True)
     right = np.arange(16).reshape(2, 2, 4) % 3 == 0
     numbers = np.array([5, 7])
     ways = FinetuneWays(
@@ -293,7 +293,7 @@ def of_prompting(gpt2: TransformerModel) -> dict[str, Any]:
         np.ones(2), 0.3, (odd,), (odd,), ((odd,), ("b",)), odd,
     )  # fmt: skip
     return {
-        "prompted": said,
+        "prompted": prompted,
         "one prompt": ex.prompt(gpt2, SENTENCE, labels=labels),
         "forms": PromptScores(odd, "m", (odd, "b"), (odd, "b"), right, np.full((2, 2), 0.5), 0.5, "two"),
         "orders": PromptScores(
@@ -320,7 +320,7 @@ def of_finetuning(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, A
     settings: dict[str, Any] = {"examples": labelled, "steps": 1, "checks": 0, "snapshots": 0, "device": "cpu"}
     task = Task(odd, "sentence", "", lambda count, split, seed=0: Questions((), ()))
     run, causal = (ex.finetune(model, task=task, **settings) for model in (bert, gpt2))
-    asked = ex.finetune(bert, task="questions", **{**settings, "examples": 4})
+    questions_run = ex.finetune(bert, task="questions", **{**settings, "examples": 4})
     named = ex.finetune(bert, task="new words: entities", head="attentive spans", **{**settings, "examples": 12})
     probes = LayerProbes(odd, odd, "accuracy", np.array([0.5, 0.7, 0.9]), 0.3, (9, 9), 1.0)
     return {
@@ -340,14 +340,14 @@ def of_finetuning(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, A
         "task table": TaskTable(
             (odd, "b"), (odd, "d"), ("F1", "F1"), table, spans[:, :, 0], table, np.array([0.1, 0.2]), "three"
         ),
-        "odd spans": ex.analysis.span_table(asked.model, (f"Who {ODD}?", ODD)),
+        "odd spans": ex.analysis.span_table(questions_run.model, (f"Who {ODD}?", ODD)),
         "odd spans of classes": ex.analysis.span_table(named.model, ODD),
         "task change": ex.training.before_after(gpt2, causal, SENTENCE),
         "odd task change": replace(ex.training.before_after(bert, run, ODD), probes=(probes, probes)),
         "layer probes": probes,
         "several probes": (probes, replace(probes, model="b", scores=np.array([0.1, 0.2]))),
         "odd answers": ex.training.answers(run, examples=labelled),
-        "answers without classes": ex.training.answers(asked, examples=4),
+        "answers without classes": ex.training.answers(questions_run, examples=4),
     }
 
 
@@ -361,16 +361,16 @@ def of_vectors() -> dict[str, Any]:
     texts = [*classroom.toys()[:200], ODD]
     pieces = ex.tokenizer("words", texts, size=4000)
     read = prepared(texts, pieces)
-    told = CountedExamples(read, pieces.vocabulary.size)
+    counted = CountedExamples(read, pieces.vocabulary.size)
     word2vec, glove = (ex.build(name, tokenizer=pieces, device="cpu", dim=8) for name in ("word2vec", "glove"))
     assert isinstance(word2vec, StaticModel) and isinstance(glove, StaticModel)
     odd = "<b>bold"
-    strange = skipgrams(word2vec, f"{ODD} {STORY} {STORY} {STORY}", told)
+    strange = skipgrams(word2vec, f"{ODD} {STORY} {STORY} {STORY}", counted)
     unseen = tuple(n == 0 for n in range(len(strange.tokens)))  # the odd words were told here, so that they stay as they are
     return {
-        "drawn": skipgrams(word2vec, STORY, told),
+        "drawn": skipgrams(word2vec, STORY, counted),
         "odd drawn": replace(strange, tokens=replace(strange.tokens, unseen=unseen)),
-        "one word drawn": skipgrams(word2vec, "the", told),
+        "one word drawn": skipgrams(word2vec, "the", counted),
         "ratios": count_ratios(glove, "the", "a", read, many=1),
         "odd ratios": Ratios(odd, (odd, "b"), (odd,), ("near both",), np.ones((2, 1)), np.ones((2, 1)), np.ones(1), 0.5, 9, 9),
         "network": skipgram_network(word2vec, "the", "dog"),
@@ -425,10 +425,10 @@ def of_elmo() -> dict[str, Any]:
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.ones(3), (2, 4, 3))  # two tasks, four runs, three steps
     scores = rng.random((2, 4, 3))
-    found = np.array([0.9, 0.1])
+    chances = np.array([0.9, 0.1])
     return {
-        "neighbours": Neighbours("word2vec", ("dog",), ("cat", "<b>bold"), found),
-        "odd analogy": Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), found),
+        "neighbours": Neighbours("word2vec", ("dog",), ("cat", "<b>bold"), chances),
+        "odd analogy": Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), chances),
         "highways": directions.highway_gates(elmo, "dogs"),
         "odd highways": directions.highway_gates(elmo, "<b>bold</b>" * 9),
         "halves": tuple(ex.trace(elmo, text) for text in (f"{texts[0]} a dog", f"{texts[0]} a cat")),
@@ -452,17 +452,17 @@ def of_elmo() -> dict[str, Any]:
 
 def of_corruption(bert: TransformerModel) -> dict[str, Any]:
     pieces = with_sentinels(bert.tokenizer)
-    made = {
+    corruptions = {
         name: ex.corrupt(STORY, name, tokenizer=pieces, seed=1, corpus=[OTHER_STORY] if name == "nsp" else ()) for name in EVERY
     }
     odd_text = f"{ODD}. {STORY}"
     odd = tuple(ex.corrupt(odd_text, name, tokenizer=pieces, seed=1) for name in EVERY if name != "nsp")
     return {
-        **{f"corruption {name}": record for name, record in made.items()},
+        **{f"corruption {name}": record for name, record in corruptions.items()},
         **{f"odd corruption {record.strategy}": record for record in odd},
-        "all corruptions": tuple(made.values()),
+        "all corruptions": tuple(corruptions.values()),
         "odd corruptions": odd,
-        "one corruption": (made["mlm"],),
+        "one corruption": (corruptions["mlm"],),
         "nothing hidden": ex.guess(bert, ex.corrupt("Dog", "mlm", tokenizer=bert.tokenizer, exact=False, rate=1e-9)),
         "guess": ex.guess(bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
         "detection": ex.detect(random_electra(bert), STORY),
@@ -610,8 +610,8 @@ def test_every_view_draws_every_record_that_fits(name: str, records: dict[str, A
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_figure_has_no_colours_of_its_own(name: str, records: dict[str, Any]) -> None:
-    held = json.loads(VIEWS[name](fitting(name, records)).update_layout(template=None).to_json())
-    assert not re.search(r'"#[0-9a-fA-F]{3,8}"|rgba?\(', json.dumps(held)), (
+    spec = json.loads(VIEWS[name](fitting(name, records)).update_layout(template=None).to_json())
+    assert not re.search(r'"#[0-9a-fA-F]{3,8}"|rgba?\(', json.dumps(spec)), (
         "colours come from the theme: light and dark both work"
     )
 
@@ -629,20 +629,20 @@ def test_wrong_choices_are_refused(name: str, records: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_what_makes_a_view_s_record_is_public_and_there(name: str) -> None:
-    said = VIEWS[name].fits(object())
-    assert said.startswith("it draws ") and said.endswith("; this is an object.")
-    calls = re.findall(r"([\w.]+)\(", said) + re.findall(r"\w+(?:\.\w+)+", said)
+    reason = VIEWS[name].fits(object())
+    assert reason.startswith("it draws ") and reason.endswith("; this is an object.")
+    calls = re.findall(r"([\w.]+)\(", reason) + re.findall(r"\w+(?:\.\w+)+", reason)
     assert calls, "it names what makes the record"
     for call in calls:
         if call != "tuple":
-            assert call.startswith("ex."), f"{call} of {said!r} is no public name"
+            assert call.startswith("ex."), f"{call} of {reason!r} is no public name"
             what: Any = ex
             for part in call.split(".")[1:]:
                 what = getattr(what, part)
             assert callable(what)
-    for result in re.findall(r"ex\.result\(([^)]*)\)", said):
+    for result in re.findall(r"ex\.result\(([^)]*)\)", reason):
         recorded = ex.result(*(part.strip(" '") for part in result.split(",")))
-        assert not VIEWS[name].fits(recorded), said
+        assert not VIEWS[name].fits(recorded), reason
 
 
 def test_the_matrix_shows_the_stage_it_names(records: dict[str, Any]) -> None:
@@ -745,23 +745,27 @@ def test_the_numbers_of_every_picture_are_written(name: str, records: dict[str, 
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_picture_is_said_in_plain_words(name: str, records: dict[str, Any]) -> None:
     figure = VIEWS[name](fitting(name, records))
-    said = spoken(figure)
+    spoken_text = spoken(figure)
     first = re.sub(r"<[^>]*>", "", figure.layout.title.text.split("<br>")[0])
-    assert said.startswith(" ".join(unescape(first).split())) and len(said) < 600 and not re.search(r"[*]|<br|<span", said)
+    assert (
+        spoken_text.startswith(" ".join(unescape(first).split()))
+        and len(spoken_text) < 600
+        and not re.search(r"[*]|<br|<span", spoken_text)
+    )
 
 
 def test_the_largest_value_that_is_said_is_the_largest_that_is_drawn(records: dict[str, Any]) -> None:
     trace = records["encoder"]
     weights = trace.attention[0].weights[0]
     row, column = np.unravel_index(weights.argmax(), weights.shape)
-    said = spoken(VIEWS["attention"](trace))
-    assert f"Largest value: {weights.max():.3g}" in said and said.endswith(
+    spoken_text = spoken(VIEWS["attention"](trace))
+    assert f"Largest value: {weights.max():.3g}" in spoken_text and spoken_text.endswith(
         f"“{trace.source.texts[row]}” and “{trace.source.texts[column]}”."
     )
     change = records["changed"]
     assert f"Largest value: {change.divergence.max():.3g}" in spoken(VIEWS["change"](change))
     glance = spoken(VIEWS["glance"](trace))
-    assert "Largest value" not in glance and f"{max(held.weights.max() for held in trace.attention):.3g}" in glance, (
+    assert "Largest value" not in glance and f"{max(attention.weights.max() for attention in trace.attention):.3g}" in glance, (
         "its cells are on a scale of their own; the note has the weight"
     )
 

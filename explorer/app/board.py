@@ -16,10 +16,10 @@ from explorer.app.controls import made, opened, stamp_of
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
 from explorer.records import Trace
-from explorer.views.board.asked import head_of, row_of
 from explorer.views.board.module import module, style
 from explorer.views.board.pack import hosted, pack, pack_series
 from explorer.views.board.place import addressed, placed
+from explorer.views.board.request import head_of, row_of
 from explorer.views.board.widget import board
 
 _component = st.components.v2.component("pretraining-explorer-board", html="<div data-board></div>", css=style(), js=module())

@@ -78,17 +78,17 @@ class QuestionBox(widgets.VBox):
         numbers = [f"**{n}.** " if len(items) > 1 else "" for n in range(1, len(items) + 1)]
         self.asked = [Asked(item, ahead=ahead, number=number) for item, number in zip(items, numbers, strict=True)]
         self.score, self.waiting, self.opened = widgets.HTML(), list[_Waiting](), False
-        for one in self.asked:
-            one.changed = self._changed
+        for question in self.asked:
+            question.changed = self._changed
         below = [self.score] if reveal is None else [self.then(reveal)]
         super().__init__([*self.asked, *below])
         self._changed()
 
     def then(self, reveal: Callable[[], Any]) -> widgets.VBox:
         """What `reveal` shows, for another cell: it waits there until every question has its answer."""
-        self.waiting.append(made := _Waiting(reveal))
+        self.waiting.append(waiting := _Waiting(reveal))
         self._changed()
-        return made
+        return waiting
 
     def reveal(self) -> None:
         """Show what waits without an answer: a page without a kernel cannot wait."""
@@ -97,15 +97,15 @@ class QuestionBox(widgets.VBox):
 
     def _ipython_display_(self) -> None:
         """The questions; a saved notebook holds their text."""
-        asked = "".join(prose(one.item.question) for one in self.asked)
-        display_with_text(self, title="\n".join(one.item.question for one in self.asked), text=asked)
+        text = "".join(prose(question.item.question) for question in self.asked)
+        display_with_text(self, title="\n".join(question.item.question for question in self.asked), text=text)
 
     def _changed(self) -> None:
-        if any(one.said.kind for one in self.asked):
-            self.score.value = prose(score(sum(one.right for one in self.asked), len(self.asked)))
-        if self.opened or all(one.closed for one in self.asked):
-            for one in self.waiting:
-                one.appear()
+        if any(entry.said.kind for entry in self.asked):
+            self.score.value = prose(score(sum(entry.right for entry in self.asked), len(self.asked)))
+        if self.opened or all(entry.closed for entry in self.asked):
+            for entry in self.waiting:
+                entry.appear()
 
 
 class _Waiting(widgets.VBox):
@@ -121,20 +121,21 @@ class _Waiting(widgets.VBox):
             return
         reveal, self.reveal = self.reveal, None
         failed: list[dict[str, Any]] = []
-        with capture_output() as made:
+        with capture_output() as captured:
             try:
-                found = reveal()
-                if found is not None:
-                    display(found)
+                value = reveal()
+                if value is not None:
+                    display(value)
             except Exception as error:  # the student's own mistake is theirs to read
                 failed.append(_traced(error))
         outputs: list[dict[str, Any]] = [
             {"output_type": "stream", "name": name, "text": text}
-            for name, text in (("stdout", made.stdout), ("stderr", made.stderr))
+            for name, text in (("stdout", captured.stdout), ("stderr", captured.stderr))
             if text
         ]
         outputs += [
-            {"output_type": "display_data", "data": one.data or {}, "metadata": one.metadata or {}} for one in made.outputs
+            {"output_type": "display_data", "data": output.data or {}, "metadata": output.metadata or {}}
+            for output in captured.outputs
         ]
         self.children = (widgets.Output(outputs=(*outputs, *failed)),)
 

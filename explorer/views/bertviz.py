@@ -89,7 +89,7 @@ class BertVizPage:
     trace: Trace
     view: str
     mode: str
-    held: dict[str, Any] = field(repr=False)
+    content: dict[str, Any] = field(repr=False)
 
     def page(self, mode: str = "") -> str:
         """The whole page. Without a mode it follows the reader's light or dark setting."""
@@ -99,18 +99,18 @@ class BertVizPage:
             "MODE": mode,
             "CAPTION": prose("\n\n".join((VIEWS[self.view], *_notes(self.trace, self.view)))),
             "CONTROLS": CONTROLS[self.view],
-            "DATA": _packed(self.held),
+            "DATA": _packed(self.content),
             "SCRIPTS": _libraries(self.view),
             "UNPACK": UNPACK,
             **{f"{name}{m.upper()}": colour[m] for m in theme.MODES for name, colour in COLOURS.items()},
         }
-        return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], PAGE)
+        return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE)
 
     @property
     def height(self) -> int:
         """About how many pixels it is high, at most a screen: the rest is scrolled to."""
-        most = max(max(len(s["left"]), len(s["right"])) for s in self.held["streams"])
-        rows = max(len(s["layers"]) * 7 * 12 / len(s["heads"]) for s in self.held["streams"]) if self.view == "model" else 26
+        most = max(max(len(s["left"]), len(s["right"])) for s in self.content["streams"])
+        rows = max(len(s["layers"]) * 7 * 12 / len(s["heads"]) for s in self.content["streams"]) if self.view == "model" else 26
         return int(min(900, 380 + most * rows))
 
     def frame(self) -> str:
@@ -139,9 +139,9 @@ def bertviz(trace: Trace, *, view: str = "head", mode: str = "light") -> BertViz
     layers = _layers(trace)
     if not layers:
         raise ChoiceError(f"{trace.model} has no attention, so BertViz has nothing to draw. Choose a model with attention.")
-    for found in layers.values():
-        _check(found, view)
-    streams = [_stream(trace, found, view == "neuron") for found in layers.values()]
+    for of_stream in layers.values():
+        _check(of_stream, view)
+    streams = [_stream(trace, of_stream, view == "neuron") for of_stream in layers.values()]
     choices = [choice for number, name in enumerate(layers) for choice in _choices(trace, name, number, len(layers) > 1)]
     return BertVizPage(trace, view, mode, {"view": view, "streams": streams, "choices": choices})
 
@@ -149,14 +149,14 @@ def bertviz(trace: Trace, *, view: str = "head", mode: str = "light") -> BertViz
 def _layers(trace: Trace) -> dict[str, list[Attention]]:
     """The attention of each stream, in the order of its layers."""
     ordered = sorted(trace.attention, key=lambda attention: attention.layer)
-    found = {name: [attention for attention in ordered if attention.stream == name] for name in STREAMS}
-    return {name: layers for name, layers in found.items() if layers}
+    by_stream = {name: [attention for attention in ordered if attention.stream == name] for name in STREAMS}
+    return {name: layers for name, layers in by_stream.items() if layers}
 
 
 def _stream(trace: Trace, layers: list[Attention], vectors: bool) -> dict[str, Any]:
     """One stream as the page holds it: names, and numbers in thousandths, [layer, head, query, key] and [layer, head, position, dim]."""
     rows, columns = trace.axes(layers[0].stream)
-    held = {
+    stream = {
         "left": names(rows),
         "right": names(columns),
         "layers": [attention.layer for attention in layers],
@@ -164,11 +164,13 @@ def _stream(trace: Trace, layers: list[Attention], vectors: bool) -> dict[str, A
         "attn": [_whole(attention.weights) for attention in layers],
     }
     if vectors:
-        held["queries"] = [_whole(attention.q) for attention in layers]
-        held["keys"] = [_whole(attention.k) for attention in layers]  # shared ones once: the page hands them out to their heads
-        held["scales"] = [float(attention.scale) for attention in layers]
-        held["causal"] = [not np.triu(attention.allowed, 1).any() for attention in layers][0]
-    return held
+        stream["queries"] = [_whole(attention.q) for attention in layers]
+        stream["keys"] = [
+            _whole(attention.k) for attention in layers
+        ]  # shared ones once: the page hands them out to their heads
+        stream["scales"] = [float(attention.scale) for attention in layers]
+        stream["causal"] = [not np.triu(attention.allowed, 1).any() for attention in layers][0]
+    return stream
 
 
 def _whole(values: np.ndarray | None) -> list[Any]:
@@ -191,9 +193,14 @@ def _choices(trace: Trace, stream: str, number: int, several: bool) -> Iterator[
     yield {**whole, "name": title or "All"}
     if cut:
         parts = {"A": [0, cut], "B": [cut, len(rows)]}
-        for one, other in BETWEEN:
-            name = f"Sentence {one} -> Sentence {other}"
-            yield {"stream": number, "rows": parts[one], "columns": parts[other], "name": f"{title}: {name}" if title else name}
+        for first, other in BETWEEN:
+            name = f"Sentence {first} -> Sentence {other}"
+            yield {
+                "stream": number,
+                "rows": parts[first],
+                "columns": parts[other],
+                "name": f"{title}: {name}" if title else name,
+            }
 
 
 def _second(tokens: Tokens) -> int:
@@ -254,9 +261,9 @@ def _libraries(view: str) -> str:
     return _packed([_file(*FILES["d3"]), _file(*FILES["jquery"]), LOADER, _script(view)])
 
 
-def _packed(held: Any) -> str:
+def _packed(content: Any) -> str:
     """This as compressed JSON; the browser unpacks it."""
-    return packed(json.dumps(held, separators=(",", ":")))
+    return packed(json.dumps(content, separators=(",", ":")))
 
 
 def _script(view: str) -> str:

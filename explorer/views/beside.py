@@ -34,23 +34,23 @@ def predictions(record: AlignedTraces, *, shows: str) -> go.Figure:
     predicts the language better: the two answer different questions.
     """
     bits, names = record.bits, unit_names(record)
-    said = [theme.printable(name) for name in record.names]
-    sums = [f"{name}: {np.nansum(row):.1f} bits in all" for name, row in zip(said, bits, strict=True)]
+    model_names = [theme.printable(name) for name in record.names]
+    sums = [f"{name}: {np.nansum(row):.1f} bits in all" for name, row in zip(model_names, bits, strict=True)]
     notes = ("; ".join(sums), *_remarks(record))
     figure = go.Figure()
-    for number, name in enumerate(said) if shows == BOTH else ():
-        expected = [theme.label(one) if one else EMPTY for one in record.answers(number)]
+    for number, name in enumerate(model_names) if shows == BOTH else ():
+        expected = [theme.label(word) if word else EMPTY for word in record.answers(number)]
         figure.add_bar(
             x=list(range(len(names))), y=bits[number], name=name, customdata=expected,
             hovertemplate=f"{name}<br><b>%{{x}}</b>: %{{y:.2f}} bits<br>expected most: %{{customdata}}<extra></extra>",
         )  # fmt: skip
     if shows == DIFFERENCE:
         figure.add_bar(
-            x=list(range(len(names))), y=bits[1] - bits[0], name=f"{said[1]} − {said[0]}",
+            x=list(range(len(names))), y=bits[1] - bits[0], name=f"{model_names[1]} − {model_names[0]}",
             hovertemplate="<b>%{x}</b>: %{y:.2f} bits<extra></extra>",
         )  # fmt: skip
     return figure.update_layout(
-        title=theme.title("Bits of each unit" if shows == BOTH else f"Bits: {said[1]} minus {said[0]}", *notes),
+        title=theme.title("Bits of each unit" if shows == BOTH else f"Bits: {model_names[1]} minus {model_names[0]}", *notes),
         xaxis={**_axis(names), "tickangle": -60}, yaxis={"title": "bits"}, showlegend=shows == BOTH,
         barmode="group", height=250,
     )  # fmt: skip
@@ -71,24 +71,32 @@ def attention(record: AlignedTraces, *, stream: str, layer: int, head: int, matc
     places = [(layer, head), (layer, head) if match == SAME else record.closest(number, layer, head)[:2]]
     if match == SAME and layer >= _layers(record, 1, theirs):
         places[1] = (_layers(record, 1, theirs) - 1, head)
-    cells = [record.weights(which, one, *place) for which, one, place in zip((0, 1), (ours, theirs), places, strict=True)]
+    cells = [
+        record.weights(which, stream_name, *place)
+        for which, stream_name, place in zip((0, 1), (ours, theirs), places, strict=True)
+    ]
     apart = np.abs(cells[1] - cells[0])
     mean = f"mean difference of a weight: {np.nanmean(apart):.3f}, largest: {np.nanmax(apart):.3f}"
-    said = [f"{one}, layer {place[0]}, head {place[1]}" for one, place in zip((ours, theirs), places, strict=True)]
+    head_names = [
+        f"{stream_name}, layer {place[0]}, head {place[1]}" for stream_name, place in zip((ours, theirs), places, strict=True)
+    ]
     return (
-        _panels(record, cells, (f"{said[0]} | {said[1]}", mean, *_remarks(record)))
+        _panels(record, cells, (f"{head_names[0]} | {head_names[1]}", mean, *_remarks(record)))
         if shows == BOTH
-        else _apart(record, cells[1] - cells[0], said, mean)
+        else _apart(record, cells[1] - cells[0], head_names, mean)
     )
 
 
 def _panels(record: AlignedTraces, cells: Sequence[np.ndarray], notes: Sequence[str]) -> go.Figure:
     """Both heads, with the names of the rows once."""
-    said = [theme.label(name) for name in record.names]
-    names, figure = unit_names(record), make_subplots(1, 2, subplot_titles=said, horizontal_spacing=0.03, shared_yaxes=True)
-    for column, one in enumerate(cells):
+    model_names = [theme.label(name) for name in record.names]
+    names, figure = (
+        unit_names(record),
+        make_subplots(1, 2, subplot_titles=model_names, horizontal_spacing=0.03, shared_yaxes=True),
+    )
+    for column, weights in enumerate(cells):
         heat = go.Heatmap(
-            z=one.astype(np.float32), coloraxis="coloraxis3", name=said[column], hoverongaps=False, **theme.gaps(one),
+            z=weights.astype(np.float32), coloraxis="coloraxis3", name=model_names[column], hoverongaps=False, **theme.gaps(weights),
             hovertemplate="<b>%{y}</b> → <b>%{x}</b><br><b>%{z:.4f}</b><extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, 1, column + 1)
@@ -96,10 +104,10 @@ def _panels(record: AlignedTraces, cells: Sequence[np.ndarray], notes: Sequence[
     return figure.update_layout(**theme.colours_of_weights())
 
 
-def _apart(record: AlignedTraces, cells: np.ndarray, said: Sequence[str], mean: str) -> go.Figure:
+def _apart(record: AlignedTraces, cells: np.ndarray, head_names: Sequence[str], mean: str) -> go.Figure:
     """The difference of two heads."""
     names = [theme.printable(name) for name in record.names]
-    notes = (f"{names[1]} ({said[1]}) minus {names[0]} ({said[0]})", mean, *_remarks(record))
+    notes = (f"{names[1]} ({head_names[1]}) minus {names[0]} ({head_names[0]})", mean, *_remarks(record))
     figure = go.Figure(
         go.Heatmap(
             z=cells.astype(np.float32), coloraxis="coloraxis2", name=DIFFERENCE, hoverongaps=False, **theme.gaps(cells),

@@ -73,11 +73,11 @@ def opens(part: Part, place: str) -> bool:
 
 def ordered(parts: Sequence[Part], place: str) -> list[Part]:
     """The blocks in the order in which they are computed: in pre-norm models the norm comes before its block."""
-    made = list(parts)
-    for n in range(1, len(made)):
-        if place == "pre" and made[n].name == f"norm before {made[n - 1].name}":
-            made[n - 1], made[n] = made[n], made[n - 1]
-    return made
+    in_order = list(parts)
+    for n in range(1, len(in_order)):
+        if place == "pre" and in_order[n].name == f"norm before {in_order[n - 1].name}":
+            in_order[n - 1], in_order[n] = in_order[n], in_order[n - 1]
+    return in_order
 
 
 def _boxes(record: Blueprint, placed: Mapping[str, tuple[int, float]], block: str) -> go.Bar:
@@ -107,14 +107,14 @@ def shown(part: Part, place: str) -> str:
 
 def _frames(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[go.Scatter]:
     """A frame around the repeated blocks, with the number of layers."""
-    made = []
+    traces = []
     for stream in dict.fromkeys(part.stream for part in record.parts if part.stream != "head"):
         inside = [part for part in record.parts if part.stream == stream and repeated(part)]
         rows = [placed[part.title][1] for part in inside]
         column = placed[inside[0].title][0]
         left, right, low, high = column - 0.49, column + 0.49, min(rows) - 0.55, max(rows) + 0.55
         count = inside[0].times
-        made.append(
+        traces.append(
             go.Scatter(
                 x=[left, right, right, left, left], y=[low, low, high, high, low], mode="lines", meta=LINE, line={"width": 3},
                 hovertemplate=f"{count} layers like this<extra></extra>", name=f"{stream} layers",
@@ -125,8 +125,8 @@ def _frames(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[
             x=[outer[0]], y=[(low + high) / 2], mode="text", text=[f"<b>×{count}</b>"], textposition=outer[1], textfont={"size": 15},
             hoverinfo="skip", name="layers", meta=LINE,
         )  # fmt: skip
-        made.append(label)
-    return made
+        traces.append(label)
+    return traces
 
 
 def _crossing(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[go.Scatter]:
@@ -160,10 +160,10 @@ def summed(trace: Trace, *, side: str, word: int) -> go.Figure:
     tokens = trace.source if side == "source" or trace.target is None else trace.target
     place = min(word, len(tokens) - 1)
     names = [*parts, "sum"]
-    values = np.stack([*(_rows(held)[place] for held in parts.values()), _rows(total)[place]]).astype(np.float64)
+    values = np.stack([*(_rows(vectors)[place] for vectors in parts.values()), _rows(total)[place]]).astype(np.float64)
     gap = float(np.abs(values[:-1].sum(0) - values[-1]).max())
     operands = np.array([[" + ".join(f"{value:.3f}" for value in values[:-1, n])] for n in range(values.shape[1])])[:, 0]
-    hover = np.array([[""] * values.shape[1]] * (len(names) - 1) + [[f"{one} = " for one in operands]])
+    hover = np.array([[""] * values.shape[1]] * (len(names) - 1) + [[f"{operand} = " for operand in operands]])
     heat = go.Heatmap(
         z=values.astype(np.float32), customdata=hover, coloraxis="coloraxis2", xgap=0, ygap=3, name="sum",
         hovertemplate="%{y}, dimension %{x}<br>%{customdata}<b>%{z:.4f}</b><extra></extra>",
@@ -173,7 +173,7 @@ def summed(trace: Trace, *, side: str, word: int) -> go.Figure:
     return go.Figure(heat).update_layout(
         title=theme.title(f"“{theme.label(tokens.texts[place])}” (position {place}) at the input", *notes),
         xaxis={"title": "dimension", "showgrid": False},
-        yaxis={"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5]},
+        yaxis=theme.named_axis(names, down=True),
         **theme.colours(values, signed=True), height=58 * len(names),
     )  # fmt: skip
 
@@ -197,8 +197,8 @@ def has_sum(trace: Trace) -> str:
     """Empty where the parts of the input are known."""
     if not isinstance(trace, Trace):
         return other("a trace, which ex.trace(model, text) makes", trace)
-    held = "sum" in trace.embeddings and "token" in trace.embeddings
-    return "" if held else "this trace does not hold the parts of the input."
+    known = "sum" in trace.embeddings and "token" in trace.embeddings
+    return "" if known else "this trace does not hold the parts of the input."
 
 
 is_blueprint = only(Blueprint, "ex.analysis.blueprint(model, text) makes")

@@ -33,16 +33,13 @@ def boundaries(record: SpanGuess, *, span: str) -> go.Figure:
     rows = [left, *record.places[inside].tolist(), right]
     names = theme.labels(record.corruption.original)
     bars = [_bars(record, inside, number) for number in range(len(HEADS))]
+    row_names = [f"<b>{names[n]}</b>" if n in (left, right) else f"{names[n]} ({n})" for n in rows]
     notes = (*_notes(record, inside), theme.unseen_note(record.corruption.original))
     return go.Figure([_boundary([0, len(rows) - 1]), *bars]).update_layout(
         title=theme.title("A span from its boundaries", *notes),
         xaxis={"title": "probability of the most probable token", "range": [0, 1.45], "tickformat": ".0%",
                "tickvals": [0, 0.25, 0.5, 0.75, 1]},
-        yaxis={
-            "tickmode": "array", "tickvals": list(range(len(rows))), "tickfont": {"size": 17},
-            "ticktext": [f"<b>{names[n]}</b>" if n in (left, right) else f"{names[n]} ({n})" for n in rows],
-            "range": [len(rows) - 0.4, -0.6], "showgrid": False,
-        },
+        yaxis=theme.named_axis(row_names, down=True, tickfont={"size": 17}),
         barmode="overlay", height=52 * len(rows),
     )  # fmt: skip
 
@@ -52,12 +49,12 @@ def _bars(record: SpanGuess, inside: np.ndarray, number: int) -> go.Bar:
     name, colour, shift, pattern = HEADS[number]
     texts, shares = [record.texts[number][n] for n in inside], record.shares[number, inside]
     originals = [record.corruption.original.texts[place] for place in record.places[inside]]
-    said = [
+    hover_lines = [
         ", ".join(f"{theme.label(t)} {s:.1%}" for t, s in zip(*pair, strict=True)) for pair in zip(texts, shares, strict=True)
     ]
     hovers = [
         f"{line}<br>original token ({theme.label(truth)}): {share:.1%}"
-        for line, truth, share in zip(said, originals, record.truth[number, inside], strict=True)
+        for line, truth, share in zip(hover_lines, originals, record.truth[number, inside], strict=True)
     ]
     return go.Bar(
         orientation="h", base=0, x=np.maximum(shares[:, 0], 0.004), y=1 + np.arange(len(inside)) + shift, width=0.36, name=name,

@@ -28,9 +28,9 @@ def rates(record: Rates) -> go.Figure:
     """
     low, high = np.percentile(record.realised, [2.5, 97.5], axis=1)
     rows = np.arange(len(record.names))
-    said = [f"{a:.0%} to {b:.0%}" for a, b in zip(low, high, strict=True)]
+    ranges = [f"{a:.0%} to {b:.0%}" for a, b in zip(low, high, strict=True)]
     bars = go.Bar(
-        orientation="h", base=low, x=high - low, y=rows, width=0.5, text=said, textposition="none", name="95 of 100 draws",
+        orientation="h", base=low, x=high - low, y=rows, width=0.5, text=ranges, textposition="none", name="95 of 100 draws",
         meta=0, marker={"opacity": 0.6}, hovertemplate="%{y}: 95 of 100 draws change %{text}<extra></extra>",
     )  # fmt: skip
     means = _points(record.realised.mean(axis=1), rows, "mean of the draws", 0, {"symbol": "diamond", "size": 12})
@@ -40,10 +40,7 @@ def rates(record: Rates) -> go.Figure:
     return figure.update_layout(
         title=theme.title("How much is changed", *notes),
         xaxis={"title": "share of the text", "tickformat": ".0%", "rangemode": "tozero"},
-        yaxis={
-            "tickmode": "array", "tickvals": rows.tolist(), "ticktext": list(record.names),
-            "range": [len(rows) - 0.4, -0.6],
-        },
+        yaxis=theme.named_axis(list(record.names), down=True),
         height=36 * len(rows),
     )  # fmt: skip
 
@@ -68,8 +65,8 @@ def squares(record: Corruption) -> go.Figure:
     actions = np.array(record.action)
     texts = np.array(theme.labels(record.source))
     figure = go.Figure([_marks(kind, np.flatnonzero(actions == kind), texts, across) for kind in ("kept", *SHORT)])
-    asked = ", ".join(f"{(actions == kind).sum()} {name}" for kind, name in SHORT.items())
-    first = f"{asked}, {(~record.scored).sum()} not predicted"
+    counts = ", ".join(f"{(actions == kind).sum()} {name}" for kind, name in SHORT.items())
+    first = f"{counts}, {(~record.scored).sum()} not predicted"
     notes = (first, f"{record.strategy}, seed {record.seed}", theme.unseen_note(record.original))
     down = -(-count // across)
     return figure.update_layout(
@@ -134,10 +131,10 @@ def gap_sentences(record: GapSentences) -> go.Figure:
     """
     rows, traces = np.arange(len(record.scores)), []
     for number, (name, wanted) in enumerate((("kept", False), ("✕ hidden, to be generated", True))):
-        held = rows[np.array(record.chosen) == wanted]
-        said = [f"{record.scores[n]:.2f}" for n in held]
+        places = rows[np.array(record.chosen) == wanted]
+        texts = [f"{record.scores[n]:.2f}" for n in places]
         bar = go.Bar(
-            orientation="h", x=record.scores[held], y=held, base=0, width=0.34, name=name, text=said, meta=number,
+            orientation="h", x=record.scores[places], y=places, base=0, width=0.34, name=name, text=texts, meta=number,
             textposition="outside", cliponaxis=False, marker={"pattern": {"shape": "/" if wanted else ""}},
             hovertemplate="sentence %{y}: ROUGE-1 F1 <b>%{x:.3f}</b><extra></extra>",
         )  # fmt: skip
@@ -148,7 +145,7 @@ def gap_sentences(record: GapSentences) -> go.Figure:
         title=theme.title("Which sentences PEGASUS hides", *notes),
         annotations=[_sentence(n, text) for n, text in enumerate(record.sentences)],
         xaxis={"title": "ROUGE-1 F1 against the rest", "range": [0, max(0.1, 1.2 * float(record.scores.max()))]},
-        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": [str(n) for n in rows], "range": [len(rows) - 0.5, -0.7]},
+        yaxis=theme.named_axis([str(n) for n in rows], range=[len(rows) - 0.5, -0.7]),
         barmode="overlay", height=62 * len(rows),
     )  # fmt: skip
 
@@ -172,7 +169,7 @@ def is_split(record: object) -> str:
     """Empty for a corruption that masks, replaces and keeps."""
     if not isinstance(record, Corruption):
         return other("what ex.corrupt(text, 'mlm') makes", record)
-    split = all((done == "kept") != asked for done, asked in zip(record.action, record.scored.tolist(), strict=False))
+    split = all((done == "kept") != scored for done, scored in zip(record.action, record.scored.tolist(), strict=False))
     plain = record.target is None and not record.labels and len(record.source) == len(record.original) and split
     return "" if plain else f"{record.strategy} does not split its tokens into masked, replaced and kept. Take mlm."
 

@@ -14,7 +14,7 @@ from explorer.views.view import Choice, Control, View, by_name, only
 WHOLE = {"tickmode": "linear", "dtick": 1, "showgrid": False}
 
 
-def said(record: Change) -> str:
+def edits_of(record: Change) -> str:
     """The edits in a few words."""
     return "; ".join(edit.label for edit in record.edits) or "nothing changed"
 
@@ -38,7 +38,7 @@ def predictions(record: Change) -> go.Figure:
     other = pairs[:, 0] != pairs[:, 1]
     changed = int(other.sum())
     notes = (
-        said(record),
+        edits_of(record),
         f"the most probable token changed at {changed} of {len(rows)} positions",
         theme.unseen_note(rows),
         *record.before.notes,
@@ -70,7 +70,7 @@ def downstream(record: Change, *, stream: str) -> go.Figure:
                    hovertemplate="layer %{y}, head %{x}<br><b>%{z:.4g}</b><extra></extra>")
     )  # fmt: skip
     return figure.update_layout(
-        title=theme.title(f"{stream}: how much the attention weights changed", said(record)),
+        title=theme.title(f"{stream}: how much the attention weights changed", edits_of(record)),
         xaxis={**WHOLE, "title": "head"},
         yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
         **theme.colours(values, signed=False),
@@ -96,13 +96,7 @@ def damages(record: Damage) -> go.Figure:
     note = f"{theme.label(record.model)}, {record.stream}; mean KL in bits"
     return figure.update_layout(
         title=theme.title("Each part ablated alone", note),
-        xaxis={
-            "tickmode": "array",
-            "tickvals": list(range(len(names))),
-            "ticktext": names,
-            "tickangle": -60,
-            "showgrid": False,
-        },
+        xaxis=theme.named_axis(names, tickangle=-60),
         yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
         **theme.colours(values, signed=False),
         height=60 + 44 * len(values),

@@ -51,7 +51,7 @@ def patching(record: PatchSweep, *, part: str) -> go.Figure:
     return figure.update_layout(
         title=theme.title(f"{theme.label(record.model)}, {record.stream}: {PARTS.get(part, part)}, patched", *notes),
         xaxis={**theme.token_axis(record.clean), "ticktext": both_texts(record.clean, record.changed), "tickangle": -60},
-        yaxis={"tickmode": "array", "tickvals": list(range(len(rows))), "ticktext": rows, "title": "layer", "showgrid": False},
+        yaxis=theme.named_axis(rows, title="layer"),
         coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0},
         height=100 + 44 * len(rows),
     )
@@ -73,7 +73,7 @@ def _written(values: np.ndarray) -> dict[str, object]:
 def both_texts(clean: Tokens, changed: Tokens) -> list[str]:
     """The tokens of two texts as one axis: where they differ, both."""
     pairs = zip(theme.labels(clean), theme.labels(changed), clean.ids.tolist(), changed.ids.tolist(), strict=True)
-    return [one if first == second else f"{one} ← {other}" for one, other, first, second in pairs]
+    return [first_text if first == second else f"{first_text} ← {other}" for first_text, other, first, second in pairs]
 
 
 def writes(record: VocabularyWrites) -> go.Figure:
@@ -101,9 +101,7 @@ def writes(record: VocabularyWrites) -> go.Figure:
     return figure.update_layout(
         title=theme.title(f"{theme.label(record.model)}: what is written to the vocabulary", *notes),
         xaxis={"title": "added to the score", "zeroline": True},
-        yaxis={**theme.named_axis(names, down=True), "showgrid": False,
-            "ticklabeloverflow": "allow",
-        },
+        yaxis=theme.named_axis(names, down=True, ticklabeloverflow="allow"),
         height=24 * len(names), showlegend=False, barmode="overlay",
     )  # fmt: skip
 
@@ -150,8 +148,8 @@ def _lines(edges: Sequence[tuple[str, int, int, int, float]]) -> Iterator[go.Sca
     ranked = sorted(
         (kind, sum(share >= limit for limit in STRENGTHS), layer, query, key) for kind, layer, query, key, share in edges
     )
-    for (kind, strength), held in groupby(ranked, key=lambda edge: edge[:2]):
-        ends = [(layer, query, key) for _, _, layer, query, key in held]
+    for (kind, strength), group in groupby(ranked, key=lambda edge: edge[:2]):
+        ends = [(layer, query, key) for _, _, layer, query, key in group]
         name = f"{'kept' if kind == 'kept' else 'attention'}, {_range(strength)}"
         yield go.Scatter(
             x=[x for _, query, key in ends for x in (key, query, None)],
@@ -169,13 +167,13 @@ def _range(strength: int) -> str:
 def _midpoints(edges: Sequence[tuple[str, int, int, int, float]], tokens: Tokens) -> go.Scatter:
     """A point in the middle of each way, that says its share when it is pointed at."""
     names = theme.labels(tokens)
-    said = [
+    hovers = [
         f"{kind}, layer {layer}: <b>{names[key]}</b> → <b>{names[query]}</b><br>{share:.1%}"
         for kind, layer, query, key, share in edges
     ]
     return go.Scatter(
         x=[(query + key) / 2 for _, _, query, key, _ in edges], y=[layer + 0.5 for _, layer, _, _, _ in edges], mode="markers",
-        marker={"size": 14, "opacity": 0}, customdata=said, hovertemplate="%{customdata}<extra></extra>", name="share", meta=ACROSS,
+        marker={"size": 14, "opacity": 0}, customdata=hovers, hovertemplate="%{customdata}<extra></extra>", name="share", meta=ACROSS,
         showlegend=False,
     )  # fmt: skip
 
@@ -189,12 +187,12 @@ def _nodes(
         x=[position for _, position in reached], y=[layer for layer, _ in reached], mode="markers", name="state", meta=UPWARD,
         marker={"size": 9}, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
-    made = [
+    active = [
         (layer - 1, position) for layer, position in reached if layer and record.feed_forward[layer - 1, position] >= threshold
     ]
-    shares = [float(record.feed_forward[layer, position]) for layer, position in made]
+    shares = [float(record.feed_forward[layer, position]) for layer, position in active]
     yield go.Scatter(
-        x=[position for _, position in made], y=[layer + 0.86 for layer, _ in made], mode="markers", name="feed-forward", meta=ADDED,
+        x=[position for _, position in active], y=[layer + 0.86 for layer, _ in active], mode="markers", name="feed-forward", meta=ADDED,
         marker={"symbol": "square", "size": [6 + 12 * share for share in shares]}, customdata=shares,
         hovertemplate="feed-forward: <b>%{customdata:.1%}</b> of the sum<extra></extra>",
     )  # fmt: skip

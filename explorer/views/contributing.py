@@ -26,16 +26,18 @@ def contributions(record: Contributions, *, layer: str, head: int, every: bool, 
     brings little. You may not conclude which token decides the prediction: vectors may cancel each other, and the residual
     connection and later layers also count.
     """
-    held = record.layers[layers_of(record).index(layer)]
-    rows, columns = record.axes(held.stream)
-    weights, lengths = (held.weights.mean(0), held.together) if every else (held.weights[head], held.of(head))
+    contribution = record.layers[layers_of(record).index(layer)]
+    rows, columns = record.axes(contribution.stream)
+    weights, lengths = (
+        (contribution.weights.mean(0), contribution.together) if every else (contribution.weights[head], contribution.of(head))
+    )
     drawn = shares(lengths) if shows == SHARE else lengths
     figure = make_subplots(1, 2, subplot_titles=_names(every), horizontal_spacing=0.02, shared_yaxes=True)
-    operands = np.stack([weights, np.broadcast_to(held.handed[head], weights.shape), lengths], -1).astype(np.float32)
+    operands = np.stack([weights, np.broadcast_to(contribution.handed[head], weights.shape), lengths], -1).astype(np.float32)
     for column, (values, colours) in enumerate(
         ((weights, "coloraxis3"), (drawn, "coloraxis3" if shows == SHARE else "coloraxis"))
     ):
-        shown = np.where(held.allowed, values, np.nan).astype(np.float32)
+        shown = np.where(contribution.allowed, values, np.nan).astype(np.float32)
         figure.add_trace(
             go.Heatmap(z=shown, coloraxis=colours, customdata=operands, hovertemplate=_hover(every, column, shows), hoverongaps=False,
                        **theme.gaps(shown), name=_names(every)[column]),
@@ -64,17 +66,21 @@ def _hover(every: bool, column: int, shows: str) -> str:
     pair = "<b>%{y}</b> → <b>%{x}</b><br>"
     if not column:
         return pair + ("mean " if every else "") + "α = <b>%{z:.4g}</b><extra></extra>"
-    made = "length of the sum over all heads = " if every else "α · ‖v·W_O‖ = %{customdata[0]:.4g} · %{customdata[1]:.4g} = "
+    formula = "length of the sum over all heads = " if every else "α · ‖v·W_O‖ = %{customdata[0]:.4g} · %{customdata[1]:.4g} = "
     return (
-        pair + made + "<b>%{customdata[2]:.4g}</b>" + ("<br>%{z:.1%} of the row" if shows == SHARE else "") + "<extra></extra>"
+        pair
+        + formula
+        + "<b>%{customdata[2]:.4g}</b>"
+        + ("<br>%{z:.1%} of the row" if shows == SHARE else "")
+        + "<extra></extra>"
     )
 
 
 def shares(lengths: np.ndarray) -> np.ndarray:
     """Each row divided by its sum."""
     total = lengths.sum(-1, keepdims=True)
-    made: np.ndarray = lengths / np.where(total > 0, total, 1)
-    return made
+    result: np.ndarray = lengths / np.where(total > 0, total, 1)
+    return result
 
 
 def _most(weights: np.ndarray, lengths: np.ndarray, columns: Tokens) -> str:
@@ -86,14 +92,14 @@ def _most(weights: np.ndarray, lengths: np.ndarray, columns: Tokens) -> str:
     )
 
 
-def place(held: Contribution) -> str:
+def place(contribution: Contribution) -> str:
     """Which attention this is, in words: its stream and its layer."""
-    return f"{held.stream} layer {held.layer}"
+    return f"{contribution.stream} layer {contribution.layer}"
 
 
 def layers_of(record: Contributions) -> list[str]:
     """The layers by name."""
-    return [place(held) for held in record.layers]
+    return [place(contribution) for contribution in record.layers]
 
 
 def choices(record: Contributions) -> Mapping[str, Control]:

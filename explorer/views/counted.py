@@ -33,8 +33,7 @@ def back_off(record: BackOff, *, place: int) -> go.Figure:
     return figure.update_layout(
         title=theme.title("What was counted after these tokens", *notes, theme.unseen_note(record.tokens)), barmode="stack",
         xaxis={"title": "probability", "range": [0, 1.12 * most], "tickformat": ".0%" if most > 0.05 else ".1%", "nticks": 6},
-        yaxis={"tickmode": "array", "tickvals": list(range(len(names))), "range": [len(names) - 0.4, -0.6],
-               "ticktext": [f"{name} ✓" if ok else name for name, ok in zip(names, right, strict=True)], "tickfont": {"size": 18}},
+        yaxis=theme.named_axis(theme.ticked(names, right), down=True, tickfont={"size": 18}),
         height=44 * len(names),
     )  # fmt: skip
 

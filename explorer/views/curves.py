@@ -141,8 +141,8 @@ def is_calculated(record: object) -> str:
 
 def is_exposure(record: object) -> str:
     """Empty for the curves of exposure bias."""
-    made = isinstance(record, Curves) and record.across == AFTER
-    return "" if made else other("the curves of ex.analysis.exposure_bias(model, texts)", record)
+    fitting = isinstance(record, Curves) and record.across == AFTER
+    return "" if fitting else other("the curves of ex.analysis.exposure_bias(model, texts)", record)
 
 
 def widths(record: Saturation) -> Mapping[str, Control]:

@@ -24,11 +24,11 @@ def detection(record: Detection) -> go.Figure:
     figure = go.Figure([_columns(record, new == wanted, wanted) for wanted in (False, True)])
     line = {"dash": "dot", "width": 2}
     figure.add_scatter(x=[-0.5, n - 0.5], y=[0.5, 0.5], mode="lines", name=BORDER, meta=3, line=line, hoverinfo="skip")
-    found, alarms = int((new & record.said).sum()), int((record.said & ~new).sum())
+    hits, alarms = int((new & record.said).sum()), int((record.said & ~new).sum())
     every, masked = record.signal
     score = "" if np.isnan(record.f1) else f": F1 of this text {record.f1:.2f}"
     notes = (
-        f"finds {found} of {int(new.sum())} replaced tokens, {alarms} false alarm{'' if alarms == 1 else 's'}{score}",
+        f"finds {hits} of {int(new.sum())} replaced tokens, {alarms} false alarm{'' if alarms == 1 else 's'}{score}",
         f"the loss covers {every} of {every} tokens; masking would cover {masked}",
         theme.unseen_note(record.corruption.original),
     )
@@ -40,11 +40,11 @@ def detection(record: Detection) -> go.Figure:
     )  # fmt: skip
 
 
-def _columns(record: Detection, held: np.ndarray, wanted: bool) -> go.Bar:
+def _columns(record: Detection, mask: np.ndarray, wanted: bool) -> go.Bar:
     """One bar for each token of one kind, NaN for the other kind."""
     pairs = zip(record.corruption.original.texts, record.corruption.source.texts, strict=True)
     return go.Bar(
-        x=np.arange(len(held)), y=np.where(held, record.chances, np.nan), width=0.8, meta=1 if wanted else 0,
+        x=np.arange(len(mask)), y=np.where(mask, record.chances, np.nan), width=0.8, meta=1 if wanted else 0,
         name=REPLACED if wanted else ORIGINAL, marker={"pattern": {"shape": "/" if wanted else ""}},
         customdata=[f"x: {theme.label(before)}<br>x̃: {theme.label(after)}" for before, after in pairs],
         hovertemplate="%{customdata}<br>P(replaced) = <b>%{y:.3f}</b><extra></extra>",

@@ -27,28 +27,24 @@ def counts(record: Edited, *, table: str) -> go.Figure:
     before, now = record.table
     values = {"now": now, "before": before, "change": now - before}[table]
     names = [theme.label(word) for word in (*record.pair, *record.words)]
-    said = [["" if value == 0 else f"{value:.2g}" if table != "change" else f"{value:+.2g}" for value in row] for row in values]
+    texts = [
+        ["" if value == 0 else f"{value:.2g}" if table != "change" else f"{value:+.2g}" for value in row] for row in values
+    ]
     axis = "coloraxis2" if table == "change" else "coloraxis"
     figure = go.Figure(
         go.Heatmap(
-            z=values, x=np.arange(len(names)), y=np.arange(len(names)), text=said, texttemplate="%{text}", coloraxis=axis, xgap=1, ygap=1,
+            z=values, x=np.arange(len(names)), y=np.arange(len(names)), text=texts, texttemplate="%{text}", coloraxis=axis, xgap=1, ygap=1,
             customdata=[[f"{row}, near it {column}" for column in names] for row in names], name=table,
             hovertemplate=f"%{{customdata}}<br>{table}: <b>%{{z:.3f}}</b><extra></extra>",
         )
     )  # fmt: skip
-    notes = (_said(record), f"cells that changed: {int((np.abs(now - before) > 1e-9).sum())} of {now.size}")
-    places = {
-        "tickmode": "array",
-        "tickvals": list(range(len(names))),
-        "ticktext": names,
-        "showgrid": False,
-    }
-    font = {"size": 14}
+    notes = (_summary(record), f"cells that changed: {int((np.abs(now - before) > 1e-9).sum())} of {now.size}")
     colours = theme.colours(values if table == "change" else record.table, signed=table == "change")
     colours[axis] = {**colours[axis], "showscale": False}  # type: ignore[dict-item]
     return figure.update_layout(
         title=theme.title(f"Counts near a word: {table}", *notes), height=50 + 30 * len(names),
-        xaxis={**places, "side": "top", "tickangle": -60, "tickfont": font}, yaxis={**places, "autorange": "reversed", "tickfont": font},
+        xaxis=theme.named_axis(names, side="top", tickangle=-60, tickfont={"size": 14}),
+        yaxis=theme.named_axis(names, down=True, tickfont={"size": 14}),
         **colours,
     )  # fmt: skip
 
@@ -79,7 +75,7 @@ def ratios(record: Edited) -> go.Figure:
         for word, old, new in zip(words, was, is_now, strict=True)
     ]
     before, now = record.alike
-    notes = (_said(record), f"cosine of the rows of {a} and {b}: {before:.2f} before, {now:.2f} now")
+    notes = (_summary(record), f"cosine of the rows of {a} and {b}: {before:.2f} before, {now:.2f} now")
     return go.Figure(bars).update_layout(
         title=theme.title(f"P(k | {a}) / P(k | {b})", *notes), barmode="group", height=46 * max(2, len(rows)),
         xaxis={"title": "probability near the word", "tickformat": ".0%", "rangemode": "tozero"},
@@ -91,7 +87,7 @@ def _ratio(value: float) -> str:
     return "–" if np.isnan(value) else "∞" if np.isinf(value) else f"{value:.2g}"
 
 
-def _said(record: Edited) -> str:
+def _summary(record: Edited) -> str:
     before, now = record.texts
     return f"{now} sentences now, {before} before" if now != before else f"{now} sentences, as many as before"
 

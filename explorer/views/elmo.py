@@ -43,12 +43,10 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         f"{len(record.widths)} filters in all; max-pooling keeps one number of each",
         f"{outside} of these are largest after the end of the word" if outside else "",
     )
-    axis = {"tickmode": "array", "tickvals": list(range(grid.shape[1])), "ticktext": [theme.label(x) for x in record.letters]}
     return figure.update_layout(
         title=theme.title(f"Character filters on “{theme.label(record.word)}”", *notes),
-        xaxis={**axis, "showgrid": False, "side": "top"},
-        yaxis={"tickmode": "array", "tickvals": list(range(len(best))), "ticktext": named, "autorange": "reversed",
-               "showgrid": False, "tickfont": {"size": 12}},
+        xaxis=theme.named_axis([theme.label(letter) for letter in record.letters], side="top"),
+        yaxis=theme.named_axis(named, down=True, tickfont={"size": 12}),
         coloraxis={"cmin": 0, "cmax": max(1e-6, float(record.strongest[best].max()))},
         height=60 + 30 * len(best),
     )  # fmt: skip
@@ -82,10 +80,7 @@ def highway(record: Highways, *, layer: int) -> go.Figure:
         f"mean of T: {gates.mean():.2f}; above a half in {int((gates > 0.5).sum())} units, below a tenth in {int((gates < 0.1).sum())}",
     )
     figure.update_yaxes(range=[0, 1.02], title_text="T(x)", row=1, col=1)
-    figure.update_yaxes(
-        tickmode="array", tickvals=list(range(len(names))), ticktext=names, autorange="reversed", showgrid=False,
-        row=2, col=1,
-    )  # fmt: skip
+    figure.update_yaxes(**theme.named_axis(names, down=True), row=2, col=1)
     figure.update_xaxes(showticklabels=False, showgrid=False)
     figure.update_xaxes(title_text="units, by their gate", row=2, col=1)
     return figure.update_layout(
@@ -125,7 +120,7 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
     for side in range(2):
         bar, texts = _guesses(record, side, place)
         figure.add_trace(bar, row=1, col=1 + side)
-        ticks = {"tickvals": list(range(len(texts))), "ticktext": texts, "autorange": "reversed"}
+        ticks = theme.named_axis(texts, down=True)
         figure.update_yaxes(**ticks, row=1, col=1 + side)
         figure.update_xaxes(range=[0, 1], title_text="P", row=1, col=1 + side)
     truth = [f"{value:.3f}" if value == value else "–" for value in record.truth[:, place]]
@@ -167,7 +162,7 @@ def halves(record: Sequence[Trace], *, place: int, layer: int) -> go.Figure:
     wide = len(moved["forward"])
     figure = _two_halves(moved)
     changed = ", ".join(f"{name}: {int((values > 0).sum())} of {wide} moved" for name, values in moved.items())
-    later = [zip(theme.labels(one.source)[place + 1 :], one.source.special[place + 1 :], strict=True) for one in record]
+    later = [zip(theme.labels(trace.source)[place + 1 :], trace.source.special[place + 1 :], strict=True) for trace in record]
     texts = [" ".join(text for text, special in tokens if not special) for tokens in later]
     unseen = theme.unseen_note(before.source) or theme.unseen_note(after.source)
     notes = (changed, f"after it: “{texts[0]}”, then “{texts[1]}”", unseen)
@@ -201,7 +196,7 @@ def _two_halves(moved: Mapping[str, np.ndarray]) -> go.Figure:
 
 def _shared(record: Sequence[Trace]) -> int:
     """How many tokens the two texts begin with that are the same."""
-    first, second = (one.source.texts for one in record)
+    first, second = (trace.source.texts for trace in record)
     return next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second)))
 
 
@@ -217,7 +212,7 @@ def contexts(record: Contexts, *, layer: int) -> go.Figure:
     senses, nearest = list(dict.fromkeys(record.senses)), record.nearest(layer)
     figure = go.Figure()
     for number, sense in enumerate(senses):
-        mine = [n for n, held in enumerate(record.senses) if held == sense]
+        mine = [n for n, other in enumerate(record.senses) if other == sense]
         figure.add_scatter(
             x=points[mine, 0], y=points[mine, 1], mode="markers", name=theme.printable(sense or record.word), meta=number,
             marker={"size": 11, "symbol": number % 6, "opacity": 0.8},
@@ -238,7 +233,7 @@ def _agreement(record: Contexts, layer: int) -> tuple[str, ...]:
     alike, nearest = record.likeness(layer), record.nearest(layer)
     same = np.array([[a == b for a in record.senses] for b in record.senses])
     pairs = ~np.eye(len(same), dtype=bool)
-    said = [
+    means = [
         f"{name} {alike[kind & pairs].mean():.2f}"
         for name, kind in (("same sense", same), ("other sense", ~same))
         if (kind & pairs).any()
@@ -250,7 +245,7 @@ def _agreement(record: Contexts, layer: int) -> tuple[str, ...]:
         )
     agree = int(same[np.arange(len(nearest)), nearest].sum())
     return (
-        f"mean cosine: {', '.join(said)}",
+        f"mean cosine: {', '.join(means)}",
         f"the nearest other use has the same sense for {agree} of {len(nearest)}",
         f"{len(record.texts)} uses; {theme.printable(record.model)}",
     )
@@ -278,26 +273,26 @@ def places(record: BothSides) -> Mapping[str, Control]:
 def shared_places(record: Sequence[Trace]) -> Mapping[str, Control]:
     """Which of the tokens before the change, and which LSTM layer."""
     last = _shared(record) - 1
-    held = tuple(range(1, 1 + len(record[0].hidden["forward"])))
+    layer_numbers = tuple(range(1, 1 + len(record[0].hidden["forward"])))
     return {
         "place": Range("Position", 0, last, min(last, (len(record[0].source) - 2) // 2)),
-        "layer": Choice("Layer", held, held[-1], ordered=True),
+        "layer": Choice("Layer", layer_numbers, layer_numbers[-1], ordered=True),
     }
 
 
 def are_halves(record: object) -> str:
     """Empty for two traces of an ELMo whose texts begin alike."""
-    if not isinstance(record, (tuple, list)) or len(record) != 2 or not all(isinstance(one, Trace) for one in record):
+    if not isinstance(record, (tuple, list)) or len(record) != 2 or not all(isinstance(trace, Trace) for trace in record):
         return other("two traces of an ELMo, (ex.trace(model, text), ex.trace(model, other))", record)
-    if not all(SIDES.keys() <= set(one.hidden) for one in record):
+    if not all(SIDES.keys() <= set(trace.hidden) for trace in record):
         return "only an ELMo has a forward and a backward half."
     return "" if _shared(record) else "the two texts begin with different tokens."
 
 
 def layers(record: Contexts) -> Mapping[str, Control]:
     """Which layer."""
-    held = tuple(range(len(record.vectors)))
-    return {"layer": Choice("Layer", held, held[-1], ordered=True)}
+    layer_numbers = tuple(range(len(record.vectors)))
+    return {"layer": Choice("Layer", layer_numbers, layer_numbers[-1], ordered=True)}
 
 
 is_filters = only(Filters, "ex.analysis.letter_filters(model, word) makes")

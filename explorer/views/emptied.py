@@ -12,7 +12,7 @@ DIGIT, GREYED = re.compile(r"\d"), "rgba(128, 128, 128, 0.1)"  # of the frame in
 def emptied(figure: go.Figure, title: str) -> go.Figure:
     """A picture without anything in it that was measured: as high as it, its axes with their names, no number and no name of a bar."""
     axes = {name: figure.layout[name] for name in figure.layout if name.startswith(("xaxis", "yaxis"))}
-    pairs = {(one.xaxis or "x", one.yaxis or "y") for one in figure.data if "xaxis" in one} or {("x", "y")}
+    pairs = {(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data if "xaxis" in trace} or {("x", "y")}
     hidden = [go.Scatter(x=[None], y=[None], xaxis=x, yaxis=y, showlegend=False, hoverinfo="skip") for x, y in sorted(pairs)]
     margin = {"l": 40, "r": 10, "t": figure.layout.margin.t or 64, "b": 60}
     bare = go.Figure(hidden).update_layout(title=title, height=figure.layout.height, margin=margin, plot_bgcolor=GREYED)

@@ -92,18 +92,18 @@ def themed(figure: go.Figure, mode: str) -> go.Figure:
 def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     """One page that holds everything and asks the network for nothing. It follows the reader's light or dark setting."""
     looks = {name: theme.look(figure, name).to_plotly_json() for name in theme.MODES}
-    held = {"figure": json.loads(_bare(figure).to_json()), "looks": looks, "config": ALONE}
+    content = {"figure": json.loads(_bare(figure).to_json()), "looks": looks, "config": ALONE}
     title = unescape(re.sub(r"<[^>]+>", " ", str(figure.layout.title.text or "Figure")))
     parts = {
         "TITLE": escape(title),
         "SPOKEN": escape(spoken(figure)),
         "CAPTION": prose(caption),
-        "DATA": packed(json.dumps(held, ensure_ascii=False, separators=(",", ":"))),
+        "DATA": packed(json.dumps(content, ensure_ascii=False, separators=(",", ":"))),
         "PLOTLY": _packed_plotly(),
         "UNPACK": UNPACK,
         "TABLES": TABLES,
     }
-    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], PAGE).encode("utf-8", "replace")
+    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE).encode("utf-8", "replace")
 
 
 def numbers(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
@@ -277,7 +277,7 @@ def _names(figure: go.Figure, axis: str) -> list[str]:
 def _categories(figure: go.Figure, axis: str) -> list[str]:
     """The places of an axis that are names, in plotly's order: as they first come up in its traces."""
     places = [trace[axis[0]] for trace in figure.data if (trace[f"{axis[0]}axis"] or axis[0]) == axis]
-    return list(dict.fromkeys(place for held in places if held is not None for place in held if isinstance(place, str)))
+    return list(dict.fromkeys(place for values in places if values is not None for place in values if isinstance(place, str)))
 
 
 def _clean(texts: Sequence[str]) -> list[str]:

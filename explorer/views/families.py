@@ -90,7 +90,7 @@ def _mean(record: UnderMasks, name: str) -> str:
     return f"mask “{name}”: mean loss {mean:.2f}, perplexity {np.exp(mean):.3g}"
 
 
-def held(record: HeldLosses, *, where: str) -> go.Figure:
+def held_out(record: HeldLosses, *, where: str) -> go.Figure:
     """The mean loss of unseen stories under each mask: one dot for each story (in the same order each time), and their mean.
 
     The dotted line is the loss of a uniform distribution over the vocabulary. Under the mask *prefix* the positions of the first half
@@ -120,7 +120,7 @@ def held(record: HeldLosses, *, where: str) -> go.Figure:
     )
     return figure.update_layout(
         title=theme.title("Loss on new stories, by mask", *notes),
-        xaxis={"showgrid": False, "title": "mask", "tickvals": list(range(len(MASKS))), "ticktext": list(MASKS)},
+        xaxis=theme.named_axis(list(MASKS), title="mask"),
         yaxis={"title": "nats per token", "rangemode": "tozero"},
         height=330,
     )
@@ -140,11 +140,11 @@ def _dots(name: str, values: np.ndarray, number: int) -> list[go.Scatter]:
 
 def under_choices(record: UnderMasks) -> Mapping[str, Control]:
     """Which mask, which layer, which head."""
-    held = [a for a in record.traces[OWN].attention if a.stream == record.stream]
+    own_attention = [a for a in record.traces[OWN].attention if a.stream == record.stream]
     return {
         "mask": Choice("Mask", MASKS),
-        "layer": Choice("Layer", tuple(place(a) for a in held)),
-        "head": Range("Head", 0, held[0].heads - 1),
+        "layer": Choice("Layer", tuple(place(a) for a in own_attention)),
+        "head": Range("Head", 0, own_attention[0].heads - 1),
     }
 
 
@@ -155,7 +155,7 @@ VIEWS = by_name(
     View(
         "held-masks",
         "New stories under other masks",
-        held,
+        held_out,
         is_held_losses,
         lambda record: {"where": Choice("Predicted at", (EVERY, LATER))},
     ),

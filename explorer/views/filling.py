@@ -51,9 +51,9 @@ def _boxes(steps: Sequence[FillingStep], number: int) -> list[Box]:
     boxes = []
     for place, (text, shown) in enumerate(zip(step.tokens.texts, names, strict=True)):
         n = at.get(place)
-        said = f"{shown}, position {place}" if n is None else f"{shown}, position {place}: {_likeliest(step, n)}"
+        hover = f"{shown}, position {place}" if n is None else f"{shown}, position {place}: {_likeliest(step, n)}"
         boxes.append(
-            Box(text + (theme.UNSEEN if theme.UNSEEN in shown and theme.UNSEEN not in text else ""), _tone(step, n), said)
+            Box(text + (theme.UNSEEN if theme.UNSEEN in shown and theme.UNSEEN not in text else ""), _tone(step, n), hover)
         )
     return boxes
 

@@ -76,7 +76,7 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
     }[shows]
     signed = shows == "difference"
     moved = float(np.abs(record.weights(stream, layer, head)).max())
-    notes = (_said(record), f"{stream}; largest change of a weight in this head: {moved:.3f}", theme.unseen_note(columns))
+    notes = (_summary(record), f"{stream}; largest change of a weight in this head: {moved:.3f}", theme.unseen_note(columns))
     figure = go.Figure(
         go.Heatmap(
             z=values.astype(np.float32), coloraxis="coloraxis2" if signed else "coloraxis3", name=shows,
@@ -100,7 +100,7 @@ def moved(record: TaskChange, *, stream: str) -> go.Figure:
     """
     values = record.moved(stream)
     rows, _ = record.before.axes(stream)
-    notes = (_said(record), theme.unseen_note(rows))
+    notes = (_summary(record), theme.unseen_note(rows))
     figure = go.Figure(
         go.Heatmap(
             z=values.astype(np.float32), coloraxis="coloraxis", name="moved", **theme.gaps(values),
@@ -114,17 +114,17 @@ def moved(record: TaskChange, *, stream: str) -> go.Figure:
     )  # fmt: skip
 
 
-def _said(record: TaskChange) -> str:
+def _summary(record: TaskChange) -> str:
     """What both models say to the text."""
     if not record.labels:
         return f"fine-tuned for {theme.printable(record.task)}"
-    said = [
+    answers = [
         "no output layer yet"
         if np.isnan(row).any()
         else f"{theme.printable(record.labels[int(row.argmax())])} ({row.max():.2f})"
         for row in record.chances
     ]
-    return f"{theme.printable(record.task)}: before {said[0]}, after {said[1]}"
+    return f"{theme.printable(record.task)}: before {answers[0]}, after {answers[1]}"
 
 
 def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figure:
@@ -135,24 +135,27 @@ def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figur
     You may conclude that a layer holds what the task asks, in a form that one linear layer can read. You may not conclude that the
     model uses it, nor that a layer with a low score lacks it: it may hold it in another form.
     """
-    held = _probes_of(record)
+    all_probes = _probes_of(record)
     figure = go.Figure()
     before = isinstance(record, TaskChange)
-    for n, one in enumerate(held):
-        name = ("before", "after")[n] if before else theme.printable(one.model)
+    for n, probe in enumerate(all_probes):
+        name = ("before", "after")[n] if before else theme.printable(probe.model)
         figure.add_scatter(
-            x=np.arange(len(one.scores)), y=one.scores, mode="lines+markers", name=name, meta=n, marker={"size": 9},
+            x=np.arange(len(probe.scores)), y=probe.scores, mode="lines+markers", name=name, meta=n, marker={"size": 9},
             line={"width": 3}, hovertemplate=f"{name}, layer %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
         )  # fmt: skip
-    deepest = max(len(one.scores) for one in held) - 1
+    deepest = max(len(probe.scores) for probe in all_probes) - 1
     figure.add_scatter(
-        x=[0, deepest], y=[held[0].blind] * 2, mode="lines", name="most frequent answer", meta=6, line={"width": 2, "dash": "dash"},
+        x=[0, deepest], y=[all_probes[0].blind] * 2, mode="lines", name="most frequent answer", meta=6, line={"width": 2, "dash": "dash"},
         hovertemplate="most frequent answer: <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
-    notes = (theme.printable(held[0].task), f"{held[0].counts[0]} examples to learn from, {held[0].counts[1]} new ones")
+    notes = (
+        theme.printable(all_probes[0].task),
+        f"{all_probes[0].counts[0]} examples to learn from, {all_probes[0].counts[1]} new ones",
+    )
     return figure.update_layout(
         title=theme.title("Layer probes", *notes), height=220,
-        xaxis={**WHOLE, "title": "layer"}, yaxis={"title": held[0].metric},
+        xaxis={**WHOLE, "title": "layer"}, yaxis={"title": all_probes[0].metric},
     )  # fmt: skip
 
 
@@ -198,13 +201,13 @@ def slices(record: Answers) -> go.Figure:
     may also be those with new words.
     """
     names = list(record.slices)
-    found = [record.share(name) for name in names]
+    pairs = [record.share(name) for name in names]
     labels = [theme.printable(name) for name in names]
     whole = float(record.right.mean())
     figure = go.Figure(
         go.Bar(
-            x=[share for share, _ in found], y=labels, orientation="h", name="share right", meta=0,
-            text=[f"{share:.2f} of {many}" for share, many in found], textposition="auto",
+            x=[share for share, _ in pairs], y=labels, orientation="h", name="share right", meta=0,
+            text=[f"{share:.2f} of {many}" for share, many in pairs], textposition="auto",
             hovertemplate="%{y}: <b>%{x:.3f}</b> right<extra></extra>",
         )
     )  # fmt: skip
@@ -228,10 +231,10 @@ def of_spans(record: SpanTable) -> Mapping[str, Control]:
 
 def of_head(record: TaskChange) -> Mapping[str, Control]:
     """Which head, before or after."""
-    held = record.before.attention
-    layers, heads = tuple(dict.fromkeys(one.layer for one in held)), min(one.heads for one in held)
+    attention = record.before.attention
+    layers, heads = tuple(dict.fromkeys(layer.layer for layer in attention)), min(layer.heads for layer in attention)
     return {
-        "stream": Choice("Attention", tuple(dict.fromkeys(one.stream for one in held))),
+        "stream": Choice("Attention", tuple(dict.fromkeys(layer.stream for layer in attention))),
         "layer": Choice("Layer", layers, layers[-1], ordered=True),
         "head": Choice("Head", tuple(range(heads)), ordered=True),
         "shows": Choice("Show", ("difference", "before", "after")),
@@ -252,8 +255,8 @@ def has_heads(record: object) -> str:
 
 def has_probes(record: object) -> str:
     """Empty where there are probes of at least one model."""
-    held = _probes_of(record)
-    if held and all(isinstance(one, LayerProbes) for one in held):
+    all_probes = _probes_of(record)
+    if all_probes and all(isinstance(probe, LayerProbes) for probe in all_probes):
         return ""
     return other("what ex.training.probe_layers makes, or ex.training.before_after with probes=…", record)
 

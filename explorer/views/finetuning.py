@@ -107,8 +107,8 @@ def glue(record: TaskTable, *, task: str) -> go.Figure:
     """
     rows = [theme.printable(system) for system in record.systems]
     whole = task == EVERY
-    held = record.scores.mean(1) if whole else record.scores[:, record.tasks.index(task)]  # [system, seed]
-    means = held.mean(-1)
+    scores = record.scores.mean(1) if whole else record.scores[:, record.tasks.index(task)]  # [system, seed]
+    means = scores.mean(-1)
     spans = np.full((len(rows), 2), np.nan) if whole else record.intervals[:, record.tasks.index(task), 1:]
     bars = {
         "array": np.nan_to_num(spans[:, 1] - means),

@@ -141,7 +141,7 @@ def _places(record: Generation, source: Tokens | None, cached: bool) -> int:
 def where(record: Generation) -> Mapping[str, Control]:
     """Which layer and head, and up to which step."""
     attention = record.trace.attention
-    named = tuple(place(one) for one in attention)
+    named = tuple(place(layer_attention) for layer_attention in attention)
     start = next((name for name in reversed(named) if name.startswith("cross")), named[0])
     last = len(record.rows) - 1
     return {

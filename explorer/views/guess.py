@@ -37,22 +37,18 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     return figure.update_layout(
         title=theme.title(f"Which token is at position {at}?", *notes),
         xaxis={"title": "probability", "range": [0, min(1.25, 1.25 * max(shares))], "tickformat": ".0%", "nticks": 6},
-        yaxis={
-            "tickmode": "array", "tickvals": list(range(len(names))), "tickfont": {"size": 18},
-            "ticktext": [f"{name} ✓" if ok else name for name, ok in zip(names, right, strict=True)],
-            "range": [len(names) - 0.4, -0.6],
-        },
+        yaxis=theme.named_axis(theme.ticked(names, right), down=True, tickfont={"size": 18}),
         barmode="overlay", height=44 * len(names),
     )  # fmt: skip
 
 
 def _bars(names: list[str], shares: list[float], right: list[bool], wanted: bool) -> go.Bar:
-    held = [n for n, ok in enumerate(right) if ok == wanted]
+    places = [n for n, ok in enumerate(right) if ok == wanted]
     return go.Bar(
-        orientation="h", base=0, x=[max(shares[n], SHORTEST * max(shares)) for n in held], y=held, width=0.7,
-        text=[f"{shares[n]:.1%}" for n in held], textposition="outside", cliponaxis=False, textfont={"size": 15},
+        orientation="h", base=0, x=[max(shares[n], SHORTEST * max(shares)) for n in places], y=places, width=0.7,
+        text=[f"{shares[n]:.1%}" for n in places], textposition="outside", cliponaxis=False, textfont={"size": 15},
         name="✓ original token" if wanted else "other tokens", meta=int(wanted),
-        marker={"pattern": {"shape": "/" if wanted else ""}}, customdata=[names[n] for n in held],
+        marker={"pattern": {"shape": "/" if wanted else ""}}, customdata=[names[n] for n in places],
         hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>",
     )  # fmt: skip
 
@@ -83,14 +79,14 @@ def surprises(record: Guess) -> go.Figure:
     )  # fmt: skip
 
 
-def _columns(record: Guess, held: np.ndarray, wanted: bool) -> go.Bar:
+def _columns(record: Guess, mask: np.ndarray, wanted: bool) -> go.Bar:
     """One bar for each token of one kind, NaN for the other kind."""
-    said = [
+    hovers = [
         f"x: {theme.label(text)}, P = {share:.3f}<br>most probable: {theme.label(best[0])}"
         for text, share, best in zip(record.corruption.original.texts, record.truth, record.texts, strict=True)
     ]
     return go.Bar(
-        x=np.arange(len(held)), y=np.where(held, record.surprise, np.nan), width=0.8, customdata=said,
+        x=np.arange(len(mask)), y=np.where(mask, record.surprise, np.nan), width=0.8, customdata=hovers,
         name="part of the loss" if wanted else "visible, not part of the loss", meta=0 if wanted else 6,
         marker={"pattern": {"shape": "" if wanted else "/"}, "opacity": 1 if wanted else 0.5},
         hovertemplate="%{customdata}<br>−log P = <b>%{y:.3f}</b><extra></extra>",
@@ -109,8 +105,8 @@ def copied(record: Copied, *, place: str, temperature: float) -> go.Figure:
     student computes it in the same way: it has fewer layers.
     """
     at, number = _places(record)[place], record.temperatures.index(temperature)
-    said = record.corruption.original.texts[at]
-    names = [theme.label(text) + (" ✓" if text == said else "") for text in record.texts[at]]
+    truth = record.corruption.original.texts[at]
+    names = [theme.label(text) + (" ✓" if text == truth else "") for text in record.texts[at]]
     shares = record.shares[number, :, at]  # [who, rank]
     figure = go.Figure([_one_of_two(who, shares[who], names, record.names[who]) for who in (0, 1)])
     notes = (
@@ -122,10 +118,7 @@ def copied(record: Copied, *, place: str, temperature: float) -> go.Figure:
     return figure.update_layout(
         title=theme.title(f"Teacher and student at position {at}", *notes),
         xaxis={"title": "probability", "range": [0, min(1.25, 1.25 * float(shares.max()))], "tickformat": ".0%", "nticks": 6},
-        yaxis={
-            "tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names,
-            "tickfont": {"size": 18}, "range": [len(names) - 0.4, -0.6],
-        },
+        yaxis=theme.named_axis(names, down=True, tickfont={"size": 18}),
         barmode="group", bargap=0.3, height=60 * len(names),
     )  # fmt: skip
 

@@ -52,8 +52,7 @@ def heads_that_find(record: HeadSearch) -> go.Figure:
     return figure.update_layout(
         title=theme.title(f"Heads of {theme.printable(record.model)} that find a hidden word"), height=ROW * len(rows),
         xaxis={"title": "right", "range": [0, 1.02], "tickformat": ".0%"},
-        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": row_labels(record), "autorange": "reversed",
-               "tickfont": {"size": 13}},
+        yaxis=theme.named_axis(row_labels(record), down=True, tickfont={"size": 13}),
     )  # fmt: skip
 
 

@@ -32,43 +32,43 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
     You may conclude which heads differ in this text. You may not conclude what a head is for, or that an attention sink matters: its
     value vectors may be almost zero. Cells are rounded to 255 steps; in a long text each is the largest of some neighbours.
     """
-    held = [attention for attention in trace.attention if attention.stream == stream]
-    heads, row = max(attention.heads for attention in held), _row_of(trace, stream, token)
-    top = max(float(attention.weights.max()) for attention in held)
+    layers = [attention for attention in trace.attention if attention.stream == stream]
+    heads, row = max(attention.heads for attention in layers), _row_of(trace, stream, token)
+    top = max(float(attention.weights.max()) for attention in layers)
     pool = -(-max(map(len, trace.axes(stream))) // TILE)
-    tiles = [[_largest(weights, pool) for weights in attention.weights] for attention in held]
+    tiles = [[_largest(weights, pool) for weights in attention.weights] for attention in layers]
     rows, columns = tiles[0][0].shape
     high = rows + (1 if row is None else 1 + math.ceil(0.22 * rows))  # of a tile, with what stands below it
-    whole = np.zeros((len(held) * high, heads * (columns + 1)), np.uint8)
+    whole = np.zeros((len(layers) * high, heads * (columns + 1)), np.uint8)
     for n, of_layer in enumerate(tiles):
         for head, tile in enumerate(of_layer):
             cell = np.round(255 * tile / top).astype(np.uint8)
             whole[n * high : n * high + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
-    size = max(260, min(900, 110 * len(held)))
+    size = max(260, min(900, 110 * len(layers)))
     figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
     if row is not None:
         names = trace.axes(stream)[1].texts
-        said = [[names[int(weights[row].argmax())] for weights in attention.weights] for attention in held]
-        figure.update_layout(annotations=_below(said, (rows, columns), high))
+        words = [[names[int(weights[row].argmax())] for weights in attention.weights] for attention in layers]
+        figure.update_layout(annotations=_below(words, (rows, columns), high))
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
     notes = (f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     return figure.update_layout(
-        title=theme.title(f"{stream}: {len(held)} layers × {heads} heads", *notes),
+        title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),
         xaxis={**_tiled(heads, columns + 1), "title": "head"},
-        yaxis={**_tiled(len(held), high), "title": "layer", "autorange": "reversed"},
+        yaxis={**_tiled(len(layers), high), "title": "layer", "autorange": "reversed"},
         coloraxis={"cmin": 0, "cmax": 255, "colorbar": ticks},
         height=size,
     )  # fmt: skip
 
 
-def _below(said: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:
+def _below(words: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:
     """A word below each tile."""
     rows, columns = tile
     return [
         {"x": head * (columns + 1) + (columns - 1) / 2, "y": n * high + rows + (high - rows - 1) / 2, "text": theme.label(word),
          "showarrow": False, "font": {"size": 13}}
-        for n, of_layer in enumerate(said) for head, word in enumerate(of_layer)
+        for n, of_layer in enumerate(words) for head, word in enumerate(of_layer)
     ]  # fmt: skip
 
 
@@ -77,8 +77,8 @@ def _largest(weights: np.ndarray, pool: int) -> np.ndarray:
     rows, columns = (-(-size // pool) for size in weights.shape)
     filled = np.zeros((rows * pool, columns * pool), weights.dtype)
     filled[: weights.shape[0], : weights.shape[1]] = weights
-    found: np.ndarray = filled.reshape(rows, pool, columns, pool).max(axis=(1, 3))
-    return found
+    pooled: np.ndarray = filled.reshape(rows, pool, columns, pool).max(axis=(1, 3))
+    return pooled
 
 
 def _tiled(count: int, width: int) -> dict[str, Any]:
@@ -129,8 +129,8 @@ def through(record: Lens, *, shown: str) -> go.Figure:
     )  # fmt: skip
     three = len(record.tokens) <= SHORT
     if len(record.texts) <= READABLE:
-        said = [[_stacked(cell if three else cell[:1]) for cell in row] for row in guessed]
-        heat.update(text=said, texttemplate="%{text}", textfont={"size": 14})
+        texts = [[_stacked(cell if three else cell[:1]) for cell in row] for row in guessed]
+        heat.update(text=texts, texttemplate="%{text}", textfont={"size": 14})
     names = ["embeddings", *(f"layer {n}" for n in range(len(record.texts) - 1))]
     notes = (f"last layer against the model's own logits: {record.gap:.0e}", theme.unseen_note(record.tokens))
     return go.Figure(heat).update_layout(
@@ -173,10 +173,10 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
             go.Bar(x=list(range(len(values))), y=values / longest, customdata=values, name=name, meta=number,
                    hovertemplate="<b>%{x}</b><br>%{customdata:.4g}<extra></extra>")
         )  # fmt: skip
-    said = (
+    prediction = (
         f"the model predicts “{theme.label(record.piece)}” at position {record.row} with probability {np.exp(record.logp):.3f}"
     )
-    notes = (said, _added(record), theme.unseen_note(record.tokens))
+    notes = (prediction, _added(record), theme.unseen_note(record.tokens))
     return figure.update_layout(
         title=theme.title("Gradient and attention", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
@@ -259,13 +259,16 @@ def streams(trace: Trace, *, own: bool = False) -> tuple[str, ...]:
 
 def glance_controls(trace: Trace) -> Mapping[str, Control]:
     """Which attention: encoder, decoder or cross."""
-    held = streams(trace)
-    return {"stream": Choice("Attention", held), "token": _named_rows(trace, held[0])}
+    names = streams(trace)
+    return {"stream": Choice("Attention", names), "token": _named_rows(trace, names[0])}
 
 
 def _named_rows(trace: Trace, stream: str) -> Choice:
     """The tokens that attend in a stream, with their positions; none where so many heads have no room for words."""
-    heads, texts = sum(one.heads for one in trace.attention if one.stream == stream), trace.axes(stream)[0].texts
+    heads, texts = (
+        sum(attention.heads for attention in trace.attention if attention.stream == stream),
+        trace.axes(stream)[0].texts,
+    )
     rows = [_named_row(text, n) for n, text in enumerate(texts)] if heads <= MANY and len(texts) <= TILE else []
     first = next((name for name, text in zip(rows, texts, strict=False) if text.strip("·▁Ġ ").lower() == FIRST), NOBODY)
     return Choice("Largest weight of", (NOBODY, *rows), first)

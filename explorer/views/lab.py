@@ -148,8 +148,8 @@ class Still(anywidget.AnyWidget):
 
     def _keep(self, change: object) -> None:
         data = {"image/png": self.image.removeprefix(START), "text/plain": self.title}
-        for one in self.below:
-            one.update(data, raw=True, metadata={"image/png": {"alt": self.title}})
+        for handle in self.below:
+            handle.update(data, raw=True, metadata={"image/png": {"alt": self.title}})
 
 
 def display_with_text(shown: Any, *, title: str, text: str, stills: Sequence[Still] = ()) -> None:

@@ -42,12 +42,10 @@ def likeness(record: LayerLikeness) -> go.Figure:
         z=values.astype(np.float32), coloraxis="coloraxis", name="CKA", hoverongaps=False, **theme.gaps(values), **written,
         hovertemplate=f"{first}, layer %{{y}}; {second}, layer %{{x}}<br>CKA <b>%{{z:.3f}}</b><extra></extra>",
     )  # fmt: skip
-    axis = {"tickmode": "array", "showgrid": False}
     return go.Figure(heat).update_layout(
         title=theme.title("Which layers are alike?", *notes),
-        xaxis={**axis, "tickvals": list(range(len(columns))), "ticktext": columns, "title": f"layer of {second}"},
-        yaxis={**axis, "tickvals": list(range(len(rows))), "ticktext": rows, "title": f"layer of {first}",
-               "autorange": "reversed"},
+        xaxis=theme.named_axis(columns, title=f"layer of {second}"),
+        yaxis=theme.named_axis(rows, down=True, title=f"layer of {first}"),
         height=30 + 46 * max(len(rows), 4),
         **theme.colours(np.ones(1), signed=False),
     )  # fmt: skip
@@ -67,7 +65,7 @@ def space(record: WordStates, *, layer: int, shows: str) -> go.Figure:
     kinds = list(dict.fromkeys(record.kinds))
     figure = go.Figure()
     for number, kind in enumerate(kinds):
-        mine = [n for n, held in enumerate(record.kinds) if held == kind]
+        mine = [n for n, other in enumerate(record.kinds) if other == kind]
         figure.add_trace(_dots(record, points, mine, (number, kind)))
     notes = (
         f"{theme.printable(record.model)}, layer {layer}: {len(record):,} words of {len(record.texts)} texts",
@@ -104,8 +102,8 @@ def _dots(record: WordStates, points: np.ndarray, mine: list[int], kind: tuple[i
 
 def choices(record: WordStates) -> Mapping[str, Control]:
     """Which layer, in how many dimensions."""
-    held = tuple(range(len(record.vectors)))
-    return {"layer": Choice("Layer", held, held[-1], ordered=True), "shows": Choice("Dimensions", DIMENSIONS)}
+    layer_numbers = tuple(range(len(record.vectors)))
+    return {"layer": Choice("Layer", layer_numbers, layer_numbers[-1], ordered=True), "shows": Choice("Dimensions", DIMENSIONS)}
 
 
 is_word_states = only(WordStates, "ex.analysis.word_states(model, texts) makes")

@@ -28,15 +28,15 @@ def in_letters(raw: bytes) -> str:
     whole = bits.size // PAIR * PAIR if single else bits.size
     values = _numbers(bits[:whole], PAIR)
     codes = np.frombuffer(LETTERS.encode("ascii"), np.uint8)
-    made = np.stack([codes[values // len(LETTERS)], codes[values % len(LETTERS)]], axis=1).tobytes().decode("ascii")
-    return made + (LETTERS[int(_numbers(bits[whole:], SINGLE)[0])] if single else "")
+    text = np.stack([codes[values // len(LETTERS)], codes[values % len(LETTERS)]], axis=1).tobytes().decode("ascii")
+    return text + (LETTERS[int(_numbers(bits[whole:], SINGLE)[0])] if single else "")
 
 
 def _numbers(bits: np.ndarray, wide: int) -> np.ndarray:
     """Each group of bits as one number, with zeros at the end."""
     padded = np.concatenate([bits, np.zeros(-bits.size % wide, np.uint8)]).reshape(-1, wide)
-    made: np.ndarray = padded @ (1 << np.arange(wide - 1, -1, -1))
-    return made
+    result: np.ndarray = padded @ (1 << np.arange(wide - 1, -1, -1))
+    return result
 
 
 def out_of_letters(letters: str) -> bytes:

@@ -106,7 +106,7 @@ def _texts(figure: go.Figure, name: str, axis: Any) -> Sequence[str]:
         return list(axis.ticktext)
     way, which = name[0], name.replace("axis", "")
     places = [trace[way] for trace in figure.data if f"{way}axis" in trace and (trace[f"{way}axis"] or way) == which]
-    return list(dict.fromkeys(text for held in places if held is not None for text in held if isinstance(text, str)))
+    return list(dict.fromkeys(text for values in places if values is not None for text in values if isinstance(text, str)))
 
 
 def width(text: str, size: float) -> float:
@@ -138,7 +138,7 @@ def _left(figure: go.Figure) -> float:
 
 def _scales(figure: go.Figure) -> list[str]:
     """The colour axes whose bars are drawn."""
-    held = {
+    used = {
         trace.coloraxis for trace in figure.data if "coloraxis" in trace and trace.coloraxis and trace.showscale is not False
     }
-    return [name for name in sorted(held) if figure.layout[name].showscale is not False]
+    return [name for name in sorted(used) if figure.layout[name].showscale is not False]

@@ -45,8 +45,8 @@ def reason(merge: Merge) -> str:
 
 
 def _box(piece: str, new: str) -> Box:
-    made = " (just made)" if piece == new else ""
-    return Box(piece, NEW if piece == new else FIRST, f"<b>{theme.label(piece)}</b>{made}")
+    note = " (just made)" if piece == new else ""
+    return Box(piece, NEW if piece == new else FIRST, f"<b>{theme.label(piece)}</b>{note}")
 
 
 def growth(steps: Sequence[Merge]) -> go.Figure:

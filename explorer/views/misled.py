@@ -33,14 +33,14 @@ def nearer(record: Nearer, *, kind: str) -> go.Figure:
         error_x={"array": np.nan_to_num(high - mean), "arrayminus": np.nan_to_num(mean - low), "thickness": 2, "width": 5},
         hovertemplate="%{customdata}: <b>%{x:.1%}</b><extra></extra>",
     )  # fmt: skip
-    text, same, another = (theme.printable(said) for said in record.examples[at])
+    text, same, another = (theme.printable(example) for example in record.examples[at])
     notes = (f"such as: {text}", f"the same event: {same}", f"another event: {another}", theme.printable(record.note))
     figure = go.Figure(bar)
     figure.add_vline(x=GUESSING, line_dash="dot", line_width=2)
     return figure.update_layout(
         title=theme.title(f"Which is nearer: {theme.printable(kind)}", *notes), height=52 * len(rows),
         xaxis={"title": "same event nearer", "range": [0, 1.02], "tickformat": ".0%"},
-        yaxis={**theme.named_axis(names, down=True), "tickfont": {"size": 13}},
+        yaxis=theme.named_axis(names, down=True, tickfont={"size": 13}),
     )  # fmt: skip
 
 

@@ -32,11 +32,11 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
     same scale first.
     """
     at, order = list(record.steps).index(step), np.argsort(record.heights.mean(1), kind="stable")
-    held = record.shares[order, :, at]  # [task, run, layer]
+    weights = record.shares[order, :, at]  # [task, run, layer]
     named = [f"{theme.printable(record.tasks[n])}<br>γ {record.gammas[n, :, at].mean():.2f}" for n in order]
     figure = go.Figure()
-    for layer in range(held.shape[-1]):
-        values = held[..., layer]
+    for layer in range(weights.shape[-1]):
+        values = weights[..., layer]
         mean = values.mean(1)
         spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
         hover = f"%{{x}}<br>s{below(layer)} = <b>%{{y:.3f}}</b><extra></extra>"
@@ -93,13 +93,13 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
         ends = record.shares[n, :, at]
         gap = np.full((len(ends), 2), np.nan)
         path = np.vstack((way, np.stack((gap, ends @ CORNERS), axis=1).reshape(-1, 2)))  # every dot is separate
-        said = [f"step {s}" for s in record.steps[: at + 1]]
+        hovers = [f"step {s}" for s in record.steps[: at + 1]]
         for (b, h), row in zip(record.runs, ends, strict=True):
-            said += ["", f"biLM {b}, classifier {h}: s = {', '.join(f'{x:.2f}' for x in row)}"]
+            hovers += ["", f"biLM {b}, classifier {h}: s = {', '.join(f'{x:.2f}' for x in row)}"]
         sizes = [0] * len(way) + [0, 9] * len(ends)
         figure.add_scatter(
             x=path[:, 0], y=path[:, 1], mode="lines+markers", name=theme.printable(task), marker={"size": sizes},
-            line={"width": 2}, text=said, hovertemplate=f"{theme.printable(task)}<br>%{{text}}<extra></extra>", meta=n,
+            line={"width": 2}, text=hovers, hovertemplate=f"{theme.printable(task)}<br>%{{text}}<extra></extra>", meta=n,
         )  # fmt: skip
     for layer, (x, y) in enumerate(CORNERS):
         figure.add_annotation(x=x, y=y, text=f"h{below(layer)} alone", showarrow=False, yshift=14 if layer == 2 else -14)
@@ -124,22 +124,24 @@ def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
     mine = _divided([weights[f"s{layer}"] for layer in range(layers)])
     learned = record.learned.mean(0)
     figure = go.Figure()
-    for number, (label, held) in enumerate((("your weights", mine), ("learned weights", learned))):
+    for number, (label, weights_of) in enumerate((("your weights", mine), ("learned weights", learned))):
         hover = f"{label}, %{{x}}: <b>%{{y:.2f}}</b><extra></extra>"
-        figure.add_bar(x=[f"s{below(layer)}" for layer in range(layers)], y=held, name=label, meta=number, hovertemplate=hover)
+        figure.add_bar(
+            x=[f"s{below(layer)}" for layer in range(layers)], y=weights_of, name=label, meta=number, hovertemplate=hover
+        )
     answers = record.answers(mine)
     names = ("yours", "learned", *(f"h{below(layer)} alone" for layer in range(layers)))
-    found = dict(zip(names, (float((answers == record.asked).mean()), *record.worth), strict=True))
-    right, said = record.classes[record.asked[example]], record.classes[answers[example]]
+    accuracies = dict(zip(names, (float((answers == record.asked).mean()), *record.worth), strict=True))
+    right, predicted = record.classes[record.asked[example]], record.classes[answers[example]]
     figure.add_bar(
-        x=list(found), y=list(found.values()), name="accuracy", meta=2, text=[f"{value:.2f}" for value in found.values()],
+        x=list(accuracies), y=list(accuracies.values()), name="accuracy", meta=2, text=[f"{value:.2f}" for value in accuracies.values()],
         textposition="outside", textangle=0, cliponaxis=False, constraintext="none", textfont={"size": 13},
         hovertemplate="%{x}: <b>%{y:.3f}</b> right<extra></extra>",
     )  # fmt: skip
     notes = (
-        f"yours {found['yours']:.3f}, learned {found['learned']:.3f}, always the most frequent label {record.blind:.3f}",
+        f"yours {accuracies['yours']:.3f}, learned {accuracies['learned']:.3f}, always the most frequent label {record.blind:.3f}",
         f"{len(record.gold)} training examples, {len(record.asked)} new ones",
-        f"new example {example}: label “{theme.printable(right)}”, your mix predicts “{theme.printable(said)}”",
+        f"new example {example}: label “{theme.printable(right)}”, your mix predicts “{theme.printable(predicted)}”",
     )
     figure = _dressed(figure, f"Mix the layers by hand: {theme.printable(record.task)}", notes, "weight, accuracy", (0, 1.02))
     return _with_vectors(figure, record.test[example].astype(np.float64), mine)
@@ -156,20 +158,20 @@ def place(record: Bench, **weights: int) -> go.Figure:
     mine = _divided([weights[f"s{layer}"] for layer in range(layers)])
     grid = np.array([(a, b, PARTS - a - b) for a in range(PARTS + 1) for b in range(PARTS + 1 - a)])
     x, y = (grid / PARTS @ CORNERS).T
-    said = [", ".join(f"s{below(n)} = {value / PARTS:.2f}" for n, value in enumerate(row)) for row in grid]
+    hovers = [", ".join(f"s{below(n)} = {value / PARTS:.2f}" for n, value in enumerate(row)) for row in grid]
     figure = go.Figure()
     figure.add_scatter(
-        x=x, y=y, mode="markers", name="a mix to click", meta=6, text=said, hovertemplate="%{text}<extra></extra>",
+        x=x, y=y, mode="markers", name="a mix to click", meta=6, text=hovers, hovertemplate="%{text}<extra></extra>",
         customdata=[".".join(map(str, row)) for row in grid], marker={"size": 8, "opacity": 0.45},
         selected={"marker": {"opacity": 0.45}}, unselected={"marker": {"opacity": 0.45}},
     )  # fmt: skip
-    for name, held, symbol, size, colour in (
+    for name, mixes, symbol, size, colour in (
         ("learned, each run", record.learned, "x-thin-open", 10, 1), ("your mix", mine[None], "circle-open", 18, 0),
     ):  # fmt: skip
-        across, up = (held @ CORNERS).T
+        across, up = (mixes @ CORNERS).T
         figure.add_scatter(
             x=across, y=up, mode="markers", name=name, meta=colour, marker={"symbol": symbol, "size": size, "line": {"width": 3}},
-            text=[", ".join(f"s{below(n)} = {value:.2f}" for n, value in enumerate(row)) for row in held],
+            text=[", ".join(f"s{below(n)} = {value:.2f}" for n, value in enumerate(row)) for row in mixes],
             hovertemplate=f"{name}: %{{text}}<extra></extra>",
         )  # fmt: skip
     for layer, (across, up) in enumerate(CORNERS):
@@ -220,8 +222,8 @@ def _dressed(figure: go.Figure, title: str, notes: tuple[str, ...], up: str, spa
 
 def steps(record: Mixes) -> Mapping[str, Control]:
     """After how many steps."""
-    held = tuple(int(step) for step in record.steps)
-    return {"step": Choice("After step", held, held[-1], ordered=True)}
+    step_numbers = tuple(int(step) for step in record.steps)
+    return {"step": Choice("After step", step_numbers, step_numbers[-1], ordered=True)}
 
 
 def sliders(record: Bench) -> Mapping[str, Control]:

@@ -27,12 +27,11 @@ def near(record: Neighbours) -> go.Figure:
         )
     )  # fmt: skip
     given = [theme.label(word) for word in record.given]
-    asked = f"{given[0]} : {given[1]} = {given[2]} : ?" if len(given) == 3 else given[0]
+    query = f"{given[0]} : {given[1]} = {given[2]} : ?" if len(given) == 3 else given[0]
     notes = (f"{theme.printable(record.model)}, the nearest {len(words)}",)
-    ticks = {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": words}
     return figure.update_layout(
-        title=theme.title(f"Near “{asked}”", *notes), xaxis={"title": "cosine"},
-        yaxis={**ticks, "autorange": "reversed"}, height=60 + 30 * max(3, len(words)),
+        title=theme.title(f"Near “{query}”", *notes), xaxis={"title": "cosine"},
+        yaxis=theme.named_axis(words, down=True), height=60 + 30 * max(3, len(words)),
     )  # fmt: skip
 
 

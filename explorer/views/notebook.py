@@ -55,8 +55,8 @@ class Shown(widgets.VBox):
         if self.enlarge.height:
             spec["layout"]["height"] = high
         self.picture.layout.min_height = f"{high}px"  # what is below does not jump
-        said = f"{self.view.title} (a picture that this viewer cannot draw)"
-        shown = {"output_type": "display_data", "data": {PLOTLY: spec, "text/plain": said}, "metadata": {}}
+        plain_text = f"{self.view.title} (a picture that this viewer cannot draw)"
+        shown = {"output_type": "display_data", "data": {PLOTLY: spec, "text/plain": plain_text}, "metadata": {}}
         self.picture.outputs = (shown,)
 
 
@@ -82,10 +82,10 @@ def _caption(view: View) -> widgets.HTML:
 
 def _follow(shown: Shown) -> None:
     """Draw the picture again when the notebook turns light or dark, as long as the picture is there."""
-    held = weakref.ref(shown)
+    reference = weakref.ref(shown)
 
     def turned(change: object) -> None:
-        there = held()
+        there = reference()
         if there is None:
             theme_of_lab().unobserve(turned, names="mode")
         else:

@@ -27,9 +27,9 @@ def matches(steps: Sequence[Match], *, step: int) -> go.Figure:
     shown = steps[:step]
     rows = [Strip(f"try {n}", (_try(match),)) for n, match in enumerate(shown, 1)][-MOST:]
     last = shown[-1]
-    found = " | ".join(theme.label(piece) for piece in last.pieces) or "nothing yet"
+    tokens = " | ".join(theme.label(piece) for piece in last.pieces) or "nothing yet"
     notes = (
-        f"of {theme.label(last.word)}, found so far: {found}",
+        f"of {theme.label(last.word)}, found so far: {tokens}",
         f"still to cut: {theme.label(last.rest) if last.rest else 'nothing'}",
     )
     verdict = "is in the vocabulary" if last.found else "is not in the vocabulary"
@@ -40,8 +40,8 @@ def matches(steps: Sequence[Match], *, step: int) -> go.Figure:
 def _try(match: Match) -> Box:
     inside = match.candidate.startswith("##") and match.place > 0
     place = float(letters(match.word[: match.place])) - 2 * inside + 2
-    said = "found" if match.found else "not in the vocabulary"
-    return Box(match.candidate, NEW if match.found else FIRST, f"<b>{theme.label(match.candidate)}</b>: {said}", place)
+    verdict = "found" if match.found else "not in the vocabulary"
+    return Box(match.candidate, NEW if match.found else FIRST, f"<b>{theme.label(match.candidate)}</b>: {verdict}", place)
 
 
 def joins(steps: Sequence[Join], *, step: int) -> go.Figure:
@@ -62,8 +62,8 @@ def joins(steps: Sequence[Join], *, step: int) -> go.Figure:
 
 
 def _joined(join: Join) -> tuple[Box, ...]:
-    made = "".join(join.pair)
-    shown = [(piece.replace("▁", "·"), piece == made) for piece in join.pieces]
+    new_token = "".join(join.pair)
+    shown = [(piece.replace("▁", "·"), piece == new_token) for piece in join.pieces]
     return tuple(Box(text, NEW if new else FIRST, f"<b>{theme.label(text)}</b>") for text, new in shown)
 
 

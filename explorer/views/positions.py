@@ -121,13 +121,13 @@ def distances(record: Places) -> go.Figure:
     steps = np.arange(-furthest, 1 if record.causal else furthest + 1)
     lines = []
     for head in range(len(record.scores)):
-        found = [record.scores[head][away == step] for step in steps if (away == step).any()]
-        mean = np.array([values.mean() for values in found])
+        by_step = [record.scores[head][away == step] for step in steps if (away == step).any()]
+        mean = np.array([values.mean() for values in by_step])
         lines.append(
             go.Scatter(
-                x=steps[-len(found) :], y=mean, mode="lines", name=f"head {head}", line={"width": 3}, meta=head,
-                error_y={"array": [v.max() - m for v, m in zip(found, mean, strict=True)],
-                         "arrayminus": [m - v.min() for v, m in zip(found, mean, strict=True)], "thickness": 1, "width": 0},
+                x=steps[-len(by_step) :], y=mean, mode="lines", name=f"head {head}", line={"width": 3}, meta=head,
+                error_y={"array": [v.max() - m for v, m in zip(by_step, mean, strict=True)],
+                         "arrayminus": [m - v.min() for v, m in zip(by_step, mean, strict=True)], "thickness": 1, "width": 0},
                 hovertemplate=f"head {head}, distance %{{x}}: <b>%{{y:.4g}}</b><extra></extra>",
             )
         )  # fmt: skip

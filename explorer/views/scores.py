@@ -29,7 +29,7 @@ def text_scores(record: TextScores) -> go.Figure:
     groups = [0] * 5 + [1] + [2] * 3
     figure = go.Figure()
     for group, name in ((0, "parts of BLEU"), (1, "BLEU"), (2, "ROUGE")):
-        at = [n for n, held in enumerate(groups) if held == group]
+        at = [n for n, of_bar in enumerate(groups) if of_bar == group]
         figure.add_bar(
             x=[values[n] for n in at], y=at, orientation="h", name=name, meta=group, customdata=[hovers[n] for n in at],
             text=[f"{values[n]:.3f}" for n in at], textposition="outside", cliponaxis=False,
@@ -44,8 +44,7 @@ def text_scores(record: TextScores) -> go.Figure:
     return figure.update_layout(
         title=theme.title("Agreement with the reference", *notes), height=34 * len(names),
         xaxis={"range": [0, 1.15], "title": "0: nothing shared, 1: equal"},
-        yaxis={"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names,
-               "range": [len(names) - 0.4, -0.6], "showgrid": False},
+        yaxis=theme.named_axis(names, down=True),
     )  # fmt: skip
 
 

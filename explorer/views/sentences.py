@@ -26,21 +26,22 @@ def likeness(record: Likeness, *, way: str) -> go.Figure:
     row = record.ways.index(way)
     cosines, count = record.cosines[row], len(record.texts)
     names = [f"{n} {_short(text)}" for n, text in enumerate(record.texts, 1)]
-    hover = [[f"{theme.printable(one)}<br>{theme.printable(other)}" for other in record.texts] for one in record.texts]
+    hover = [
+        [f"{theme.printable(row_text)}<br>{theme.printable(other)}" for other in record.texts] for row_text in record.texts
+    ]
     digits = 2 if count <= 8 else 1
-    said = [["–" if np.isnan(value) else f"{value:.{digits}f}" for value in line] for line in cosines]
+    texts = [["–" if np.isnan(value) else f"{value:.{digits}f}" for value in line] for line in cosines]
     figure = go.Figure(
         go.Heatmap(
-            z=cosines, text=said, texttemplate="%{text}", coloraxis="coloraxis2", customdata=hover, xgap=2, ygap=2, name="cosine",
+            z=cosines, text=texts, texttemplate="%{text}", coloraxis="coloraxis2", customdata=hover, xgap=2, ygap=2, name="cosine",
             hovertemplate="%{customdata}<br>cosine <b>%{z:.4f}</b><extra></extra>",
         )
     )  # fmt: skip
     notes = (theme.printable(way), _nearest(cosines), _strange(record.unseen[row]))
-    places = {"tickmode": "array", "tickvals": list(range(count)), "showgrid": False}
     return figure.update_layout(
         title=theme.title("How similar your sentences are", *notes), coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
-        xaxis={**places, "ticktext": [str(n) for n in range(1, count + 1)], "side": "top"},
-        yaxis={**places, "ticktext": names, "autorange": "reversed", "tickfont": {"size": 13}},
+        xaxis=theme.named_axis([str(n) for n in range(1, count + 1)], side="top"),
+        yaxis=theme.named_axis(names, down=True, tickfont={"size": 13}),
         height=40 + 44 * max(3, count),
     )  # fmt: skip
 
@@ -55,8 +56,8 @@ def _nearest(cosines: np.ndarray) -> str:
     apart = np.where(np.eye(len(cosines), dtype=bool) | np.isnan(cosines), -np.inf, cosines)
     if not np.isfinite(apart).any():
         return "no two sentences with a word that it has a vector for"
-    one, other = np.unravel_index(int(apart.argmax()), apart.shape)
-    return f"most similar: {one + 1} and {other + 1}, cosine {apart.max():.3f}"
+    first, other = np.unravel_index(int(apart.argmax()), apart.shape)
+    return f"most similar: {first + 1} and {other + 1}, cosine {apart.max():.3f}"
 
 
 def _strange(unseen: np.ndarray) -> str:
@@ -96,7 +97,7 @@ def scores(record: Ranked, *, kind: str) -> go.Figure:
     return go.Figure(bar).update_layout(
         title=theme.title(f"New sentences, {theme.printable(kind)}", *notes), height=52 * len(rows),
         xaxis={"title": "rank correlation", "range": [min(0.0, float(mean.min()) - 0.1), 1.02],},
-        yaxis={**theme.named_axis(names, down=True), "tickfont": {"size": 13}},
+        yaxis=theme.named_axis(names, down=True, tickfont={"size": 13}),
     )  # fmt: skip
 
 

@@ -112,9 +112,9 @@ def simple_choices(trace: Trace) -> Mapping[str, Control]:
 
 def mask_choices(trace: Trace) -> Mapping[str, Control]:
     """Which layer and head, and which stage."""
-    held = choices(trace)
-    layers = tuple(name for name in held["layer"].options if not name.startswith("cross"))  # type: ignore[union-attr]
-    return {"stage": Choice("Stage", ("scores", "weights")), "layer": Choice("Layer", layers), "head": held["head"]}
+    offered = choices(trace)
+    layers = tuple(name for name in offered["layer"].options if not name.startswith("cross"))  # type: ignore[union-attr]
+    return {"stage": Choice("Stage", ("scores", "weights")), "layer": Choice("Layer", layers), "head": offered["head"]}
 
 
 def has_states(trace: Trace) -> str:

@@ -50,16 +50,20 @@ def _bars(figure: go.Figure, record: SmoothedTargets, number: int, epsilon: floa
     logp, right = record.logp[number].astype(np.float64), int(record.right[number])
     best = [right, *(int(n) for n in np.argsort(-logp, kind="stable")[:BARS] if n != right)]
     names = [theme.label(record.texts[n]) for n in best]
-    held = (("one-hot", record.target(number, 0.0)), ("smoothed", record.target(number, epsilon)), ("model", np.exp(logp)))
-    for colour, (name, shares) in enumerate(held):
+    distributions = (
+        ("one-hot", record.target(number, 0.0)),
+        ("smoothed", record.target(number, epsilon)),
+        ("model", np.exp(logp)),
+    )
+    for colour, (name, shares) in enumerate(distributions):
         x = [float(shares[n]) if shares[n] > 0 else None for n in best]
         figure.add_bar(
             x=x, y=list(range(len(best))), orientation="h", name=name, meta=colour, customdata=names,
             hovertemplate=f"%{{customdata}}: {name} <b>%{{x:.3g}}</b><extra></extra>", row=1, col=1,
         )  # fmt: skip
-    ticks = {"tickmode": "array", "tickvals": list(range(len(best))), "ticktext": names, "autorange": "reversed"}
+    ticks = theme.named_axis(names, down=True)
     figure.update_yaxes(**ticks, row=1, col=1)
-    low = 0.5 * min(float(share) for _, shares in held for share in shares[best] if share > 0)
+    low = 0.5 * min(float(share) for _, shares in distributions for share in shares[best] if share > 0)
     figure.update_xaxes(
         type="log",
         range=[float(np.log10(max(low, 1e-12))), 0.1],

@@ -19,8 +19,8 @@ def spoken(figure: go.Figure) -> str:
     >>> spoken(bars)
     'Two bars. Largest value: 3, at “b”.'
     """
-    said = [*_titled(str(figure.layout.title.text or "Picture")), _largest(figure)]
-    return " ".join(one if one[-1] in ".?!…" else f"{one}." for one in said if one)
+    sentences = [*_titled(str(figure.layout.title.text or "Picture")), _largest(figure)]
+    return " ".join(sentence if sentence[-1] in ".?!…" else f"{sentence}." for sentence in sentences if sentence)
 
 
 def _titled(text: str) -> list[str]:
@@ -44,10 +44,10 @@ def _plain(text: str) -> str:
 
 def _largest(figure: go.Figure) -> str:
     """The largest number that the picture measures, and where: of cells with a colour bar, or along an axis with a name."""
-    found = [one for trace in figure.data if trace.opacity != 0 and (one := _of(figure, trace)) is not None]
-    if not found:
+    largest = [pair for trace in figure.data if trace.opacity != 0 and (pair := _of(figure, trace)) is not None]
+    if not largest:
         return ""
-    value, place = max(found, key=lambda one: one[0])
+    value, place = max(largest, key=lambda pair: pair[0])
     return f"Largest value: {value:.3g}".replace("-", "−") + (f", at {place}" if place else "")
 
 
@@ -79,14 +79,14 @@ def _of_cells(figure: go.Figure, trace: Any) -> tuple[float, str] | None:
         return None
     row, column = np.unravel_index(int(np.nanargmax(cells)), cells.shape)
     places = ((trace.y, row, "y"), (trace.x, column, "x"))
-    said = [_name(_axis(figure, trace, way), int(at) if held is None else held[int(at)]) for held, at, way in places]
-    return float(cells[row, column]), " and ".join(said)
+    names = [_name(_axis(figure, trace, way), int(at) if values is None else values[int(at)]) for values, at, way in places]
+    return float(cells[row, column]), " and ".join(names)
 
 
 def _has_bar(figure: go.Figure, trace: Any) -> bool:
     """Whether a colour bar with their numbers stands beside these cells: other colours mean kinds, or numbers on a scale of their own."""
-    held = trace if trace.coloraxis is None else figure.layout[trace.coloraxis]
-    return False not in (trace.showscale, held.showscale) and held.colorbar.ticktext is None
+    scaled = trace if trace.coloraxis is None else figure.layout[trace.coloraxis]
+    return False not in (trace.showscale, scaled.showscale) and scaled.colorbar.ticktext is None
 
 
 def _axis(figure: go.Figure, trace: Any, way: str) -> Any:
@@ -97,8 +97,8 @@ def _name(axis: Any, place: Any) -> str:
     """What stands at a place of an axis."""
     if isinstance(place, str):
         return f"“{_plain(place)}”"
-    held = list(axis.tickvals) if axis.tickvals is not None else []
-    if axis.ticktext is not None and place in held:
-        return f"“{_plain(axis.ticktext[held.index(place)])}”"
+    places = list(axis.tickvals) if axis.tickvals is not None else []
+    if axis.ticktext is not None and place in places:
+        return f"“{_plain(axis.ticktext[places.index(place)])}”"
     named = f"{_plain(axis.title.text)} " if axis.title.text else ""
     return f"{named}{place:g}".replace("-", "−")

@@ -92,7 +92,7 @@ def expects(record: WordPrediction) -> go.Figure:
         title=_title(record.model, notes), height=20 + 26 * len(every),
         bargap=0.25,
         xaxis={"range": [0, 1.22], "showgrid": False, "showticklabels": False, "fixedrange": True},
-        yaxis={**theme.named_axis(every, down=True), "showgrid": False, "tickfont": {"size": 14}},
+        yaxis=theme.named_axis(every, down=True, tickfont={"size": 14}),
     )  # fmt: skip
 
 
@@ -105,11 +105,11 @@ def _answers(record: WordPrediction, side: int) -> list[tuple[str, float, bool, 
     """The most probable tokens of one side, and the right one where it is none of them: text, probability, whether it is right,
     side.
     """
-    found = [
+    rows = [
         (text, float(share), text == record.right, side)
         for text, share in zip(record.texts[side], record.shares[side], strict=True)
     ]
-    return found if any(row[2] for row in found) else [*found, (record.right, float(record.truth[side]), True, side)]
+    return rows if any(row[2] for row in rows) else [*rows, (record.right, float(record.truth[side]), True, side)]
 
 
 def _percent(share: float) -> str:

@@ -28,14 +28,14 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
     one trains the better model: more predicted tokens are more signal in a step, not a better training objective.
     """
     kinds: dict[str, list[Box]] = {kind: [] for kind in KINDS}
-    asked: list[Box] = []
+    scored: list[Box] = []
     rows, heads = placed(record)
-    for row, held in rows.items():
-        for kind, box in boxes(held, row):
+    for row, corruption in rows.items():
+        for kind, box in boxes(corruption, row):
             kinds[kind].append(box)
-        asked += [(place - 0.46, 0.92, row, "") for place in np.flatnonzero(answered(held)).tolist()]
-    bars = [_bar(kind, found) for kind, found in kinds.items() if found]
-    line = underline([a[0] for a in asked], [a[1] for a in asked], [a[2] + 0.4 for a in asked])
+        scored += [(place - 0.46, 0.92, row, "") for place in np.flatnonzero(answered(corruption)).tolist()]
+    bars = [_bar(kind, of_kind) for kind, of_kind in kinds.items() if of_kind]
+    line = underline([a[0] for a in scored], [a[1] for a in scored], [a[2] + 0.4 for a in scored])
     tokens = record[0].original
     notes = (f"{len(record)} strategies, seed {record[0].seed}", theme.unseen_note(tokens))
     last, named = max(rows), {"x": -0.5, "showarrow": False, "xanchor": "left", "yanchor": "middle"}
@@ -44,11 +44,7 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
         annotations=[{"y": row, "text": f"<b>{group}</b>", **named} for row, group in heads.items()],
         title=theme.title("One text under every strategy", *notes),
         xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60},
-        yaxis={
-            "tickmode": "array", "tickvals": list(range(last + 1)),
-            "ticktext": [rows[row].strategy if row in rows else "" for row in range(last + 1)],
-            "range": [last + 0.6, -0.6], "showgrid": False,
-        },
+        yaxis=theme.named_axis([rows[row].strategy if row in rows else "" for row in range(last + 1)], down=True, range=[last + 0.6, -0.6]),
         barmode="overlay",
         height=28 * (last + 1),
     )  # fmt: skip
@@ -77,10 +73,10 @@ def placed(record: Sequence[Corruption]) -> tuple[dict[int, Corruption], dict[in
     heads: dict[int, str] = {}
     last = -1
     for group, says in GROUPS.items():
-        members = [held for held in record if group_of(held) == group]
+        members = [corruption for corruption in record if group_of(corruption) == group]
         if members:
             heads[last + 1] = says
-            rows |= {last + 2 + n: held for n, held in enumerate(members)}
+            rows |= {last + 2 + n: corruption for n, corruption in enumerate(members)}
             last += 1 + len(members)
     return rows, heads
 
@@ -90,45 +86,45 @@ def _whole_rows(rows: dict[int, Corruption], wide: int) -> go.Bar:
     count = len(rows)
     return go.Bar(
         orientation="h", base=[-0.5] * count, x=[wide] * count, y=list(rows), width=0.95, showlegend=False, name="", opacity=0,
-        customdata=[held.strategy for held in rows.values()],
+        customdata=[corruption.strategy for corruption in rows.values()],
         hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
 
 
 def boxes(record: Corruption, row: int) -> list[tuple[str, Box]]:
     """What was done to each original token, and what was inserted between them."""
-    found, last = [], -1
+    changed, last = [], -1
     for text, places, done in zip(theme.labels(record.source), record.origin, record.action, strict=True):
         says = f"{record.strategy}: {done}<br>the model reads {text}"
         if done == "inserted":
-            found.append((done, (last + 0.36, 0.28, row, says)))
+            changed.append((done, (last + 0.36, 0.28, row, says)))
         elif done != "kept":
-            found.append((done, (places[0] - 0.46, len(places) - 0.08, row, says)))
+            changed.append((done, (places[0] - 0.46, len(places) - 0.08, row, says)))
         last = places[-1] if places else last
     gone = [(LEFT_OUT, (place - 0.46, 0.92, row, f"{record.strategy}: left out")) for place in record.deleted]
-    return [*found, *gone]
+    return [*changed, *gone]
 
 
 def answered(record: Corruption) -> np.ndarray:
     """The original tokens that the model must predict."""
-    asked = np.zeros(len(record.original), bool)
+    mask = np.zeros(len(record.original), bool)
     if record.target is None:
-        places = [place for held, scored in zip(record.origin, record.scored, strict=True) if scored for place in held]
+        places = [place for origin, scored in zip(record.origin, record.scored, strict=True) if scored for place in origin]
     elif np.array_equal(record.target.ids, record.original.ids):
-        places = list(range(len(asked)))
+        places = list(range(len(mask)))
     else:
         places = [place for start, count in record.spans for place in range(start, start + count)]
-    asked[places] = True
-    return asked
+    mask[places] = True
+    return mask
 
 
-def _bar(kind: str, found: list[Box]) -> go.Bar:
+def _bar(kind: str, of_kind: list[Box]) -> go.Bar:
     colour, mark = KINDS[kind]
     return go.Bar(
-        orientation="h", base=[box[0] for box in found], x=[box[1] for box in found], y=[box[2] for box in found], width=0.66,
-        text=[mark] * len(found), textposition="inside", insidetextanchor="middle", textangle=0, constraintext="none",
+        orientation="h", base=[box[0] for box in of_kind], x=[box[1] for box in of_kind], y=[box[2] for box in of_kind], width=0.66,
+        text=[mark] * len(of_kind), textposition="inside", insidetextanchor="middle", textangle=0, constraintext="none",
         textfont={"size": 12}, name=f"{mark} {kind}", meta=colour, marker={"line": {"width": 0}},
-        customdata=[box[3] for box in found], hovertemplate="%{customdata}<extra></extra>",
+        customdata=[box[3] for box in of_kind], hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
 
 
@@ -171,9 +167,9 @@ def seen_by(record: Corruption) -> np.ndarray:
 
 def is_many(record: object) -> str:
     """Empty for several corruptions of one text."""
-    if not isinstance(record, tuple) or not record or not all(isinstance(held, Corruption) for held in record):
+    if not isinstance(record, tuple) or not record or not all(isinstance(corruption, Corruption) for corruption in record):
         return other("a tuple of what ex.corrupt makes of one text", record)
-    same = all(np.array_equal(held.original.ids, record[0].original.ids) for held in record)
+    same = all(np.array_equal(corruption.original.ids, record[0].original.ids) for corruption in record)
     return "" if same else "these are corruptions of different texts, so their columns would not be the same tokens."
 
 

@@ -34,29 +34,28 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
     You may conclude how much each sub-layer adds, compared with its input. You may not conclude that a long vector matters: it may
     have a direction that no later layer reads, and where it only makes the stream longer the next layer normalisation removes it.
     """
-    held = [block for block in trace.blocks if block.stream == side]
+    blocks = [block for block in trace.blocks if block.stream == side]
     rows = trace.axes(side)[0]
     at = min(words(trace).index(word), len(rows)) - 1
     came, added = (
-        np.array([_length(getattr(block, part), at) for block in held], dtype=np.float64) for part in ("given", "out")
+        np.array([_length(getattr(block, part), at) for block in blocks], dtype=np.float64) for part in ("given", "out")
     )
-    share = np.array([_length(block.total, at) for block in held])
+    share = np.array([_length(block.total, at) for block in blocks])
     figure = go.Figure()
     for number, (name, values) in enumerate((("input", came), ("what is added", added), ("their sum", share))):
         figure.add_trace(
-            go.Bar(x=list(range(len(held))), y=values, name=name, meta=number,
+            go.Bar(x=list(range(len(blocks))), y=values, name=name, meta=number,
                    hovertemplate=f"{name}<br>%{{x}}: <b>%{{y:.4g}}</b><extra></extra>")
         )  # fmt: skip
     most = int((added / np.maximum(came, 1e-12)).argmax())
     notes = (
         f"{theme.label(trace.model)}, {side}: {theme.label(word)}",
-        f"largest ratio: {named(held[most])}, {added[most] / max(came[most], 1e-12):.2f} times its input",
+        f"largest ratio: {named(blocks[most])}, {added[most] / max(came[most], 1e-12):.2f} times its input",
         theme.unseen_note(rows),
     )
     return figure.update_layout(
         title=theme.title("The residual stream, block by block", *notes),
-        xaxis={"tickvals": list(range(len(held))), "ticktext": [f"{block.layer}: {block.part}" for block in held], "tickangle": -40,
-               "showgrid": False},
+        xaxis=theme.named_axis([f"{block.layer}: {block.part}" for block in blocks], tickangle=-40),
         yaxis={"title": "length ‖x‖", "rangemode": "tozero"},
         barmode="group", height=270,
     )  # fmt: skip
@@ -86,11 +85,11 @@ def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
     You may conclude that this is the computation, to the last digits. You may not conclude that a norm is harmless: it removes the
     length of a vector, which may carry information too.
     """
-    held = next(one for one in trace.blocks if named(one) == block)
-    rows = trace.axes(held.stream)[0]
+    chosen = next(candidate for candidate in trace.blocks if named(candidate) == block)
+    rows = trace.axes(chosen.stream)[0]
     at = min(place, len(rows) - 1)
-    values, operands = steps_of_norm(held, at)
-    mean, deviation = float(held.mean[at]), float(held.deviation[at])
+    values, operands = steps_of_norm(chosen, at)
+    mean, deviation = float(chosen.mean[at]), float(chosen.deviation[at])
     heat = go.Heatmap(
         z=values.astype(np.float32), customdata=operands, coloraxis="coloraxis2", ygap=3, name="norm",
         hovertemplate="%{y}, dimension %{x}<br>%{customdata} = <b>%{z:.4f}</b><extra></extra>",
@@ -103,23 +102,23 @@ def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
     return go.Figure(heat).update_layout(
         title=theme.title(f"The norm of {block}", *notes),
         xaxis={"title": "dimension", "showgrid": False},
-        yaxis={"tickvals": list(range(4)), "ticktext": ["x", "(x − μ) / σ", "γ ⊙ … + β", "the model"], "range": [3.5, -0.5],},
+        yaxis=theme.named_axis(["x", "(x − μ) / σ", "γ ⊙ … + β", "the model"], down=True, range=[3.5, -0.5]),
         **theme.colours(values, signed=True), height=240,
     )  # fmt: skip
 
 
-def steps_of_norm(held: Block, at: int) -> tuple[np.ndarray, np.ndarray]:
+def steps_of_norm(sublayer: Block, at: int) -> tuple[np.ndarray, np.ndarray]:
     """x, x with mean 0 and deviation 1, the same with γ and β, and the model's own [step, dimension]; and the operands of each."""
-    x, own = (values[at].astype(np.float64) for values in (held.norm_input, held.normed))
-    mean, deviation = float(held.mean[at]), float(held.deviation[at])
-    gain, shift = held.gain.astype(np.float64), held.shift.astype(np.float64)
+    x, own = (values[at].astype(np.float64) for values in (sublayer.norm_input, sublayer.normed))
+    mean, deviation = float(sublayer.mean[at]), float(sublayer.deviation[at])
+    gain, shift = sublayer.gain.astype(np.float64), sublayer.shift.astype(np.float64)
     even = (x - mean) / deviation
-    made = even * gain + shift
-    values = np.stack([x, even, made, own])
+    normed = even * gain + shift
+    values = np.stack([x, even, normed, own])
     operands = np.array([
         ["the input"] * len(x),
-        [f"({one:.3f} − {mean:.3f}) / {deviation:.3f}" for one in x],
-        [f"{one:.3f} · {up:.3f} + {more:.3f}" for one, up, more in zip(even, gain, shift, strict=True)],
+        [f"({value:.3f} − {mean:.3f}) / {deviation:.3f}" for value in x],
+        [f"{value:.3f} · {up:.3f} + {more:.3f}" for value, up, more in zip(even, gain, shift, strict=True)],
         ["the model's own"] * len(x),
     ])  # fmt: skip
     return values, operands
@@ -166,8 +165,8 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
 def _narrow(figure: go.Figure, record: Visibility, unseen: str) -> go.Figure:
     """One of several pictures in a row: its model is its title, and only so many columns have names as there is room for."""
     notes = (f"{(record.moved > 0).mean():.0%} of the cells", WHOSE * _crossed(record), unseen)
-    said = theme.title(theme.printable(record.model), *notes)
-    figure.update_layout(title=said, height=240)
+    title = theme.title(theme.printable(record.model), *notes)
+    figure.update_layout(title=title, height=240)
     figure.layout.annotations = ()  # the title of its panel is its own title
     return theme.thinned(figure, FEW, "x")
 

@@ -85,19 +85,17 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
     """The rows from top to bottom under a title."""
     bars = boxes_of(strips)
     wide = max(WIDE / 2, float((bars.base + bars.x).max())) if len(bars.x) else WIDE / 2
-    names = {"tickmode": "array", "tickvals": list(range(len(strips))), "ticktext": [strip.name for strip in strips]}
     headings = [_heading(row, strip) for row, strip in enumerate(strips) if not strip.boxes]
     return go.Figure(bars).update_layout(
         annotations=headings,
         title=theme.title(title, *notes),
         xaxis={"visible": False, "range": [0, wide + 0.2], "fixedrange": True},
-        yaxis={
-            **names,
-            "range": [max(len(strips), 3) - 0.5, -0.5],
-            "showgrid": False,
-            "fixedrange": True,
-            "showticklabels": not headings,
-        },
+        yaxis=theme.named_axis(
+            [strip.name for strip in strips],
+            range=[max(len(strips), 3) - 0.5, -0.5],
+            fixedrange=True,
+            showticklabels=not headings,
+        ),
         showlegend=False,
         bargap=0,
         height=34 * max(len(strips), 3),

@@ -18,13 +18,13 @@ WAYS = {
 def summed(trace: Trace, stream: str, way: str) -> tuple[np.ndarray, Tokens, Tokens]:
     """All heads of all kept layers of a stream as one matrix [query, key], with the tokens of both sides."""
     rows, columns = trace.axes(stream)
-    held = [attention.weights.astype(np.float64) for attention in trace.attention if attention.stream == stream]
+    layers = [attention.weights.astype(np.float64) for attention in trace.attention if attention.stream == stream]
     if way == "rollout":
         flow = np.eye(len(rows))
-        for weights in held:  # from the first layer to the last
+        for weights in layers:  # from the first layer to the last
             flow = (0.5 * weights.mean(0) + 0.5 * np.eye(len(rows))) @ flow
         return flow, rows, columns
-    every = np.concatenate(held)
+    every = np.concatenate(layers)
     return every.mean(0) if way == "mean" else every.max(0), rows, columns
 
 
@@ -43,10 +43,10 @@ def joined(
 def groups_of(tokens: Tokens, *, words: bool, special: bool) -> list[list[int]]:
     """The positions that become one row or column; every token where nothing else would be left."""
     kept = [n for n, flag in enumerate(tokens.special) if special or not flag] or list(range(len(tokens)))
-    found: dict[object, list[int]] = {}
+    groups: dict[object, list[int]] = {}
     for n in kept:
-        found.setdefault(tokens.words[n] if words and tokens.words[n] >= 0 else ("piece", n), []).append(n)
-    return list(found.values())
+        groups.setdefault(tokens.words[n] if words and tokens.words[n] >= 0 else ("piece", n), []).append(n)
+    return list(groups.values())
 
 
 def _grouped(tokens: Tokens, groups: list[list[int]]) -> Tokens:

@@ -54,12 +54,16 @@ def look(figure: go.Figure, mode: str) -> go.layout.Template:
     the drawing itself.
     """
     cells, bars = ([trace for trace in figure.data if trace.type == kind] for kind in ("heatmap", "bar"))
-    made = template(mode, gaps=bool(cells) and (not bars or any(np.isnan(np.asarray(trace.z, float)).any() for trace in cells)))
+    look_template = template(
+        mode, gaps=bool(cells) and (not bars or any(np.isnan(np.asarray(trace.z, float)).any() for trace in cells))
+    )
     numbers = [n if trace.meta is None else int(trace.meta) for n, trace in enumerate(figure.data)]
-    made.layout.colorway = [LINES[mode][number % len(LINES[mode])] for number in numbers] or LINES[mode]
+    look_template.layout.colorway = [LINES[mode][number % len(LINES[mode])] for number in numbers] or LINES[mode]
     if any(bar.name == BOXES for bar in bars):
-        made.data.bar = [{"marker": {"color": _named(bar.customdata, mode)}} if bar.name == BOXES else {} for bar in bars]
-    return made
+        look_template.data.bar = [
+            {"marker": {"color": _named(bar.customdata, mode)}} if bar.name == BOXES else {} for bar in bars
+        ]
+    return look_template
 
 
 def _named(tones: Sequence[float], mode: str) -> list[str]:
@@ -159,6 +163,11 @@ def named_axis(names: Sequence[str], *, down: bool = False, **more: object) -> d
     return {**places, "range": [high, low] if down else [low, high], "showgrid": False, **more}
 
 
+def ticked(names: Sequence[str], right: Sequence[bool]) -> list[str]:
+    """The names, with a tick behind the right one."""
+    return [f"{name} ✓" if ok else name for name, ok in zip(names, right, strict=True)]
+
+
 def token_axes(rows: Tokens, columns: Tokens) -> dict[str, dict[str, object]]:
     """Both axes of a matrix of tokens: rows from the top, the slanted names of the columns above it."""
     return {"xaxis": {**token_axis(columns), "side": "top", "tickangle": -60}, "yaxis": downwards(rows)}
@@ -185,7 +194,7 @@ def thinned(figure: go.Figure, named: int = NAMED, ways: str = "xy") -> go.Figur
     a cell still says its own, since the axis behind keeps them all. `named` fit along the whole figure, along a panel so much fewer.
     """
     for way in ways:
-        for name in [one for one in figure.layout if one.startswith(f"{way}axis")]:
+        for name in [key for key in figure.layout if key.startswith(f"{way}axis")]:
             axis = figure.layout[name]
             begin, end = axis.domain or (0, 1)
             few = max(1, int(named * (end - begin) + 0.5))
@@ -200,7 +209,7 @@ def _overlaid(figure: go.Figure, name: str, few: int) -> None:
     axis = layout[name].to_plotly_json()
     every = math.ceil(len(axis["ticktext"]) / few)
     names = {"tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every], "tickfont": {"size": 12}}
-    number = 1 + sum(one.startswith(f"{way}axis") for one in layout)
+    number = 1 + sum(key.startswith(f"{way}axis") for key in layout)
     layout[f"{way}axis{number}"] = {**axis, **names, "overlaying": own, "matches": own}
     layout[name].update(showticklabels=False, automargin=False, ticks="", title={"text": None})
     crossed = {"x": "y", "y": "x"}[way]
@@ -225,8 +234,8 @@ def _even(note: str) -> list[str]:
     >>> _even("the nearest other use has the same sense for 39 of 40")
     ['the nearest other use has', 'the same sense for 39 of 40']
     """
-    made = [wrap(note, width, break_long_words=False, break_on_hyphens=False) for width in range(NOTE, NOTE // 2, -1)]
-    return next(made[n] for n in range(len(made) - 1, -1, -1) if len(made[n]) == len(made[0]))
+    wrapped = [wrap(note, width, break_long_words=False, break_on_hyphens=False) for width in range(NOTE, NOTE // 2, -1)]
+    return next(wrapped[n] for n in range(len(wrapped) - 1, -1, -1) if len(wrapped[n]) == len(wrapped[0]))
 
 
 def colours(values: np.ndarray, signed: bool) -> dict[str, object]:

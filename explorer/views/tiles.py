@@ -59,29 +59,26 @@ def corruption(record: Corruption) -> go.Figure:
     You may conclude what a model must predict in one random draw of this strategy. You may not conclude how often: another seed hides
     other tokens.
     """
-    blocks = {"x": before(record), "x̃": read(record), "ỹ": said(record)}
+    blocks = {"x": text_tiles(record), "x̃": input_tiles(record), "ỹ": target_tiles(record)}
     placed, names, line = [], {}, 0
     for name, tiles in blocks.items():
         names[line] = name
-        held = laid_out(tiles, line)
-        placed += held
-        line = max((p.line for p in held), default=line) + 2
+        row_tiles = laid_out(tiles, line)
+        placed += row_tiles
+        line = max((p.line for p in row_tiles), default=line) + 2
     figure = go.Figure([*_bars(placed), *_underlined(placed)])
     notes = (*remarks(record), theme.unseen_note(record.original))
     return figure.update_layout(
         title=theme.title(f"{record.strategy}: from x to (x̃, ỹ)", *notes),
         annotations=[_written(p) for p in placed if p.tile.kind == "kept"],
         xaxis={"range": [0, WIDE], "visible": False},
-        yaxis={
-            "range": [line - 1.4, -0.6], "tickmode": "array", "tickvals": list(range(line)), "showgrid": False,
-            "ticktext": [names.get(n, "") for n in range(line)], "tickfont": {"size": 18},
-        },
+        yaxis=theme.named_axis([names.get(n, "") for n in range(line)], down=True, range=[line - 1.4, -0.6], tickfont={"size": 18}),
         barmode="overlay",
         height=LINE * line,
     )  # fmt: skip
 
 
-def before(record: Corruption) -> list[Tile]:
+def text_tiles(record: Corruption) -> list[Tile]:
     """The original text, its unseen tokens marked, and its deleted tokens."""
     gone = set(record.deleted)
     return [
@@ -90,19 +87,19 @@ def before(record: Corruption) -> list[Tile]:
     ]
 
 
-def read(record: Corruption) -> list[Tile]:
+def input_tiles(record: Corruption) -> list[Tile]:
     """The model input; the second segment of a pair begins a line."""
     scored = record.scored if record.target is None else np.zeros(len(record.source), bool)
     parts = record.source.segments
     tiles = []
     for n, (text, done) in enumerate(zip(_texts(record.source), record.action, strict=True)):
-        held = ", ".join(theme.label(record.original.texts[i]) for i in record.origin[n]) or "nothing"
-        says = f"x̃, position {n}, segment {'AB'[parts[n] > 0]}: {done}<br>replaces {held}"
+        replaced = ", ".join(theme.label(record.original.texts[i]) for i in record.origin[n]) or "nothing"
+        says = f"x̃, position {n}, segment {'AB'[parts[n] > 0]}: {done}<br>replaces {replaced}"
         tiles.append(Tile(text, done, bool(scored[n]), says, new_line=n > 0 and parts[n] != parts[n - 1]))
     return tiles
 
 
-def said(record: Corruption) -> list[Tile]:
+def target_tiles(record: Corruption) -> list[Tile]:
     """The target, and which of it is part of the loss."""
     for name, answers in ANSWERS.items():
         if name in record.labels:
@@ -118,8 +115,10 @@ def said(record: Corruption) -> list[Tile]:
         ]
     texts = _texts(record.original)
     return [
-        Tile(text if asked else "·", scored=bool(asked), says=f"ỹ, position {n}: {'predicted' if asked else 'not predicted'}")
-        for n, (text, asked) in enumerate(zip(texts, record.scored, strict=True))
+        Tile(
+            text if scored else "·", scored=bool(scored), says=f"ỹ, position {n}: {'predicted' if scored else 'not predicted'}"
+        )
+        for n, (text, scored) in enumerate(zip(texts, record.scored, strict=True))
     ]
 
 
@@ -169,21 +168,21 @@ def _bars(placed: Sequence[Placed]) -> list[go.Bar]:
     return [_bar([p for p in placed if p.tile.kind == kind], kind) for kind in kinds]
 
 
-def _bar(held: Sequence[Placed], kind: str) -> go.Bar:
+def _bar(of_kind: Sequence[Placed], kind: str) -> go.Bar:
     plain = kind == "kept"
     colour, mark = (6, "") if plain else KINDS[kind]
     return go.Bar(
-        orientation="h", base=[p.left + 0.12 for p in held], x=[p.width - 0.24 for p in held], y=[p.line for p in held],
-        width=0.74, text=[p.tile.shown for p in held], textposition="none" if plain else "inside", insidetextanchor="middle",
+        orientation="h", base=[p.left + 0.12 for p in of_kind], x=[p.width - 0.24 for p in of_kind], y=[p.line for p in of_kind],
+        width=0.74, text=[p.tile.shown for p in of_kind], textposition="none" if plain else "inside", insidetextanchor="middle",
         textangle=0, constraintext="none", textfont={"size": 15}, name="kept" if plain else f"{mark} {kind}", meta=colour,
-        marker={"opacity": 0 if plain else 1, "line": {"width": 0}}, showlegend=not plain, customdata=[p.tile.says for p in held],
+        marker={"opacity": 0 if plain else 1, "line": {"width": 0}}, showlegend=not plain, customdata=[p.tile.says for p in of_kind],
         hovertemplate="<b>%{text}</b><br>%{customdata}<extra></extra>",
     )  # fmt: skip
 
 
 def _underlined(placed: Sequence[Placed]) -> list[go.Scatter]:
-    held = [p for p in placed if p.tile.scored]
-    return [underline([p.left + 0.12 for p in held], [p.width - 0.24 for p in held], [p.line + 0.43 for p in held])]
+    scored = [p for p in placed if p.tile.scored]
+    return [underline([p.left + 0.12 for p in scored], [p.width - 0.24 for p in scored], [p.line + 0.43 for p in scored])]
 
 
 def underline(base: list[float], wide: list[float], at: list[float]) -> go.Scatter:

@@ -52,16 +52,16 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
 def _losses(figure: go.Figure, steps: Steps) -> None:
     """The loss of each objective, the sum where there are several, and the validation losses."""
     parts = list(steps[-1].losses)
-    held = [step for step in steps if list(step.losses) == parts]
-    at = np.array([step.step for step in held])
-    lines = {name: np.array([step.losses[name] for step in held]) for name in parts}
+    kept_steps = [step for step in steps if list(step.losses) == parts]
+    at = np.array([step.step for step in kept_steps])
+    lines = {name: np.array([step.losses[name] for step in kept_steps]) for name in parts}
     if len(parts) > 1:
         lines["sum: " + " + ".join(parts)] = sum(lines.values(), np.zeros(len(at)))
     for number, (name, values) in enumerate(lines.items()):
-        asked = (
+        counted = (
             values != 0 if len(parts) > 1 else np.ones(len(at), bool)
         )  # a loss of exactly 0 is one that no text was asked for
-        x, y, shown, label = at[asked], values[asked], _few(int(asked.sum())), theme.printable(name)
+        x, y, shown, label = at[counted], values[counted], _few(int(counted.sum())), theme.printable(name)
         hover = f"{label}, step %{{x}}: <b>%{{y:.4f}}</b><extra></extra>"
         thin = {"mode": "lines", "line": {"width": 1}, "opacity": 0.35, "showlegend": False, "hoverinfo": "skip"}
         figure.add_scatter(x=x[shown], y=y[shown], name=f"{label}, each batch", meta=number, **thin, row=1, col=1)
@@ -83,11 +83,11 @@ def _measured(figure: go.Figure, steps: Steps, chosen: str) -> None:
 
 def _points(figure: go.Figure, steps: Steps, name: str, place: tuple[int, int]) -> None:
     """What was measured under one name; `place` is its colour and its panel."""
-    held = [(step.step, step.metrics[name]) for step in steps if name in step.metrics]
+    points = [(step.step, step.metrics[name]) for step in steps if name in step.metrics]
     label = theme.printable(name)
     hover = f"{label}, step %{{x}}: <b>%{{y:.4f}}</b><extra></extra>"
     look = {"mode": "lines+markers", "line": {"width": 2, "dash": "dot"}, "marker": {"size": 7}, "showlegend": True}
-    x, y = np.array(held, np.float64).T
+    x, y = np.array(points, np.float64).T
     figure.add_scatter(x=x, y=y, name=label, meta=place[0], hovertemplate=hover, **look, row=place[1], col=1)
 
 
@@ -137,13 +137,13 @@ def probes(steps: Steps, *, probe: str) -> go.Figure:
     You may conclude when a head began to do this. You may not conclude that the model *needs* this head for it: for that one must
     ablate the head. Nor that with another seed the same head would do this.
     """
-    held = [step for step in steps if probe in step.probes]
-    values = np.stack([np.asarray(step.probes[probe], np.float32) for step in held])  # [step, layer, head]
+    measured = [step for step in steps if probe in step.probes]
+    values = np.stack([np.asarray(step.probes[probe], np.float32) for step in measured])  # [step, layer, head]
     layers, heads = values.shape[1:]
     rows = [f"layer {layer} head {head}" for layer in range(layers) for head in range(heads)]
     signed = bool(np.nanmin(values) < 0)
     heat = go.Heatmap(
-        z=values.reshape(len(held), -1).T,
+        z=values.reshape(len(measured), -1).T,
         coloraxis="coloraxis2" if signed else "coloraxis",
         xgap=1,
         ygap=1,
@@ -152,20 +152,15 @@ def probes(steps: Steps, *, probe: str) -> go.Figure:
         hovertemplate="%{y}, step %{x}<br><b>%{z:.3f}</b><extra></extra>",
     )
     last = np.unravel_index(int(np.nanargmax(values[-1])), (layers, heads))
-    notes = (f"largest at step {held[-1].step:,}: layer {last[0]}, head {last[1]}, {values[-1][last]:.2f}",)
+    notes = (f"largest at step {measured[-1].step:,}: layer {last[0]}, head {last[1]}, {values[-1][last]:.2f}",)
     figure = go.Figure(heat)
-    figure.update_xaxes(**_named([f"{step.step:,}" for step in held]), tickangle=-60, title_text="step")
-    figure.update_yaxes(**_named(rows), range=[len(rows) - 0.5, -0.5])
+    figure.update_xaxes(theme.named_axis([f"{step.step:,}" for step in measured], tickangle=-60, title="step"))
+    figure.update_yaxes(theme.named_axis(rows, down=True))
     return figure.update_layout(
         title=theme.title(f"What the heads do: {theme.printable(probe)}", *notes),
         height=26 * max(len(rows), 6),
         **theme.colours(values, signed),
     )
-
-
-def _named(names: Sequence[str]) -> dict[str, Any]:
-    """An axis with a name at each position."""
-    return {"tickvals": list(range(len(names))), "ticktext": list(names), "showgrid": False}
 
 
 def schedule(record: Schedules, *, step: int) -> go.Figure:

@@ -36,9 +36,14 @@ class Node:
     step: int
     row: float
     parent_row: float
-    held: Candidate
+    candidate: Candidate
     best: bool
     ids: tuple[int, ...]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it was followed, or ended a text."""
+        return self.candidate.beam >= 0 or self.candidate.fate == "finished"
 
 
 def tree(steps: Sequence[DecodingStep], *, pruned: int, begin: int) -> go.Figure:
@@ -88,17 +93,21 @@ def placed(steps: Sequence[DecodingStep], pruned: int) -> list[Node]:
     texts: dict[int, tuple[int, ...]] = {0: ()}
     for step in steps:
         used: dict[int, int] = {}
-        grown = {held.beam: (*texts[held.parent], held.id) for held in step.candidates if held.beam >= 0}
-        for n, held in sorted(enumerate(step.candidates), key=lambda one: (one[1].fate != "finished", -one[1].total)):
-            if held.beam >= 0:
-                row = held.beam * height
+        grown = {
+            candidate.beam: (*texts[candidate.parent], candidate.id) for candidate in step.candidates if candidate.beam >= 0
+        }
+        for n, candidate in sorted(
+            enumerate(step.candidates), key=lambda entry: (entry[1].fate != "finished", -entry[1].total)
+        ):
+            if candidate.beam >= 0:
+                row = candidate.beam * height
             else:
-                used[held.parent] = used.get(held.parent, 0) + 1
-                if used[held.parent] > pruned and held.fate != "finished" and best.get(step.step) != n:
+                used[candidate.parent] = used.get(candidate.parent, 0) + 1
+                if used[candidate.parent] > pruned and candidate.fate != "finished" and best.get(step.step) != n:
                     continue
-                row = held.parent * height + min(used[held.parent], pruned + LAST) + 0.5 * _lower(step.step)
-            ids = (*texts[held.parent], held.id)
-            nodes.append(Node(step.step, row, held.parent * height, held, best.get(step.step) == n, ids))
+                row = candidate.parent * height + min(used[candidate.parent], pruned + LAST) + 0.5 * _lower(step.step)
+            ids = (*texts[candidate.parent], candidate.id)
+            nodes.append(Node(step.step, row, candidate.parent * height, candidate, best.get(step.step) == n, ids))
         texts = grown
     return nodes
 
@@ -110,7 +119,7 @@ def _lower(step: int) -> bool:
 
 def best_path(steps: Sequence[DecodingStep]) -> dict[int, int]:
     """The number of the candidate, at each step, that the winning text went through."""
-    ids, found = steps[-1].ids.tolist(), {}
+    ids, path = steps[-1].ids.tolist(), {}
     beams = {0}
     for step, wanted in zip(steps, ids, strict=False):
         through = [
@@ -120,85 +129,95 @@ def best_path(steps: Sequence[DecodingStep]) -> dict[int, int]:
         ]
         if not through:
             break
-        found[step.step] = through[0]
+        path[step.step] = through[0]
         beams = {step.candidates[n].beam for n in through}
-    return found
+    return path
 
 
 def _edges(nodes: Sequence[Node]) -> list[go.Scatter]:
     """The lines from parents to children: pruned ones dotted, the best one thick."""
+    others = [node for node in nodes if not node.best]
     kinds = (
-        ("pruned", PRUNED, {"width": 1, "dash": "dot"}, [n for n in nodes if n.held.beam < 0 and not n.best and n.held.fate != "finished"]),
-        ("goes on", KEPT, {"width": 2}, [n for n in nodes if (n.held.beam >= 0 or n.held.fate == "finished") and not n.best]),
-        ("the best text", BEST, {"width": 5}, [n for n in nodes if n.best]),
-    )  # fmt: skip
-    made = []
-    for name, colour, line, held in kinds:
-        x = [value for node in held for value in (node.step, node.step + 1, node.step + 1)]
-        y = [value for node in held for value in (node.parent_row, node.row, np.nan)]
-        made.append(
+        ("pruned", PRUNED, {"width": 1, "dash": "dot"}, [node for node in others if not node.goes_on]),
+        ("goes on", KEPT, {"width": 2}, [node for node in others if node.goes_on]),
+        ("the best text", BEST, {"width": 5}, [node for node in nodes if node.best]),
+    )
+    traces = []
+    for name, colour, line, drawn in kinds:
+        x = [value for node in drawn for value in (node.step, node.step + 1, node.step + 1)]
+        y = [value for node in drawn for value in (node.parent_row, node.row, np.nan)]
+        traces.append(
             go.Scatter(
-                x=x, y=y, mode="lines", line=line, name=name, meta=colour, hoverinfo="skip", opacity=0.75, showlegend=bool(held)
+                x=x,
+                y=y,
+                mode="lines",
+                line=line,
+                name=name,
+                meta=colour,
+                hoverinfo="skip",
+                opacity=0.75,
+                showlegend=bool(drawn),
             )
         )
-    return made
+    return traces
 
 
 def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Scatter]:
     """The nodes with their tokens; the prompt is at the left."""
+    others = [node for node in nodes if node.candidate.beam < 0]
     kinds = (
-        ("kept", KEPT, "circle", [n for n in nodes if n.held.beam >= 0]),
-        ("pruned: not followed", PRUNED, "circle-open", [n for n in nodes if n.held.beam < 0 and n.held.fate not in ("kept", "finished")]),
-        ("ended", FINISHED, "square", [n for n in nodes if n.held.beam < 0 and n.held.fate in ("kept", "finished")]),
-    )  # fmt: skip
+        ("kept", KEPT, "circle", [node for node in nodes if node.candidate.beam >= 0]),
+        ("pruned: not followed", PRUNED, "circle-open", [n for n in others if n.candidate.fate not in ("kept", "finished")]),
+        ("ended", FINISHED, "square", [n for n in others if n.candidate.fate in ("kept", "finished")]),
+    )
     start = go.Scatter(
         x=[0], y=[0], mode="markers+text", text=["prompt"], cliponaxis=False, textposition="top center", name="prompt", meta=3,
         marker={"size": 14, "symbol": "diamond"}, hovertemplate="the prompt<extra></extra>", showlegend=False,
     )  # fmt: skip
     last = {step.step: min((c.total for c in step.candidates if c.beam >= 0), default=np.nan) for step in steps}
-    made = [start]
-    for name, colour, symbol, held in kinds:
+    traces = [start]
+    for name, colour, symbol, drawn in kinds:
         goes_on = colour == KEPT
-        made.append(
+        traces.append(
             go.Scatter(
-                x=[node.step + 1 for node in held], y=[node.row for node in held], mode="markers+text", name=name, meta=colour,
-                text=[_label(node) for node in held], textfont={"size": 14 if goes_on else 12},
-                textposition=[f"{'bottom' if _lower(n.step) else 'top'} center" for n in held] if goes_on else "middle right",
+                x=[node.step + 1 for node in drawn], y=[node.row for node in drawn], mode="markers+text", name=name, meta=colour,
+                text=[_label(node) for node in drawn], textfont={"size": 14 if goes_on else 12},
+                textposition=[f"{'bottom' if _lower(n.step) else 'top'} center" for n in drawn] if goes_on else "middle right",
                 marker={"size": 8 if colour == PRUNED else 12, "symbol": symbol, "line": {"width": 2}},
-                customdata=[".".join(map(str, node.ids)) for node in held], hovertext=[_hover(node, last[node.step]) for node in held],
-                hovertemplate="%{hovertext}<extra></extra>", showlegend=bool(held), cliponaxis=False,
+                customdata=[".".join(map(str, node.ids)) for node in drawn], hovertext=[_hover(node, last[node.step]) for node in drawn],
+                hovertemplate="%{hovertext}<extra></extra>", showlegend=bool(drawn), cliponaxis=False,
             )
         )  # fmt: skip
-    return made
+    return traces
 
 
 def _label(node: Node) -> str:
-    shown = theme.visible(node.held.text) or "∅"
+    shown = theme.visible(node.candidate.text) or "∅"
     return theme.label(shown if len(shown) <= SHORT else shown[: SHORT - 1] + "…")
 
 
 def _hover(node: Node, last: float) -> str:
     """The hover text of a node."""
-    held = node.held
+    candidate = node.candidate
     lines = [
-        f"<b>{theme.label(held.text)}</b> at step {node.step}, after beam {held.parent}",
-        f"log P of this token {held.logp:.3f} (P = {np.exp(held.logp):.3g})",
-        f"sum along the branch {held.total:.3f}",
-        _why(held, last),
+        f"<b>{theme.label(candidate.text)}</b> at step {node.step}, after beam {candidate.parent}",
+        f"log P of this token {candidate.logp:.3f} (P = {np.exp(candidate.logp):.3g})",
+        f"sum along the branch {candidate.total:.3f}",
+        _why(candidate, last),
     ]
     return "<br>".join(lines)
 
 
-def _why(held: Candidate, last: float) -> str:
+def _why(candidate: Candidate, last: float) -> str:
     """Why it was kept or not."""
-    if held.beam >= 0:
-        return f"kept as beam {held.beam}"
-    if held.fate in ("finished", "kept"):
-        return f"ended here, score {held.score:.3f}"
-    if held.fate == "beaten":
+    if candidate.beam >= 0:
+        return f"kept as beam {candidate.beam}"
+    if candidate.fate in ("finished", "kept"):
+        return f"ended here, score {candidate.score:.3f}"
+    if candidate.fate == "beaten":
         bar = "" if np.isnan(last) else f": the last one that was kept has {last:.3f}"
         return f"pruned{bar}"
-    return f"pruned: {REASONS.get(held.fate, held.fate)}"
+    return f"pruned: {REASONS.get(candidate.fate, candidate.fate)}"
 
 
 def branches(steps: Sequence[DecodingStep]) -> Mapping[str, Control]:

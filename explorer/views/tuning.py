@@ -30,8 +30,8 @@ def inputs(record: TaskInputs, *, task: str) -> go.Figure:
         read = set(record.reads[n].tolist())
         boxes = [_box(record, n, place, place in read) for place in range(len(record.tokens[n]))]
         strips += wrapped(f"{theme.printable(task)}: {len(boxes)} tokens", boxes)
-    said = theme.printable(record.answers[rows[0]])
-    notes = (f"{theme.printable(record.model)}; output: {record.outputs[rows[0]]}", f"gold answer: {said}", LEGEND)
+    gold = theme.printable(record.answers[rows[0]])
+    notes = (f"{theme.printable(record.model)}; output: {record.outputs[rows[0]]}", f"gold answer: {gold}", LEGEND)
     return drawn(strips, f"The input for {theme.printable(task)}", notes)
 
 
@@ -82,14 +82,14 @@ def losses(record: FinetuneWays, *, part: str) -> go.Figure:
     You may conclude how fast each way fits the labels that it is shown. You may not conclude that the lowest loss answers new texts
     best: a model from scratch can memorise a hundred texts.
     """
-    held = record.loss if part == TASK else record.lm_loss
+    curves = record.loss if part == TASK else record.lm_loss
     figure = go.Figure()
-    steps = np.arange(1, held.shape[1] + 1)
+    steps = np.arange(1, curves.shape[1] + 1)
     for n, way in enumerate(record.ways):
-        if not np.isnan(held[n]).all():
+        if not np.isnan(curves[n]).all():
             name = theme.printable(way)
             figure.add_scatter(
-                x=steps, y=_running(held[n]), mode="lines", name=name, meta=n, line={"width": 3},
+                x=steps, y=_running(curves[n]), mode="lines", name=name, meta=n, line={"width": 3},
                 hovertemplate=f"{name}, step %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
             )  # fmt: skip
     return _with_title(figure, record, f"Loss in fine-tuning: {part}", 330, "step", up="loss, nats")
@@ -119,11 +119,10 @@ def transitions(record: FinetuneWays, *, way: str) -> go.Figure:
             hovertemplate="%{y}, then %{x}: <b>%{z:.4f}</b><extra></extra>",
         )
     )  # fmt: skip
-    axis = {"tickmode": "array", "showgrid": False}
     return figure.update_layout(
         title=theme.title("Which tag follows which", *notes), height=40 + 40 * len(rows),
-        xaxis={**axis, "tickvals": list(range(len(columns))), "ticktext": columns, "title": "next tag", "tickangle": -40},
-        yaxis={**axis, "tickvals": list(range(len(rows))), "ticktext": rows, "title": "tag", "autorange": "reversed"},
+        xaxis=theme.named_axis(columns, title="next tag", tickangle=-40),
+        yaxis=theme.named_axis(rows, down=True, title="tag"),
         **theme.colours(table, signed=True),
     )  # fmt: skip
 
@@ -133,11 +132,11 @@ TASK, NEXT = "task", "next token"
 
 def _running(values: np.ndarray) -> np.ndarray:
     """An exponential running mean that begins at the first value."""
-    made, now = [], float(values[0])
+    means, now = [], float(values[0])
     for value in values:
         now = SMOOTH * now + (1 - SMOOTH) * float(value)
-        made.append(now)
-    return np.array(made)
+        means.append(now)
+    return np.array(means)
 
 
 def _short(count: int) -> str:

@@ -32,8 +32,8 @@ def _token(record: Corruption, n: int) -> Box:
     new = record.source.unseen is not None and record.source.unseen[n]
     text, segment = record.source.texts[n] + theme.UNSEEN * new, record.source.segments[n]
     tone = PLAIN if record.source.special[n] else SECOND if segment else FIRST
-    said = "special token" if record.source.special[n] else f"text {'B' if segment else 'A'}"
-    return Box(text, tone, f"<b>{theme.label(text)}</b><br>position {n}, segment {segment}, {said}")
+    description = "special token" if record.source.special[n] else f"text {'B' if segment else 'A'}"
+    return Box(text, tone, f"<b>{theme.label(text)}</b><br>position {n}, segment {segment}, {description}")
 
 
 def is_pair(record: object) -> str:

@@ -27,16 +27,15 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
     grid[tuple(record.pairs.T)] = 1
     grid = np.where(record.window[:, None] > 0, grid, np.nan)[begin:end, begin:end]
     names = [theme.label(text) for text in record.tokens.texts[begin:end]]
-    said = [
+    hovers = [
         f"{name}: {share:.2%} of all words, kept with probability {kept:.2f}; window {wide or '–'}"
         for name, share, kept, wide in zip(
             names, record.share[begin:end], record.kept[begin:end], record.window[begin:end], strict=True
         )
     ]
-    hover = [[f"{row}<br>context word: {name}" for name in names] for row in said]
+    hover = [[f"{row}<br>context word: {name}" for name in names] for row in hovers]
     left = int((record.window == 0).sum())
     notes = (f"{len(record.pairs)} pairs; {left} of {len(names)} words left out", theme.unseen_note(record.tokens))
-    axis = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False}
     font = {"size": 15 if len(names) <= 26 else 12}
     figure = go.Figure(
         go.Heatmap(
@@ -45,8 +44,8 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
     )
     return figure.update_layout(
         title=theme.title("Pairs of one text", *notes),
-        xaxis={**axis, "title": "context word", "tickangle": -90, "tickfont": font},
-        yaxis={**axis, "title": "centre word", "autorange": "reversed", "tickfont": font},
+        xaxis=theme.named_axis(names, title="context word", tickangle=-90, tickfont=font),
+        yaxis=theme.named_axis(names, down=True, title="centre word", tickfont=font),
         coloraxis={"cmin": 0, "cmax": 1.3, "showscale": False},
         height=max(200, 26 * min(len(names), 26)),
     )  # fmt: skip
@@ -80,8 +79,7 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
     )  # fmt: skip
     return figure.update_layout(
         title=theme.title("Context words and negative samples", *notes), coloraxis={"cmin": 0, "cmax": 1},
-        xaxis={"tickmode": "array", "tickvals": list(range(grid.shape[1])), "ticktext": tone, "side": "top", "showgrid": False,
-               "tickfont": {"size": 12}},
+        xaxis=theme.named_axis(tone, side="top", tickfont={"size": 12}),
         yaxis={"visible": False, "autorange": "reversed"},
         height=30 + 44 * len(grid),
     )  # fmt: skip
@@ -135,8 +133,8 @@ def ratios(record: Ratios) -> go.Figure:
     for number, (name, values, symbol) in enumerate(
         (("counted", record.ratio, "circle"), ("by the vectors", record.said, "x"))
     ):
-        held = zip(record.words, record.kinds, *record.chances, *record.often, strict=True)
-        hover = [[theme.label(k), kind, f"{p:.5f}", f"{q:.5f}", f"{x:.1f}", f"{y:.1f}"] for k, kind, p, q, x, y in held]
+        columns = zip(record.words, record.kinds, *record.chances, *record.often, strict=True)
+        hover = [[theme.label(k), kind, f"{p:.5f}", f"{q:.5f}", f"{x:.1f}", f"{y:.1f}"] for k, kind, p, q, x, y in columns]
         figure.add_scatter(
             x=values, y=rows, mode="markers", name=name, meta=number, marker={"symbol": symbol, "size": 13}, customdata=hover,
             hovertemplate=f"%{{customdata[0]}} (%{{customdata[1]}})<br>{name}: <b>%{{x:.3g}}</b><br>P(k | {a}) = %{{customdata[2]}} "
@@ -150,7 +148,7 @@ def ratios(record: Ratios) -> go.Figure:
     return figure.update_layout(
         title=theme.title(f"P(k | {a}) / P(k | {b})", *notes),
         xaxis={"type": "log", "title": f"← {b}    ratio    {a} →", "dtick": 1, "exponentformat": "none"},
-        yaxis={**theme.named_axis(names, down=True), "tickfont": {"size": 13}},
+        yaxis=theme.named_axis(names, down=True, tickfont={"size": 13}),
         shapes=[{"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "width": 1}}],
         height=32 * len(rows),
     )  # fmt: skip

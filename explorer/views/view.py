@@ -138,7 +138,7 @@ def only_many(kind: type, drawn: str, rows: type = tuple) -> Callable[[Any], str
 
     def check(records: Any) -> str:
         many = isinstance(records, Sequence) and isinstance(records, rows) and len(records) > 0
-        return "" if many and all(isinstance(one, kind) for one in records) else other(drawn, records)
+        return "" if many and all(isinstance(record, kind) for record in records) else other(drawn, records)
 
     return check
 

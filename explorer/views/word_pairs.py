@@ -40,9 +40,9 @@ def network(record: SkipgramNetwork) -> go.Figure:
             row=1, col=column,
         )  # fmt: skip
     names = [theme.label(word) for word in record.words]
-    one, other = names[:2] if len(names) > 1 else names * 2
+    centre, other = names[:2] if len(names) > 1 else names * 2
     notes = (
-        f"{theme.printable(record.model)}: centre word “{one}”, number {record.ids[0]}; context word “{other}”",
+        f"{theme.printable(record.model)}: centre word “{centre}”, number {record.ids[0]}; context word “{other}”",
         f"w·c = {_signed(record.scores[min(1, rows - 1)])}, softmax {_share(record.chances[min(1, rows - 1)])}, "
         f"σ(w·c) = {_share(record.sigma[min(1, rows - 1)])}",
     )
@@ -81,13 +81,7 @@ def _laid_out(figure: go.Figure, names: list[str], notes: tuple[str, ...], recor
     top = float(max(np.abs(record.vectors).max(), np.abs(record.contexts).max()))
     figure.update_annotations(font_size=12)  # the titles of narrow panels
     figure.update_xaxes(showticklabels=False, showgrid=False, ticks="")
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(names))),
-        ticktext=names,
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-    )
+    figure.update_yaxes(theme.named_axis(names, down=True))
     figure.add_shape(type="rect", x0=-0.5, x1=record.vectors.shape[1] - 0.5, y0=-0.5, y1=0.5, line={"width": 3}, row=1, col=2)
     figure.update_layout(
         title=theme.title("Skip-gram as a network", *notes),

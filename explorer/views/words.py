@@ -54,8 +54,7 @@ def fertility(record: Fertility, *, count: str) -> go.Figure:
 
 
 def _axis(names: tuple[str, ...]) -> dict[str, object]:
-    places = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [theme.label(name) for name in names]}
-    return {**places, "showgrid": False, "range": [-0.5, len(names) - 0.5], "tickfont": {"size": 15}}
+    return theme.named_axis([theme.label(name) for name in names], tickfont={"size": 15})
 
 
 def word_labels(record: WordLabels, *, way: str) -> go.Figure:

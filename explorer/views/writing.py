@@ -51,17 +51,14 @@ def next_piece(
     return figure.update_layout(
         title=theme.title("Which token comes next?", *notes),
         xaxis={"title": "probability", "range": [0, min(1.2, 1.25 * float(shares[0]))], "tickformat": ".0%", "nticks": 6},
-        yaxis={
-            "tickmode": "array", "tickvals": list(range(shown)), "ticktext": [theme.label(t) for t in record.texts[:shown]],
-            "range": [shown - 0.4, -0.6], "showgrid": False,
-        },
+        yaxis=theme.named_axis([theme.label(t) for t in record.texts[:shown]], down=True),
         barmode="overlay", height=BAR * shown,
     )  # fmt: skip
 
 
 def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float, kept: bool) -> go.Bar:
     """The bars that may be sampled, or those that were cut."""
-    held = [n for n in range(min(SHOWN, len(record.texts))) if (why[n] == 0) == kept]
+    places = [n for n in range(min(SHOWN, len(record.texts))) if (why[n] == 0) == kept]
     hovers = [
         f"{theme.label(record.texts[n])}: {shares[n]:.4g}<br>"
         + (
@@ -69,10 +66,10 @@ def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float
             if kept
             else f"cut by {CUTS[why[n] - 1].replace('_', ' ')}"
         )
-        for n in held
+        for n in places
     ]
     return go.Bar(
-        orientation="h", base=0, x=shares[held], y=held, width=0.72, text=[f"{shares[n]:.1%}" for n in held], textposition="outside",
+        orientation="h", base=0, x=shares[places], y=places, width=0.72, text=[f"{shares[n]:.1%}" for n in places], textposition="outside",
         textfont={"size": 13}, constraintext="none", cliponaxis=False, name="may be sampled" if kept else "/ cut",
         meta=0 if kept else 6, customdata=hovers,
         marker={"pattern": {"shape": "" if kept else "/"}}, hovertemplate="%{customdata}<extra></extra>",

@@ -40,13 +40,15 @@ def moments(trace: Trace, steps: Sequence[DecodingStep]) -> list[Moment]:
             "These steps wrote another text than this trace holds. Trace what they wrote: target=list(steps[-1].ids), or as the text."
         )
     texts: dict[int, str] = {}
-    made: list[Moment] = []
+    found_moments: list[Moment] = []
     for number, step in enumerate(steps[: len(written)]):
-        kept = sorted((one for one in step.candidates if one.beam >= 0), key=lambda one: one.beam)
-        texts = {one.beam: texts.get(one.parent, "") + one.text for one in kept}
-        beams: list[Beam] = [{"text": _end(texts[one.beam]), "total": float(one.total)} for one in kept[:MOST]]
-        made.append({"row": first + number, "beams": beams})
-    return made
+        kept = sorted((candidate for candidate in step.candidates if candidate.beam >= 0), key=lambda candidate: candidate.beam)
+        texts = {candidate.beam: texts.get(candidate.parent, "") + candidate.text for candidate in kept}
+        beams: list[Beam] = [
+            {"text": _end(texts[candidate.beam]), "total": float(candidate.total)} for candidate in kept[:MOST]
+        ]
+        found_moments.append({"row": first + number, "beams": beams})
+    return found_moments
 
 
 def _end(text: str) -> str:

@@ -86,12 +86,12 @@ def pack(
     `steps` are those of the decoding that wrote the text of the trace.
     """
     _check(trace)
-    order = sorted(trace.attention, key=lambda held: (held.stream, held.layer) != first)
-    exact = sum(_size(trace, held) for held in order) <= (PRECISE if budget <= IN_A_FILE else budget)
+    order = sorted(trace.attention, key=lambda attention: (attention.stream, attention.layer) != first)
+    exact = sum(_size(trace, attention) for attention in order) <= (PRECISE if budget <= IN_A_FILE else budget)
     buffer = _Buffer(budget, "f4" if exact else "f2", budget <= IN_A_FILE)
-    sites = {(held.stream, held.layer): _overview(buffer, trace, held) for held in trace.attention}
-    for held in order:
-        sites[held.stream, held.layer] |= _close_up(buffer, trace, held)
+    sites = {(attention.stream, attention.layer): _overview(buffer, trace, attention) for attention in trace.attention}
+    for attention in order:
+        sites[attention.stream, attention.layer] |= _close_up(buffer, trace, attention)
     header = _header(buffer, trace, _walked(sites)) | {"decoding": moments(trace, steps)}
     data = _joined(header, b"".join(buffer.parts))
     return data + b"\0" * (-len(data) % 8)
@@ -152,7 +152,7 @@ def _header(buffer: _Buffer, trace: Trace, sites: list[dict[str, Any]]) -> dict[
         "version": VERSION,
         "model": trace.model,
         "family": trace.family,
-        "notes": [*trace.notes, *(_said(edit) for edit in trace.edits)],
+        "notes": [*trace.notes, *(_label_of(edit) for edit in trace.edits)],
         "tokens": {name: _tokens(tokens) for name, tokens in sets.items() if tokens is not None},
         "sites": sites,
         "residual": _finite(trace.residual),
@@ -162,7 +162,7 @@ def _header(buffer: _Buffer, trace: Trace, sites: list[dict[str, Any]]) -> dict[
     }
 
 
-def _said(edit: object) -> str:
+def _label_of(edit: object) -> str:
     """An edit in its own words: "edited: head 1 of layer 0 silenced"."""
     return f"edited: {getattr(edit, 'label', type(edit).__name__)}"
 
@@ -170,9 +170,9 @@ def _said(edit: object) -> str:
 def _tokens(tokens: Tokens) -> dict[str, Any]:
     return {
         "texts": list(tokens.texts),
-        "special": [int(held) for held in tokens.special],
-        "words": [int(held) for held in tokens.words],
-        "unseen": None if tokens.unseen is None else [int(held) for held in tokens.unseen],
+        "special": [int(value) for value in tokens.special],
+        "words": [int(value) for value in tokens.words],
+        "unseen": None if tokens.unseen is None else [int(value) for value in tokens.unseen],
     }
 
 
@@ -180,39 +180,39 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _blocks(trace: Trace, held: Attention) -> list[Block]:
+def _blocks(trace: Trace, attention: Attention) -> list[Block]:
     """The sub-layers that are walked together with one attention: a cross-attention takes the feed-forward layer along."""
-    stream = "decoder" if held.stream == "cross" else held.stream
-    mine = {block.part: block for block in trace.blocks if (block.stream, block.layer) == (stream, held.layer)}
-    crossed = any(other.stream == "cross" and other.layer == held.layer for other in trace.attention)
-    parts = ["cross-attention" if held.stream == "cross" else "attention", "feed-forward"]
-    alone = held.stream == "decoder" and crossed  # cross-attention comes before the feed-forward layer
+    stream = "decoder" if attention.stream == "cross" else attention.stream
+    mine = {block.part: block for block in trace.blocks if (block.stream, block.layer) == (stream, attention.layer)}
+    crossed = any(other.stream == "cross" and other.layer == attention.layer for other in trace.attention)
+    parts = ["cross-attention" if attention.stream == "cross" else "attention", "feed-forward"]
+    alone = attention.stream == "decoder" and crossed  # cross-attention comes before the feed-forward layer
     return [mine[part] for part in (parts[:1] if alone else parts) if part in mine]
 
 
-def _overview(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
+def _overview(buffer: _Buffer, trace: Trace, attention: Attention) -> dict[str, Any]:
     """What every attention has: its tokens, its size and a small map of each head."""
-    rows, cols = trace.axes(held.stream)
-    last = not _follows(trace, held)
-    blocks = _blocks(trace, held)
-    speaks = last and held.stream != "encoder" or (last and trace.family != "encoder-decoder")
+    rows, cols = trace.axes(attention.stream)
+    last = not _follows(trace, attention)
+    blocks = _blocks(trace, attention)
+    speaks = last and attention.stream != "encoder" or (last and trace.family != "encoder-decoder")
     steps = FINE if sum(other.weights.size for other in trace.attention) < buffer.budget / 2 else COARSE
-    maps, highest = _maps(held.weights, steps)
+    maps, highest = _maps(attention.weights, steps)
     return {
-        "stream": held.stream,
-        "layer": held.layer,
+        "stream": attention.stream,
+        "layer": attention.layer,
         "rows": _name(trace, rows),
         "cols": _name(trace, cols),
-        "heads": held.heads,
-        "scale": float(held.scale),
-        "softcap": held.softcap,
+        "heads": attention.heads,
+        "scale": float(attention.scale),
+        "softcap": attention.softcap,
         "map": buffer.put(np.diff(maps, axis=1, prepend=np.uint8(0)), "d1"),
         "highest": highest,
-        "strange": int((~np.isfinite(held.weights)).sum()),
+        "strange": int((~np.isfinite(attention.weights)).sum()),
         "steps": steps,
-        "stations": stations_of(held, blocks, last=last, speaks=speaks and _speaks(trace)),
-        "edited": _written(held),
-        "residual": _finite(held.residual) if held.weights.shape[-1] <= EXACT else None,
+        "stations": stations_of(attention, blocks, last=last, speaks=speaks and _speaks(trace)),
+        "edited": _written(attention),
+        "residual": _finite(attention.residual) if attention.weights.shape[-1] <= EXACT else None,
         "place": blocks[0].place if blocks else "",
         "close": False,
     }
@@ -222,10 +222,10 @@ def _name(trace: Trace, tokens: Tokens) -> str:
     return "source" if tokens is trace.source else "target"
 
 
-def _follows(trace: Trace, held: Attention) -> bool:
+def _follows(trace: Trace, attention: Attention) -> bool:
     """Whether another attention reads what this one hands on."""
-    stacked = {"encoder": ("encoder",), "decoder": ("decoder", "cross"), "cross": ("decoder", "cross")}[held.stream]
-    place = (held.layer, held.stream == "cross")
+    stacked = {"encoder": ("encoder",), "decoder": ("decoder", "cross"), "cross": ("decoder", "cross")}[attention.stream]
+    place = (attention.layer, attention.stream == "cross")
     return any(other.stream in stacked and (other.layer, other.stream == "cross") > place for other in trace.attention)
 
 
@@ -237,111 +237,122 @@ def _maps(weights: np.ndarray, steps: int) -> tuple[np.ndarray, float]:
     """The heads in steps from 0 to their largest weight, the largest of each square where there are too many tokens; and that weight."""
     side = max(weights.shape[1:])
     step = math.ceil(side / POOLED) if side > EXACT else 1
-    held = np.where(np.isfinite(weights), weights, 0)
+    finite = np.where(np.isfinite(weights), weights, 0)
     rows, cols = (np.arange(0, size, step) for size in weights.shape[1:])
-    pooled = np.maximum.reduceat(np.maximum.reduceat(held, rows, axis=1), cols, axis=2)
+    pooled = np.maximum.reduceat(np.maximum.reduceat(finite, rows, axis=1), cols, axis=2)
     highest = float(pooled.max(initial=0.0)) or 1.0
     return np.round(pooled / highest * steps).astype(np.uint8), highest
 
 
-def _attention_arrays(held: Attention) -> dict[str, np.ndarray | None]:
-    return {"q": held.q, "k": held.k, "v": held.v, "pq": held.projected_q, "pk": held.projected_k, "bias": _bias(held)}
+def _attention_arrays(attention: Attention) -> dict[str, np.ndarray | None]:
+    return {
+        "q": attention.q,
+        "k": attention.k,
+        "v": attention.v,
+        "pq": attention.projected_q,
+        "pk": attention.projected_k,
+        "bias": _bias(attention),
+    }
 
 
-def _bias(held: Attention) -> np.ndarray | None:
+def _bias(attention: Attention) -> np.ndarray | None:
     """A bias as [head or 1, query, key]."""
-    return None if held.bias is None else np.broadcast_to(held.bias, (held.bias.shape[0], *held.weights.shape[1:]))
+    return (
+        None
+        if attention.bias is None
+        else np.broadcast_to(attention.bias, (attention.bias.shape[0], *attention.weights.shape[1:]))
+    )
 
 
-def _outer_arrays(trace: Trace, held: Attention) -> dict[str, np.ndarray | None]:
+def _outer_arrays(trace: Trace, attention: Attention) -> dict[str, np.ndarray | None]:
     """What enters and leaves."""
-    stream, first = ("decoder" if held.stream == "cross" else held.stream), not _blocks(trace, held)
+    stream, first = ("decoder" if attention.stream == "cross" else attention.stream), not _blocks(trace, attention)
     states = trace.hidden.get(stream, np.zeros((0, 0, 0)))
-    given = states[held.layer] if first and held.layer < len(states) and held.stream != "cross" else None
-    return {"x": given, "o": held.output if first else None, "after": _after(trace, held, states)}
+    given = states[attention.layer] if first and attention.layer < len(states) and attention.stream != "cross" else None
+    return {"x": given, "o": attention.output if first else None, "after": _after(trace, attention, states)}
 
 
-def _after(trace: Trace, held: Attention, states: np.ndarray) -> np.ndarray | None:
+def _after(trace: Trace, attention: Attention, states: np.ndarray) -> np.ndarray | None:
     """What the model hands on, in its own numbers."""
-    blocks = _blocks(trace, held)
-    if blocks and blocks[-1].part == "attention" and held.stream == "decoder":  # cross-attention comes next
-        crossing = [b for b in trace.blocks if (b.stream, b.layer, b.part) == ("decoder", held.layer, "cross-attention")]
+    blocks = _blocks(trace, attention)
+    if blocks and blocks[-1].part == "attention" and attention.stream == "decoder":  # cross-attention comes next
+        crossing = [b for b in trace.blocks if (b.stream, b.layer, b.part) == ("decoder", attention.layer, "cross-attention")]
         return crossing[0].given if crossing else None
-    return states[held.layer + 1] if held.layer + 1 < len(states) else None
+    return states[attention.layer + 1] if attention.layer + 1 < len(states) else None
 
 
 def _block_arrays(block: Block) -> dict[str, np.ndarray | None]:
-    made = block.norm_input if block.place in ("inside", "both") else block.out
-    found = {"given": block.given, "made": made, "mean": block.mean, "deviation": block.deviation, "gain": block.gain,
+    computed = block.norm_input if block.place in ("inside", "both") else block.out
+    arrays = {"given": block.given, "made": computed, "mean": block.mean, "deviation": block.deviation, "gain": block.gain,
              "shift": block.shift, "units": block.units, "added": added(block),
              "read": block.norm_input if block.place == "beside" else None}  # fmt: skip
     entry = block.entry and {name: getattr(block.entry, name) for name in ("mean", "deviation", "gain", "shift")}
-    return found | {f"entry_{name}": array for name, array in (entry or {}).items()}
+    return arrays | {f"entry_{name}": array for name, array in (entry or {}).items()}
 
 
-def _size(trace: Trace, held: Attention) -> int:
+def _size(trace: Trace, attention: Attention) -> int:
     """The bytes of one attention in full."""
-    arrays = [*_attention_arrays(held).values(), *_outer_arrays(trace, held).values()]
-    arrays += [array for block in _blocks(trace, held) for array in _block_arrays(block).values()]
-    weights = 4 * held.weights.size if _keeps_weights(held) else 0
-    return weights + math.ceil(PACKED * held.weights.size) + sum(4 * array.size for array in arrays if array is not None)
+    arrays = [*_attention_arrays(attention).values(), *_outer_arrays(trace, attention).values()]
+    arrays += [array for block in _blocks(trace, attention) for array in _block_arrays(block).values()]
+    weights = 4 * attention.weights.size if _keeps_weights(attention) else 0
+    return weights + math.ceil(PACKED * attention.weights.size) + sum(4 * array.size for array in arrays if array is not None)
 
 
-def _keeps_weights(held: Attention) -> bool:
+def _keeps_weights(attention: Attention) -> bool:
     """Whether the model's own weights travel in full: to be compared, or because they cannot be derived."""
-    return held.weights.shape[-1] <= EXACT or held.q is None or bool(_written(held))
+    return attention.weights.shape[-1] <= EXACT or attention.q is None or bool(_written(attention))
 
 
-def _written(held: Attention) -> list[int]:
+def _written(attention: Attention) -> list[int]:
     """The heads whose weights an edit set, so that they do not follow from q and k."""
-    setting = [edit for edit in held.edited if TapPlace.WEIGHTS in edit.places]
+    setting = [edit for edit in attention.edited if TapPlace.WEIGHTS in edit.places]
     heads: set[Any] = {getattr(edit, "head", None) for edit in setting}
-    return list(range(held.heads)) if None in heads else sorted(heads)
+    return list(range(attention.heads)) if None in heads else sorted(heads)
 
 
-def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
+def _close_up(buffer: _Buffer, trace: Trace, attention: Attention) -> dict[str, Any]:
     """All that happens in one attention and around it; without what surrounds it, or nothing, where that does not fit."""
     wide = 2 if buffer.floats == "f2" else 4
-    whole = _size(trace, held) // (4 // wide)
+    whole = _size(trace, attention) // (4 // wide)
     full = buffer.spent + whole <= buffer.budget
-    core = [a for a in _attention_arrays(held).values() if a is not None]
-    later = buffer.has_whole and wide == 2 and _is_finite(trace, held)
-    stepped = buffer.stepped and held.q is not None and (later if full else all(np.isfinite(a).all() for a in core))
+    core = [a for a in _attention_arrays(attention).values() if a is not None]
+    later = buffer.has_whole and wide == 2 and _is_finite(trace, attention)
+    stepped = buffer.stepped and attention.q is not None and (later if full else all(np.isfinite(a).all() for a in core))
     least = (STEPPED if stepped else wide) * sum(array.size for array in core)
     if buffer.spent + least > buffer.budget or (stepped and not full and buffer.has_steps):
         return {"stations": ["softmax"]}
     buffer.has_steps |= stepped and not full
     buffer.has_whole |= full
-    kept = _keeps_weights(held) and (full and not stepped or held.q is None or bool(_written(held)))
-    sinks = None if held.sinks is None else [float(value) for value in np.asarray(held.sinks, float).reshape(-1)]
+    kept = _keeps_weights(attention) and (full and not stepped or attention.q is None or bool(_written(attention)))
+    sinks = None if attention.sinks is None else [float(value) for value in np.asarray(attention.sinks, float).reshape(-1)]
     how: tuple[str, int] = ("p2", FINER if full else rounding.FINE) if stepped else ("", 0)
-    found: dict[str, Any] = {name: buffer.put(array, *how) for name, array in _attention_arrays(held).items()}
-    found |= {"close": True, "weights": buffer.put(held.weights, "f4") if kept else None, "sinks": sinks}
-    found |= {"allowed": _allowed(buffer, held.allowed), "blocks": [], "z": buffer.put(_changed_contexts(held))}
+    site: dict[str, Any] = {name: buffer.put(array, *how) for name, array in _attention_arrays(attention).items()}
+    site |= {"close": True, "weights": buffer.put(attention.weights, "f4") if kept else None, "sinks": sinks}
+    site |= {"allowed": _allowed(buffer, attention.allowed), "blocks": [], "z": buffer.put(_changed_contexts(attention))}
     if not full:
-        return found | {"stations": _looking(held), "moved": moved(held) if stepped else None}
-    outer = {name: buffer.put(array, *how) for name, array in _outer_arrays(trace, held).items()}
-    blocks = [_packed_block(buffer, block, how) for block in _blocks(trace, held)]
-    found |= {"moved": moved(held, _blocks(trace, held), FINER)} if stepped else {}
-    return found | outer | {"blocks": blocks, "embedded": _embedded(buffer, trace, held)}
+        return site | {"stations": _looking(attention), "moved": moved(attention) if stepped else None}
+    outer = {name: buffer.put(array, *how) for name, array in _outer_arrays(trace, attention).items()}
+    blocks = [_packed_block(buffer, block, how) for block in _blocks(trace, attention)]
+    site |= {"moved": moved(attention, _blocks(trace, attention), FINER)} if stepped else {}
+    return site | outer | {"blocks": blocks, "embedded": _embedded(buffer, trace, attention)}
 
 
-def _is_finite(trace: Trace, held: Attention) -> bool:
+def _is_finite(trace: Trace, attention: Attention) -> bool:
     """Whether all that travels with an attention are numbers: NaN has no steps."""
-    arrays = [*_attention_arrays(held).values(), *_outer_arrays(trace, held).values()]
-    arrays += [array for block in _blocks(trace, held) for array in _block_arrays(block).values()]
+    arrays = [*_attention_arrays(attention).values(), *_outer_arrays(trace, attention).values()]
+    arrays += [array for block in _blocks(trace, attention) for array in _block_arrays(block).values()]
     return all(np.isfinite(array).all() for array in arrays if array is not None)
 
 
-def _changed_contexts(held: Attention) -> np.ndarray | None:
+def _changed_contexts(attention: Attention) -> np.ndarray | None:
     """What the heads hand on, where an edit makes it other than weights times values: [head, query, dim]."""
-    if held.v is None or not any(TapPlace.CONTEXT in edit.places for edit in held.edited):
+    if attention.v is None or not any(TapPlace.CONTEXT in edit.places for edit in attention.edited):
         return None
-    return np.stack([held.stage("context", head) for head in range(held.heads)])
+    return np.stack([attention.stage("context", head) for head in range(attention.heads)])
 
 
-def _looking(held: Attention) -> list[str]:
-    return [name for name in stations_of(held, (), last=True, speaks=False) if name not in ("x", "concat", "wo")]
+def _looking(attention: Attention) -> list[str]:
+    return [name for name in stations_of(attention, (), last=True, speaks=False) if name not in ("x", "concat", "wo")]
 
 
 def _packed_block(buffer: _Buffer, block: Block, how: tuple[str, int]) -> dict[str, Any]:
@@ -353,11 +364,11 @@ def _packed_block(buffer: _Buffer, block: Block, how: tuple[str, int]) -> dict[s
     }
 
 
-def _embedded(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
+def _embedded(buffer: _Buffer, trace: Trace, attention: Attention) -> dict[str, Any]:
     """The parts of the embeddings, where this is the first layer of a text."""
-    if held.layer or held.stream == "cross" or not trace.embeddings:
+    if attention.layer or attention.stream == "cross" or not trace.embeddings:
         return {}
-    mark = "source " if held.stream == "encoder" and trace.target is not None else ""
+    mark = "source " if attention.stream == "encoder" and trace.target is not None else ""
     parts = {name: trace.embeddings.get(mark + name) for name in ("token", "position", "segment")}
     return {name: buffer.put(array) for name, array in parts.items() if array is not None}
 

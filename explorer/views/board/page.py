@@ -21,7 +21,7 @@ def page(data: bytes, *, title: str, view: dict[str, Any] | None = None, mode: s
         "DATA": packed(data),
         "UNPACK": UNPACK,
     }
-    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], PAGE).encode("utf-8", "replace")
+    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE).encode("utf-8", "replace")
 
 
 PAGE = """<!doctype html>

@@ -32,7 +32,7 @@ def check_view(view: Mapping[str, Any]) -> None:
             raise unknown("choice of the board", name, (*VIEW, *LOOKS))
         check_kind(name, given, LOOKS.get(name, str if name in ("stream", "station") else int | None))
     for pair in view.get("held", ()):
-        if not isinstance(pair, (list, tuple)) or [type(one) for one in pair] != [int, int] or min(pair) < 0:
+        if not isinstance(pair, (list, tuple)) or [type(index) for index in pair] != [int, int] or min(pair) < 0:
             raise ChoiceError("held is a list of cells, each as its row and column: held=[[4, 7]].")
 
 
@@ -46,8 +46,8 @@ def addressed(view: Mapping[str, Any]) -> str:
              "w" if view.get("words") else "", "s" if view.get("hidden") else "",
              f"a{round(100 * view['threshold'])}" if view.get("threshold") else "",
              *(f"h{row}-{col}" for row, col in list(view.get("held", ()))[:MOST_HELD])]  # fmt: skip
-    said = "_".join(filter(None, looks))
-    return ".".join([*(str(view.get(name, "")) for name in VIEW), *([said] if said else [])])
+    look = "_".join(filter(None, looks))
+    return ".".join([*(str(view.get(name, "")) for name in VIEW), *([look] if look else [])])
 
 
 def placed(text: str) -> dict[str, Any]:
@@ -56,15 +56,17 @@ def placed(text: str) -> dict[str, Any]:
     place, looks = parts[: len(VIEW)], parts[len(VIEW) :]
     if len(place) != len(VIEW) or len(looks) > 1 or not all(re.fullmatch(r"[0-9]{1,4}", place[n]) for n in (1, 2, 4, 5)):
         return {}
-    found: dict[str, Any] = {
+    view: dict[str, Any] = {
         name: int(part) if name not in ("stream", "station") else part for name, part in zip(VIEW, place, strict=True)
     }
-    every = [LOOK.fullmatch(one) for one in looks[0].split("_")] if looks else []
+    every = [LOOK.fullmatch(part_text) for part_text in looks[0].split("_")] if looks else []
     if None in every:
         return {}
-    for name, said in ((match.lastgroup, match[match.lastgroup]) for match in every if match and match.lastgroup):
+    for name, text_of_look in ((match.lastgroup, match[match.lastgroup]) for match in every if match and match.lastgroup):
         if name == "held":
-            found.setdefault("held", []).append([int(one) for one in said.split("-")])
+            view.setdefault("held", []).append([int(part_text) for part_text in text_of_look.split("-")])
         else:
-            found[name] = True if name in ("words", "hidden") else int(said) / 100 if name == "threshold" else int(said)
-    return found
+            view[name] = (
+                True if name in ("words", "hidden") else int(text_of_look) / 100 if name == "threshold" else int(text_of_look)
+            )
+    return view

@@ -43,24 +43,28 @@ def as_read(array: np.ndarray, fine: int = FINE) -> np.ndarray:
     return (whole.astype(np.float32) * np.array(steps, np.float32)[:, None, None]).reshape(array.shape)
 
 
-def moved(held: Attention, blocks: Sequence[Block] = (), fine: int = FINE) -> Moved:
+def moved(attention: Attention, blocks: Sequence[Block] = (), fine: int = FINE) -> Moved:
     """How far rounding moves what is computed from what is sent, against the model's own."""
-    q, k, v, bias = (None if array is None else as_read(array, fine) for array in (held.q, held.k, held.v, held.bias))
-    rounded = replace(held, q=q, k=k, v=v, bias=bias)
-    weights = np.stack([rounded.derived(head) for head in range(held.heads)])
+    q, k, v, bias = (
+        None if array is None else as_read(array, fine) for array in (attention.q, attention.k, attention.v, attention.bias)
+    )
+    rounded = replace(attention, q=q, k=k, v=v, bias=bias)
+    weights = np.stack([rounded.derived(head) for head in range(attention.heads)])
     mixed = replace(rounded, weights=weights)
-    context = max(float(np.abs(mixed.stage("context", h) - held.stage("context", h)).max()) for h in range(held.heads))
+    context = max(
+        float(np.abs(mixed.stage("context", h) - attention.stage("context", h)).max()) for h in range(attention.heads)
+    )
     around = [_leaving(block, fine) for block in blocks]
-    return {"weights": float(np.abs(weights - held.weights).max()), "context": context, "around": around}
+    return {"weights": float(np.abs(weights - attention.weights).max()), "context": context, "around": around}
 
 
 def normed(x: np.ndarray, block: Block) -> np.ndarray:
     """The norm of a sub-layer, of other numbers, with what the page knows of it."""
     mean, deviation, gain, shift = (
-        np.asarray(one, np.float16).astype(np.float32) for one in (block.mean, block.deviation, block.gain, block.shift)
+        np.asarray(array, np.float16).astype(np.float32) for array in (block.mean, block.deviation, block.gain, block.shift)
     )
-    made: np.ndarray = (x - mean[:, None]) / deviation[:, None] * gain + shift
-    return made
+    result: np.ndarray = (x - mean[:, None]) / deviation[:, None] * gain + shift
+    return result
 
 
 def added(block: Block) -> np.ndarray | None:
@@ -74,7 +78,7 @@ def added(block: Block) -> np.ndarray | None:
 def _leaving(block: Block, fine: int) -> float:
     """How far rounding moves what leaves one sub-layer: its sum, or the norm of its sum."""
     given, inner = as_read(block.given, fine), block.place in ("inside", "both") and added(block) is None
-    made = normed(as_read(block.norm_input, fine), block) if inner else as_read(block.out, fine)
-    total = given + made if block.residual else made
+    branch = normed(as_read(block.norm_input, fine), block) if inner else as_read(block.out, fine)
+    total = given + branch if block.residual else branch
     leaves, own = (normed(total, block), block.normed) if block.place == "post" else (total, block.total)
     return float(np.abs(leaves - own).max())

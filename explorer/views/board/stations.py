@@ -31,12 +31,12 @@ NUMBERS = (
 NORMS = "You may conclude that all tokens now have the same spread. You may not conclude that a dimension stretched by γ is important."
 
 
-def spread(made: str, of: str) -> str:
+def spread(result: str, of: str) -> str:
     """A norm in NumPy: `made` from `of`. A norm that subtracts no mean (RMSNorm) has 0 there."""
     return (
         f"mean = {of}.mean(1, keepdims=True)  # RMSNorm: 0\n"
         f"squares = (({of} - mean) ** 2).mean(1, keepdims=True)\n"
-        f"{made} = ({of} - mean) / np.sqrt(squares + epsilon) * gain + shift"
+        f"{result} = ({of} - mean) / np.sqrt(squares + epsilon) * gain + shift"
     )
 
 
@@ -357,5 +357,5 @@ def _around(blocks: Sequence[Block]) -> list[str]:
 
 def prose(ids: Sequence[str], *, detects: bool = False) -> dict[str, dict[str, object]]:
     """What is said at these stations, ready to be written as JSON. A model that `detects` replaced tokens ends in another way."""
-    held = {**STATIONS, "next": STATIONS["replaced" if detects else "next"]}
-    return {name: asdict(station) for name, station in held.items() if name in set(ids)}
+    stations = {**STATIONS, "next": STATIONS["replaced" if detects else "next"]}
+    return {name: asdict(station) for name, station in stations.items() if name in set(ids)}

@@ -17,15 +17,15 @@ CELL, LEFT, TOP = 20, 110, 130
 
 def still(trace: Trace, view: dict[str, Any] | None = None) -> str:
     """The weights of one head, its tokens beside them: an SVG that needs nothing else and shows no number that was not traced."""
-    held, head = _chosen(trace, view or {})
-    weights = np.nan_to_num(held.weights[head][:MOST, :MOST])
-    rows, columns = trace.axes(held.stream)
+    attention, head = _chosen(trace, view or {})
+    weights = np.nan_to_num(attention.weights[head][:MOST, :MOST])
+    rows, columns = trace.axes(attention.stream)
     size = max(4, min(CELL, math.floor(640 / max(weights.shape))))
     cells = "".join(_cell(i, j, float(share), size) for (i, j), share in np.ndenumerate(weights))
     names = "".join(_row(theme.plain(text), i, size) for i, text in enumerate(rows.texts[: len(weights)]))
     names += "".join(_column(theme.plain(text), j, size) for j, text in enumerate(columns.texts[: weights.shape[1]]))
     wide, high = LEFT + size * weights.shape[1] + 60, TOP + size * len(weights) + 36
-    title = f"{theme.printable(trace.model)}: {held.stream} layer {held.layer}, head {head}"
+    title = f"{theme.printable(trace.model)}: {attention.stream} layer {attention.layer}, head {head}"
     note = "The weights (softmax). Run the cell, or open the saved page, for all other stations."
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" role="img" '
@@ -39,8 +39,8 @@ def still(trace: Trace, view: dict[str, Any] | None = None) -> str:
 def _chosen(trace: Trace, view: dict[str, Any]) -> tuple[Attention, int]:
     """The attention and the head that a view names, otherwise the first."""
     wanted = (view.get("stream"), view.get("layer"))
-    held = next((a for a in trace.attention if (a.stream, a.layer) == wanted), trace.attention[0])
-    return held, min(int(view.get("head") or 0), held.heads - 1)
+    attention = next((a for a in trace.attention if (a.stream, a.layer) == wanted), trace.attention[0])
+    return attention, min(int(view.get("head") or 0), attention.heads - 1)
 
 
 def _cell(i: int, j: int, share: float, size: int) -> str:

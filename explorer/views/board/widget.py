@@ -12,11 +12,11 @@ from explorer.errors import ChoiceError, ExplorerError, unknown
 from explorer.errors.kinds import checked
 from explorer.records import DecodingStep, Trace
 from explorer.views import theme
-from explorer.views.board.asked import answered, offers, said_of
 from explorer.views.board.module import module, style
 from explorer.views.board.pack import BUDGET, IN_A_FILE, pack, pack_series
 from explorer.views.board.page import page
 from explorer.views.board.place import check_view
+from explorer.views.board.request import answered, offers, refusal_of
 from explorer.views.board.still import still
 
 
@@ -46,17 +46,17 @@ class Board(anywidget.AnyWidget):
         self.model, self.before = model, [(self.traces, self.steps)]
         super().__init__(data=self._packed(BUDGET, view), view=view or {}, mode=mode, asks=offers(self.traces[0], model))
         if model is not None:
-            self.on_msg(lambda _, asked, __: self.answer(asked))
+            self.on_msg(lambda _, request, __: self.answer(request))
 
-    def answer(self, asked: dict[str, Any]) -> None:
+    def answer(self, request: dict[str, Any]) -> None:
         """Do what a hand asked for: {"what": "mask", "row": 3}; "undo" goes one step back. Why it cannot be done is said on the board."""
         try:
-            if asked.get("what") == "undo":
+            if request.get("what") == "undo":
                 self.before = self.before[:-1] or self.before
             else:
-                self.before = [*self.before, ((answered(self.traces[0], self.model, asked),), ())]
+                self.before = [*self.before, ((answered(self.traces[0], self.model, request),), ())]
         except ExplorerError as error:
-            return self.send({"refused": said_of(error)})
+            return self.send({"refused": refusal_of(error)})
         self.traces, self.steps = self.before[-1]
         self.data = self._packed(BUDGET, dict(self.view))
         return None
@@ -78,8 +78,8 @@ class Board(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **given: Any) -> Any:
         """The living board, and the still one where no kernel runs."""
-        found = super()._repr_mimebundle_(**given)
-        bundle, extra = found if isinstance(found, tuple) else (found, {})
+        bundles = super()._repr_mimebundle_(**given)
+        bundle, extra = bundles if isinstance(bundles, tuple) else (bundles, {})
         return {**(bundle or {}), "image/svg+xml": self.svg()}, extra
 
 

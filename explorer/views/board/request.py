@@ -14,32 +14,32 @@ from explorer.records.again import run
 LETTERS = 60  # of a word that is written into a sentence
 
 
-def row_of(trace: Trace, asked: Mapping[str, Any]) -> ReplaceRow | None:
+def row_of(trace: Trace, request: Mapping[str, Any]) -> ReplaceRow | None:
     """The edit of a row that a hand wrote; None where the trace has no such row."""
-    held, shares, head, row = _attention(trace, asked), asked.get("shares"), asked.get("head"), asked.get("row")
-    if held is None or not isinstance(shares, list) or not _is_index(head, held.heads):
+    attention, shares, head, row = _attention(trace, request), request.get("shares"), request.get("head"), request.get("row")
+    if attention is None or not isinstance(shares, list) or not _is_index(head, attention.heads):
         return None
     sound = all(isinstance(share, (int, float)) and 0 <= share <= 1 for share in shares)
-    if not sound or not _is_index(row, held.weights.shape[1]) or len(shares) != held.weights.shape[2]:
+    if not sound or not _is_index(row, attention.weights.shape[1]) or len(shares) != attention.weights.shape[2]:
         return None
     assert isinstance(head, int) and isinstance(row, int)
     try:
-        return ReplaceRow(held.stream, held.layer, head, row, np.array([round(float(share), 6) for share in shares]))
+        return ReplaceRow(attention.stream, attention.layer, head, row, np.array([round(float(share), 6) for share in shares]))
     except ChoiceError:  # shares of something else than one row
         return None
 
 
-def head_of(trace: Trace, asked: Mapping[str, Any]) -> SilenceHead | None:
+def head_of(trace: Trace, request: Mapping[str, Any]) -> SilenceHead | None:
     """The edit that silences a head; None where the trace has no such head."""
-    held, head = _attention(trace, asked), asked.get("head")
-    if held is None or not isinstance(head, int) or not _is_index(head, held.heads):
+    attention, head = _attention(trace, request), request.get("head")
+    if attention is None or not isinstance(head, int) or not _is_index(head, attention.heads):
         return None
-    return SilenceHead(held.stream, held.layer, head)
+    return SilenceHead(attention.stream, attention.layer, head)
 
 
-def _attention(trace: Trace, asked: Mapping[str, Any]) -> Attention | None:
-    where = (asked.get("stream"), asked.get("layer"))
-    return next((held for held in trace.attention if (held.stream, held.layer) == where), None)
+def _attention(trace: Trace, request: Mapping[str, Any]) -> Attention | None:
+    where = (request.get("stream"), request.get("layer"))
+    return next((attention for attention in trace.attention if (attention.stream, attention.layer) == where), None)
 
 
 def _is_index(given: object, count: int) -> bool:
@@ -51,40 +51,40 @@ def offers(trace: Trace, model: Any) -> dict[str, Any]:
     if model is None:
         return {}
     mask = model.tokenizer.vocabulary.mask
-    said = "" if mask is None else model.tokenizer.text_of(mask).strip()
-    return {"asks": True, "mask": said, "force": trace.family != "encoder-decoder", "silence": True, "replace": True}
+    mask_text = "" if mask is None else model.tokenizer.text_of(mask).strip()
+    return {"asks": True, "mask": mask_text, "force": trace.family != "encoder-decoder", "silence": True, "replace": True}
 
 
-def answered(trace: Trace, model: Any, asked: Mapping[str, Any]) -> Trace:
+def answered(trace: Trace, model: Any, request: Mapping[str, Any]) -> Trace:
     """The same model once more, over what was asked for; the edits of the trace stay."""
-    edit = {"row": row_of, "silence": head_of}.get(str(asked.get("what")))
-    found = None if edit is None else edit(trace, asked)
-    if edit is not None and found is None:
+    edit = {"row": row_of, "silence": head_of}.get(str(request.get("what")))
+    new_edit = None if edit is None else edit(trace, request)
+    if edit is not None and new_edit is None:
         raise ChoiceError("This trace has no such row or head.")
-    ids = trace.source.ids.tolist() if edit is not None else _written(trace, model, asked)
+    ids = trace.source.ids.tolist() if edit is not None else _written(trace, model, request)
     target = {} if trace.target is None else {"target": [*trace.target.ids[1:].tolist(), 0]}  # the last token is never read
-    layers = sorted({held.layer for held in trace.attention})
-    edits = [*trace.edits, *([] if found is None else [found])]
+    layers = sorted({attention.layer for attention in trace.attention})
+    edits = [*trace.edits, *([] if new_edit is None else [new_edit])]
     return run(model, ids, edits=edits, layers=layers, blocks=bool(trace.blocks), **target)
 
 
-def _written(trace: Trace, model: Any, asked: Mapping[str, Any]) -> list[int]:
+def _written(trace: Trace, model: Any, request: Mapping[str, Any]) -> list[int]:
     """The tokens of the sentence with another one, or with the expected one that was chosen."""
-    what, row, ids = asked.get("what"), asked.get("row"), trace.source.ids.tolist()
+    what, row, ids = request.get("what"), request.get("row"), trace.source.ids.tolist()
     if any(trace.source.segments):
         raise ChoiceError("A pair of sentences is changed where it was written: trace the new pair.")
     if not isinstance(row, int) or not _is_index(row, len(ids)):
         raise ChoiceError("This sentence has no such token.")
     if what == "force":
-        return _forced(trace, ids, row, asked.get("rank"))
+        return _forced(trace, ids, row, request.get("rank"))
     if what == "mask" and model.tokenizer.vocabulary.mask is not None:
         return [*ids[:row], int(model.tokenizer.vocabulary.mask), *ids[row + 1 :]]
-    word = str(asked.get("text", ""))[:LETTERS].strip()
+    word = str(request.get("text", ""))[:LETTERS].strip()
     if what != "replace" or not word:
         raise ChoiceError("This board can mask, replace and force tokens, write rows of weights and silence heads.")
     spaced = " " if trace.source.texts[row].startswith("·") else ""  # some tokens bring their space along
-    said = model.tokens(spaced + word)
-    new = [number for number, special in zip(said.ids.tolist(), said.special, strict=True) if not special]
+    tokens = model.tokens(spaced + word)
+    new = [number for number, special in zip(tokens.ids.tolist(), tokens.special, strict=True) if not special]
     return [*ids[:row], *new, *ids[row + 1 :]]
 
 
@@ -96,6 +96,6 @@ def _forced(trace: Trace, ids: list[int], row: int, rank: object) -> list[int]:
     return [*ids[:row], chosen, *ids[row + 1 :]] if trace.family == "encoder" else [*ids[: row + 1], chosen]
 
 
-def said_of(error: ExplorerError) -> str:
+def refusal_of(error: ExplorerError) -> str:
     """Why it could not be done, as the foot of a board says it."""
     return f"The model was not run: {error}"
