@@ -97,6 +97,7 @@ from explorer.views import (
     words,
     writing,
 )
+from explorer.views.margins import framed
 from explorer.views.spoken import spoken
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
@@ -147,7 +148,7 @@ NO_TEXT = (
     *training.VIEWS,
     *tree.VIEWS,
     *writing.VIEWS,
-)  # nothing that a model reads
+)  # fmt: skip  nothing that a model reads
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
 
 
@@ -777,6 +778,38 @@ def test_rows_that_are_named_keep_their_names_with_the_numbers(records: dict[str
         f"{task} ({metric})" for task, metric in zip(record.tasks, record.metrics, strict=True)
     }
     assert [cell[5] for cell in cells if cell[0] == "most frequent answer"] == list(record.blind)
+
+
+def test_what_is_not_seen_is_not_among_the_numbers() -> None:
+    seen = [go.Scatter(x=[1], y=[2], name="line"), go.Bar(x=[1], y=[3], name="bars")]
+    unseen = [go.Scatter(x=[1], y=[9], opacity=0, name="to be clicked"), go.Scatter(x=[None], y=[None], name="an axis")]
+    assert [(cell[0], cell[5]) for cell in export.cells(go.Figure([*unseen, *seen, *unseen]))] == [("line", 2), ("bars", 3)]
+
+
+def test_room_grows_with_what_a_picture_holds_and_the_drawing_keeps_its_height() -> None:
+    def drawn(name: str = "a", entries: int = 1, notes: int = 0, **layout: Any) -> go.Layout:
+        figure = go.Figure(
+            [go.Scatter(y=[1], x=[name], name=f"{n} of the lines", showlegend=entries > 1) for n in range(entries)]
+        )
+        title = "Title" + "<br>note" * notes
+        return framed(figure.update_layout(title=title, height=200, xaxis_tickangle=-90, **layout)).layout
+
+    plain = drawn()
+    for other, side in (
+        (drawn(notes=3), "t"),
+        (drawn(name="a" * 20), "b"),
+        (drawn(entries=4), "b"),
+        (drawn(xaxis_title="x"), "b"),
+    ):
+        assert other.margin[side] > plain.margin[side] + 15
+        assert other.height - other.margin.t - other.margin.b == 200
+    assert drawn(name="<b>&amp;</b>").margin.b == plain.margin.b, "markup is not counted"
+    assert drawn(margin_b=300).margin.b == 300, "a view may ask for more"
+    with_scale = framed(go.Figure(go.Heatmap(z=[[1]], coloraxis="coloraxis")).update_layout(height=200)).layout
+    bare = framed(
+        go.Figure(go.Heatmap(z=[[1]], coloraxis="coloraxis")).update_layout(height=200, coloraxis_showscale=False)
+    ).layout
+    assert with_scale.margin.b > bare.margin.b + 40 and with_scale.height - with_scale.margin.b == bare.height - bare.margin.b
 
 
 def test_too_many_names_are_thinned_out_but_none_is_lost(bert: TransformerModel) -> None:

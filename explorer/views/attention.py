@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import STAGES, Attention, Tokens, Trace
 from explorer.views import theme
-from explorer.views.view import Choice, Control, Range, View, by_name, other
+from explorer.views.view import Choice, Control, Range, View, also, by_name, only
 
 TITLES = {
     "scores": "q·k",
@@ -140,11 +140,10 @@ def choices(trace: Trace) -> Mapping[str, Control]:
     }
 
 
-def has_attention(trace: Trace) -> str:
-    """Empty where there is attention to draw, otherwise the reason."""
-    if not isinstance(trace, Trace):
-        return other("a trace, which ex.trace(model, text) makes", trace)
-    return "" if trace.attention else "this trace holds no attention. Trace with the layers that you want to see."
+is_trace = only(Trace, "ex.trace(model, text) makes")
+has_attention = also(
+    is_trace, lambda trace: trace.attention, "this trace holds no attention. Trace with the layers that you want to see."
+)
 
 
 def stage_colours(attention: Attention, head: int, stage: str) -> dict[str, object]:

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import AlignedTraces
 from explorer.views import theme
-from explorer.views.view import Choice, Control, Range, View, by_name, only
+from explorer.views.view import Choice, Control, Range, View, also, by_name, only
 
 BOTH, DIFFERENCE = "both", "difference"
 SAME, CLOSEST = "the same number", "the most alike"
@@ -190,6 +190,9 @@ def of_states(record: AlignedTraces) -> Mapping[str, Control]:
     return {"stream": Choice("States", tuple(record.first.hidden))}
 
 
+ALIGNED = only(AlignedTraces, "ex.analysis.align makes")
+
+
 def has_bits(record: Any) -> str:
     """Empty where both predict tokens."""
     if not isinstance(record, AlignedTraces):
@@ -198,25 +201,16 @@ def has_bits(record: Any) -> str:
     return f"{silent[0]} predicts no tokens, or its scores were not kept (scores=True keeps them)." if silent else ""
 
 
-def has_heads(record: Any) -> str:
-    """Empty where both have attention."""
-    if not isinstance(record, AlignedTraces):
-        return ALIGNED(record)
-    return "" if record.streams else "one of these traces holds no attention."
+has_heads = also(ALIGNED, lambda record: record.streams, "one of these traces holds no attention.")
 
 
-def is_one_model(record: Any) -> str:
-    """Empty where one model read both texts."""
-    if not isinstance(record, AlignedTraces):
-        return ALIGNED(record)
-    return (
-        ""
-        if record.one_model
-        else "two models give their dimensions no common meaning. Choose the same model twice, with two texts."
-    )
+is_one_model = also(
+    ALIGNED,
+    lambda record: record.one_model,
+    "two models give their dimensions no common meaning. Choose the same model twice, with two texts.",
+)
 
 
-ALIGNED = only(AlignedTraces, "ex.analysis.align makes")
 VIEWS = by_name(
     View("beside-predictions", "What each predicts", predictions, has_bits, of_bits),
     View("beside-attention", "Where each attends", attention, has_heads, of_heads),

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from explorer.records import Blueprint, Part, Trace
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name, only, other
+from explorer.views.attention import is_trace
+from explorer.views.view import Choice, Control, View, also, by_name, only
 
 STEP = 40  # pixels for each row of boxes
 TONES = {"attention": -0.3, "cross-attention": -0.55, "feed-forward": 0.3, "norm": 0.1, "sum": 0.16, "head": 0.05}
@@ -193,12 +194,9 @@ def sum_choices(trace: Trace) -> Mapping[str, Control]:
     }
 
 
-def has_sum(trace: Trace) -> str:
-    """Empty where the parts of the input are known."""
-    if not isinstance(trace, Trace):
-        return other("a trace, which ex.trace(model, text) makes", trace)
-    known = "sum" in trace.embeddings and "token" in trace.embeddings
-    return "" if known else "this trace does not hold the parts of the input."
+has_sum = also(
+    is_trace, lambda trace: {"sum", "token"} <= set(trace.embeddings), "this trace does not hold the parts of the input."
+)
 
 
 is_blueprint = only(Blueprint, "ex.analysis.blueprint(model, text) makes")

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Answers, LayerProbes, SpanTable, TaskChange
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name, only, other
+from explorer.views.view import Choice, Control, View, also, by_name, only, other
 
 WHOLE = {"tickmode": "linear", "dtick": 1, "showgrid": False}
 PARTS = {"probability": "P", "whole score": "s + e + g + b", "start s_i": "s", "end e_j": "e", "summary g_ij": "g"}
@@ -246,13 +246,6 @@ def of_stream(record: TaskChange) -> Mapping[str, Control]:
     return {"stream": Choice("States", tuple(record.before.hidden))}
 
 
-def has_heads(record: object) -> str:
-    """Empty where there is attention to compare."""
-    if not isinstance(record, TaskChange):
-        return CHANGED(record)
-    return "" if record.before.attention else "this model has no attention whose change could be drawn."
-
-
 def has_probes(record: object) -> str:
     """Empty where there are probes of at least one model."""
     all_probes = _probes_of(record)
@@ -261,14 +254,11 @@ def has_probes(record: object) -> str:
     return other("what ex.training.probe_layers makes, or ex.training.before_after with probes=…", record)
 
 
-def has_classes(record: object) -> str:
-    """Empty where answers are classes."""
-    if not isinstance(record, Answers):
-        return ANSWERED(record)
-    return "" if record.labels else "the answers of this task are no classes, so none is taken for another."
-
-
 CHANGED, ANSWERED = only(TaskChange, "ex.training.before_after makes"), only(Answers, "ex.training.answers makes")
+has_heads = also(CHANGED, lambda record: record.before.attention, "this model has no attention whose change could be drawn.")
+has_classes = also(
+    ANSWERED, lambda record: record.labels, "the answers of this task are no classes, so none is taken for another."
+)
 VIEWS = by_name(
     View("span-table", "Table of spans", spans, only(SpanTable, "ex.analysis.span_table makes"), of_spans),
     View("before-after", "Attention before and after", before_after, has_heads, of_head),

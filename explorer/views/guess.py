@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Copied, Guess
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name, other
+from explorer.views.view import Choice, Control, View, also, by_name, only
 
 SHORTEST = 0.004  # a bar that can still be seen
 
@@ -161,18 +161,16 @@ def places_and_temperatures(record: Copied) -> Mapping[str, Control]:
     return {**_which(record), "temperature": Choice("Temperature", record.temperatures)}
 
 
-def is_copied(record: object) -> str:
-    """Empty for predictions of a teacher and a student at one position at least."""
-    if not isinstance(record, Copied):
-        return other("what ex.analysis.teacher_and_student(teacher, student, corruption) makes", record)
-    return "" if record.corruption.scored.any() else "nothing is hidden in this text, so there is nothing to predict."
+NOTHING_HIDDEN = "nothing is hidden in this text, so there is nothing to predict."
 
 
-def is_guess(record: object) -> str:
-    """Empty for predictions of a model at one position at least."""
-    if not isinstance(record, Guess):
-        return other("what ex.guess(model, corruption) makes", record)
-    return "" if record.corruption.scored.any() else "nothing is hidden in this text, so there is nothing to predict."
+def hides(record: Guess | Copied) -> bool:
+    """Whether at least one position is hidden."""
+    return bool(record.corruption.scored.any())
+
+
+is_copied = also(only(Copied, "ex.analysis.teacher_and_student(teacher, student, corruption) makes"), hides, NOTHING_HIDDEN)
+is_guess = also(only(Guess, "ex.guess(model, corruption) makes"), hides, NOTHING_HIDDEN)
 
 
 VIEWS = by_name(

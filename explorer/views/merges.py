@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import Merge
 from explorer.views import theme
 from explorer.views.strips import FIRST, NEW, Box, Strip, drawn
-from explorer.views.view import Control, Range, View, by_name, only_many
+from explorer.views.view import Control, Range, View, also, by_name, only_many
 
 
 def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
@@ -87,11 +87,7 @@ NAMES = {"count": "by count", "score": "by the score"}
 are_merges = only_many(Merge, "the merges that tuple(ex.learn(…)) gives")
 
 
-def is_one_run(steps: object) -> str:
-    """Empty for the merges of one way of learning."""
-    if problem := are_merges(steps):
-        return problem
-    return "" if len({step.by for step in steps}) == 1 else "it draws one way of learning at a time."  # type: ignore[attr-defined]
+is_one_run = also(are_merges, lambda steps: len({step.by for step in steps}) == 1, "it draws one way of learning at a time.")
 
 
 def step_of(steps: Sequence[Merge]) -> Mapping[str, Control]:

@@ -10,8 +10,8 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Trace
 from explorer.views import theme
-from explorer.views.attention import choices, has_attention, high, place_number, remarks
-from explorer.views.view import Choice, Control, Toggle, View, by_name, other
+from explorer.views.attention import choices, has_attention, high, is_trace, place_number, remarks
+from explorer.views.view import Choice, Control, Toggle, View, also, by_name
 
 STAGES = {"x·x": "how similar two vectors are", "softmax": "the weights of each row", "Σ α x": "the new vectors"}
 
@@ -117,18 +117,14 @@ def mask_choices(trace: Trace) -> Mapping[str, Control]:
     return {"stage": Choice("Stage", ("scores", "weights")), "layer": Choice("Layer", layers), "head": offered["head"]}
 
 
-def has_states(trace: Trace) -> str:
-    """Empty where the input of the first layer is known."""
-    if not isinstance(trace, Trace):
-        return other("a trace, which ex.trace(model, text) makes", trace)
-    return "" if trace.hidden else "this trace holds no states."
+has_states = also(is_trace, lambda trace: trace.hidden, "this trace holds no states.")
 
 
-def has_scores(trace: Trace) -> str:
-    """Empty where queries and keys are known."""
-    if reason := has_attention(trace):
-        return reason
-    return "" if trace.attention[0].q is not None else "this model gives only its attention weights, not its queries and keys."
+has_scores = also(
+    has_attention,
+    lambda trace: trace.attention[0].q is not None,
+    "this model gives only its attention weights, not its queries and keys.",
+)
 
 
 VIEWS = by_name(

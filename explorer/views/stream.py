@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Block, Trace, Visibility
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name, only_many, other
+from explorer.views.view import Choice, Control, View, also, by_name, only, only_many
 
 ALL = "the mean of all"
 WHOSE = "rows: decoder; columns: source"
@@ -205,11 +205,11 @@ def norm_choices(trace: Trace) -> Mapping[str, Control]:
     }
 
 
-def has_blocks(trace: Trace) -> str:
-    """Empty where the output of each sub-layer was kept."""
-    if not isinstance(trace, Trace):
-        return other("a trace, which ex.trace(model, text, blocks=True) makes", trace)
-    return "" if trace.blocks else "this trace holds no blocks. Make it with ex.trace(model, text, blocks=True)."
+has_blocks = also(
+    only(Trace, "ex.trace(model, text, blocks=True) makes"),
+    lambda trace: trace.blocks,
+    "this trace holds no blocks. Make it with ex.trace(model, text, blocks=True).",
+)
 
 
 are_sightlines = only_many(Visibility, "several records of ex.visibility(model, text) side by side", Sequence)

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from explorer.records import Attention, Trace
 from explorer.views import theme
 from explorer.views.attention import choices, has_attention, place, place_number, remarks
-from explorer.views.view import Choice, Control, View, by_name
+from explorer.views.view import Choice, Control, View, also, by_name
 
 CONTENT, SUM = "content → content", "their sum: the score"
 
@@ -73,11 +73,7 @@ def term_choices(trace: Trace) -> Mapping[str, Control]:
     return {"layer": Choice("Layer", tuple(apart(trace))), "head": choices(trace)["head"]}
 
 
-def has_terms(trace: Trace) -> str:
-    """Empty where content and position terms are added up, otherwise the reason."""
-    if reason := has_attention(trace):
-        return reason
-    return "" if apart(trace) else "in this model no term of a score depends on content and distance; in DeBERTa two do."
+has_terms = also(has_attention, apart, "in this model no term of a score depends on content and distance; in DeBERTa two do.")
 
 
 VIEWS = by_name(

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Along, Schedules, TrainingStep
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name, only, other
+from explorer.views.view import Choice, Control, View, also, by_name, only, only_many
 
 SHARES = "all shares"
 FEW = 5  # so many lines can be distinguished at once
@@ -229,19 +229,12 @@ def along(record: Along, *, axis: str) -> go.Figure:
     )
 
 
-def is_training(record: object) -> str:
-    """Empty for the steps of a training."""
-    if isinstance(record, tuple) and record and all(isinstance(step, TrainingStep) for step in record):
-        return ""
-    return other("the steps of a training, tuple(ex.fit(…)) or ex.training.steps_of(folder)", record)
+is_training = only_many(TrainingStep, "the steps of a training, tuple(ex.fit(…)) or ex.training.steps_of(folder)")
 
 
-def has_probes(record: object) -> str:
-    """Empty where the attention heads were measured."""
-    if is_training(record):
-        return is_training(record)
-    assert isinstance(record, Sequence)
-    return "" if _probed(record) else "in this training the heads were not measured. Take a run that kept probes."
+has_probes = also(
+    is_training, lambda steps: _probed(steps), "in this training the heads were not measured. Take a run that kept probes."
+)
 
 
 is_schedules = only(Schedules, "ex.training.lr_schedules(…) makes")

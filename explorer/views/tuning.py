@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import FinetuneWays, TaskInputs
 from explorer.views import theme
 from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip, drawn, wrapped
-from explorer.views.view import Choice, Control, View, by_name, only
+from explorer.views.view import Choice, Control, View, also, by_name, only
 
 LEGEND = "two blues: first and second text; white: special tokens; orange: read by the output layer"
 SMOOTH = 0.85  # of the running mean of a loss
@@ -170,15 +170,12 @@ def chains(record: FinetuneWays) -> Mapping[str, Control]:
     return {"way": Choice("Way", tuple(record.transitions))}
 
 
-def has_chain(record: object) -> str:
-    """Empty where a way learned which tag follows which."""
-    if not isinstance(record, FinetuneWays):
-        return OF_WAYS(record)
-    return "" if record.transitions else "none of these ways has a conditional random field. Give one head='crf', for entities."
-
-
-WAYS_OF = "ex.training.compare_ways returns"
-OF_WAYS = only(FinetuneWays, WAYS_OF)
+OF_WAYS = only(FinetuneWays, "ex.training.compare_ways returns")
+has_chain = also(
+    OF_WAYS,
+    lambda record: record.transitions,
+    "none of these ways has a conditional random field. Give one head='crf', for entities.",
+)
 VIEWS = by_name(
     View("task-inputs", "What is read for each task", inputs, only(TaskInputs, "ex.training.task_inputs returns"), tasks),
     View("finetune-ways", "Ways to fine-tune", ways, OF_WAYS),

@@ -143,6 +143,11 @@ def only_many(kind: type, drawn: str, rows: type = tuple) -> Callable[[Any], str
     return check
 
 
+def also(first: Callable[[Any], str], holds: Callable[[Any], object], reason: str) -> Callable[[Any], str]:
+    """A check with a second condition, and the reason that is given where the record does not meet it."""
+    return lambda record: first(record) or ("" if holds(record) else reason)
+
+
 def other(drawn: str, record: object) -> str:
     """What a view draws, and that this is something else."""
     kind = type(record).__name__

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import CUTS, Contest, Distribution, Written
 from explorer.views import strips, theme
 from explorer.views.strips import Box, Strip
-from explorer.views.view import Choice, Control, Range, View, by_name, only, only_many, other
+from explorer.views.view import Choice, Control, Range, View, also, by_name, only, only_many
 
 SHOWN, BAR = 16, 21  # how many tokens have a bar, and how many pixels high it is
 OFF = "off"
@@ -204,11 +204,11 @@ def written_tokens(record: Written) -> Mapping[str, Control]:
     return {"tokens": Range("Token", 1, len(record.logp), len(record.logp))}
 
 
-def has_pieces(record: object) -> str:
-    """Empty for one text with at least one token."""
-    if not isinstance(record, Written):
-        return other("one of the texts that ex.decoding.written(model, text, …) makes", record)
-    return "" if len(record.logp) else "nothing was written, so there is nothing to multiply."
+has_pieces = also(
+    only(Written, "ex.decoding.written(model, text, …) makes, one of its texts"),
+    lambda record: len(record.logp),
+    "nothing was written, so there is nothing to multiply.",
+)
 
 
 is_distribution = only(Distribution, "ex.decoding.distribution(model, text) makes")
