@@ -61,7 +61,7 @@ def test_words_are_aligned_with_the_fewest_changes_there_are() -> None:
             if path
             else [[], []]
         )
-        assert [tuple(one for one in side if one is not None) for side in read] == [a, b], "every word once, in its order"
+        assert [tuple(word for word in side if word is not None) for side in read] == [a, b], "every word once, in its order"
         cost = sum(
             1 if None in pair else 0 if pair[0] == pair[1] else 1 if pair[0].isalnum() == pair[1].isalnum() else 2
             for pair in zip(*read, strict=True)
@@ -70,9 +70,9 @@ def test_words_are_aligned_with_the_fewest_changes_there_are() -> None:
 
 
 def test_a_changed_word_an_added_one_and_a_missing_one(changed: AlignedTraces) -> None:
-    said = dict(zip(changed.words, changed.kinds, strict=True))
-    assert said["", "wide"] == "only second" and said["", ","] == "only second" and said["too", ""] == "only first"
-    assert said["street", "street"] == "same" and said["[CLS]", "[CLS]"] == "special" and said["[SEP]", "[SEP]"] == "special"
+    kinds = dict(zip(changed.words, changed.kinds, strict=True))
+    assert kinds["", "wide"] == "only second" and kinds["", ","] == "only second" and kinds["too", ""] == "only first"
+    assert kinds["street", "street"] == "same" and kinds["[CLS]", "[CLS]"] == "special" and kinds["[SEP]", "[SEP]"] == "special"
     order = [ours for ours, _ in changed.words if ours]
     assert order == [*["[CLS]"], *[SENTENCE[slice(*span)] for span in changed.first.source.offsets[1:-1]], "[SEP]"]
 
@@ -82,9 +82,9 @@ def test_a_changed_word_an_added_one_and_a_missing_one(changed: AlignedTraces) -
 def test_units_of_one_text_end_where_tokens_of_both_end(pair: tuple[str, str], text: str) -> None:
     """The same stretches of letters in both, and none that could be smaller."""
     traces = [_traced(name, text) for name in pair]
-    found = ex.analysis.align(*traces, (text, text))
+    aligned = ex.analysis.align(*traces, (text, text))
     ends = [{end for start, end in trace.source.offsets if end > start and text[start:end].strip()} for trace in traces]
-    for word, kind, spans in zip(found.words, found.kinds, found.spans, strict=True):
+    for word, kind, spans in zip(aligned.words, aligned.kinds, aligned.spans, strict=True):
         if kind == "special" or not WORDS.search(text[slice(*spans[0])] if spans[0][0] >= 0 else ""):
             continue
         assert kind == "same" and word[0] == word[1] and (spans[0] == spans[1]).all()
@@ -92,8 +92,10 @@ def test_units_of_one_text_end_where_tokens_of_both_end(pair: tuple[str, str], t
         inside = {at for at in range(start + 1, end) if text[start:at].strip() and WORDS.search(text[at:end])}
         assert not inside & ends[0] & ends[1], f"{word} could be cut"
     for number, trace in enumerate(traces):
-        assert len(found.units[number]) == len(trace.source) and set(found.units[number]) <= set(range(len(found)))
-        text_rows = [unit for unit, (start, end) in zip(found.units[number], trace.source.offsets, strict=True) if end > start]
+        assert len(aligned.units[number]) == len(trace.source) and set(aligned.units[number]) <= set(range(len(aligned)))
+        text_rows = [
+            unit for unit, (start, end) in zip(aligned.units[number], trace.source.offsets, strict=True) if end > start
+        ]
         assert text_rows == sorted(text_rows), "in the order of the text"
 
 
@@ -105,14 +107,14 @@ def _traced(name: str, text: str) -> ex.records.Trace:
 def test_attention_between_units_is_a_mean_over_queries_and_a_sum_over_keys(two: AlignedTraces) -> None:
     for number, stream in enumerate(("encoder", "decoder")):
         units, weights = two.units[number], two.both[number].at(stream, 1).weights[2]
-        made = two.weights(number, stream, 1, 2)
+        between = two.weights(number, stream, 1, 2)
         for row in set(units):
             for column in set(units):
-                assert made[row, column] == pytest.approx(weights[units == row][:, units == column].sum(1).mean(), abs=1e-6)
+                assert between[row, column] == pytest.approx(weights[units == row][:, units == column].sum(1).mean(), abs=1e-6)
         missing = sorted(set(range(len(two))) - set(units))
-        assert np.isnan(made[missing]).all() and np.isnan(made[:, missing]).all()
+        assert np.isnan(between[missing]).all() and np.isnan(between[:, missing]).all()
         present = sorted(set(units))
-        np.testing.assert_allclose(made[np.ix_(present, present)].sum(1), 1, atol=1e-5)
+        np.testing.assert_allclose(between[np.ix_(present, present)].sum(1), 1, atol=1e-5)
 
 
 def test_the_most_alike_head_is_the_best_of_all(changed: AlignedTraces, two: AlignedTraces) -> None:
@@ -124,7 +126,7 @@ def test_the_most_alike_head_is_the_best_of_all(changed: AlignedTraces, two: Ali
         (a.layer, n): np.nanmean(np.abs(two.weights(1, "decoder", a.layer, n) - wanted))
         for a in two.second.attention for n in range(a.heads)
     }  # fmt: skip
-    best = min(every, key=lambda one: every[one])
+    best = min(every, key=lambda pair: every[pair])
     assert two.closest(0, 0, 1)[:2] == best and two.closest(0, 0, 1)[2] == pytest.approx(every[best])
 
 
@@ -145,24 +147,24 @@ def test_bits_of_a_unit_are_those_of_its_tokens(two: AlignedTraces, gpt2: Transf
 def test_a_decoder_beside_an_encoder_is_aligned_on_what_it_writes(gpt2: TransformerModel) -> None:
     bart = ex.load("bart", device="cpu")
     text = "The dog was tired."
-    found = ex.analysis.align(ex.trace(bart, text, target=text), ex.trace(gpt2, text), (text, text))
+    aligned = ex.analysis.align(ex.trace(bart, text, target=text), ex.trace(gpt2, text), (text, text))
     scores = torch.tensor(bart.logits(text, text)).log_softmax(-1)
-    read = found.first.target
-    assert read is not None and found.streams == (("decoder", "decoder"),)
+    read = aligned.first.target
+    assert read is not None and aligned.streams == (("decoder", "decoder"),)
     wanted = -sum(float(scores[row - 1, read.ids[row]]) for row in range(1, len(read)) if not read.special[row]) / np.log(2)
-    assert np.nansum(found.bits[0]) == pytest.approx(wanted, abs=1e-3)
-    units = found.units_of(0, read)
-    weights, made = found.first.at("decoder", 0).weights[1], found.weights(0, "decoder", 0, 1)
+    assert np.nansum(aligned.bits[0]) == pytest.approx(wanted, abs=1e-3)
+    units = aligned.units_of(0, read)
+    weights, between = aligned.first.at("decoder", 0).weights[1], aligned.weights(0, "decoder", 0, 1)
     row, column = list(read.texts).index("·tired"), list(read.texts).index("·dog")
-    assert made[units[row], units[column]] == pytest.approx(weights[row, column])
+    assert between[units[row], units[column]] == pytest.approx(weights[row, column])
 
 
 def test_states_are_apart_by_their_cosine_and_only_above_the_change(changed: AlignedTraces) -> None:
     far = changed.distance("encoder")
     rows = [int(np.flatnonzero(units == changed.words.index(("street", "street")))[0]) for units in changed.units]
-    one, other = (trace.hidden["encoder"][2, row].astype(float) for trace, row in zip(changed.both, rows, strict=True))
+    state, other = (trace.hidden["encoder"][2, row].astype(float) for trace, row in zip(changed.both, rows, strict=True))
     unit = changed.words.index(("street", "street"))
-    assert far[2, unit] == pytest.approx(1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other), abs=1e-9)
+    assert far[2, unit] == pytest.approx(1 - state @ other / np.linalg.norm(state) / np.linalg.norm(other), abs=1e-9)
     first = changed.words.index(("animal", "animal"))
     assert far[0, first] == pytest.approx(0, abs=1e-6) and far[1:, first].min() > 1e-4
     assert np.isnan(far[:, changed.words.index(("", "wide"))]).all()

@@ -50,57 +50,57 @@ def scores(twin: nn.Module, given: dict[str, Tensor]) -> np.ndarray:
     return (out.prediction_logits if "prediction_logits" in out else out.logits)[0].numpy()
 
 
-def told(model: TransformerModel, text: str, target: str | None) -> dict[str, Tensor]:
+def read_by_theirs(model: TransformerModel, text: str, target: str | None) -> dict[str, Tensor]:
     given = {"input_ids": torch.tensor(model.tokens(text).ids)[None]}
     return given if target is None else given | {"decoder_input_ids": torch.tensor(model.reads(target).ids)[None]}
 
 
 def first_of(out: Any) -> Tensor:
-    made: Tensor = out[0] if isinstance(out, tuple) else out
-    return made
+    value: Tensor = out[0] if isinstance(out, tuple) else out
+    return value
 
 
 def patched(
     twin: nn.Module, part: nn.Module, clean: dict[str, Tensor], changed: dict[str, Tensor], position: int
 ) -> np.ndarray:
     """The scores for the changed text with one vector of one module taken from the clean text: two plain hooks."""
-    held: list[Tensor] = []
-    hook = part.register_forward_hook(lambda module, args, out: held.append(first_of(out).clone()))
+    states: list[Tensor] = []
+    hook = part.register_forward_hook(lambda module, args, out: states.append(first_of(out).clone()))
     scores(twin, clean)
     hook.remove()
 
     def put(module: nn.Module, args: Any, out: Any) -> Any:
         x = first_of(out).clone()
-        x[0, position] = held[0][0, position]
+        x[0, position] = states[0][0, position]
         return (x, *out[1:]) if isinstance(out, tuple) else x
 
     hook = part.register_forward_hook(put)
-    found = scores(twin, changed)
+    rows = scores(twin, changed)
     hook.remove()
-    return found
+    return rows
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_sweep_is_a_loop_of_hooks_on_theirs(name: str) -> None:
     ours, twin, _ = pair(name)
     target = "The dog slept." if name == "bart" else None
-    made = ex.analysis.patch_sweep(
+    sweep = ex.analysis.patch_sweep(
         ours, *PAIRS[name], target=target, **({"row": 2} if name == "bart" else {}), answers=ANSWERS[name]
     )
-    clean, changed = (told(ours, text, target) for text in PAIRS[name])
+    clean, changed = (read_by_theirs(ours, text, target) for text in PAIRS[name])
     right, other = (int(ours.tokenizer.encode(text.replace("·", " "), special=False).ids[0]) for text in ANSWERS[name])
-    before, after = (scores(twin, given)[made.row] for given in (clean, changed))
+    before, after = (scores(twin, given)[sweep.row] for given in (clean, changed))
     ends = before[right] - before[other], after[right] - after[other]
-    np.testing.assert_allclose(made.difference, ends, atol=1e-4)
-    assert list(made.restored) == ["state", "attention", "feed-forward"]
-    for part, found in made.restored.items():
+    np.testing.assert_allclose(sweep.difference, ends, atol=1e-4)
+    assert list(sweep.restored) == ["state", "attention", "feed-forward"]
+    for part, restored in sweep.restored.items():
         for layer in range(2):
             module = twin.get_submodule(PARTS[name][part].format(layer))
             row = layer + 1 if part == "state" else layer
-            for position in range(len(made.clean)):
-                said = patched(twin, module, clean, changed, position)[made.row]
-                wanted = (said[right] - said[other] - ends[1]) / (ends[0] - ends[1])
-                assert abs(found[row, position] - wanted) <= 1e-3, (part, layer, position)
+            for position in range(len(sweep.clean)):
+                expected = patched(twin, module, clean, changed, position)[sweep.row]
+                wanted = (expected[right] - expected[other] - ends[1]) / (ends[0] - ends[1])
+                assert abs(restored[row, position] - wanted) <= 1e-3, (part, layer, position)
 
 
 ANSWERS = {"bert": ("she", "he"), "gpt2": ("·it", "·he"), "bart": ("·dog", "·cat")}
@@ -108,22 +108,24 @@ ANSWERS = {"bert": ("she", "he"), "gpt2": ("·it", "·he"), "bart": ("·dog", "�
 
 def test_what_enters_and_what_leaves_the_model_restores_everything() -> None:
     ours, _, _ = pair("bert")
-    made = ex.analysis.patch_sweep(ours, *PAIRS["bert"], answers=("she", "he"))
-    differs = np.flatnonzero(made.clean.ids != made.changed.ids)
-    assert differs.tolist() == [1] and made.row == 6 and made.answers == ("she", "he")
-    wanted = np.zeros(len(made.clean))
+    sweep = ex.analysis.patch_sweep(ours, *PAIRS["bert"], answers=("she", "he"))
+    differs = np.flatnonzero(sweep.clean.ids != sweep.changed.ids)
+    assert differs.tolist() == [1] and sweep.row == 6 and sweep.answers == ("she", "he")
+    wanted = np.zeros(len(sweep.clean))
     wanted[1] = 1
-    np.testing.assert_allclose(made.restored["state"][0], wanted, atol=1e-4)  # the one word that was changed
-    np.testing.assert_allclose(made.restored["state"][-1], np.eye(len(made.clean))[6], atol=1e-4)  # the state that is read out
+    np.testing.assert_allclose(sweep.restored["state"][0], wanted, atol=1e-4)  # the one word that was changed
+    np.testing.assert_allclose(
+        sweep.restored["state"][-1], np.eye(len(sweep.clean))[6], atol=1e-4
+    )  # the state that is read out
 
 
 def test_theirs_are_swept_like_ours(tmp_path: Path) -> None:
     ours, _, _ = pair("gpt2")
     theirs = ex.load(ex.export(ours, tmp_path / "x"), native=False, device="cpu")
-    one, two = (ex.analysis.patch_sweep(model, *PAIRS["gpt2"], answers=ANSWERS["gpt2"]) for model in (ours, theirs))
-    for part, found in one.restored.items():
-        np.testing.assert_allclose(found, two.restored[part], atol=1e-3)
-    assert PatchSweep.read(one.write(tmp_path / "y.npz")) == one
+    first, two = (ex.analysis.patch_sweep(model, *PAIRS["gpt2"], answers=ANSWERS["gpt2"]) for model in (ours, theirs))
+    for part, restored in first.restored.items():
+        np.testing.assert_allclose(restored, two.restored[part], atol=1e-3)
+    assert PatchSweep.read(first.write(tmp_path / "y.npz")) == first
 
 
 @pytest.mark.parametrize(
@@ -162,11 +164,11 @@ def test_a_head_of_gpt2_writes_what_its_exported_weights_say() -> None:
         v = x @ w[at + "attn.c_attn.weight"][:, columns] + w[at + "attn.c_attn.bias"][columns]
         wrote = v @ w[at + "attn.c_proj.weight"][head * wide : (head + 1) * wide]
         added = unembed @ ((wrote - wrote.mean()) * w["transformer.ln_f.weight"])
-        made = ex.analysis.head_writes(ours, TEXT, layer=layer, head=head, position=position)
-        np.testing.assert_allclose(made.scores, added - added.mean(), atol=1e-4)
-        assert made.ids[0].tolist() == np.argsort(-made.scores, kind="stable")[:10].tolist()
-        assert made.ids[1].tolist() == np.argsort(made.scores, kind="stable")[:10].tolist()
-        assert made.texts[1][0] == ours.tokenizer.text_of(int(made.ids[1, 0]))
+        writes = ex.analysis.head_writes(ours, TEXT, layer=layer, head=head, position=position)
+        np.testing.assert_allclose(writes.scores, added - added.mean(), atol=1e-4)
+        assert writes.ids[0].tolist() == np.argsort(-writes.scores, kind="stable")[:10].tolist()
+        assert writes.ids[1].tolist() == np.argsort(writes.scores, kind="stable")[:10].tolist()
+        assert writes.texts[1][0] == ours.tokenizer.text_of(int(writes.ids[1, 0]))
 
 
 def test_a_unit_writes_its_row_of_the_second_matrix() -> None:
@@ -180,9 +182,9 @@ def test_a_unit_writes_its_row_of_the_second_matrix() -> None:
                 row = w["cls.predictions.transform.dense.weight"].astype(np.float64) @ w[second][:, unit]
                 row = (row - row.mean()) * w["cls.predictions.transform.LayerNorm.weight"]
                 added = w["bert.embeddings.word_embeddings.weight"] @ row
-            made = ex.analysis.unit_writes(ours, layer=1, unit=unit)
-            np.testing.assert_allclose(made.scores, added - added.mean(), atol=1e-4)
-    assert any("activation" in note for note in made.notes), "what BERT's output layer does besides is said"
+            writes = ex.analysis.unit_writes(ours, layer=1, unit=unit)
+            np.testing.assert_allclose(writes.scores, added - added.mean(), atol=1e-4)
+    assert any("activation" in note for note in writes.notes), "what BERT's output layer does besides is said"
 
 
 def test_switching_a_head_off_takes_away_what_it_writes() -> None:
@@ -198,11 +200,11 @@ def test_switching_a_head_off_takes_away_what_it_writes() -> None:
     np.testing.assert_allclose(matrix @ (weights @ plain.at("decoder", last).v[head]), lost, atol=1e-4)
     unembed, gain = (part.detach().numpy() for part in (ours.module.head.project.weight, ours.module.norm.weight))
     moved = unembed @ ((lost - lost.mean()) * gain)
-    made = sum(
+    summed = sum(
         share * ex.analysis.head_writes(ours, TEXT, layer=last, head=head, position=key).scores
         for key, share in enumerate(weights)
     )
-    np.testing.assert_allclose(made, moved - moved.mean(), atol=1e-3)
+    np.testing.assert_allclose(summed, moved - moved.mean(), atol=1e-3)
 
 
 def test_what_writes_nothing_is_refused() -> None:
@@ -271,8 +273,8 @@ def test_flow_takes_sums_apart_without_a_rest(preset: str) -> None:
             assert not np.triu(flow.attention.sum((0, 1)), 1).any(), "no way leads from a later token"
     norm = model.module.layers[0].after_attention.norm
     if preset == "olmo2":  # the norm stands between: its parts must still add up to what was added
-        made = ex.trace(model, TEXT, blocks=True).block("decoder", 0, "attention")
-        assert made.place == "inside" and norm is not None
+        block = ex.trace(model, TEXT, blocks=True).block("decoder", 0, "attention")
+        assert block.place == "inside" and norm is not None
 
 
 def test_ways_end_where_a_share_is_below_the_threshold() -> None:

@@ -23,8 +23,8 @@ def test_a_text_is_corrupted(tmp_path: Path) -> None:
     text = "The dog was tired."
     done = process("corrupt", text, "--strategy", "bart-mask", "--seed", "3", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    made = ex.corrupt(text, "bart-mask", tokenizer=ex.load("bert", device="cpu").tokenizer, seed=3)
-    assert json.loads(done.stdout)["source"] == list(made.source.texts)
+    corruption = ex.corrupt(text, "bart-mask", tokenizer=ex.load("bert", device="cpu").tokenizer, seed=3)
+    assert json.loads(done.stdout)["source"] == list(corruption.source.texts)
     wrong = process("corrupt", text, "--strategy", "bort", folder=tmp_path)
     assert wrong.returncode == 2 and "Did you mean 'bart'" in wrong.stderr and "Traceback" not in wrong.stderr
 
@@ -35,15 +35,7 @@ def test_a_system_is_fitted_stopped_and_taken_up_again(tmp_path: Path) -> None:
         sys.executable,
         "-m",
         "explorer",
-        "fit",
-        "gpt2",
-        "--corpus",
-        "./texts.txt",
-        "--steps",
-        "400",
-        "--json",
-        "--checks",
-        "0",
+        *["fit", "gpt2", "--corpus", "./texts.txt", "--steps", "400", "--json", "--checks", "0"],
     ]
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, cwd=tmp_path, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -51,9 +43,9 @@ def test_a_system_is_fitted_stopped_and_taken_up_again(tmp_path: Path) -> None:
     assert json.loads(process.stdout.readline())["step"] == 10
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130 and "goes on from there" in said
-    stopped = int(said.split("step ")[1].split(".")[0])
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == 130 and "goes on from there" in message
+    stopped = int(message.split("step ")[1].split(".")[0])
     assert 10 <= stopped < 400
     again = subprocess.Popen(command, cwd=tmp_path, env=here, stdout=subprocess.PIPE, text=True)
     assert again.stdout is not None
@@ -72,8 +64,8 @@ def test_models_are_listed_with_what_they_are(tmp_path: Path) -> None:
     list(run)
     (tmp_path / "models" / "broken").mkdir()
     (tmp_path / "models" / "broken" / "config.json").write_text("{")
-    plain, told = (typed("models", *more, folder=tmp_path, home=tmp_path) for more in ((), ("--json",)))
-    rows = {row["name"]: row for row in json.loads(told.stdout)}
+    plain, listed = (typed("models", *more, folder=tmp_path, home=tmp_path) for more in ((), ("--json",)))
+    rows = {row["name"]: row for row in json.loads(listed.stdout)}
     mine = {"preset": "gpt2", "size": "tiny", "steps": 3, "snapshots": [1, 2, 3], "shipped": False}
     assert mine.items() <= rows["mine"].items() and rows["bert"]["shipped"] and rows["bert-tiny"]["size"] == "tiny"
     assert rows["broken"]["preset"] == "damaged"
@@ -95,7 +87,7 @@ def test_an_option_of_fit_is_not_set_twice(tmp_path: Path) -> None:
 def test_a_model_is_fine_tuned_on_a_file_and_on_a_task(tmp_path: Path) -> None:
     rows = "".join(f"Text {n} is {'good' if n % 2 else 'bad'}.,{'good' if n % 2 else 'bad'}\n" for n in range(30))
     (tmp_path / "reviews.csv").write_text("review,stars\n" + rows)
-    given = (
+    given = [
         "--file",
         "reviews.csv",
         "--columns",
@@ -107,11 +99,11 @@ def test_a_model_is_fine_tuned_on_a_file_and_on_a_task(tmp_path: Path) -> None:
         "--set",
         "checks=0",
         "--json",
-    )
+    ]
     done = typed("finetune", "bert", *given, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["how"] == "lora" and told["moved"] < told["weights"] / 10 and told["metric"] == "accuracy"
+    printed = json.loads(done.stdout.splitlines()[-1])
+    assert printed["how"] == "lora" and printed["moved"] < printed["weights"] / 10 and printed["metric"] == "accuracy"
     assert ex.load(tmp_path / "runs" / "bert-reviews").classify("Text 3 is good.")[0] in ("good", "bad")
     wrong = typed("finetune", "bert", "--file", "reviews.csv", folder=tmp_path)
     assert wrong.returncode == 2 and "its columns are: review, stars" in wrong.stderr and "Traceback" not in wrong.stderr
@@ -121,22 +113,14 @@ def test_a_model_is_fine_tuned_on_a_file_and_on_a_task(tmp_path: Path) -> None:
 
 @LONG
 def test_miniglue_prints_a_table(tmp_path: Path) -> None:
-    small = (
-        "--seeds",
-        "2",
-        "--examples",
-        "16",
-        "--steps",
-        "2",
+    small = ["--seeds", "2", "--examples", "16", "--steps", "2", "--tasks", "sentiment,acceptability"] + [
         "--systems",
         "bag of words,BERT",
-        "--tasks",
-        "sentiment,acceptability",
-    )
+    ]
     done = typed("miniglue", *small, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert set(told["scores"]) == {"bag of words", "BERT"} and len(told["scores"]["BERT"]["sentiment"]) == 2
+    printed = json.loads(done.stdout)
+    assert set(printed["scores"]) == {"bag of words", "BERT"} and len(printed["scores"]["BERT"]["sentiment"]) == 2
     wrong = typed("miniglue", "--systems", "BORT", folder=tmp_path)
     assert wrong.returncode == 2 and "no system 'BORT'" in wrong.stderr
 
@@ -150,11 +134,11 @@ def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
 def test_a_decoder_is_given_its_target(tmp_path: Path) -> None:
     done = typed("trace", "bart", "The dog ran.", "--target", "The dog slept.", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    printed = json.loads(done.stdout)
     record = ex.trace(ex.load("bart", device="cpu"), "The dog ran.", target="The dog slept.")
-    assert record.target is not None and [row["token"] for row in told["rows"]] == list(record.target.texts)
+    assert record.target is not None and [row["token"] for row in printed["rows"]] == list(record.target.texts)
     assert record.top is not None
-    assert [next(iter(row["predicts"])) for row in told["rows"]] == [texts[0] for texts in record.top.texts]
+    assert [next(iter(row["predicts"])) for row in printed["rows"]] == [texts[0] for texts in record.top.texts]
     wrong = typed("trace", "bert", "The dog ran.", "--target", "It slept.", folder=tmp_path)
     assert wrong.returncode == 2 and "takes no target" in wrong.stderr and "Traceback" not in wrong.stderr
 
@@ -165,15 +149,15 @@ def test_a_tokenizer_is_learned_merge_by_merge_and_kept(tmp_path: Path) -> None:
     given = ("learn", "texts.txt", "--kind", "byte-bpe", "--size", "300", "--watch", "tired", "--out", "mine.json")
     done = typed(*given, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = [json.loads(line) for line in done.stdout.splitlines()]
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
     ours = list(ex.learn("byte-bpe", texts, size=300, watch=["tired"]))
-    assert [row["pair"] for row in told] == [list(merge.pair) for merge in ours]
-    assert [row["words"] for row in told] == [dict(zip(m.words, map(list, m.after), strict=True)) for m in ours]
+    assert [row["pair"] for row in printed] == [list(merge.pair) for merge in ours]
+    assert [row["words"] for row in printed] == [dict(zip(m.words, map(list, m.after), strict=True)) for m in ours]
     import tokenizers
 
     library = tokenizers.Tokenizer.from_file(str(tmp_path / "mine.json"))
-    held = json.loads((tmp_path / "mine.json").read_text("utf-8"))["model"]["merges"]
-    assert len(held) == len(ours) and library.get_vocab_size() == told[-1]["size"]
+    merges = json.loads((tmp_path / "mine.json").read_text("utf-8"))["model"]["merges"]
+    assert len(merges) == len(ours) and library.get_vocab_size() == printed[-1]["size"]
     plain = typed(*given, folder=tmp_path)
     assert len(plain.stdout.splitlines()) == len(ours) and "Written to mine.json" in plain.stderr
     wrong = typed("learn", "texts.txt", "--kind", "unigram", folder=tmp_path)
@@ -190,10 +174,10 @@ def test_bash_completes_commands_options_and_models(line: str, expected: set[str
     (tmp_path / "explorer").write_text(f'#!/bin/sh\nexec {sys.executable} -m explorer "$@"\n')
     (tmp_path / "explorer").chmod(0o755)
     words = " ".join(line.split())
-    asked = f"{script.stdout}\nCOMP_WORDS=({words})\nCOMP_CWORD={len(line.split()) - 1}\n_explorer_completion explorer\n"
+    script_lines = f"{script.stdout}\nCOMP_WORDS=({words})\nCOMP_CWORD={len(line.split()) - 1}\n_explorer_completion explorer\n"
     here = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(Path(__file__).parent.parent)}
     done = subprocess.run(
-        ["bash", "-c", asked + 'printf "%s\\n" "${COMPREPLY[@]}"'], env=here, capture_output=True, text=True, timeout=60
+        ["bash", "-c", script_lines + 'printf "%s\\n" "${COMPREPLY[@]}"'], env=here, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0 and set(done.stdout.split()) >= expected, (done.stdout, done.stderr)
 

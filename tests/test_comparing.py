@@ -11,19 +11,19 @@ from explorer.records import Comparison
 
 
 def test_nothing_changed_is_nothing(shipped: TransformerModel) -> None:
-    found = ex.compare(ex.trace(shipped, SENTENCE), ex.trace(shipped, SENTENCE))
-    assert found.changed == () and found.loss[0] == found.loss[1]
-    assert not any(part.any() for part in (*found.weights.values(), *found.hidden.values()))
+    comparison = ex.compare(ex.trace(shipped, SENTENCE), ex.trace(shipped, SENTENCE))
+    assert comparison.changed == () and comparison.loss[0] == comparison.loss[1]
+    assert not any(part.any() for part in (*comparison.weights.values(), *comparison.hidden.values()))
 
 
 def test_a_change_begins_where_the_edit_is(gpt2: TransformerModel, tmp_path: object) -> None:
     before = ex.trace(gpt2, SENTENCE)
-    found = ex.compare(before, ex.trace(gpt2, SENTENCE, edits=ex.Uniform("decoder", layer=1, head=2)))
-    weights, hidden = found.weights["decoder"], found.hidden["decoder"]
+    comparison = ex.compare(before, ex.trace(gpt2, SENTENCE, edits=ex.Uniform("decoder", layer=1, head=2)))
+    weights, hidden = comparison.weights["decoder"], comparison.hidden["decoder"]
     assert not weights[0].any() and weights[1, 2] > 0.1 and not weights[1, [0, 1, 3]].any()
     assert not hidden[:2].any() and hidden[2].max() > 0
-    assert all(found.answers[row][0] != found.answers[row][1] for row in found.changed)
-    assert Comparison.read(found.write(f"{tmp_path}/c.npz")).loss == found.loss
+    assert all(comparison.answers[row][0] != comparison.answers[row][1] for row in comparison.changed)
+    assert Comparison.read(comparison.write(f"{tmp_path}/c.npz")).loss == comparison.loss
 
 
 def test_the_loss_is_the_cross_entropy(bert: TransformerModel, gpt2: TransformerModel) -> None:
@@ -35,19 +35,19 @@ def test_the_loss_is_the_cross_entropy(bert: TransformerModel, gpt2: Transformer
             if model is bert
             else torch.nn.functional.cross_entropy(scores[:-1], ids[1:])
         )
-        found = ex.compare(trace, trace)
-        assert found.loss[0] == pytest.approx(float(wanted), abs=1e-4)
-        assert np.isnan(found.surprise[0, -1]) == (model is gpt2)
+        comparison = ex.compare(trace, trace)
+        assert comparison.loss[0] == pytest.approx(float(wanted), abs=1e-4)
+        assert np.isnan(comparison.surprise[0, -1]) == (model is gpt2)
 
 
 def test_an_encoder_decoder_is_compared_on_its_target(gpt2: TransformerModel) -> None:
     model = ex.build("bart", tokenizer=gpt2.tokenizer, device="cpu")
     before, after = (ex.trace(model, "The dog.", target=[5, 6, 7], edits=e) for e in ([], [ex.SilenceHead("cross")]))
-    found = ex.compare(before, after)
-    assert list(found.weights) == ["encoder", "decoder", "cross"] and not found.weights["encoder"].any()
+    comparison = ex.compare(before, after)
+    assert list(comparison.weights) == ["encoder", "decoder", "cross"] and not comparison.weights["encoder"].any()
     logp = torch.tensor(model.logits("The dog.", [5, 6, 7])).log_softmax(-1)
-    np.testing.assert_allclose(found.surprise[0, :2], [-logp[0, 5], -logp[1, 6]], atol=1e-4)
-    assert np.isnan(found.surprise[0, 2]) and found.hidden["decoder"][-1].min() > 0
+    np.testing.assert_allclose(comparison.surprise[0, :2], [-logp[0, 5], -logp[1, 6]], atol=1e-4)
+    assert np.isnan(comparison.surprise[0, 2]) and comparison.hidden["decoder"][-1].min() > 0
 
 
 def test_what_does_not_belong_together_is_refused(bert: TransformerModel) -> None:

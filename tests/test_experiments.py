@@ -40,8 +40,8 @@ BRIEF = rates.RatesSize(steps=4, batch=4, checks=2, held=8, examples=3, question
 
 def with_specials() -> Tokenizer:
     """RoBERTa's special tokens, and few others."""
-    told = [" ".join(story) for story in runs.stories_of("microworld", 300)]
-    return ex.tokenizer("byte-bpe", told, size=1200, specials=ex.presets()["roberta"].specials)
+    texts = [" ".join(story) for story in runs.stories_of("microworld", 300)]
+    return ex.tokenizer("byte-bpe", texts, size=1200, specials=ex.presets()["roberta"].specials)
 
 
 @pytest.fixture(autouse=True)
@@ -76,13 +76,13 @@ def batch_of(family: str, model: TransformerModel, wide: int, rows: int = 3) -> 
 def test_the_loss_by_place_is_the_cross_entropy_of_pytorch(family: str, bert: TransformerModel, gpt2: TransformerModel) -> None:
     model = gpt2 if family == "decoder" else bert
     batch = batch_of(family, model, 48, rows=8)
-    found = lengths.by_place(model, batch, 16)
+    losses = lengths.by_place(model, batch, 16)
     with torch.no_grad():
         scores = model.module.head(model.module(torch.as_tensor(np.array(batch.source))))
         loss = functional.cross_entropy(scores.transpose(1, 2), torch.as_tensor(np.array(batch.labels)), reduction="none")
     for n, part in enumerate(np.split(np.arange(48), 3)):
-        assert found[n] == pytest.approx(loss[:, part][torch.as_tensor(batch.loss_mask[:, part])].mean().item(), rel=1e-5)
-    assert len(found) == 3
+        assert losses[n] == pytest.approx(loss[:, part][torch.as_tensor(batch.loss_mask[:, part])].mean().item(), rel=1e-5)
+    assert len(losses) == 3
 
 
 def test_a_window_is_a_part_of_the_text_and_no_story_begins_where_windows_do(gpt2: TransformerModel) -> None:
@@ -91,8 +91,8 @@ def test_a_window_is_a_part_of_the_text_and_no_story_begins_where_windows_do(gpt
     np.testing.assert_array_equal(batch.source.ravel(), text[:60])
     np.testing.assert_array_equal(batch.labels.ravel(), text[1:61])
     end = gpt2.tokenizer.vocabulary.end
-    told = gpt2.tokenizer.decode([int(i) for i in text[: int(np.argmax(text == end))]])
-    assert told == " ".join(runs.stories_of("microworld", 60)[0]) and (text == end).sum() == 60
+    text_before = gpt2.tokenizer.decode([int(i) for i in text[: int(np.argmax(text == end))]])
+    assert text_before == " ".join(runs.stories_of("microworld", 60)[0]) and (text == end).sum() == 60
 
 
 @pytest.mark.parametrize("family", lengths.FAMILIES)
@@ -100,13 +100,13 @@ def test_the_same_run_gives_the_same_numbers_and_every_scheme_reads_the_same(fam
     first = lengths.train(family, "rope", 0, SMALL)
     other = lengths.train(family, "none", 0, SMALL)
     again = lengths.train(family, "rope", 0, SMALL)
-    for one, two, three in zip(first, again, other, strict=True):
-        np.testing.assert_array_equal(one, two)
-        assert not np.array_equal(one, three)
+    for left, two, three in zip(first, again, other, strict=True):
+        np.testing.assert_array_equal(left, two)
+        assert not np.array_equal(left, three)
     assert [len(part) for part in first] == [SMALL.checks, SMALL.read // SMALL.bin]
     runs = [lengths.run_of(family, scheme, 0, SMALL) for scheme in ("learned", "alibi")]
-    for one, two in zip(*(vars(run.batch(3)).values() for run in runs), strict=True):
-        np.testing.assert_array_equal(one, two)
+    for left, two in zip(*(vars(run.batch(3)).values() for run in runs), strict=True):
+        np.testing.assert_array_equal(left, two)
 
 
 @pytest.mark.parametrize("family", lengths.FAMILIES)
@@ -141,8 +141,8 @@ def test_both_pictures_hold_what_the_runs_found() -> None:
         np.testing.assert_array_equal(line.low, np.min([run[place] for run in runs], axis=0))
         np.testing.assert_array_equal(line.high, np.max([run[place] for run in runs], axis=0))
     assert far.lines[0].x.tolist() == [7.5, 23.5, 39.5, 55.5] and learning.lines[0].x.tolist() == [3, 6]
-    said = lengths.STUDIES["decoder"].card_of(far, SMALL)
-    assert f"alibi: {far.lines[1].y[0]:.2f} at 7.5, {far.lines[1].y[-1]:.2f}" in said and "60 stories" in said
+    card = lengths.STUDIES["decoder"].card_of(far, SMALL)
+    assert f"alibi: {far.lines[1].y[0]:.2f} at 7.5, {far.lines[1].y[-1]:.2f}" in card and "60 stories" in card
 
 
 def test_tasks_come_back_in_their_order_from_other_processes() -> None:
@@ -159,13 +159,13 @@ def test_hiding_is_measured_from_before_the_first_step_and_again_the_same() -> N
     assert first.shape == (3, 2) and BRIEF.due.tolist() == [0, 2, 4]
     other = rates.hiding(0.05, 0, BRIEF)
     np.testing.assert_array_equal(first[0], other[0])
-    found, probed = rates.STUDIES["rates"].measured(BRIEF).values()
+    curves, probed = rates.STUDIES["rates"].measured(BRIEF).values()
     place = rates.HIDDEN.index(0.4)
-    np.testing.assert_array_equal(found.lines[place].y, first[:, 0])
+    np.testing.assert_array_equal(curves.lines[place].y, first[:, 0])
     np.testing.assert_array_equal(probed.lines[place].y, first[:, 1])
     assert f"{senses.most_frequent(3, 3):.2f}" in probed.note
-    said = rates.STUDIES["rates"].card_of(found, BRIEF)
-    assert "Caution" in said and f"40% hidden in training: {first[-1, 0]:.3f}" in said
+    card = rates.STUDIES["rates"].card_of(curves, BRIEF)
+    assert "Caution" in card and f"40% hidden in training: {first[-1, 0]:.3f}" in card
 
 
 # worth
@@ -181,49 +181,53 @@ def test_worth_is_measured_from_before_the_first_step_and_the_ways_differ_in_one
     plans = []
     run = runs.run
     monkeypatch.setattr(runs, "run", lambda *given, **more: plans.append(run(*given, **more)) or plans[-1])
-    made = ablations.STUDIES[name].record(short)
+    record = ablations.STUDIES[name].record(short)
     again = ablations.course(name, next(iter(case.ways)), 0, short)
-    assert [line.label for line in made.lines] == list(case.ways) and made.lines[0].x.tolist() == [0, 2, 4]
-    np.testing.assert_array_equal(made.lines[0].y, again)
-    assert "about 0.4 times" in made.note and "40 stories" in made.note
+    assert [line.label for line in record.lines] == list(case.ways) and record.lines[0].x.tolist() == [0, 2, 4]
+    np.testing.assert_array_equal(record.lines[0].y, again)
+    assert "about 0.4 times" in record.note and "40 stories" in record.note
     first, second = (asdict(run.plan) for run in plans[:2])
     different = {part for part in first if first[part] != second[part]}
     assert different == {"next-sentence": {"objective"}, "masks": {"static"}}[name]
-    assert "Caution" in ablations.STUDIES[name].card_of(made, short)
+    assert "Caution" in ablations.STUDIES[name].card_of(record, short)
 
 
 def test_a_use_is_where_the_gold_word_stands(bert: TransformerModel) -> None:
-    told = senses.uses("train", 3, 128)
-    assert max(Counter(told.words.tolist()).values()) <= 3
+    uses = senses.uses("train", 3, 128)
+    assert max(Counter(uses.words.tolist()).values()) <= 3
     gold = defaultdict(set)
     for story in labelled(senses.STORIES, 2, "train"):
         for word in story.words:
             gold[word.sense].add(word.text.lower())
-    for row, place, sense in zip(told.row, told.place, told.senses, strict=True):
-        piece = bert.tokenizer.text_of(int(told.sheet.ids[row, place]))
+    for row, place, sense in zip(uses.row, uses.place, uses.senses, strict=True):
+        piece = bert.tokenizer.text_of(int(uses.sheet.ids[row, place]))
         assert any(word.startswith(piece.lower()) for word in gold[sense]), (piece, sense)
 
 
 def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(bert: TransformerModel) -> None:
-    told, asked = senses.both(6, 6, 128)
-    vectors = senses.vectors(bert, told)
+    learned, tested = senses.both(6, 6, 128)
+    vectors = senses.vectors(bert, learned)
     for n in (0, len(vectors) - 1):
-        real = told.sheet.attention_mask[told.row[n]]
-        ids = torch.as_tensor(told.sheet.ids[told.row[n]][real])[None]
+        real = learned.sheet.attention_mask[learned.row[n]]
+        ids = torch.as_tensor(learned.sheet.ids[learned.row[n]][real])[None]
         with torch.no_grad():
-            state = bert.module(ids, torch.zeros_like(ids))[0, told.place[n]]
+            state = bert.module(ids, torch.zeros_like(ids))[0, learned.place[n]]
         np.testing.assert_allclose(vectors[n], state.numpy(), atol=1e-5)
     right = []
-    for word in sorted(set(told.words)):
-        counts = Counter(told.senses[told.words == word].tolist())
+    for word in sorted(set(learned.words)):
+        counts = Counter(learned.senses[learned.words == word].tolist())
         if len(counts) > 1:
             best = max(sorted(counts), key=counts.__getitem__)
-            right += [sense == best for sense in asked.senses[asked.words == word]]
+            right += [sense == best for sense in tested.senses[tested.words == word]]
     assert senses.most_frequent(6, 6) == pytest.approx(np.mean(right))
-    names = sorted({*told.senses, *asked.senses})
-    shown = [np.array([[sense == name for name in names] for sense in part.senses], float) for part in (told, asked)]
-    known = [sense in told.senses for sense, word in zip(asked.senses, asked.words, strict=True) if both_senses(told, word)]
-    assert senses.judged(*shown, told, asked) == pytest.approx(np.mean(known)), "states that say it are read without a mistake"
+    names = sorted({*learned.senses, *tested.senses})
+    shown = [np.array([[sense == name for name in names] for sense in part.senses], float) for part in (learned, tested)]
+    known = [
+        sense in learned.senses for sense, word in zip(tested.senses, tested.words, strict=True) if both_senses(learned, word)
+    ]
+    assert senses.judged(*shown, learned, tested) == pytest.approx(np.mean(known)), (
+        "states that say it are read without a mistake"
+    )
 
 
 # objectives
@@ -235,25 +239,25 @@ TINY = objectives.ObjectivesSize(steps=2, batch=2, seeds=(0, 1), asked=6, exampl
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
     """One tokenizer for all objectives, as the experiment has it."""
-    held = with_specials()
-    monkeypatch.setattr(runs, "tokenizer_of", lambda system, world="toy": held)
-    return held
+    tokenizer = with_specials()
+    monkeypatch.setattr(runs, "tokenizer_of", lambda system, world="toy": tokenizer)
+    return tokenizer
 
 
 def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(shared: Tokenizer) -> None:
-    made = objectives.STUDIES["objectives"].record(TINY)
-    able = {(i, j) for i, row in enumerate(made.reasons) for j, why in enumerate(row) if not why}
+    record = objectives.STUDIES["objectives"].record(TINY)
+    able = {(i, j) for i, row in enumerate(record.reasons) for j, why in enumerate(row) if not why}
     assert able == {(0, 0), (0, 1), (0, 3), (1, 1), (1, 3), (2, 0), (2, 1), (2, 2), (2, 3), (3, 3)}
-    assert {tuple(at) for at in np.argwhere(~np.isnan(made.mean)).tolist()} == able
-    np.testing.assert_allclose(made.signal, [0.15, 1, 1, 1], atol=0.02)
-    np.testing.assert_allclose(made.pieces, made.pieces[0], rtol=0.05)
-    known = made.mean[~np.isnan(made.mean)]
-    np.testing.assert_allclose(known, made.rates.mean(-1)[~np.isnan(made.mean)])
-    assert ((made.low <= made.mean + 1e-9) & (made.mean <= made.high + 1e-9))[~np.isnan(made.mean)].all()
-    said = objectives.STUDIES["objectives"].card_of(made, TINY)
-    assert "Caution" in said and made.reasons[0][2] in said
-    table = training.able(made)
-    assert table.count("\n| ") == 5 and f"**{100 * made.mean[0, 3]:.0f} %**" in table and made.reasons[3][0] in table
+    assert {tuple(at) for at in np.argwhere(~np.isnan(record.mean)).tolist()} == able
+    np.testing.assert_allclose(record.signal, [0.15, 1, 1, 1], atol=0.02)
+    np.testing.assert_allclose(record.pieces, record.pieces[0], rtol=0.05)
+    known = record.mean[~np.isnan(record.mean)]
+    np.testing.assert_allclose(known, record.rates.mean(-1)[~np.isnan(record.mean)])
+    assert ((record.low <= record.mean + 1e-9) & (record.mean <= record.high + 1e-9))[~np.isnan(record.mean)].all()
+    card = objectives.STUDIES["objectives"].card_of(record, TINY)
+    assert "Caution" in card and record.reasons[0][2] in card
+    table = training.able(record)
+    assert table.count("\n| ") == 5 and f"**{100 * record.mean[0, 3]:.0f} %**" in table and record.reasons[3][0] in table
 
 
 def test_every_model_is_put_the_same_questions_and_a_perfect_one_gets_all_right(shared: Tokenizer) -> None:
@@ -274,9 +278,9 @@ def test_every_model_is_put_the_same_questions_and_a_perfect_one_gets_all_right(
 
 
 def test_a_restored_sentence_must_be_exactly_the_sentence(shared: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    model, held = ex.build("bart", tokenizer=shared, device="cpu"), objectives.damaged(TINY)
-    assert held and all(shared.vocabulary.mask in source for source, _ in held)
-    right = [shared.encode(text).ids.tolist() for _, text in held]
+    model, texts = ex.build("bart", tokenizer=shared, device="cpu"), objectives.damaged(TINY)
+    assert texts and all(shared.vocabulary.mask in source for source, _ in texts)
+    right = [shared.encode(text).ids.tolist() for _, text in texts]
     monkeypatch.setattr(objectives, "rewritten", lambda model, sources, longest: right)
     assert objectives.restore(model, TINY).all()
     monkeypatch.setattr(objectives, "rewritten", lambda model, sources, longest: [list(source) for source in sources])
@@ -291,8 +295,8 @@ def test_a_text_s_vector_is_the_mean_of_its_own_pieces(shared: Tokenizer) -> Non
             np.testing.assert_allclose(vector, ex.trace(model, text).hidden[stream][-1].mean(0), atol=1e-5)
 
 
-def both_senses(told: senses.Uses, word: str) -> bool:
-    return len(set(told.senses[told.words == word])) > 1
+def both_senses(learned: senses.Uses, word: str) -> bool:
+    return len(set(learned.senses[learned.words == word])) > 1
 
 
 # what was recorded, pictures and questions
@@ -328,11 +332,11 @@ def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
             spec = next(json.loads(c.proto.spec) for c in pictures(at) if record.title in c.proto.spec)
             assert [trace["name"] for trace in spec["data"]][: len(lengths.SCHEMES)] == list(lengths.SCHEMES)
             code = next(block.value for block in at.code if f"'{name}-{family}'" in block.value)
-            held: dict[str, Any] = {}
-            exec(compile("\n".join(code.splitlines()[:-1]), "page", "exec"), held)  # noqa: S102
-            np.testing.assert_array_equal(held["trace"].lines[0].y, record.lines[0].y)
-        said = " ".join(block.value for block in at.markdown)
-        assert f"python -m studies.lengths {family}" in said and "Caution" in said
+            names: dict[str, Any] = {}
+            exec(compile("\n".join(code.splitlines()[:-1]), "page", "exec"), names)  # noqa: S102
+            np.testing.assert_array_equal(names["trace"].lines[0].y, record.lines[0].y)
+        prose = " ".join(block.value for block in at.markdown)
+        assert f"python -m studies.lengths {family}" in prose and "Caution" in prose
 
 
 def test_a_place_with_a_name_is_drawn_upright(tmp_path: Path) -> None:
@@ -346,5 +350,10 @@ def test_a_place_with_a_name_is_drawn_upright(tmp_path: Path) -> None:
 def test_the_question_has_the_scheme_with_the_lowest_far_loss_as_answer() -> None:
     x = np.array([8.0, 248.0])
     lines = tuple(Curve(name, x, np.array([1.0, far])) for name, far in (("a", 3.0), ("b", 0.9), ("c", 2.0)))
-    asked = positions.reach_question(Curves("t", "x", "y", lines, mark=("trained", 64.0)))
-    assert asked.answer == "b" and asked.options == ("a", "b", "c") and "64" in asked.question and "248" in asked.question
+    exercise = positions.reach_question(Curves("t", "x", "y", lines, mark=("trained", 64.0)))
+    assert (
+        exercise.answer == "b"
+        and exercise.options == ("a", "b", "c")
+        and "64" in exercise.question
+        and "248" in exercise.question
+    )

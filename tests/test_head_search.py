@@ -37,32 +37,38 @@ def bert() -> TransformerModel:
 
 
 @pytest.fixture(scope="module")
-def asked(bert: TransformerModel) -> list[HeadQuestion]:
+def questions(bert: TransformerModel) -> list[HeadQuestion]:
     return [
-        one for _, one in zip(range(12), head_questions(bert, HEAD_PHENOMENA["a name said before"](5, "1.0")), strict=False)
+        question
+        for _, question in zip(range(12), head_questions(bert, HEAD_PHENOMENA["a name said before"](5, "1.0")), strict=False)
     ]
 
 
 def test_a_question_names_every_occurrence(bert: TransformerModel) -> None:
     """As a reader counts them: Ann twice, Ben once, and not in Benny."""
-    made = head_question(bert.tokenizer, "Oscar saw Frank. Oscar waved. Then ", " ran, and so did Frank.", ("Oscar", "Frank"))
-    assert made is not None
+    question = head_question(
+        bert.tokenizer, "Oscar saw Frank. Oscar waved. Then ", " ran, and so did Frank.", ("Oscar", "Frank")
+    )
+    assert question is not None
     words = bert.tokenizer.encode("Oscar saw Frank. Oscar waved. Then [MASK] ran, and so did Frank.")
     wanted = [tuple(n for n, text in enumerate(words.texts) if text == name) for name in ("oscar", "frank")]
-    assert made.occurrences == tuple(wanted) and [len(keys) for keys in wanted] == [2, 2]
-    assert words.texts[made.query] == "[MASK]" and [bert.tokenizer.text_of(c) for c in made.choices] == ["oscar", "frank"]
+    assert question.occurrences == tuple(wanted) and [len(keys) for keys in wanted] == [2, 2]
+    assert words.texts[question.query] == "[MASK]" and [bert.tokenizer.text_of(c) for c in question.choices] == [
+        "oscar",
+        "frank",
+    ]
     assert head_question(bert.tokenizer, "Oscar saw ", ".", ("Oscar", "Frank")) is None  # Frank is nowhere
 
 
-def test_the_answers_of_heads_are_those_of_the_trace(bert: TransformerModel, asked: list[HeadQuestion]) -> None:
+def test_the_answers_of_heads_are_those_of_the_trace(bert: TransformerModel, questions: list[HeadQuestion]) -> None:
     """The same from `ex.trace` of each text alone, added up by hand."""
-    won = head_answers(bert, asked)
-    for number in sample(len(asked), 4):
-        one = asked[number]
-        made = ex.trace(bert, one.ids)
-        for layer, attention in enumerate(made.attention):
-            row = attention.weights[:, one.query]
-            sums = np.stack([row[:, list(keys)].sum(-1) for keys in one.occurrences])
+    won = head_answers(bert, questions)
+    for number in sample(len(questions), 4):
+        question = questions[number]
+        record = ex.trace(bert, question.ids)
+        for layer, attention in enumerate(record.attention):
+            row = attention.weights[:, question.query]
+            sums = np.stack([row[:, list(keys)].sum(-1) for keys in question.occurrences])
             assert (won[layer, :, number] == (sums[0] > sums[1:].max(0))).all()
 
 
@@ -76,19 +82,19 @@ def test_a_head_that_was_made_to_look_at_the_word_is_found(bert: TransformerMode
         return won
 
     monkeypatch.setattr(module, "head_answers", planted)
-    found = head_search(bert, count=160, heads=1)
-    assert found.heads[:, 0].tolist() == [[1, 2]] * len(found.phenomena)
-    assert (found.kept > 0.85).all() and found.finds.all()
+    search = head_search(bert, count=160, heads=1)
+    assert search.heads[:, 0].tolist() == [[1, 2]] * len(search.phenomena)
+    assert (search.kept > 0.85).all() and search.finds.all()
     rng = np.random.default_rng(1)
     monkeypatch.setattr(module, "head_answers", lambda model, some: rng.random((2, 4, len(some))) < 0.3)
     assert not head_search(bert, count=160, heads=1).finds.any()
 
 
 def test_rules_count_as_a_reader_does() -> None:
-    one = HeadQuestion([5, 7, 9, 5, 1, 9], 4, ((0, 3), (2, 5)), [5, 9])
+    question = HeadQuestion([5, 7, 9, 5, 1, 9], 4, ((0, 3), (2, 5)), [5, 9])
     far = HeadQuestion([9, 9, 5, 6, 1], 4, ((2,), (0, 1)), [5, 9])
-    said = {name: [rule(q, [one, far]) for q in (one, far)] for name, rule in RULES.items()}
-    assert said == {
+    shares = {name: [rule(q, [question, far]) for q in (question, far)] for name, rule in RULES.items()}
+    assert shares == {
         "chance": [0.5, 0.5],
         "the nearest": [0.5, 1.0],
         "the first in the text": [1.0, 0.0],
@@ -97,10 +103,10 @@ def test_rules_count_as_a_reader_does() -> None:
     }
 
 
-def test_a_silenced_head_is_one_whose_output_weights_are_zero(bert: TransformerModel, asked: list[HeadQuestion]) -> None:
+def test_a_silenced_head_is_one_whose_output_weights_are_zero(bert: TransformerModel, questions: list[HeadQuestion]) -> None:
     """The same figure from a copy of the model in which the columns of that head in the output matrix are 0."""
-    there, whole = np.array([[0, 1], [1, 2]]), [(one.ids, one.query, one.choices) for one in asked]
-    got = module._right(bert, asked, there)
+    there, whole = np.array([[0, 1], [1, 2]]), [(question.ids, question.query, question.choices) for question in questions]
+    got = module._right(bert, questions, there)
     kept, wide = {name: value.clone() for name, value in bert.module.state_dict().items()}, bert.config.dim // bert.config.heads
     try:
         with torch.no_grad():
@@ -109,15 +115,15 @@ def test_a_silenced_head_is_one_whose_output_weights_are_zero(bert: TransformerM
         assert got == float((preferred(bert, whole) == 0).mean())
     finally:
         bert.module.load_state_dict(kept)
-    assert module._right(bert, asked) == float((preferred(bert, whole) == 0).mean())
+    assert module._right(bert, questions) == float((preferred(bert, whole) == 0).mean())
 
 
 def test_halves_do_not_share_questions_and_pairs_stay_together(bert: TransformerModel) -> None:
-    found = head_search(bert, count=24, heads=2)
-    assert (found.questions == 12).all() and found.others.shape == (len(found.phenomena), module.DRAWS)
-    assert found.every.shape == (len(found.phenomena), bert.config.layers, bert.config.heads)
-    best = found.every.reshape(len(found.phenomena), -1).max(axis=1)
-    assert np.allclose(found.every[np.arange(len(best)), *found.heads[:, 0].T], best)
+    search = head_search(bert, count=24, heads=2)
+    assert (search.questions == 12).all() and search.others.shape == (len(search.phenomena), module.DRAWS)
+    assert search.every.shape == (len(search.phenomena), bert.config.layers, bert.config.heads)
+    best = search.every.reshape(len(search.phenomena), -1).max(axis=1)
+    assert np.allclose(search.every[np.arange(len(best)), *search.heads[:, 0].T], best)
 
 
 def test_models_without_blanks_and_impossible_numbers_are_refused(gpt2: TransformerModel, bert: TransformerModel) -> None:
@@ -142,18 +148,18 @@ def test_the_interval_is_wilson_s() -> None:
 
 
 def test_the_recorded_search_is_what_the_model_does_and_its_card_prints_it() -> None:
-    held = results.recorded("heads-bert", HeadSearch)
+    recorded = results.recorded("heads-bert", HeadSearch)
     card = (results.data_folder() / "results" / "heads-bert" / "CARD.md").read_text("utf-8")
-    assert card == attention_there.STUDIES["bert"].card_of(held)
+    assert card == attention_there.STUDIES["bert"].card_of(recorded)
     again = head_search(ex.load("bert", device="cpu"), count=60, heads=2, version=attention_there.world_of("bert"))
-    assert again.phenomena == held.phenomena
-    assert np.abs(again.intact - held.intact).max() < 0.25
+    assert again.phenomena == recorded.phenomena
+    assert np.abs(again.intact - recorded.intact).max() < 0.25
 
 
 def test_a_record_comes_back_from_its_file(tmp_path: Path) -> None:
-    held = results.recorded("heads-bert", HeadSearch)
-    held.write(tmp_path / "a.npz")
-    assert HeadSearch.read(tmp_path / "a.npz") == held
+    recorded = results.recorded("heads-bert", HeadSearch)
+    recorded.write(tmp_path / "a.npz")
+    assert HeadSearch.read(tmp_path / "a.npz") == recorded
 
 
 @pytest.mark.parametrize(("silenced", "answer"), [(0.89, 0), (0.7, 1), (0.51, 2)])
@@ -161,16 +167,16 @@ def test_the_answer_about_silenced_heads_follows_the_record(silenced: float, ans
     record = results.recorded("heads-bert", HeadSearch)
     changed = record.silenced.copy()
     changed[record.phenomena.index(behaviour.REASONS)] = silenced
-    asked = behaviour.silence_question(replace(record, intact=np.full_like(record.intact, 0.9), silenced=changed))
-    assert asked.answer == asked.options[answer] and f"{silenced:.0%}" in asked.why
+    exercise = behaviour.silence_question(replace(record, intact=np.full_like(record.intact, 0.9), silenced=changed))
+    assert exercise.answer == exercise.options[answer] and f"{silenced:.0%}" in exercise.why
 
 
 def test_what_is_said_of_the_search_is_counted() -> None:
     record = results.recorded("heads-bert", HeadSearch)
-    told = behaviour.search_results(record).splitlines()
-    assert len(told) == len(record.phenomena)
-    for line, intact, silenced, others in zip(told, record.intact, record.silenced, record.others, strict=True):
+    lines = behaviour.search_results(record).splitlines()
+    assert len(lines) == len(record.phenomena)
+    for line, intact, silenced, others in zip(lines, record.intact, record.silenced, record.others, strict=True):
         assert f"{sum(other <= silenced for other in others)} of {module.DRAWS}" in line
         assert f"{100 * (intact - silenced):.0f} points" in line or intact <= silenced
     drawn = VIEWS["heads-that-find"](record)
-    assert np.allclose(next(one.x for one in drawn.data if one.name == "the model"), record.intact)
+    assert np.allclose(next(bars.x for bars in drawn.data if bars.name == "the model"), record.intact)

@@ -48,9 +48,9 @@ def test_bleu_of_many_texts_is_sacrebleu_s_in_the_lesson_and_in_every_measure() 
 
 
 def test_the_bars_are_the_numbers_of_the_record() -> None:
-    found = ex.decoding.score_texts(lesson.WRITTEN, lesson.REFERENCE)
-    drawn = {int(y): float(x) for bar in VIEWS["text-scores"](found).data for x, y in zip(bar.x, bar.y, strict=True)}
-    assert [drawn[n] for n in range(9)] == [*found.precisions, found.brevity, found.bleu, *found.rouge[:, 2]]
+    scored = ex.decoding.score_texts(lesson.WRITTEN, lesson.REFERENCE)
+    drawn = {int(y): float(x) for bar in VIEWS["text-scores"](scored).data for x, y in zip(bar.x, bar.y, strict=True)}
+    assert [drawn[n] for n in range(9)] == [*scored.precisions, scored.brevity, scored.bleu, *scored.rouge[:, 2]]
 
 
 def test_the_most_frequent_label_has_a_high_accuracy_and_no_correlation() -> None:
@@ -74,7 +74,7 @@ def test_the_page_scores_what_is_written_there() -> None:
     at = opened("decoding", part="metrics")
     assert not at.exception and "BLEU" in " ".join(block.value for block in at.markdown)
     at.text_input(key="gold").set_value("no yes").run()
-    assert any("10 predicted and 2 gold" in one.value for one in (*at.warning, *at.error, *at.info))
+    assert any("10 predicted and 2 gold" in box.value for box in (*at.warning, *at.error, *at.info))
 
 
 @pytest.mark.usefixtures("unfolded")

@@ -15,7 +15,7 @@ from explorer.microworld.derived.misleading import KINDS, misleading
 from explorer.models import results
 from explorer.models.model import trainable
 from explorer.records import Nearer, cosine
-from explorer.training.finetune import misled as asked
+from explorer.training.finetune import misled as misled_task
 from explorer.training.finetune import sentences
 from explorer.views import VIEWS
 from studies import misled as study
@@ -28,61 +28,61 @@ def words(text: str) -> list[str]:
 
 
 def test_names_are_exchanged_in_one_kind_and_one_word_in_the_other() -> None:
-    for found in misleading(200, 0):
-        one, other = words(found.text), words(found.another)
-        if found.kind == KINDS[0]:
-            assert Counter(one) == Counter(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 2
+    for question in misleading(200, 0):
+        first, other = words(question.text), words(question.another)
+        if question.kind == KINDS[0]:
+            assert Counter(first) == Counter(other) and sum(a != b for a, b in zip(first, other, strict=True)) == 2
         else:
-            assert len(one) == len(other) and 1 <= sum(a != b for a, b in zip(one, other, strict=True)) <= 2, (
+            assert len(first) == len(other) and 1 <= sum(a != b for a, b in zip(first, other, strict=True)) <= 2, (
                 "a verb may have a particle"
             )
-        assert found.same not in (found.text, found.another)
+        assert question.same not in (question.text, question.another)
 
 
 def test_the_same_event_names_the_same_people_things_and_places() -> None:
-    for found in misleading(60, 1):
-        said = [{word.strip(".,") for word in one.split()} for one in (found.text, found.same)]
-        names = [{word for word in some if word[0].isupper()} - {"In", "It", "The"} for some in said]
+    for question in misleading(60, 1):
+        word_sets = [{word.strip(".,") for word in text.split()} for text in (question.text, question.same)]
+        names = [{word for word in some if word[0].isupper()} - {"In", "It", "The"} for some in word_sets]
         assert names[0] == names[1], "who took part"
-        assert len(said[0] & said[1]) >= 5, "a name or two, a colour, a thing, a place, and the article"
+        assert len(word_sets[0] & word_sets[1]) >= 5, "a name or two, a colour, a thing, a place, and the article"
 
 
 def test_every_question_misleads_who_counts_shared_words() -> None:
-    found = asked.misled(80, 3, "validation")
-    assert len(found) == 80 and Counter(one.kind for one in found) == Counter({kind: 40 for kind in KINDS})
-    for one in found:
-        text, same, another = (set(words(said)) for said in (one.text, one.same, one.another))
+    questions = misled_task.misled(80, 3, "validation")
+    assert len(questions) == 80 and Counter(entry.kind for entry in questions) == Counter({kind: 40 for kind in KINDS})
+    for entry in questions:
+        text, same, another = (set(words(sentence)) for sentence in (entry.text, entry.same, entry.another))
         assert len(text & another) / len(text | another) > len(text & same) / len(text | same)
-    pairs = asked.as_pairs(found)
+    pairs = misled_task.as_pairs(questions)
     assert (
         len(pairs.first) == 160
         and pairs.gold.tolist() == [1.0, 0.0] * 80
-        and pairs.second[:2] == (found[0].same, found[0].another)
+        and pairs.second[:2] == (questions[0].same, questions[0].another)
     )
 
 
 def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
-    new = {said for one in study.questions(0, study.MisledSize()) for said in (one.text, one.same, one.another)}
-    learned = asked.as_pairs(asked.misled(study.MisledSize().trained, 200)).without(new)
+    new = {text for entry in study.questions(0, study.MisledSize()) for text in (entry.text, entry.same, entry.another)}
+    learned = misled_task.as_pairs(misled_task.misled(study.MisledSize().trained, 200)).without(new)
     assert not new & learned.sentences and len(learned.first) > study.MisledSize().trained, "two pairs each"
 
 
 def test_the_study_counts_what_its_cosines_say(tmp_path: Path) -> None:
-    made = study.STUDIES["misled"].record(SMALL)
-    assert made.scores.shape == (2, len(made.ways), 2) and made.kinds == KINDS
-    assert (made.scores[:, made.ways.index(study.COUNTED)] == 0).all(), "such questions alone are asked"
-    questions = [one for one in study.questions(1, SMALL) if one.kind == KINDS[1]]
+    record = study.STUDIES["misled"].record(SMALL)
+    assert record.scores.shape == (2, len(record.ways), 2) and record.kinds == KINDS
+    assert (record.scores[:, record.ways.index(study.COUNTED)] == 0).all(), "such questions alone are asked"
+    questions = [entry for entry in study.questions(1, SMALL) if entry.kind == KINDS[1]]
     bert = trainable(ex.load("bert", device="cpu"))
     x, same, other = (
-        sentences.mean_state(bert, [getattr(one, name) for one in questions]) for name in ("text", "same", "another")
+        sentences.mean_state(bert, [getattr(entry, name) for entry in questions]) for name in ("text", "same", "another")
     )
     wanted = (cosine(x, same) > cosine(x, other)).mean()
-    assert made.scores[1, made.ways.index(study.PLAIN), 1] == pytest.approx(wanted)
-    again = Nearer.read(made.write(tmp_path / "record.npz"))
-    np.testing.assert_array_equal(again.scores, made.scores)
-    assert again.examples == made.examples and all(way in study.STUDIES["misled"].card_of(made) for way in made.ways)
-    title = VIEWS["sentence-traps"](made, kind=KINDS[0]).layout.title.text
-    assert made.examples[0][0].split()[0] in title
+    assert record.scores[1, record.ways.index(study.PLAIN), 1] == pytest.approx(wanted)
+    again = Nearer.read(record.write(tmp_path / "record.npz"))
+    np.testing.assert_array_equal(again.scores, record.scores)
+    assert again.examples == record.examples and all(way in study.STUDIES["misled"].card_of(record) for way in record.ways)
+    title = VIEWS["sentence-traps"](record, kind=KINDS[0]).layout.title.text
+    assert record.examples[0][0].split()[0] in title
 
 
 def record(plain: tuple[float, float, float], taught: tuple[float, float, float]) -> Nearer:
@@ -92,25 +92,25 @@ def record(plain: tuple[float, float, float], taught: tuple[float, float, float]
 
 @pytest.mark.parametrize(("low", "high", "place"), [(0.1, 0.3, 0), (0.4, 0.6, 1), (0.7, 0.9, 2)])
 def test_the_question_follows_from_the_interval(low: float, high: float, place: int) -> None:
-    found = lesson.plain_question(record(((low + high) / 2, low, high), (1, 1, 1)))
-    assert found.answer == found.options[place] and found.options[1].startswith("neither")
+    exercise = lesson.plain_question(record(((low + high) / 2, low, high), (1, 1, 1)))
+    assert exercise.answer == exercise.options[place] and exercise.options[1].startswith("neither")
 
 
 def test_a_tie_is_called_a_tie() -> None:
-    said = lesson.misled_conclusion(record((0.5, 0.3, 0.7), (0.6, 0.4, 0.8)))
-    assert said.count(" a tie (in a tie for the best") == 2
+    conclusion = lesson.misled_conclusion(record((0.5, 0.3, 0.7), (0.6, 0.4, 0.8)))
+    assert conclusion.count(" a tie (in a tie for the best") == 2
     clear = lesson.misled_conclusion(record((0.4, 0.3, 0.5), (0.9, 0.8, 1.0)))
     assert clear.count("+50 points (best: *sentence-bert, from such pairs*)") == 2
 
 
 def test_the_record_is_of_this_study_and_learning_from_such_pairs_helps() -> None:
-    made = results.recorded("misled", Nearer)
-    plain, taught = (made.intervals[:, made.ways.index(way)] for way in (study.PLAIN, study.TAUGHT))
-    assert made.intervals.min() >= 0 and made.intervals.max() <= 1, "no share lies beyond"
+    record = results.recorded("misled", Nearer)
+    plain, taught = (record.intervals[:, record.ways.index(way)] for way in (study.PLAIN, study.TAUGHT))
+    assert record.intervals.min() >= 0 and record.intervals.max() <= 1, "no share lies beyond"
     assert (taught[:, 1] > plain[:, 2]).all() and (taught[:, 1] > 0.5).all()
-    assert made.scores.shape[2] >= 3 and (made.scores[:, 0] == 0).all()
+    assert record.scores.shape[2] >= 3 and (record.scores[:, 0] == 0).all()
     first = study.questions(0, study.MisledSize())
-    assert made.examples[0] == next((one.text, one.same, one.another) for one in first if one.kind == KINDS[0])
+    assert record.examples[0] == next((entry.text, entry.same, entry.another) for entry in first if entry.kind == KINDS[0])
 
 
 @pytest.mark.usefixtures("unfolded")

@@ -17,16 +17,16 @@ def answers(seed: int, names: tuple[str, ...], count: int = 60) -> tuple[list[st
     """Gold answers, and answers of which about two in three are right."""
     rng = np.random.default_rng(seed)
     gold = rng.choice(names, count)
-    said = np.where(rng.random(count) < 0.65, gold, rng.choice(names, count))
-    return said.tolist(), gold.tolist()
+    answers_given = np.where(rng.random(count) < 0.65, gold, rng.choice(names, count))
+    return answers_given.tolist(), gold.tolist()
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_spans_score_as_seqeval_scores_them(seed: int) -> None:
-    said, gold = answers(seed, TAGS)
-    assert span_f1(said, gold) == pytest.approx(f1_score([gold], [said]))
-    report = classification_report([gold], [said], output_dict=True, zero_division=0)
-    kinds = {name: [tag if tag.endswith(f"-{name}") else "O" for tag in said] for name in report if "avg" not in name}
+    predicted, gold = answers(seed, TAGS)
+    assert span_f1(predicted, gold) == pytest.approx(f1_score([gold], [predicted]))
+    report = classification_report([gold], [predicted], output_dict=True, zero_division=0)
+    kinds = {name: [tag if tag.endswith(f"-{name}") else "O" for tag in predicted] for name in report if "avg" not in name}
     for name, own in kinds.items():
         right = [tag if tag.endswith(f"-{name}") else "O" for tag in gold]
         assert span_f1(own, right) == pytest.approx(report[name]["f1-score"])
@@ -34,23 +34,25 @@ def test_spans_score_as_seqeval_scores_them(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_classes_score_as_scikit_learn_scores_them(seed: int) -> None:
-    said, gold = answers(seed, ("glad", "sad", "neither", "rare"), 12 + seed)
-    assert accuracy(said, gold) == pytest.approx(theirs.accuracy_score(gold, said))
-    assert macro_f1(said, gold) == pytest.approx(theirs.f1_score(gold, said, average="macro", zero_division=0))
+    predicted, gold = answers(seed, ("glad", "sad", "neither", "rare"), 12 + seed)
+    assert accuracy(predicted, gold) == pytest.approx(theirs.accuracy_score(gold, predicted))
+    assert macro_f1(predicted, gold) == pytest.approx(theirs.f1_score(gold, predicted, average="macro", zero_division=0))
     assert METRICS["macro F1"] is macro_f1
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_rank_correlation_with_ties_is_scipy_s(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    one, other = rng.integers(0, 6, 40), rng.normal(size=40).round(1)
-    assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
+    first, other = rng.integers(0, 6, 40), rng.normal(size=40).round(1)
+    assert spearman(first, other) == pytest.approx(stats.spearmanr(first, other).statistic)
 
 
 @pytest.mark.parametrize("count", range(2, 17))
 def test_intervals_are_student_s(count: int) -> None:
     values = np.random.default_rng(count).normal(size=count)
     low, high = stats.t.interval(0.95, count - 1, loc=values.mean(), scale=stats.sem(values))
-    made = interval(values)
-    assert made.mean == pytest.approx(values.mean())
-    assert (made.high - made.mean, made.mean - made.low) == pytest.approx((high - values.mean(), values.mean() - low), rel=5e-4)
+    bounds = interval(values)
+    assert bounds.mean == pytest.approx(values.mean())
+    assert (bounds.high - bounds.mean, bounds.mean - bounds.low) == pytest.approx(
+        (high - values.mean(), values.mean() - low), rel=5e-4
+    )

@@ -42,16 +42,16 @@ def _shifted(module: torch.nn.Module, ids: list[int]) -> torch.Tensor:
 def test_scores_are_the_loss_of_a_causal_model_of_hugging_face(gpt2: TransformerModel, tmp_path: Path) -> None:
     ex.export(gpt2, tmp_path / "gpt2")
     module = AutoModelForCausalLM.from_pretrained(tmp_path / "gpt2").eval()
-    said = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS, calibrate=True)
-    for n, written in enumerate(said.prompts):
-        for m, word in enumerate(said.words):
+    answer = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS, calibrate=True)
+    for n, written in enumerate(answer.prompts):
+        for m, word in enumerate(answer.words):
             begin = gpt2.tokenizer.vocabulary.begin
             before = [begin, *gpt2.tokenizer.encode(written, special=False).ids.tolist()]
             whole = [begin, *gpt2.tokenizer.encode(f"{written} {word}", special=False).ids.tolist()]
-            assert whole[: len(before)] == before and said.tokens[m] == len(whole) - len(before)
-            assert theirs(module, None, whole, len(before)) == pytest.approx(said.logp[n, m], abs=1e-4)
+            assert whole[: len(before)] == before and answer.tokens[m] == len(whole) - len(before)
+            assert theirs(module, None, whole, len(before)) == pytest.approx(answer.logp[n, m], abs=1e-4)
     hub = ex.prompt(ex.load(str(tmp_path / "gpt2"), native=False), TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS)
-    assert np.allclose(hub.logp, said.logp, atol=1e-4), "the same folder opened by transformers"
+    assert np.allclose(hub.logp, answer.logp, atol=1e-4), "the same folder opened by transformers"
 
 
 @pytest.mark.parametrize("name", ["t5", "bart"])
@@ -60,31 +60,31 @@ def test_scores_are_the_loss_of_an_encoder_decoder_of_hugging_face(name: str, tm
     ex.export(model, tmp_path / name)
     module = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / name).eval()
     known, encode = model.tokenizer.vocabulary, model.tokenizer.encode
-    said = ex.prompt(model, TEXTS[0], labels=FEEL, template=TEMPLATE)
-    head = encode(said.prompts[0], special=False).ids.tolist()
+    answer = ex.prompt(model, TEXTS[0], labels=FEEL, template=TEMPLATE)
+    head = encode(answer.prompts[0], special=False).ids.tolist()
     after = encode(".", special=False).ids.tolist()
-    for m, word in enumerate(said.words):
-        whole = encode(f"{said.prompts[0]} {word}", special=False).ids.tolist()
+    for m, word in enumerate(answer.words):
+        whole = encode(f"{answer.prompts[0]} {word}", special=False).ids.tolist()
         own = whole[len(head) :]
         if name == "t5":
             hole = model.tokenizer.core.token_to_id("<extra_id_0>")
             source, target, first = [*head, hole, *after, known.last], [hole, *own], 1
         else:
             source, target, first = [known.cls, *head, known.mask, *after, known.last], [known.cls, *whole], 1 + len(head)
-        assert theirs(module, source, target, first) == pytest.approx(said.logp[0, m], abs=1e-4)
+        assert theirs(module, source, target, first) == pytest.approx(answer.logp[0, m], abs=1e-4)
 
 
 def test_calibration_is_the_formula_of_the_paper(gpt2: TransformerModel) -> None:
-    said = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS, calibrate=True)
+    answer = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS, calibrate=True)
     alone = [
         ex.prompt(gpt2, TEXTS[0], labels=FEEL, template=TEMPLATE.replace("{text}", f"{free}{{text}}"), shots=()).prompts
         for free in CONTENT_FREE
     ]
-    assert len(said.free) == len(CONTENT_FREE) == len(alone)
-    p = np.exp(said.logp) / np.exp(said.logp).sum(1, keepdims=True)
-    p_cf = np.mean([np.exp(row) / np.exp(row).sum() for row in said.free], axis=0)
+    assert len(answer.free) == len(CONTENT_FREE) == len(alone)
+    p = np.exp(answer.logp) / np.exp(answer.logp).sum(1, keepdims=True)
+    p_cf = np.mean([np.exp(row) / np.exp(row).sum() for row in answer.free], axis=0)
     q = np.stack([np.diag(1 / p_cf) @ row for row in p])  # W p + b with W = diag(p_cf)⁻¹ and b = 0
-    assert np.allclose(said.calibrated, q / q.sum(1, keepdims=True)) and np.allclose(said.probabilities, p)
+    assert np.allclose(answer.calibrated, q / q.sum(1, keepdims=True)) and np.allclose(answer.probabilities, p)
     flat = Prompted(
         "m", "", ("a", "b"), ("a", "b"), ("",), ("",), (), np.log([[0.6, 0.4]]), np.log([[0.6, 0.4]]), (1, 1), ("b",)
     )
@@ -93,22 +93,22 @@ def test_calibration_is_the_formula_of_the_paper(gpt2: TransformerModel) -> None
 
 def test_a_prompt_is_read_once_for_all_words_of_one_token_and_the_batch_changes_nothing(gpt2: TransformerModel) -> None:
     begin = gpt2.tokenizer.vocabulary.begin or 0
-    asked = [ScoredTokens((begin, 5, 9 + n), 2) for n in range(40)] + [ScoredTokens((begin, 7, 8, 9), 1)]
-    assert len({one.read for one in asked}) == 2
-    together = log_probabilities(gpt2, asked)
-    assert np.allclose(together, [log_probabilities(gpt2, [one])[0] for one in asked], atol=1e-5)
+    cases = [ScoredTokens((begin, 5, 9 + n), 2) for n in range(40)] + [ScoredTokens((begin, 7, 8, 9), 1)]
+    assert len({case.read for case in cases}) == 2
+    together = log_probabilities(gpt2, cases)
+    assert np.allclose(together, [log_probabilities(gpt2, [case])[0] for case in cases], atol=1e-5)
 
 
 def test_all_orders_and_templates_are_tried(gpt2: TransformerModel) -> None:
-    held = {"gold": ["sad", "glad"], "labels": FEEL, "template": TEMPLATE, "calibrate": ["Nothing happened."]}
-    orders = ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS, **held)  # type: ignore[arg-type]
+    options = {"gold": ["sad", "glad"], "labels": FEEL, "template": TEMPLATE, "calibrate": ["Nothing happened."]}
+    orders = ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS, **options)  # type: ignore[arg-type]
     assert sorted(orders.forms) == sorted(" ".join(map(str, order)) for order in itertools.permutations((1, 2, 3)))
     place = orders.forms.index("3 1 2")
-    alone = ex.prompt(gpt2, TEXTS, shots=[SHOTS[2], SHOTS[0], SHOTS[1]], **held)  # type: ignore[arg-type]
+    alone = ex.prompt(gpt2, TEXTS, shots=[SHOTS[2], SHOTS[0], SHOTS[1]], **options)  # type: ignore[arg-type]
     assert orders.right[place, 0].tolist() == alone.right().tolist()
     assert orders.right[place, 1].tolist() == alone.right(calibrated=True).tolist()
     with pytest.raises(ex.ExplorerError, match="2 to 5 shots"):
-        ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS * 2, **held)  # type: ignore[arg-type]
+        ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS * 2, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_a_model_that_continues_nothing_is_refused(bert: TransformerModel) -> No
 
 
 def test_text_that_looks_like_a_template_or_markup_stays_text(gpt2: TransformerModel) -> None:
-    said = ex.prompt(gpt2, "{label} <b>x</b> {0} \x00", labels=FEEL, template=TEMPLATE)
-    assert said.prompts[0].startswith("{label} <b>x</b> {0}") and np.isfinite(said.logp).all()
+    answer = ex.prompt(gpt2, "{label} <b>x</b> {0} \x00", labels=FEEL, template=TEMPLATE)
+    assert answer.prompts[0].startswith("{label} <b>x</b> {0}") and np.isfinite(answer.logp).all()
 
 
 def test_the_study_draws_balanced_texts_that_no_shot_repeats() -> None:
@@ -154,7 +154,7 @@ def test_the_study_draws_balanced_texts_that_no_shot_repeats() -> None:
 def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> None:
     size = study.PromptSize(counts=(0, 1, 40), tuned=(), draws=2, texts=8)
     curves = study.by_shots("ending", ["gpt2"], size)
-    plain = next(one for one in curves.lines if one.label.endswith("prompted"))
+    plain = next(line for line in curves.lines if line.label.endswith("prompted"))
     assert plain.x.tolist() == [0, 1], "where no prompt fits there is no point"
     solved, new = study.examples("ending", 0, size)
     other = study.examples("ending", 1, size)[1]
@@ -179,10 +179,10 @@ def test_the_shipped_record_says_what_its_card_says() -> None:
 
 
 def test_the_pictures_show_the_record(gpt2: TransformerModel) -> None:
-    said = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, calibrate=True, gold=["sad", "glad"])
-    figure = VIEWS["prompt-answer"](said, text=1)
-    assert np.allclose(figure.data[0].y, said.probabilities[1]) and np.allclose(figure.data[1].y, said.calibrated[1])
-    held = {"gold": ["sad", "glad"], "labels": FEEL}
-    forms = ex.analysis.prompt_templates(gpt2, TEXTS, templates=[TEMPLATE, "{text} She felt {label}."], **held)  # type: ignore[arg-type]
+    answer = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, calibrate=True, gold=["sad", "glad"])
+    figure = VIEWS["prompt-answer"](answer, text=1)
+    assert np.allclose(figure.data[0].y, answer.probabilities[1]) and np.allclose(figure.data[1].y, answer.calibrated[1])
+    options = {"gold": ["sad", "glad"], "labels": FEEL}
+    forms = ex.analysis.prompt_templates(gpt2, TEXTS, templates=[TEMPLATE, "{text} She felt {label}."], **options)  # type: ignore[arg-type]
     drawn = VIEWS["prompt-forms"](forms)
     assert sorted(drawn.data[0].x) == pytest.approx(sorted(forms.accuracy[:, 0]))

@@ -31,17 +31,17 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 def internal(code: str) -> list[str]:
     """The imports of something below `explorer`, and the private names that are used."""
     tree = ast.parse(code)
-    found = [
+    imports = [
         f"from {n.module}" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and f"{n.module}.".startswith("explorer.")
     ]
     names = [name for n in ast.walk(tree) if isinstance(n, ast.Import) for name in n.names]
-    found += [
+    imports += [
         f"import {name.name}"
         for name in names
         if name.name.startswith("explorer.") or (name.name == "explorer" and name.asname != "ex")
     ]
     private = (n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute))
-    return found + [name for name in private if name.startswith("_")]
+    return imports + [name for name in private if name.startswith("_")]
 
 
 def test_the_rule_notices_what_it_forbids() -> None:
@@ -57,7 +57,7 @@ def test_the_rule_notices_what_it_forbids() -> None:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_notebook_imports_an_internal_name(path: Path) -> None:
     cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    assert [found for cell in cells for found in internal(cell)] == []
+    assert [name for cell in cells for name in internal(cell)] == []
 
 
 def test_no_source_of_a_page_holds_python_as_text() -> None:
@@ -96,30 +96,30 @@ def executed(code: str) -> dict[str, Any]:
 
 def boards_of(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The traces of each board that a page then draws, by the board's key, in the order of their code."""
-    found: dict[str, Any] = {}
+    boards: dict[str, Any] = {}
     taken = board._taken
 
-    def told(traces: Any, what: Any, key: str, **options: Any) -> None:
-        found[key] = traces
+    def kept(traces: Any, what: Any, key: str, **options: Any) -> None:
+        boards[key] = traces
         taken(traces, what, key, **options)
 
-    monkeypatch.setattr(board, "_taken", told)
-    return found
+    monkeypatch.setattr(board, "_taken", kept)
+    return boards
 
 
 def drawn(spec: str) -> Any:
     """What a picture shows: the numbers and texts of its traces, without colours, which follow the page's theme."""
-    return [{key: plain(one[key]) for key in SHOWN if key in one} for one in json.loads(spec)["data"]]
+    return [{key: plain(trace[key]) for key in SHOWN if key in trace} for trace in json.loads(spec)["data"]]
 
 
 def plain(value: Any) -> Any:
     """Numbers as lists, however they were packed; what is no number is None."""
     if isinstance(value, dict) and "bdata" in value:
-        held = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
-        shape = [int(n) for n in str(value.get("shape", held.size)).split(",")]
-        return plain(held.reshape(shape).tolist())
+        numbers = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+        shape = [int(n) for n in str(value.get("shape", numbers.size)).split(",")]
+        return plain(numbers.reshape(shape).tolist())
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(f"{value:.5g}") if np.isfinite(value) else None
     return value
@@ -143,8 +143,8 @@ def test_the_code_on_a_page_makes_its_pictures(page: str, monkeypatch: pytest.Mo
             alone = "labels=" not in code and "steps=" not in code
             if alone and any(box.key == "model" for box in at.selectbox):  # the page's text, read by the page's model
                 there = (made(trace_of(at.selectbox(key="model").value, at.text_input(key="text").value)),)
-            for one, other in zip(executed(code)["shown"].traces, there, strict=True):
-                assert (one.source, one.attention, one.top) == (other.source, other.attention, other.top), code
+            for ours, other in zip(executed(code)["shown"].traces, there, strict=True):
+                assert (ours.source, ours.attention, ours.top) == (other.source, other.attention, other.top), code
             continue
         figure = executed(code)["shown"].figure
         assert any(drawn(figure.to_json()) == picture for picture in pictures), code
@@ -209,10 +209,10 @@ def test_calls_are_kept_until_their_files_change(tmp_path: Path, bert: object) -
 
     store.write(bert, folder)  # type: ignore[arg-type]
     call = Call(ex.trace, Call(ex.load, str(folder)), "A dog ran.")
-    one, before = made(call), stamp_of(call)
-    assert made(call) is one
+    value, before = made(call), stamp_of(call)
+    assert made(call) is value
     (folder / "more").write_text("changed")
-    assert stamp_of(call) != before and made(call) is not one and made(call) == made(call)
+    assert stamp_of(call) != before and made(call) is not value and made(call) == made(call)
 
 
 def test_what_is_there_already_is_printed_as_what_makes_it_elsewhere(bert: object) -> None:

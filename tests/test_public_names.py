@@ -37,7 +37,7 @@ METHODS = {  # of what the public names return, as the front page and the notebo
 NAMES = [*ex.__all__, *(f"{room}.{name}" for room in ROOMS for name in verbs(room))]
 
 
-def found(name: str) -> Any:
+def public_thing(name: str) -> Any:
     what: Any = ex
     for part in name.split("."):
         what = getattr(what, part)
@@ -45,7 +45,7 @@ def found(name: str) -> Any:
 
 
 def examples(name: str) -> Iterator[doctest.DocTest]:
-    what = found(name)
+    what = public_thing(name)
     module = what if isinstance(what, ModuleType) else inspect.getmodule(what)
     for test in doctest.DocTestFinder(recurse=False).find(what, name, module=module, globs={**vars(module), "ex": ex}):
         if test.examples:
@@ -83,8 +83,8 @@ def topic_names() -> list[str]:
     return [
         f"{topic}.{name}"
         for topic, file in files.items()
-        for name, held in vars(file).items()
-        if callable(held) and getattr(held, "__module__", "") == file.__name__
+        for name, member in vars(file).items()
+        if callable(member) and getattr(member, "__module__", "") == file.__name__
     ]
 
 
@@ -99,36 +99,36 @@ def test_the_methods_that_notebooks_use_have_examples_that_run(kind: str, name: 
     home, _, class_name = kind.partition(":")
     file = importlib.import_module(f"explorer.{home}")
     method = getattr(getattr(file, class_name), name)
-    made = doctest.DocTestFinder(recurse=False).find(method, name, module=file, globs={**vars(file), "ex": ex})
-    assert made and made[0].examples, f"{class_name}.{name} has no example"
+    examples = doctest.DocTestFinder(recurse=False).find(method, name, module=file, globs={**vars(file), "ex": ex})
+    assert examples and examples[0].examples, f"{class_name}.{name} has no example"
     monkeypatch.setitem(vars(ex), "load", shared)
-    run_examples(made)
+    run_examples(examples)
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_lists_its_verbs_and_none_is_hidden_by_a_file(room: str) -> None:
-    held = found(room)
+    listed = public_thing(room)
     topics = {"analysis": {"costs"}, "text": {"classroom"}}.get(room, set())
     for name in verbs(room):
-        assert name in dir(held) and getattr(held, name) is getattr(held, name)
-        assert isinstance(getattr(held, name), ModuleType) == (name in topics), f"explorer.{room}.{name} is a file, too"
+        assert name in dir(listed) and getattr(listed, name) is getattr(listed, name)
+        assert isinstance(getattr(listed, name), ModuleType) == (name in topics), f"explorer.{room}.{name} is a file, too"
     with pytest.raises(AttributeError, match="nothing_like_it"):
-        _ = held.nothing_like_it
+        _ = listed.nothing_like_it
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_types_in_help_can_be_imported(name: str) -> None:
-    what = found(name)
+    what = public_thing(name)
     if not inspect.isfunction(what):
         return
     scope = {**vars(importlib.import_module(what.__module__))}
     signature = inspect.signature(what)
-    said = [p.annotation for p in signature.parameters.values()] + [signature.return_annotation]
-    assert all(one is not inspect.Parameter.empty for one in said), "every parameter says its type"
+    annotations = [p.annotation for p in signature.parameters.values()] + [signature.return_annotation]
+    assert all(annotation is not inspect.Parameter.empty for annotation in annotations), "every parameter says its type"
     late = {"DataFrame": object, "TYPE_CHECKING": True}
-    for one in said:
-        if isinstance(one, str):
-            eval(one, scope, late)  # noqa: S307
+    for annotation in annotations:
+        if isinstance(annotation, str):
+            eval(annotation, scope, late)  # noqa: S307
 
 
 def test_lessons_hold_their_texts_and_exercises() -> None:

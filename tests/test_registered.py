@@ -124,7 +124,7 @@ def opened(page: str, **address: str) -> AppTest:
     return at
 
 
-def said(at: AppTest) -> str:
+def text_of(at: AppTest) -> str:
     return "\n".join(block.value for block in (*at.markdown, *at.info, *at.warning))
 
 
@@ -138,10 +138,10 @@ def figures(at: AppTest) -> list[dict[str, Any]]:
 @pytest.mark.usefixtures("registered")
 def test_a_registered_corruption_is_listed_made_counted_and_trained(bert: TransformerModel) -> None:
     assert {"toy", "nsp"} <= set(ex.strategies("corruption"))
-    made = ex.corrupt(SENTENCE, "toy", tokenizer=bert.tokenizer, rate=0.5)
-    text = sum(word >= 0 for word in made.original.words)
-    assert made.scored.sum() == round(0.5 * text) and made.nominal == 0.5
-    assert set(made.source.texts[place] for place in np.flatnonzero(made.scored)) == {"[MASK]"}
+    corruption = ex.corrupt(SENTENCE, "toy", tokenizer=bert.tokenizer, rate=0.5)
+    text = sum(word >= 0 for word in corruption.original.words)
+    assert corruption.scored.sum() == round(0.5 * text) and corruption.nominal == 0.5
+    assert set(corruption.source.texts[place] for place in np.flatnonzero(corruption.scored)) == {"[MASK]"}
     with pytest.raises(ChoiceError, match="option of toy"):
         ex.corrupt(SENTENCE, "toy", tokenizer=bert.tokenizer, mean=3)
     rates = counting.rates(SENTENCE, tokenizer=bert.tokenizer, draws=3)
@@ -156,8 +156,10 @@ def test_a_registered_corruption_is_listed_made_counted_and_trained(bert: Transf
 def test_the_corruption_lab_shows_a_registered_strategy_and_leaves_out_one_that_refuses() -> None:
     at = opened("corruption", strategy="toy")
     assert "A share of the tokens is hidden, whichever they are." in [block.value for block in at.markdown]
-    assert "**toy-refusing** is left out. This text does not fit the toy" in said(at)
-    rows = next(held["layout"]["yaxis"]["ticktext"] for held in figures(at) if "ticktext" in held["layout"].get("yaxis", {}))
+    assert "**toy-refusing** is left out. This text does not fit the toy" in text_of(at)
+    rows = next(
+        figure["layout"]["yaxis"]["ticktext"] for figure in figures(at) if "ticktext" in figure["layout"].get("yaxis", {})
+    )
     assert "toy" in rows and "toy-refusing" not in rows
     assert at.selectbox("strategy").value == "toy" and at.select_slider("toy.share").value == 25
     at.select_slider("toy.share").set_value(80).run()
@@ -256,9 +258,9 @@ def test_a_registered_strategy_writes_and_finds_its_own_setting(gpt2: Transforme
 @pytest.mark.usefixtures("registered")
 def test_the_page_of_decoding_shows_a_registered_strategy_and_leaves_out_one_that_refuses() -> None:
     at = opened("decoding")
-    assert "**toy**: The likeliest token, until one is less probable than `least`. Settings: least." in said(at)
-    assert "**toy-refusing** is left out. This strategy writes nothing" in said(at)
-    drawn_rows = [held["layout"].get("yaxis", {}).get("ticktext", []) for held in figures(at)]
+    assert "**toy**: The likeliest token, until one is less probable than `least`. Settings: least." in text_of(at)
+    assert "**toy-refusing** is left out. This strategy writes nothing" in text_of(at)
+    drawn_rows = [figure["layout"].get("yaxis", {}).get("ticktext", []) for figure in figures(at)]
     assert any("toy" in str(row) and "temperature 0.5" in str(row) for row in drawn_rows)
 
 
@@ -278,7 +280,7 @@ def test_a_registered_view_is_listed_and_shown(bert: TransformerModel) -> None:
         web.show(ex.views["toy"], Call(ex.trace, Call(ex.load, "bert", device="cpu"), "A dog."))
 
     at = AppTest.from_function(page, default_timeout=60).run()
-    assert not at.exception and "You may not conclude anything else." in said(at) and figures(at)
+    assert not at.exception and "You may not conclude anything else." in text_of(at) and figures(at)
 
 
 def odd(home: Path, name: str, preset: str, **settings: Any) -> Path:

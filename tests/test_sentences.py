@@ -27,9 +27,9 @@ TEXTS = ("The dog was tired because it ran all day.", "A cat.", "Anna gave the r
 
 @pytest.fixture(scope="module")
 def glove() -> StaticModel:
-    made = ex.load("glove", device="cpu")
-    assert isinstance(made, StaticModel)
-    return made
+    model = ex.load("glove", device="cpu")
+    assert isinstance(model, StaticModel)
+    return model
 
 
 def state(model: TransformerModel, text: str) -> np.ndarray:
@@ -56,8 +56,8 @@ def test_the_ends_of_an_elmo_have_read_everything_from_their_side() -> None:
     read = ex.trace(elmo, TEXTS[0])
     words = np.flatnonzero(~np.array(read.source.special))
     wanted = np.concatenate((read.hidden["backward"][-1, words[0]], read.hidden["forward"][-1, words[-1]]))
-    made = sentences.both_ends(elmo, [TEXTS[0]])
-    np.testing.assert_allclose(made[0], wanted, atol=1e-5)
+    ends = sentences.both_ends(elmo, [TEXTS[0]])
+    np.testing.assert_allclose(ends[0], wanted, atol=1e-5)
     every = [read.hidden[side][-1, words].mean(0) for side in ("backward", "forward")]
     np.testing.assert_allclose(sentences.mean_state(elmo, [TEXTS[0]])[0], np.concatenate(every), atol=1e-5)
     first, last = (
@@ -65,29 +65,29 @@ def test_the_ends_of_an_elmo_have_read_everything_from_their_side() -> None:
         sentences.both_ends(elmo, ["The dog sat.", "The dog ran."]),
     )
     half = elmo.config.dim
-    for made in (first, last):  # any word, wherever it stands, is read by both ends
-        assert (made[0, :half] != made[1, :half]).any() and (made[0, half:] != made[1, half:]).any()
+    for ends in (first, last):  # any word, wherever it stands, is read by both ends
+        assert (ends[0, :half] != ends[1, :half]).any() and (ends[0, half:] != ends[1, half:]).any()
 
 
 def test_cosines_and_shared_words_are_counted_by_hand() -> None:
-    one, other = np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[4.0, 3.0], [0.0, 2.0]])
-    np.testing.assert_allclose(cosine(one, other), [24 / 25, 0])
-    said = sentences.shared_words(["The dog ran.", "A cat!"], ["The dog, it sat.", "no"])
-    np.testing.assert_allclose(said, [2 / 5, 0])
+    first, other = np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[4.0, 3.0], [0.0, 2.0]])
+    np.testing.assert_allclose(cosine(first, other), [24 / 25, 0])
+    shares = sentences.shared_words(["The dog ran.", "A cat!"], ["The dog, it sat.", "no"])
+    np.testing.assert_allclose(shares, [2 / 5, 0])
 
 
 def test_likeness_knows_nothing_of_order_where_words_are_averaged(bert: TransformerModel, glove: StaticModel) -> None:
-    made = sentences.likeness(lesson.TEXTS, [("mean of words", glove), ("mean of tokens", bert)])
-    np.testing.assert_allclose(made.cosines, made.cosines.transpose(0, 2, 1), atol=1e-12)
-    np.testing.assert_allclose(made.cosines[:, range(5), range(5)], 1)
-    assert made.cosines[0, 0, 2] == pytest.approx(1, abs=1e-12) and made.cosines[1, 0, 2] < 0.99999
-    asked = lesson.turned_question(made)
-    assert asked.answer == f"those with the {lesson.WORDS}" and asked.answer in asked.options
-    none = lesson.turned_question(Likeness(made.texts, made.ways[1:], made.cosines[1:], made.unseen[1:]))
-    every = lesson.turned_question(Likeness(made.texts, made.ways[:1], made.cosines[:1], made.unseen[:1]))
+    likeness = sentences.likeness(lesson.TEXTS, [("mean of words", glove), ("mean of tokens", bert)])
+    np.testing.assert_allclose(likeness.cosines, likeness.cosines.transpose(0, 2, 1), atol=1e-12)
+    np.testing.assert_allclose(likeness.cosines[:, range(5), range(5)], 1)
+    assert likeness.cosines[0, 0, 2] == pytest.approx(1, abs=1e-12) and likeness.cosines[1, 0, 2] < 0.99999
+    exercise = lesson.turned_question(likeness)
+    assert exercise.answer == f"those with the {lesson.WORDS}" and exercise.answer in exercise.options
+    none = lesson.turned_question(Likeness(likeness.texts, likeness.ways[1:], likeness.cosines[1:], likeness.unseen[1:]))
+    every = lesson.turned_question(Likeness(likeness.texts, likeness.ways[:1], likeness.cosines[:1], likeness.unseen[:1]))
     assert (none.answer, every.answer) == ("none of them", "all of them")
-    drawn = ex.views["sentence-likeness"](made, way=made.ways[1])
-    np.testing.assert_allclose(np.array(drawn.data[0].z), made.cosines[1])
+    drawn = ex.views["sentence-likeness"](likeness, way=likeness.ways[1])
+    np.testing.assert_allclose(np.array(drawn.data[0].z), likeness.cosines[1])
 
 
 def test_what_cannot_be_compared_is_said(bert: TransformerModel, gpt2: TransformerModel, glove: StaticModel) -> None:
@@ -165,39 +165,39 @@ SMALL = experiment.SentencesSize(
 
 
 def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
-    asked = experiment.questions(0, SMALL)
-    every = {one for pairs in asked.values() for one in pairs.sentences}
-    told = experiment.lessons(siamese.graded, 0, SMALL, {**asked, "own": siamese.graded(9, 200, "train")})
-    assert every and not every & told.sentences and not siamese.graded(9, 200, "train").sentences & told.sentences
-    assert len(told.first) == len(told.gold) < SMALL.trained_pairs
+    questions = experiment.questions(0, SMALL)
+    every = {sentence for pairs in questions.values() for sentence in pairs.sentences}
+    learned = experiment.lessons(siamese.graded, 0, SMALL, {**questions, "own": siamese.graded(9, 200, "train")})
+    assert every and not every & learned.sentences and not siamese.graded(9, 200, "train").sentences & learned.sentences
+    assert len(learned.first) == len(learned.gold) < SMALL.trained_pairs
     full = experiment.SentencesSize()
     for seed in full.seeds[:1]:
-        asked = experiment.questions(seed, full)
-        new = {one for pairs in asked.values() for one in pairs.sentences}
+        questions = experiment.questions(seed, full)
+        new = {sentence for pairs in questions.values() for sentence in pairs.sentences}
         for make in experiment.TAUGHT.values():
-            assert not new & experiment.lessons(make, seed, full, asked).sentences
+            assert not new & experiment.lessons(make, seed, full, questions).sentences
 
 
 def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> None:
-    made, model = experiment.STUDIES["sentences"].measured(SMALL).values()
-    assert made.ways == (experiment.COUNTED, "glove, mean of words", "bert, [CLS]", *experiment.TAUGHT)
-    assert made.scores.shape == (2, 5, 2) and made.cosines.shape == (5, 24) and set(made.grades) == set(range(6))
+    record, model = experiment.STUDIES["sentences"].measured(SMALL).values()
+    assert record.ways == (experiment.COUNTED, "glove, mean of words", "bert, [CLS]", *experiment.TAUGHT)
+    assert record.scores.shape == (2, 5, 2) and record.cosines.shape == (5, 24) and set(record.grades) == set(range(6))
     from explorer.training.finetune.metrics import spearman
 
     pairs = siamese.graded(24, 100, "validation")
     glove = ex.load("glove", device="cpu")
-    said = cosine(sentences.mean_of_words(glove, pairs.first), sentences.mean_of_words(glove, pairs.second))
-    assert made.scores[0, 1, 0] == pytest.approx(spearman(said, pairs.gold))
-    np.testing.assert_allclose(made.intervals[1, 2], interval(made.scores[1, 2]))
-    np.testing.assert_allclose(made.gains[0, 2], interval(made.scores[0, -1] - made.scores[0, 2]))
-    again = Ranked.read(made.write(tmp_path / "record.npz"))
-    np.testing.assert_array_equal(again.scores, made.scores)
-    said_card = experiment.STUDIES["sentences"].card_of(made)
-    assert "Caution" in said_card and all(way in said_card for way in made.ways)
+    cosines = cosine(sentences.mean_of_words(glove, pairs.first), sentences.mean_of_words(glove, pairs.second))
+    assert record.scores[0, 1, 0] == pytest.approx(spearman(cosines, pairs.gold))
+    np.testing.assert_allclose(record.intervals[1, 2], interval(record.scores[1, 2]))
+    np.testing.assert_allclose(record.gains[0, 2], interval(record.scores[0, -1] - record.scores[0, 2]))
+    again = Ranked.read(record.write(tmp_path / "record.npz"))
+    np.testing.assert_array_equal(again.scores, record.scores)
+    said_card = experiment.STUDIES["sentences"].card_of(record)
+    assert "Caution" in said_card and all(way in said_card for way in record.ways)
     with torch.no_grad():
         np.testing.assert_allclose(
             experiment.cosines(model, "mean of tokens", pairs.first, pairs.second),
-            made.cosines[-1],
+            record.cosines[-1],
             atol=1e-6,
             err_msg="the model of the first seed",
         )
@@ -222,16 +222,19 @@ def test_the_kept_sentence_bert_is_the_one_that_was_recorded() -> None:
     """Stored in 16 bits, it gives the pairs of the first seed nearly the cosines of the record."""
     record = results.recorded("sentences", Ranked)
     pairs = next(iter(experiment.questions(0, experiment.SentencesSize()).values()))
-    said = experiment.cosines(sentences.sentence_bert(), "mean of tokens", pairs.first, pairs.second)
-    np.testing.assert_allclose(said, record.cosines[record.ways.index(record.best)], atol=0.02)
+    cosines = experiment.cosines(sentences.sentence_bert(), "mean of tokens", pairs.first, pairs.second)
+    np.testing.assert_allclose(cosines, record.cosines[record.ways.index(record.best)], atol=0.02)
 
 
 def test_exercises_follow_from_the_records(bert: TransformerModel, glove: StaticModel) -> None:
-    made = sentences.likeness(lesson.TEXTS, [("mean of words", glove), ("mean of tokens", bert)])
+    likeness = sentences.likeness(lesson.TEXTS, [("mean of words", glove), ("mean of tokens", bert)])
     record = Ranked(
         ("k",), ("a", "b"), "b", np.array([[[0.2, 0.4], [0.6, 0.8]]]), np.array([[[0.3, 0, 1], [0.7, 0, 1]]]), np.zeros((1, 2, 3)),
         np.array([0.0, 5.0]), np.ones((2, 2)),
     )  # fmt: skip
-    asked = (*lesson.exercises(made, record), lesson.best_question(record))
-    assert all(one.right(one.shown) for one in asked) and (asked[-2].answer, asked[-1].answer) == ("a", "b")
-    assert asked[1].answer == pytest.approx(0.1296)
+    exercises = (*lesson.exercises(likeness, record), lesson.best_question(record))
+    assert all(exercise.right(exercise.shown) for exercise in exercises) and (exercises[-2].answer, exercises[-1].answer) == (
+        "a",
+        "b",
+    )
+    assert exercises[1].answer == pytest.approx(0.1296)

@@ -19,25 +19,25 @@ def test_a_list_gives_a_list_of_the_same_traces(bert: TransformerModel) -> None:
     texts = ["A dog ran.", pair, bert.tokens(SENTENCE), [2, 7, 8, 3]]
     every = ex.trace(bert, texts, edits=ex.NoScale("encoder"), blocks=True)
     assert isinstance(every, list) and len(every) == 4
-    for text, made in zip(texts, every, strict=True):
+    for text, record in zip(texts, every, strict=True):
         alone = ex.trace(bert, text, edits=ex.NoScale("encoder"), blocks=True)
-        assert made.source.ids.tolist() == alone.source.ids.tolist() and len(made.blocks) == len(alone.blocks)
-        assert all(np.array_equal(a.weights, b.weights) for a, b in zip(made.attention, alone.attention, strict=True))
+        assert record.source.ids.tolist() == alone.source.ids.tolist() and len(record.blocks) == len(alone.blocks)
+        assert all(np.array_equal(a.weights, b.weights) for a, b in zip(record.attention, alone.attention, strict=True))
     assert every[1].source.segments == ex.trace(bert, pair).source.segments and max(every[1].source.segments) == 1
 
 
 def test_two_strings_in_a_tuple_are_still_one_pair(bert: TransformerModel) -> None:
-    made = ex.trace(bert, ("A dog ran.", "It was tired."))
-    assert isinstance(made, ex.Trace) and max(made.source.segments) == 1
+    record = ex.trace(bert, ("A dog ran.", "It was tired."))
+    assert isinstance(record, ex.Trace) and max(record.source.segments) == 1
     assert len(ex.trace(bert, ["A dog ran."])) == 1
 
 
 def test_each_text_has_its_target() -> None:
     bart = ex.load("bart", device="cpu")
-    made = ex.trace(bart, ["A dog ran.", "It slept."], target=["A dog slept.", "It ran."])
+    record = ex.trace(bart, ["A dog ran.", "It slept."], target=["A dog slept.", "It ran."])
     alone = ex.trace(bart, "It slept.", target="It ran.")
-    assert made[1].target is not None and alone.target is not None
-    assert made[1].target.ids.tolist() == alone.target.ids.tolist()
+    assert record[1].target is not None and alone.target is not None
+    assert record[1].target.ids.tolist() == alone.target.ids.tolist()
     for target in ("It ran.", ["It ran."]):
         with pytest.raises(ex.ExplorerError, match="These are 2 texts, so target must be a list of 2 targets"):
             ex.trace(bart, ["A dog ran.", "It slept."], target=target)
@@ -72,8 +72,8 @@ EXCHANGED: dict[str, Callable[[Any], Any]] = {
 def test_exchanged_arguments_are_named_in_one_line(advice: str, bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError) as refused:
         EXCHANGED[advice](bert)
-    said = str(refused.value)
-    assert advice in said and "are exchanged" in said and "\n" not in said and len(said) < 300
+    message = str(refused.value)
+    assert advice in message and "are exchanged" in message and "\n" not in message and len(message) < 300
 
 
 def test_what_is_only_wrong_is_not_called_exchanged(bert: TransformerModel) -> None:

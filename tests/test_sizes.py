@@ -20,8 +20,8 @@ SHORT = study.SizeStudy(sizes=("tiny",), steps=3, stories=40, batch=4, held=4, c
 
 
 def line(name: str, y: list[float], spread: float = 0.01) -> Curve:
-    made = np.array(y)
-    return Curve(name, np.array([0.5, 1.0, 2.0]), made, made - spread, made + spread)
+    values = np.array(y)
+    return Curve(name, np.array([0.5, 1.0, 2.0]), values, values - spread, values + spread)
 
 
 def test_each_size_takes_the_best_rate_of_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_what_a_run_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
         return runs[-1]
 
     monkeypatch.setattr(study.runs, "run", seen)
-    one = study.train("decoder", "tiny", SHORT, 2.0)
+    trained = study.train("decoder", "tiny", SHORT, 2.0)
     (run,) = runs
     config = run.model.config
     theirs = GPT2LMHeadModel(
@@ -51,13 +51,13 @@ def test_what_a_run_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
             vocab_size=config.vocab, n_positions=config.length, n_embd=config.dim, n_layer=config.layers, n_head=config.heads
         )
     )
-    assert one.weights == sum(weight.numel() for weight in theirs.parameters())
-    assert one.tokens == sum(run.batch(n).tokens for n in (1, 2, 3)) and one.steps[-1] == 3
-    assert np.isfinite(one.losses).all() and one.seconds > 0
+    assert trained.weights == sum(weight.numel() for weight in theirs.parameters())
+    assert trained.tokens == sum(run.batch(n).tokens for n in (1, 2, 3)) and trained.steps[-1] == 3
+    assert np.isfinite(trained.losses).all() and trained.seconds > 0
     assert [rate for _, rate in run.optimiser.parts] == pytest.approx([2 * study.ADAM_RATE, 2 * 0.02])
-    made, kept = study.measure("decoder", [one], SHORT).values()
-    assert kept == {"tiny": {"weights": one.weights, "tokens": one.tokens, "seconds": one.seconds}}
-    assert made.lines[0].y.tolist() == one.losses and "× 2 the usual rates" in made.note
+    record, kept = study.measure("decoder", [trained], SHORT).values()
+    assert kept == {"tiny": {"weights": trained.weights, "tokens": trained.tokens, "seconds": trained.seconds}}
+    assert record.lines[0].y.tolist() == trained.losses and "× 2 the usual rates" in record.note
 
 
 def curves(large: list[float], spread: float = 0.01) -> Curves:
@@ -78,12 +78,12 @@ def test_the_lesson_calls_a_tie_a_tie() -> None:
 
 @pytest.mark.parametrize("family", ["decoder", "encoder"])
 def test_the_record_is_what_its_card_says(family: str) -> None:
-    rates, made = (results.recorded(f"{name}-{family}", Curves) for name in ("rates", "sizes"))
+    rates, record = (results.recorded(f"{name}-{family}", Curves) for name in ("rates", "sizes"))
     colours = {line.name: line.meta for line in VIEWS["curves"](rates).data}
-    assert all(line.meta == colours[line.name] for line in VIEWS["curves"](made).data)
+    assert all(line.meta == colours[line.name] for line in VIEWS["curves"](record).data)
     card = results.result_card(f"sizes-{family}")
-    for one, size in zip(made.lines, study.SizeStudy.sizes, strict=True):
-        (measured,) = (other for other in rates.lines if other.label == one.label)
+    for curve, size in zip(record.lines, study.SizeStudy.sizes, strict=True):
+        (measured,) = (other for other in rates.lines if other.label == curve.label)
         rate = measured.x[measured.y.argmin()]
-        assert f"{size} at × {rate:g} the usual rates" in made.note and f"{one.y[-1]:.3f}" in card
-        assert one.x[-1] == study.SizeStudy.steps
+        assert f"{size} at × {rate:g} the usual rates" in record.note and f"{curve.y[-1]:.3f}" in card
+        assert curve.x[-1] == study.SizeStudy.steps

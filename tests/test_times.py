@@ -49,34 +49,34 @@ FIRST = (
 )
 
 
-def moves(held: Locator, kind: str) -> Iterator[tuple[str, Callable[[], None]]]:
+def moves(control: Locator, kind: str) -> Iterator[tuple[str, Callable[[], None]]]:
     """Each extreme of a control, and the deed that brings it there."""
     if kind == "stSlider":
-        thumb = held.get_by_role("slider").first
+        thumb = control.get_by_role("slider").first
         yield from ((key, lambda key=key: thumb.press(key)) for key in ("End", "Home"))  # type: ignore[misc]
     elif kind in ("stButtonGroup", "stRadio"):
-        every = held.locator("label[data-testid=stRadioOption], label:has(input), button")
+        every = control.locator("label[data-testid=stRadioOption], label:has(input), button")
         for name, which in (("last", every.last), ("first", every.first)):
             yield name, lambda which=which: which.click()  # type: ignore[misc]
     elif kind == "stCheckbox":
         for name in ("other way", "back"):
-            yield name, lambda: held.locator("label").first.click()
+            yield name, lambda: control.locator("label").first.click()
     elif kind == "stSelectbox":
         for name, key in (("last", "End"), ("first", "Home")):
-            yield name, lambda key=key: _choose(held, key)  # type: ignore[misc]
+            yield name, lambda key=key: _choose(control, key)  # type: ignore[misc]
     else:
-        box = held.get_by_role("spinbutton").first
+        box = control.get_by_role("spinbutton").first
         for end in ("max", "min"):
             yield end, lambda end=end: _write(box, end)  # type: ignore[misc]
 
 
-def _choose(held: Locator, key: str) -> None:
+def _choose(control: Locator, key: str) -> None:
     """Open a list and take its last or first entry."""
-    box = held.get_by_role("combobox").first
+    box = control.get_by_role("combobox").first
     box.click()
-    options = held.page.get_by_role("option")
+    options = control.page.get_by_role("option")
     options.first.wait_for()
-    held.page.keyboard.press(key)
+    control.page.keyboard.press(key)
     (options.last if key == "End" else options.first).click()
 
 
@@ -121,26 +121,27 @@ def test_every_control_of_every_part_at_its_extremes(
         page.locator(f":is({FIRST}):visible").first.wait_for()
         first = time.perf_counter() - start
         rested(page)
-        found = {}
+        seconds_of = {}
         for key, kind, shared in page.evaluate(KEYS):
-            held = page.locator(f"[class~='{key}']").first
-            if (shared and number) or not held.is_visible():
+            control = page.locator(f"[class~='{key}']").first
+            if (shared and number) or not control.is_visible():
                 continue  # once a page is enough; or an answer before took it away
-            for end, deed in moves(held, kind):
-                if held.is_visible():
-                    found[f"{key.removeprefix('st-key-')} {end}"] = answered(page, deed)
+            for end, deed in moves(control, kind):
+                if control.is_visible():
+                    seconds_of[f"{key.removeprefix('st-key-')} {end}"] = answered(page, deed)
                 assert page.locator("[data-testid=stException]").count() == 0, f"{part}: {key} {end}"
-        record_property(TABLE + "seconds", said(lesson, mode, part, first, found))
+        record_property(TABLE + "seconds", report(lesson, mode, part, first, seconds_of))
         assert watch.faults == [], part
     assert app[1].read_text() == ""
     page.context.close()
 
 
-def said(lesson: str, mode: str, part: str, first: float, found: dict[str, float | None]) -> str:
+def report(lesson: str, mode: str, part: str, first: float, seconds_of: dict[str, float | None]) -> str:
     """A line of the table."""
-    asked = {name: seconds for name, seconds in found.items() if seconds is not None}
+    measured = {name: seconds for name, seconds in seconds_of.items() if seconds is not None}
     line = f"{lesson:<11} {mode:<5} {part:<20} first picture {first:6.2f}"
-    if not asked:
-        return f"{line}, {len(found)} moves, none asks the server"
-    slowest = max(asked, key=lambda name: asked[name])
-    return f"{line}, {len(found):2} moves: median {statistics.median(asked.values()):6.2f}, slowest {asked[slowest]:6.2f} ({slowest})"
+    if not measured:
+        return f"{line}, {len(seconds_of)} moves, none asks the server"
+    slowest = max(measured, key=lambda name: measured[name])
+    median = statistics.median(measured.values())
+    return f"{line}, {len(seconds_of):2} moves: median {median:6.2f}, slowest {measured[slowest]:6.2f} ({slowest})"

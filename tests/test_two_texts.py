@@ -25,10 +25,10 @@ def below(figure: Any) -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     middles, lines = bars.base + bars.x / 2, np.unique(bars.y)
     tokens, numbers, apart = [], [], []
     for upper, lower in zip(lines[::2], lines[1::2], strict=True):
-        one, other = bars.y == upper, bars.y == lower
-        tokens += [text for text, here in zip(bars.text, one, strict=True) if here]
+        above, other = bars.y == upper, bars.y == lower
+        tokens += [text for text, here in zip(bars.text, above, strict=True) if here]
         numbers += [text for text, here in zip(bars.text, other, strict=True) if here]
-        apart.append(middles[one] - middles[other])
+        apart.append(middles[above] - middles[other])
     tones = np.array(bars.customdata)
     return tokens, numbers, np.concatenate(apart), tones
 
@@ -36,18 +36,18 @@ def below(figure: Any) -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("seed", range(6))
 def test_segments_are_those_of_the_library_s_tokenizer(seed: int, tmp_path: Path) -> None:
     tokenizer = ex.load("bert", device="cpu").tokenizer
-    made = ex.corrupt(STORY, "nsp", tokenizer=tokenizer, corpus=OTHERS, seed=seed)
-    tokens, numbers, apart, _ = below(VIEWS["two-texts"](made))
-    assert len(tokens) == len(numbers) == len(made.source) and np.abs(apart).max() < 0.5
+    corruption = ex.corrupt(STORY, "nsp", tokenizer=tokenizer, corpus=OTHERS, seed=seed)
+    tokens, numbers, apart, _ = below(VIEWS["two-texts"](corruption))
+    assert len(tokens) == len(numbers) == len(corruption.source) and np.abs(apart).max() < 0.5
     tokenizer.core.save(str(tmp_path / "tokenizer.json"))
     theirs = BertTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
     cut = numbers.index("1")
-    first, second = made.source.ids[1 : cut - 1].tolist(), made.source.ids[cut:-1].tolist()
+    first, second = corruption.source.ids[1 : cut - 1].tolist(), corruption.source.ids[cut:-1].tolist()
     texts = (tokenizer.decode(first), tokenizer.decode(second))
     read = theirs(*texts)
-    assert read["input_ids"] == made.source.ids.tolist() and [int(n) for n in numbers] == read["token_type_ids"]
-    label = made.labels["nsp"][0]
-    assert ("B follows A" in VIEWS["two-texts"](made).layout.title.text) is (label == 0)
+    assert read["input_ids"] == corruption.source.ids.tolist() and [int(n) for n in numbers] == read["token_type_ids"]
+    label = corruption.labels["nsp"][0]
+    assert ("B follows A" in VIEWS["two-texts"](corruption).layout.title.text) is (label == 0)
 
 
 def test_a_pair_under_several_tokenizers_draws_segments_where_the_model_has_them() -> None:

@@ -49,7 +49,7 @@ def public(name: str) -> bool:
     return not name.startswith("_") or name == "__init__"
 
 
-def found(tree: ast.AST, name: str = "") -> Iterator[tuple[int, str]]:
+def signatures_with_any(tree: ast.AST, name: str = "") -> Iterator[tuple[int, str]]:
     """Each public signature or field that says Any, with its line. Options (`**name: Any`) are checked where they are read."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef) and public(node.name):
@@ -57,10 +57,10 @@ def found(tree: ast.AST, name: str = "") -> Iterator[tuple[int, str]]:
             for part in fields:
                 if public(part.target.id) and says_any(part.annotation):  # type: ignore[union-attr]
                     yield part.lineno, f"{node.name}.{part.target.id}"  # type: ignore[union-attr]
-            yield from found(node, f"{node.name}.")
+            yield from signatures_with_any(node, f"{node.name}.")
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and public(node.name):
             given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg]
-            if says_any(node.returns) or any(one is not None and says_any(one.annotation) for one in given):
+            if says_any(node.returns) or any(argument is not None and says_any(argument.annotation) for argument in given):
                 yield node.lineno, f"{name}{node.name}"
 
 
@@ -77,13 +77,13 @@ def test_no_public_signature_says_any_without_a_reason() -> None:
         f"{path.relative_to(ROOT)}:{line}: {name} says Any"
         for path in PATHS
         if not reason(path)
-        for line, name in found(ast.parse(path.read_text("utf-8")))
+        for line, name in signatures_with_any(ast.parse(path.read_text("utf-8")))
     ]
     assert wrong == []
 
 
 def test_every_reason_is_still_needed() -> None:
-    needed = {reason(path) for path in PATHS for _ in found(ast.parse(path.read_text("utf-8")))}
+    needed = {reason(path) for path in PATHS for _ in signatures_with_any(ast.parse(path.read_text("utf-8")))}
     assert set(REASONS) - needed == set()
 
 
@@ -97,12 +97,12 @@ def test_every_reason_is_still_needed() -> None:
     ],
 )
 def test_the_rule_notices_what_it_forbids(code: str, names: list[str]) -> None:
-    assert [name for _, name in found(ast.parse(code))] == names
+    assert [name for _, name in signatures_with_any(ast.parse(code))] == names
 
 
 def test_mypy_is_strict_in_these_rooms() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["mypy"]["overrides"]
     strict = next(part for part in settings if "explorer.nn.*" in part["module"])
     assert strict["module"] == [f"explorer.{room}.*" for room in STRICT]
-    asked = ("disallow_untyped_defs", "disallow_any_generics", "warn_return_any", "strict_equality", "extra_checks")
-    assert all(strict[name] for name in asked)
+    options = ("disallow_untyped_defs", "disallow_any_generics", "warn_return_any", "strict_equality", "extra_checks")
+    assert all(strict[name] for name in options)

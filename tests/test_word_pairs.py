@@ -16,72 +16,74 @@ from explorer.views import VIEWS
 @pytest.mark.parametrize(("word", "near"), [("king", "queen"), ("he", "he")])
 def test_a_pair_in_the_network_is_one_hot_times_two_matrices_and_a_softmax(word: str, near: str) -> None:
     model = ex.load("word2vec", device="cpu")
-    made = ex.analysis.skipgram_network(model, word, near, top=5)
+    network = ex.analysis.skipgram_network(model, word, near, top=5)
     weights = {name: value.double() for name, value in model.module.state_dict().items()}
-    number, other = (model.tokenizer.core.token_to_id(one) for one in (word, near))
-    one_hot = functional.one_hot(torch.tensor(number), made.size).double()
+    number, other = (model.tokenizer.core.token_to_id(text) for text in (word, near))
+    one_hot = functional.one_hot(torch.tensor(number), network.size).double()
     scores = functional.linear(one_hot @ weights["words.weight"], weights["near.weight"])
     chances = scores.softmax(-1).numpy()
-    assert made.size == len(scores) and made.ids[0] == number and made.ids[min(1, len({word, near}) - 1)] == other
-    np.testing.assert_allclose(made.scores, scores.numpy()[made.ids], atol=1e-9)
-    np.testing.assert_allclose(made.chances, chances[made.ids], atol=1e-12)
-    np.testing.assert_allclose(made.sigma, torch.sigmoid(scores).numpy()[made.ids], atol=1e-12)
-    rest = np.delete(chances, [*made.ids, *model.tokenizer.vocabulary.special])
-    assert rest.max() <= made.chances[len({word, near}) :].min(), "the other words drawn have the largest scores"
+    assert network.size == len(scores) and network.ids[0] == number and network.ids[min(1, len({word, near}) - 1)] == other
+    np.testing.assert_allclose(network.scores, scores.numpy()[network.ids], atol=1e-9)
+    np.testing.assert_allclose(network.chances, chances[network.ids], atol=1e-12)
+    np.testing.assert_allclose(network.sigma, torch.sigmoid(scores).numpy()[network.ids], atol=1e-12)
+    rest = np.delete(chances, [*network.ids, *model.tokenizer.vocabulary.special])
+    assert rest.max() <= network.chances[len({word, near}) :].min(), "the other words drawn have the largest scores"
 
 
 def test_the_picture_of_the_network_draws_both_rows_and_says_the_numbers_of_the_pair() -> None:
-    made = ex.analysis.skipgram_network(ex.load("word2vec", device="cpu"), "king", "queen")
-    figure = VIEWS["skipgram-network"](made)
+    network = ex.analysis.skipgram_network(ex.load("word2vec", device="cpu"), "king", "queen")
+    figure = VIEWS["skipgram-network"](network)
     hot, w, c, score, chance = figure.data
-    np.testing.assert_array_equal(np.asarray(hot.z)[:, 0], np.eye(len(made.words))[0])
-    np.testing.assert_allclose(np.asarray(w.z)[0] @ np.asarray(c.z)[1], made.scores[1], atol=1e-4)
-    np.testing.assert_allclose(np.asarray(c.customdata)[..., 1].sum(1), made.scores, atol=1e-4)
-    assert float(score.text[1][0].replace("−", "-")) == pytest.approx(made.scores[1], abs=0.005)
-    assert score.text[1][0] in figure.layout.title.text and len(chance.text) == len(made.words)
+    np.testing.assert_array_equal(np.asarray(hot.z)[:, 0], np.eye(len(network.words))[0])
+    np.testing.assert_allclose(np.asarray(w.z)[0] @ np.asarray(c.z)[1], network.scores[1], atol=1e-4)
+    np.testing.assert_allclose(np.asarray(c.customdata)[..., 1].sum(1), network.scores, atol=1e-4)
+    assert float(score.text[1][0].replace("−", "-")) == pytest.approx(network.scores[1], abs=0.005)
+    assert score.text[1][0] in figure.layout.title.text and len(chance.text) == len(network.words)
 
 
 def by_hand(texts: list[list[int]], word: int, size: int) -> np.ndarray:
     """X of one word: 1/distance for each other word at most five positions away, in the same text."""
-    found = np.zeros(size)
+    counts = np.zeros(size)
     for ids in texts:
-        for at, one in enumerate(ids):
+        for at, number in enumerate(ids):
             for place in range(max(0, at - 5), min(len(ids), at + 6)):
-                if one == word and place != at:
-                    found[ids[place]] += 1 / abs(place - at)
-    return found
+                if number == word and place != at:
+                    counts[ids[place]] += 1 / abs(place - at)
+    return counts
 
 
 def test_a_cell_of_glove_is_the_paper_s_with_counts_by_hand() -> None:
     model = ex.load("glove", device="cpu")
     read = ex.text.counted_examples(ex.microworld.texts(300, 1), model.tokenizer)
-    made = ex.analysis.glove_row(model, "he", "his", read, scale=4.0)
+    cells = ex.analysis.glove_row(model, "he", "his", read, scale=4.0)
     i, j = (model.tokenizer.core.token_to_id(word) for word in ("he", "his"))
     counts = 4 * by_hand([list(map(int, text.ids)) for text in read], i, model.tokenizer.vocabulary.size)
     counts[list(model.tokenizer.vocabulary.special)] = 0
-    np.testing.assert_allclose(made.often, counts[counts > 0])
+    np.testing.assert_allclose(cells.often, counts[counts > 0])
     x = counts[j]
     weights = {name: value.double().numpy() for name, value in model.module.state_dict().items()}
-    said = (
+    expected = (
         weights["words.weight"][i] @ weights["near.weight"][j]
         + weights["word_bias.weight"][i, 0]
         + weights["near_bias.weight"][j, 0]
     )
     f = (x / 100) ** 0.75 if x < 100 else 1.0  # equation 9 of Pennington et al. 2014
-    assert made.words[made.place] == "his" and made.often[made.place] == pytest.approx(x)
-    assert made.weight[made.place] == pytest.approx(f) and made.loss[made.place] == pytest.approx(f * (said - np.log(x)) ** 2)
-    title = VIEWS["glove-weight"](made).layout.title.text
-    assert f"X = {x:.1f}" in title and f"= {made.loss[made.place]:.3f}" in title
-    assert 0 < made.weight.min() < 1 and made.weight.max() == 1
+    assert cells.words[cells.place] == "his" and cells.often[cells.place] == pytest.approx(x)
+    assert cells.weight[cells.place] == pytest.approx(f) and cells.loss[cells.place] == pytest.approx(
+        f * (expected - np.log(x)) ** 2
+    )
+    title = VIEWS["glove-weight"](cells).layout.title.text
+    assert f"X = {x:.1f}" in title and f"= {cells.loss[cells.place]:.3f}" in title
+    assert 0 < cells.weight.min() < 1 and cells.weight.max() == 1
 
 
 def test_a_row_scaled_to_the_stories_of_the_training_is_fitted_without_a_shift() -> None:
     """Of pairs that count fully, log X and what the vectors make of it lie around the diagonal: so the scale is that of the training."""
     from explorer.app.lessons.vectors.networks import row
 
-    made = row("he", "his").run()
-    full = made.often >= made.full
-    assert full.sum() > 50 and abs(np.mean((made.said - np.log(made.often))[full])) < 0.25
+    cells = row("he", "his").run()
+    full = cells.often >= cells.full
+    assert full.sum() > 50 and abs(np.mean((cells.said - np.log(cells.often))[full])) < 0.25
 
 
 def test_pairs_that_are_not_there_are_refused_in_words() -> None:
