@@ -22,7 +22,6 @@ REASONS = {
     "corruption/strategy.py": "options by name, checked by the strategy that they are given to",
     "corruption/counting.py": "options by name, checked by the strategy that they are given to",
     "records/again.py": "whoever runs models says so here, and this room knows none",
-    "nn/attention.py": "what layers share is of many kinds",
     "nn/factory.py": "settings as they lie in a JSON file",
     "models/run_folder.py": "the lines and descriptions of a run are JSON",
     "models/shelf.py": "a model's configuration is JSON",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -54,7 +53,7 @@ class TaskTable(Record):
             [*lines, f"{self.note}; ± is half of the 95 % interval of the mean; {self.seconds.sum():.0f} s in all."]
         )
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         """The table as JSON takes it."""
         scores = {
             system: dict(zip(self.tasks, row.tolist(), strict=True))
@@ -107,7 +106,7 @@ class LabelCurves(Record):
                 lines.append(f"{model}, {count} labels: above from scratch on {above} of {len(self.tasks)} tasks")
         return "\n".join([*lines, self.note])
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         """The curves as JSON takes them."""
         scores = {task: dict(zip(self.ways, self.scores[n].tolist(), strict=True)) for n, task in enumerate(self.tasks)}
         about = {"tasks": list(self.tasks), "metrics": list(self.metrics), "labels": self.counts.tolist(), "note": self.note}
