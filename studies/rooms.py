@@ -1,78 +1,91 @@
-"""The rooms of the package as they are: files, lines and who imports whom, read from the imports.
+"""The rooms of the package as they are: files, lines, and who imports whom, read from the imports.
 
-`python -m studies.rooms` prints the table and draws `docs/rooms.svg`; with a folder it prints the table of another checkout.
+`python -m studies.rooms` prints the table and draws `docs/rooms.svg`. With a folder or a revision of git it prints the table of
+that checkout beside this one.
 """
 
 from __future__ import annotations
 
 import ast
+import io
+import subprocess
 import sys
-from collections.abc import Mapping
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from studies.study import table
+
 ROOT = Path(__file__).parent.parent
 PACKAGE, DRAWING = ROOT / "explorer", ROOT / "docs" / "rooms.svg"
 FRONT = ("__init__", "__main__", "cli")
+BESIDE = ("studies", "tests", "benchmarks")  # folders beside the package whose lines are counted
+KINDS = {"Python": (".py", ".pyi"), "JavaScript": (".js",), "CSS": (".css",)}
 COLUMNS = {
     "app": 0.5, "training": -0.6, "analysis": -0.7, "decoding": 0.6, "models": 0.3, "corruption": -0.5, "nn": 0.5,
     "microworld": -1.3, "text": 0.0, "views": 1.5, "records": 0.0, "errors": 0.0,
 }  # fmt: skip
 WIDTH, HEIGHT, STEP, EDGE = 150, 44, 84, 24  # of a box, from one floor to the next, and around the drawing
+STYLE = (
+    "text{font:15px system-ui,sans-serif;fill:#1a1a1a;text-anchor:middle}rect{fill:#eef3fb;stroke:#3b6ea8}path{fill:none;stroke:#777}"
+    ".bg{fill:#fff;stroke:none}@media(prefers-color-scheme:dark){text{fill:#eee}rect{fill:#22303f;stroke:#7fb2e5}.bg{fill:#111}"
+    "path{stroke:#999}}"
+)
 
 
 @dataclass(frozen=True)
 class Room:
-    """A folder of the package, or a file that lies beside the folders."""
+    """A folder of the package, or a file that lies beside the folders: its files of Python, and its lines by kind."""
 
     name: str
     files: int
-    lines: int
+    lines: Mapping[str, int]
     imports: frozenset[str]
 
 
 def rooms(package: Path = PACKAGE) -> dict[str, Room]:
     """Every room with the rooms that it imports, late imports included."""
-    found: dict[str, list[Path]] = {}
-    for path in sorted(package.rglob("*.py")):
-        found.setdefault(path.relative_to(package).parts[0].removesuffix(".py"), []).append(path)
-    sources = {name: [path.read_text("utf-8") for path in paths] for name, paths in found.items()}
-    return {
-        name: Room(name, len(texts), sum(text.count("\n") for text in texts), _imports(name, texts, found.keys()))
-        for name, texts in sources.items()
-    }
+    places: dict[str, list[Path]] = {}
+    for path in sorted(path for path in package.rglob("*") if path.suffix in {s for kind in KINDS.values() for s in kind}):
+        places.setdefault(path.relative_to(package).parts[0].partition(".")[0], []).append(path)
+    return {name: _room(name, paths, places.keys()) for name, paths in places.items()}
 
 
-def _imports(room: str, texts: list[str], known: object) -> frozenset[str]:
-    """The other rooms that these files import."""
+def _room(name: str, paths: list[Path], known: object) -> Room:
     assert hasattr(known, "__contains__")
-    every = {name for text in texts for name in _named(ast.parse(text))}
-    return frozenset(name for name in every if name in known and name != room)
+    texts = {path: path.read_text("utf-8") for path in paths}
+    lines = {kind: sum(text.count("\n") for path, text in texts.items() if path.suffix in ends) for kind, ends in KINDS.items()}
+    imports = {there for path, text in texts.items() if path.suffix == ".py" for there in _imported(ast.parse(text))}
+    files = sum(path.suffix == ".py" for path in paths)
+    return Room(name, files, lines, frozenset(there for there in imports if there in known and there != name))
 
 
-def _named(tree: ast.Module) -> set[str]:
+def _imported(tree: ast.Module) -> set[str]:
     """The first name after `explorer` in every import; of `from explorer import …` the names themselves."""
-    made = set()
+    names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "explorer":
-            made |= {name.name for name in node.names}
+            names |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("explorer."):
-            made.add((node.module or "").split(".")[1])
+            names.add((node.module or "").split(".")[1])
         elif isinstance(node, ast.Import):
-            made |= {name.name.split(".")[1] for name in node.names if name.name.startswith("explorer.")}
-    return made
+            names |= {name.name.split(".")[1] for name in node.names if name.name.startswith("explorer.")}
+    return names
 
 
 def floors(found: Mapping[str, Room]) -> dict[str, int]:
     """The floor of each room: one above the highest of those that it imports. A circle of rooms is an error."""
-    made: dict[str, int] = {}
-    while len(made) < len(found):
-        ready = [name for name, room in found.items() if name not in made and room.imports <= made.keys()]
+    level: dict[str, int] = {}
+    while len(level) < len(found):
+        ready = [name for name, room in found.items() if name not in level and room.imports <= level.keys()]
         if not ready:
-            raise ValueError(f"These rooms import each other in a circle: {sorted(found.keys() - made.keys())}")
-        made |= {name: 1 + max((made[there] for there in found[name].imports), default=-1) for name in ready}
-    return made
+            raise ValueError(f"These rooms import each other in a circle: {sorted(found.keys() - level.keys())}")
+        level |= {name: 1 + max((level[there] for there in found[name].imports), default=-1) for name in ready}
+    return level
 
 
 def needed(found: Mapping[str, Room]) -> set[tuple[str, str]]:
@@ -88,83 +101,79 @@ def needed(found: Mapping[str, Room]) -> set[tuple[str, str]]:
     }
 
 
-def table(found: Mapping[str, Room]) -> str:
-    """The rooms as Markdown, with their sums."""
-    level = _levels(found)
-    lines = ["| room | files | lines | imports |", "|---|---|---|---|"]
-    for name in sorted(found, key=lambda name: (level[name], name)):
-        room = found[name]
-        lines.append(f"| {name} | {room.files} | {room.lines:,} | {', '.join(sorted(room.imports)) or '–'} |")
-    arrows, files = (sum(many) for many in zip(*((len(room.imports), room.files) for room in found.values()), strict=True))
-    total = sum(room.lines for room in found.values())
-    return "\n".join(
-        [*lines, f"| {len(found)} boxes on {1 + max(level.values())} floors | {files} | {total:,} | {arrows} arrows |"]
+def room_table(root: Path = ROOT) -> str:
+    """The rooms of a checkout as Markdown, with their sums, and the folders beside the package."""
+    found = rooms(root / "explorer")
+    names = sorted(found, key=lambda name: (floors(found)[name], name))
+    rows = [(name, str(found[name].files), *_counts(found[name]), ", ".join(sorted(found[name].imports))) for name in names]
+    whole = _sum("explorer", found.values())
+    arrows = f"{sum(len(room.imports) for room in found.values())} arrows on {1 + max(floors(found).values())} floors"
+    beside = [_sum(name, rooms(root / name).values()) for name in BESIDE if (root / name).is_dir()]
+    sums = [(f"**{room.name}**", str(room.files), *_counts(room), arrows if room is whole else "") for room in (whole, *beside)]
+    return table(["room", "files", *KINDS, "imports"], [*rows, *sums])
+
+
+def _counts(room: Room) -> Iterator[str]:
+    return (f"{count:,}" if count else "" for count in room.lines.values())
+
+
+def _sum(name: str, parts: Iterator[Room] | object) -> Room:
+    every = list(parts)  # type: ignore[call-overload]
+    return Room(
+        name, sum(room.files for room in every), {kind: sum(room.lines[kind] for room in every) for kind in KINDS}, frozenset()
     )
 
 
-def _levels(found: Mapping[str, Room]) -> dict[str, int]:
-    try:
-        return floors(found)
-    except ValueError:  # an older checkout has circles: then no floor means anything
-        return dict.fromkeys(found, 0)
+@contextmanager
+def checkout(place: str) -> Iterator[Path]:
+    """A folder as it is, or the files of a revision in a folder that goes again."""
+    if Path(place).is_dir():
+        yield Path(place)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        packed = subprocess.run(["git", "archive", place], cwd=ROOT, capture_output=True, check=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+            files.extractall(folder, filter="data")
+        yield Path(folder)
 
 
 def drawing(found: Mapping[str, Room]) -> str:
     """The rooms as an SVG: a room that imports is higher; arrows that follow from others are left out."""
     inner = {name: room for name, room in found.items() if name not in FRONT}
-    at = _places(inner)
-    wide = max(x for x, _ in at.values()) + WIDTH + EDGE
-    high = max(y for _, y in at.values()) + HEIGHT + EDGE
-    arrows = [_arrow(at[name], at[there]) for name, there in sorted(needed(inner))]
-    boxes = [_box(room, *at[name]) for name, room in sorted(inner.items())]
-    style = (
-        "text{font:15px system-ui,sans-serif;fill:#1a1a1a;text-anchor:middle}.small{font-size:12px;fill:#555}"
-        "rect{fill:#eef3fb;stroke:#3b6ea8}path{fill:none;stroke:#777}.bg{fill:#fff;stroke:none}"
-        "@media(prefers-color-scheme:dark){text{fill:#eee}.small{fill:#bbb}rect{fill:#22303f;stroke:#7fb2e5}.bg{fill:#111}path{stroke:#999}}"
-    )
+    level = floors(inner)
+    first, highest = min(COLUMNS.get(name, 0) for name in inner), max(level.values())
+    at = {name: (EDGE + round((COLUMNS.get(name, 0) - first) * 210), EDGE + (highest - level[name]) * STEP) for name in inner}
+    wide, high = (max(place[n] for place in at.values()) + (WIDTH, HEIGHT)[n] + EDGE for n in (0, 1))
     head = '<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" role="img" aria-label="The rooms and their imports">',
-            f"<style>{style}</style>",
-            f'<defs>{head}<path d="M0 0 8 4 0 8z" style="fill:#777"/></marker></defs>',
-            f'<rect class="bg" width="{wide}" height="{high}"/>',
-            *arrows,
-            *boxes,
-            "</svg>\n",
-        ]
-    )
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" role="img" aria-label="The rooms and their imports">',
+        f"<style>{STYLE}</style>",
+        f'<defs>{head}<path d="M0 0 8 4 0 8z" style="fill:#777"/></marker></defs>',
+        f'<rect class="bg" width="{wide}" height="{high}"/>',
+        *(_arrow(at[name], at[there]) for name, there in sorted(needed(inner))),
+        *(_box(name, *place) for name, place in sorted(at.items())),
+    ]
+    return "\n".join([*parts, "</svg>\n"])
 
 
-def _places(found: Mapping[str, Room]) -> dict[str, tuple[int, int]]:
-    """The upper left corner of every box: its floor from the bottom up, its column so that arrows pass beside other boxes."""
-    level = floors(found)
-    first, highest = min(COLUMNS.get(name, 0) for name in found), max(level.values())
-    return {name: (EDGE + round((COLUMNS.get(name, 0) - first) * 210), EDGE + (highest - level[name]) * STEP) for name in found}
-
-
-def _box(room: Room, x: int, y: int) -> str:
-    middle = x + WIDTH // 2
-    said = f"{room.files} files" if room.files > 1 else "1 file"
-    return (
-        f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="7"/><text x="{middle}" y="{y + 19}">{escape(room.name)}</text>'
-        f'<text class="small" x="{middle}" y="{y + 36}">{said}</text>'
-    )
+def _box(name: str, x: int, y: int) -> str:
+    text = f'<text x="{x + WIDTH // 2}" y="{y + 27}">{escape(name)}</text>'
+    return f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="7"/>{text}'
 
 
 def _arrow(begin: tuple[int, int], end: tuple[int, int]) -> str:
     """From the lower edge of one box to the upper edge of another."""
-    x, y, to_x, to_y = begin[0] + WIDTH // 2, begin[1] + HEIGHT, end[0] + WIDTH // 2, end[1]
-    return f'<path d="M{x} {y} L{to_x} {to_y - 2}" marker-end="url(#head)"/>'
+    middle = WIDTH // 2
+    return f'<path d="M{begin[0] + middle} {begin[1] + HEIGHT} L{end[0] + middle} {end[1] - 2}" marker-end="url(#head)"/>'
 
 
 def main() -> None:
-    """Print the table; of this checkout draw the rooms too."""
-    package = Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE
-    found = rooms(package)
-    sys.stdout.write(table(found) + "\n")
-    if package == PACKAGE:
-        DRAWING.write_text(drawing(found), "utf-8")
+    """Print the tables, and draw the rooms of this checkout."""
+    for place in sys.argv[1:]:
+        with checkout(place) as root:
+            print(f"{place}:\n\n{room_table(root)}\n")
+    print(room_table())
+    DRAWING.write_text(drawing(rooms()), "utf-8")
 
 
 if __name__ == "__main__":

@@ -158,7 +158,9 @@ def test_every_formula_keeps_all_of_its_letters(path: Path) -> None:
             kept = unicodedata.normalize("NFKC", unescape(re.sub(r"<[^>]+>", "", body)))  # ℒ is an L
             for sign in set(signs):
                 assert kept.count(sign) >= signs.count(sign), (formula, sign)
-            assert not set("{}_\\") & set(re.sub(r"\|", "", kept)) and kept.count("^") <= formula.count("\\hat") + formula.count("\\{")
+            assert not set("{}_\\") & set(re.sub(r"\|", "", kept)) and kept.count("^") <= formula.count(
+                "\\hat"
+            ) + formula.count("\\{")
 
 
 def test_formulas_are_built_as_their_brackets_say() -> None:
@@ -166,7 +168,9 @@ def test_formulas_are_built_as_their_brackets_say() -> None:
     assert "<mfrac><mi>a</mi><mrow><mi>b</mi><mi>c</mi></mrow></mfrac>" in mathml(r"\frac a{bc}")
     assert "<munderover><mo>&#x02211;</mo><mrow><mi>i</mi><mo" in mathml(r"\sum_{i=1}^n x", block=True)
     assert "<msubsup><mo>&#x02211;</mo>" in mathml(r"\sum_{i=1}^n x") and "<munder><mo>max" in mathml(r"\max_x y", block=True)
-    assert "√" in mathml(r"\sqrt{x}") and "<mi>arg</mi>" in mathml(r"\arg\max_x").replace("<mo>", "<mi>").replace("</mo>", "</mi>")
+    assert "√" in mathml(r"\sqrt{x}") and "<mi>arg</mi>" in mathml(r"\arg\max_x").replace("<mo>", "<mi>").replace(
+        "</mo>", "</mi>"
+    )
     for wrong in (r"\nonsense x", r"\frac{a", "a_", "}"):
         with pytest.raises(ChoiceError):
             mathml(wrong)
