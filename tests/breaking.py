@@ -32,11 +32,11 @@ def tests(book: Path, quick: bool, chosen: list[str]) -> ElementTree.Element:
 
 def counted(book: Path) -> dict[str, Counter[bool]]:
     """Of each kind of case, how many survived and how many did not."""
-    found: dict[str, Counter[bool]] = {}
+    counts: dict[str, Counter[bool]] = {}
     for line in book.read_text("utf-8").splitlines() if book.is_file() else ():
         what, survived = json.loads(line)
-        found.setdefault(what, Counter())[survived] += 1
-    return found
+        counts.setdefault(what, Counter())[survived] += 1
+    return counts
 
 
 def by_tests(root: ElementTree.Element) -> Counter[bool]:
@@ -45,11 +45,11 @@ def by_tests(root: ElementTree.Element) -> Counter[bool]:
     return Counter(case.find("failure") is None and case.find("error") is None for case in cases)
 
 
-def table(found: dict[str, Counter[bool]]) -> str:
+def table(counts: dict[str, Counter[bool]]) -> str:
     """The report: a line for each kind."""
     lines = [f"{'what':<40} {'tried':>8} {'survived':>9} {'lost':>6}"]
-    for what, held in found.items():
-        lines.append(f"{what:<40} {held.total():>8,} {held[True]:>9,} {held[False]:>6,}")
+    for what, results in counts.items():
+        lines.append(f"{what:<40} {results.total():>8,} {results[True]:>9,} {results[False]:>6,}")
     return "\n".join(lines)
 
 
@@ -59,11 +59,11 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         book = Path(folder) / "book.jsonl"
         root = tests(book, quick, [name for name in arguments if not name.startswith("-")])
-        found = counted(book) | {"tests": by_tests(root)}
-    lost = sum(held[False] for held in found.values())
-    print(table(found))
+        counts = counted(book) | {"tests": by_tests(root)}
+    lost = sum(results[False] for results in counts.values())
+    print(table(counts))
     print(f"{time.monotonic() - began:.0f} s, {'a sample' if quick else 'in full'}. Lost: {lost}.")
-    return int(lost > 0 or not found["tests"].total())
+    return int(lost > 0 or not counts["tests"].total())
 
 
 if __name__ == "__main__":

@@ -333,9 +333,9 @@ def public(name: str) -> Any:
 def ask(name: str, given: Mapping[str, Any]) -> Any:
     """Call a public function; of what it does step by step, the first steps."""
     what = public(name)
-    made = (edited(name) if name in EDITS else what)(**given)
-    steps = isinstance(made, Iterator) or isinstance(made, Iterable) and hasattr(made, "stop")
-    return list(islice(iter(made), STEPS)) if steps else made
+    result = (edited(name) if name in EDITS else what)(**given)
+    steps = isinstance(result, Iterator) or isinstance(result, Iterable) and hasattr(result, "stop")
+    return list(islice(iter(result), STEPS)) if steps else result
 
 
 SIGNS = [
@@ -357,9 +357,9 @@ TYPES: list[Any] = [
 
 def others() -> list[Any]:
     """What is right elsewhere: other kinds of models, their tokenizers, records."""
-    held = [model(name) for name in ("bert", "gpt2", "t5", "word2vec", "elmo", "electra")]
+    opened = [model(name) for name in ("bert", "gpt2", "t5", "word2vec", "elmo", "electra")]
     return [
-        *held,
+        *opened,
         counted(),
         tuned(),
         model("bert").tokenizer,
@@ -412,15 +412,15 @@ def texts_of(value: Any) -> bool:
 
 def texts_like(value: Any) -> st.SearchStrategy[Any]:
     """Hostile texts in the same form."""
-    one = st.one_of(st.sampled_from(SIGNS), LETTERS, st.sampled_from(VERY_LONG))
-    return one if isinstance(value, str) else st.lists(one, max_size=3).map(type(value))
+    text = st.one_of(st.sampled_from(SIGNS), LETTERS, st.sampled_from(VERY_LONG))
+    return text if isinstance(value, str) else st.lists(text, max_size=3).map(type(value))
 
 
-def check(made: Any) -> None:
+def check(result: Any) -> None:
     """What holds of every result: a record is written and read back alike, and its probabilities are some."""
-    if isinstance(made, Record):
-        repr(made)
-        if isinstance(made, ex.Trace):
-            for layer in made.attention:
+    if isinstance(result, Record):
+        repr(result)
+        if isinstance(result, ex.Trace):
+            for layer in result.attention:
                 assert np.isfinite(layer.weights).all() and np.allclose(layer.weights.sum(-1), 1, atol=1e-4)
-            assert not made.attention or made.residual < 1e-3 or made.edits
+            assert not result.attention or result.residual < 1e-3 or result.edits

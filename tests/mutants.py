@@ -146,8 +146,8 @@ def in_a_fork(path: str, tree: ast.Module | None, names: Sequence[str], limit: f
             pickle.dump((int(code) == 0, loaded), out)
         os._exit(0)
     os.close(writer)
-    with os.fdopen(reader, "rb") as told:
-        content = told.read()
+    with os.fdopen(reader, "rb") as pipe:
+        content = pipe.read()
     os.waitpid(child, 0)
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what a test of a damaged program left running
@@ -158,8 +158,8 @@ def in_a_fork(path: str, tree: ast.Module | None, names: Sequence[str], limit: f
 def tried(path: str, every: bool) -> tuple[int, list[str]]:
     """How many mutants of a file were tried, and what those that survived changed."""
     tree = ast.parse((ROOT / path).read_text("utf-8"))
-    found = places(tree)
-    chosen = found if every else random.Random(0).sample(found, min(SAMPLE, len(found)))
+    mutable = places(tree)
+    chosen = mutable if every else random.Random(0).sample(mutable, min(SAMPLE, len(mutable)))
     passed, seconds, loaded = in_a_fork(path, None, TESTS[path], 900)
     if not passed:
         sys.exit(f"The tests of {path} fail as it stands: {', '.join(TESTS[path])}.")
@@ -181,7 +181,7 @@ def main(arguments: list[str]) -> int:
     """Try every file, print the share that was noticed in each, and say whether any lies below the bar."""
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-    wanted = [one for one in arguments if not one.startswith("-")] or list(TESTS)
+    wanted = [name for name in arguments if not name.startswith("-")] or list(TESTS)
     below = False
     lines = [f"{'file':<36} {'mutants':>7} {'noticed':>8}"]
     for path in wanted:

@@ -79,15 +79,15 @@ def test_nothing_is_computed_there_in_64_bits(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_its_random_numbers_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = {"state": 7}
-    monkeypatch.setattr(torch.mps, "get_rng_state", lambda: held["state"])
-    monkeypatch.setattr(torch.mps, "set_rng_state", lambda state: held.update(state=state))
-    monkeypatch.setattr(torch.mps, "manual_seed", lambda number: held.update(state=number))
+    generator_state = {"state": 7}
+    monkeypatch.setattr(torch.mps, "get_rng_state", lambda: generator_state["state"])
+    monkeypatch.setattr(torch.mps, "set_rng_state", lambda state: generator_state.update(state=state))
+    monkeypatch.setattr(torch.mps, "manual_seed", lambda number: generator_state.update(state=number))
     before = torch.get_rng_state()
     with forked(APPLE):
         seeded(APPLE, 123)
-        assert held["state"] == 123 and torch.initial_seed() == 123
-    assert held["state"] == 7 and torch.equal(torch.get_rng_state(), before)
+        assert generator_state["state"] == 123 and torch.initial_seed() == 123
+    assert generator_state["state"] == 7 and torch.equal(torch.get_rng_state(), before)
 
 
 def test_what_it_cannot_do_is_left_to_the_processor() -> None:

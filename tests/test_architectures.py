@@ -36,13 +36,13 @@ def model(request: pytest.FixtureRequest, bert: TransformerModel) -> Transformer
         "scaled": True,
         "activation": ("gelu", "swiglu")[number % 2],
     }
-    made = ex.build(STARTS[family], size="tiny", tokenizer=bert.tokenizer, seed=number, device="cpu", **shape, **switches)
-    assert made.family == family
+    network = ex.build(STARTS[family], size="tiny", tokenizer=bert.tokenizer, seed=number, device="cpu", **shape, **switches)
+    assert network.family == family
     rng = torch.Generator().manual_seed(number)
     with torch.no_grad():
-        for weight in made.module.parameters():
+        for weight in network.module.parameters():
             weight.add_(0.1 * torch.randn(weight.shape, generator=rng))  # norms, biases and tables as after training
-    return made
+    return network
 
 
 def texts(model: TransformerModel, number: int) -> tuple[list[int], list[int] | None]:
@@ -84,10 +84,10 @@ def test_the_fast_path_equals_the_explicit_one(model: TransformerModel) -> None:
 @with_a_decoder
 def test_a_cache_equals_no_cache(model: TransformerModel) -> None:
     source, target = texts(model, 3)
-    whole, cache, found = states(model, source, target), KeyValueCache(), []
+    whole, cache, steps = states(model, source, target), KeyValueCache(), []
     for piece in source if target is None else target:
-        found.append(states(model, [piece], None, cache) if target is None else states(model, source, [piece], cache))
-    assert float((torch.cat(found) - whole).abs().max()) <= 1e-5 * size(whole)
+        steps.append(states(model, [piece], None, cache) if target is None else states(model, source, [piece], cache))
+    assert float((torch.cat(steps) - whole).abs().max()) <= 1e-5 * size(whole)
 
 
 @every_one

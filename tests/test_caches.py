@@ -34,8 +34,8 @@ REGISTER = SessionState._set_widget_metadata
 
 
 def test_weights_are_counted_each_once() -> None:
-    one = np.zeros(1000)
-    assert 8000 <= weight_of(one) < 8100 and 8000 <= weight_of([one, one, {"again": one}]) < 9000
+    item = np.zeros(1000)
+    assert 8000 <= weight_of(item) < 8100 and 8000 <= weight_of([item, item, {"again": item}]) < 9000
     assert 4_000_000 <= weight_of(torch.nn.Linear(1000, 1000)) < 4_100_000
     assert weight_of("x" * 5000) >= 5000
     model = ex.load("bert", device="cpu")
@@ -60,18 +60,18 @@ def test_what_was_not_asked_for_longest_goes_first() -> None:
 
 
 def test_two_who_ask_at_once_are_answered_by_one() -> None:
-    cache, made, found = Cache(1 << 20), [], []
+    cache, calls, answers = Cache(1 << 20), [], []
 
     def slow() -> np.ndarray:
-        made.append(time.sleep(0.1))
+        calls.append(time.sleep(0.1))
         return np.zeros(3)
 
-    threads = [threading.Thread(target=lambda: found.append(cache.get("x", slow))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: answers.append(cache.get("x", slow))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(made) == 1 and all(one is found[0] for one in found)
+    assert len(calls) == 1 and all(item is answers[0] for item in answers)
     with pytest.raises(ZeroDivisionError):
         cache.get("wrong", lambda: np.zeros(1 // 0))
     assert cache.get("wrong", lambda: np.zeros(1)).shape == (1,), "an error is not kept"
@@ -102,22 +102,22 @@ def test_pages_notice_a_model_that_was_written_again(tmp_path: Path, monkeypatch
 
 
 def test_arguments_that_are_equal_but_of_another_type_are_told_apart() -> None:
-    made: list[object] = []
+    calls: list[object] = []
 
     @kept.cached()
     def say(value: object, **more: object) -> object:
         """Says it."""
-        made.append(value)
+        calls.append(value)
         return value, more
 
     for value in (1, True, 1.0, (1, 2), [1, 2], {"a": [1]}, 1):
         say(value)
     say(1, rate=0.5)
     say(value=1)
-    assert len(made) == 6, "a list and a tuple with the same in them are the same question"
+    assert len(calls) == 6, "a list and a tuple with the same in them are the same question"
     say.clear()
     say(1)
-    assert len(made) == 7
+    assert len(calls) == 7
 
 
 def test_nothing_on_a_page_is_kept_without_a_bound() -> None:
@@ -127,8 +127,8 @@ def test_nothing_on_a_page_is_kept_without_a_bound() -> None:
         for path in sorted((ROOT / "explorer" / "app").rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.FunctionDef)
-        for made in node.decorator_list
-        if "st.cache" in ast.unparse(made)
+        for decorator in node.decorator_list
+        if "st.cache" in ast.unparse(decorator)
     ]
     assert wrong == []
 
@@ -168,37 +168,39 @@ def reached(begin: list[object]) -> Iterator[object]:
     """Everything that these hold, what their closures hold with it."""
     waiting, met = begin, set[int]()
     while waiting:
-        one = waiting.pop()
-        if id(one) in met or one is kept.KEPT or one is kept.OPENED or isinstance(one, (type, ModuleType)):
+        item = waiting.pop()
+        if id(item) in met or item is kept.KEPT or item is kept.OPENED or isinstance(item, (type, ModuleType)):
             continue
-        met.add(id(one))
-        yield one
-        if isinstance(one, FunctionType):
-            waiting += [cell.cell_contents for cell in one.__closure__ or ()]
-        elif type(one).__module__.split(".")[0] != "streamlit":
-            waiting += gc.get_referents(one)
+        met.add(id(item))
+        yield item
+        if isinstance(item, FunctionType):
+            waiting += [cell.cell_contents for cell in item.__closure__ or ()]
+        elif type(item).__module__.split(".")[0] != "streamlit":
+            waiting += gc.get_referents(item)
 
 
 @pytest.mark.parametrize("lesson", some(LESSONS, "families"))
 def test_what_a_visitor_s_session_keeps_of_a_board_holds_no_trace(lesson: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit forgets no widget of a session: what is called when it changes stays, with all that it holds."""
     widgets: list[WidgetMetadata[Any]] = []
-    monkeypatch.setattr(SessionState, "_set_widget_metadata", lambda self, one: (widgets.append(one), REGISTER(self, one))[1])
+    monkeypatch.setattr(
+        SessionState, "_set_widget_metadata", lambda self, item: (widgets.append(item), REGISTER(self, item))[1]
+    )
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page(str(LESSONS[lesson].page)).run()
     assert not at.exception and len(widgets) > 20
-    called = [getattr(one, name) for one in widgets for name in ("callback", "callbacks", "callback_args", "callback_kwargs")]
-    assert sum(one is not None for one in called) > 5
-    assert not [one for one in reached(called) if isinstance(one, (Trace, Attention))]
+    called = [getattr(item, name) for item in widgets for name in ("callback", "callbacks", "callback_args", "callback_kwargs")]
+    assert sum(item is not None for item in called) > 5
+    assert not [item for item in reached(called) if isinstance(item, (Trace, Attention))]
 
 
 def test_a_session_forgets_the_widgets_of_pages_that_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    held: list[WStates] = []
+    states: list[WStates] = []
     describe = WStates.set_widget_metadata
-    monkeypatch.setattr(WStates, "set_widget_metadata", lambda self, one: (held.append(self), describe(self, one))[1])
+    monkeypatch.setattr(WStates, "set_widget_metadata", lambda self, item: (states.append(self), describe(self, item))[1])
     monkeypatch.setattr("explorer.app.frame.EVERY_PART", False)
     at, counts = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run(), []
     for lesson in ("tokens", "positions", "attention", "tokens"):
         at = at.switch_page(str(LESSONS[lesson].page)).run()
         assert not at.exception
-        counts.append(len(held[-1].widget_metadata))
+        counts.append(len(states[-1].widget_metadata))
     assert counts[0] > 15 and counts[-1] < counts[0] + 10, counts

@@ -29,20 +29,28 @@ def pins(text: str) -> dict[str, Version]:
 def writer() -> ModuleType:
     spec = importlib.util.spec_from_file_location("constraints", ROOT / ".ci" / "constraints.py")
     assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_every_requirement_is_pinned_within_its_bounds() -> None:
-    held = pins((ROOT / "constraints.txt").read_text("utf-8"))
-    wrong = [str(one) for one in ASKED if held.get(canonicalize_name(one.name)) not in one.specifier]
-    assert wrong == [] and len(held) > 100
+    pinned = pins((ROOT / "constraints.txt").read_text("utf-8"))
+    wrong = [
+        str(requirement)
+        for requirement in ASKED
+        if pinned.get(canonicalize_name(requirement.name)) not in requirement.specifier
+    ]
+    assert wrong == [] and len(pinned) > 100
 
 
 def test_what_is_imported_is_asked_for() -> None:
     """Every library that a module names stands in pyproject.toml: none is there by chance, because another brings it along."""
-    known = {"sentencepiece"} | {canonicalize_name(one.name) for one in ASKED} | {"explorer", *sys.stdlib_module_names}
+    known = (
+        {"sentencepiece"}
+        | {canonicalize_name(requirement.name) for requirement in ASKED}
+        | {"explorer", *sys.stdlib_module_names}
+    )
     known |= {
         "traitlets",
         "jupyterlab",
@@ -53,13 +61,13 @@ def test_what_is_imported_is_asked_for() -> None:
         "nbformat",
         "pil",
     }  # of ipywidgets, jupyterlab, streamlit and transformers
-    found = set()
+    imported = set()
     for path in (ROOT / "explorer").rglob("*.py"):
         names = re.findall(r"^\s*(?:import|from) ([A-Za-z_]\w*)", path.read_text("utf-8"), re.M)
-        found |= {name for name in names if (path.parent / f"{name}.py").exists() is False}
-    libraries = {canonicalize_name(name) for name in found} & installed()
+        imported |= {name for name in names if (path.parent / f"{name}.py").exists() is False}
+    libraries = {canonicalize_name(name) for name in imported} & installed()
     assert libraries - known == set()
-    assert "pandas" in {one.name for one in ASKED} and "pandas" in libraries
+    assert "pandas" in {requirement.name for requirement in ASKED} and "pandas" in libraries
 
 
 def installed() -> set[str]:
@@ -72,9 +80,9 @@ def test_the_file_is_made_of_pip_s_own_report(writer: ModuleType) -> None:
     """pip resolves two requirements that are installed here; its report becomes their pins."""
     from importlib.metadata import version
 
-    asked = [f"{name}=={version(name)}" for name in ("iniconfig", "pluggy")]
-    held = writer.pip_report("--no-index", "--no-deps", *asked)
-    assert {"version", "install"} <= held.keys(), "what is read of it is there"
+    requirements = [f"{name}=={version(name)}" for name in ("iniconfig", "pluggy")]
+    report = writer.pip_report("--no-index", "--no-deps", *requirements)
+    assert {"version", "install"} <= report.keys(), "what is read of it is there"
     parts = [
         ("torch", "2.13.0+cpu"),
         ("nvidia-cublas", "13.0"),
@@ -82,8 +90,8 @@ def test_the_file_is_made_of_pip_s_own_report(writer: ModuleType) -> None:
         ("pretraining-explorer", "0.1.0"),
         ("Zope", "1"),
     ]
-    made = writer.pinned({"install": [{"metadata": {"name": name, "version": number}} for name, number in parts]})
-    assert made.startswith("# The exact versions") and made.splitlines()[1:] == ["torch==2.13.0", "Zope==1"]
+    content = writer.pinned({"install": [{"metadata": {"name": name, "version": number}} for name, number in parts]})
+    assert content.startswith("# The exact versions") and content.splitlines()[1:] == ["torch==2.13.0", "Zope==1"]
 
 
 def test_the_shipped_file_has_the_form_that_is_written(writer: ModuleType) -> None:
@@ -94,7 +102,7 @@ def test_the_shipped_file_has_the_form_that_is_written(writer: ModuleType) -> No
 
 def test_the_oldest_versions_are_those_of_the_bounds(writer: ModuleType) -> None:
     lowest = pins(writer.oldest(PROJECT))
-    for one in ASKED[: len(PROJECT["dependencies"])]:
-        assert lowest[canonicalize_name(one.name)] in one.specifier
-        bounds = [Version(part.version) for part in one.specifier if part.operator == ">="]
-        assert bounds == [lowest[canonicalize_name(one.name)]]
+    for requirement in ASKED[: len(PROJECT["dependencies"])]:
+        assert lowest[canonicalize_name(requirement.name)] in requirement.specifier
+        bounds = [Version(part.version) for part in requirement.specifier if part.operator == ">="]
+        assert bounds == [lowest[canonicalize_name(requirement.name)]]

@@ -43,18 +43,21 @@ def written(path: Path, texts: list[str]) -> Path:
 
 
 def test_a_corpus_holds_the_pieces_of_its_documents(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    made = corpus(written(tmp_path / "x.txt", STORIES), tokenizer, tmp_path / "out")
-    assert len(made) == len(STORIES) and made.ids.dtype == np.uint16
+    prepared_corpus = corpus(written(tmp_path / "x.txt", STORIES), tokenizer, tmp_path / "out")
+    assert len(prepared_corpus) == len(STORIES) and prepared_corpus.ids.dtype == np.uint16
     for number in range(0, len(STORIES), 7):
         tokens = tokenizer.encode(STORIES[number], special=False)
-        assert tokenizer.decode(made.document(number)).strip() == tokenizer.decode(tokens.ids).strip()
+        assert tokenizer.decode(prepared_corpus.document(number)).strip() == tokenizer.decode(tokens.ids).strip()
         ends = [b for (_, b), s in zip(tokens.offsets, tokens.sentences, strict=True)]
         lengths = [tokens.sentences.count(s) for s in range(max(tokens.sentences) + 1)]
-        begin = int(made.documents[number])
-        end = begin + len(made.document(number))
-        parts = np.split(made.ids[begin:end], [at - begin for at in made.sentences if begin < at < end])
+        begin = int(prepared_corpus.documents[number])
+        end = begin + len(prepared_corpus.document(number))
+        parts = np.split(prepared_corpus.ids[begin:end], [at - begin for at in prepared_corpus.sentences if begin < at < end])
         assert len(ends) == len(tokens) and [len(part) for part in parts][:-1] == lengths[:-1]
-    assert np.concatenate([made.document(n) for n in range(len(made))]).tolist() == made.ids.tolist()
+    assert (
+        np.concatenate([prepared_corpus.document(n) for n in range(len(prepared_corpus))]).tolist()
+        == prepared_corpus.ids.tolist()
+    )
 
 
 @settings(max_examples=2000 if ALL else 200, deadline=None)
@@ -63,8 +66,8 @@ def test_sentences_are_those_of_the_tokenizer(text: str) -> None:
     for tokenizer in (LETTERS["wordpiece"], LETTERS["byte-bpe"]):  # no token holds a mark and a letter
         tokens = tokenizer.encode(text, special=False)
         starts = [n for n, (a, b) in enumerate(zip((-1, *tokens.sentences), tokens.sentences, strict=False)) if a != b]
-        found = sentence_starts(text, [end for _, end in tokens.offsets])
-        assert found[found < len(tokens)].tolist() == starts
+        numbers = sentence_starts(text, [end for _, end in tokens.offsets])
+        assert numbers[numbers < len(tokens)].tolist() == starts
 
 
 def test_sentences_without_spaces_and_short_forms() -> None:
@@ -87,8 +90,13 @@ def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
         ("z.png", "x"),
     ):
         (tmp_path / "in" / name).write_bytes(text.encode())
-    made = corpus(tmp_path / "in", tokenizer, tmp_path / "out")
-    assert [tokenizer.decode(made.document(n)) for n in range(len(made))] == ["a dog", "the cow", "a goat", "the cat"]
+    prepared_corpus = corpus(tmp_path / "in", tokenizer, tmp_path / "out")
+    assert [tokenizer.decode(prepared_corpus.document(n)) for n in range(len(prepared_corpus))] == [
+        "a dog",
+        "the cow",
+        "a goat",
+        "the cat",
+    ]
     assert [t.strip() for t in corpora.texts(tmp_path / "in")] == ["a dog", "the cow", "a goat", "the cat"]
 
 
@@ -98,12 +106,12 @@ def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
 def test_one_endless_document_passes_in_stretches(text: str, tmp_path: Path) -> None:
     tokenizer = KINDS["byte-bpe"]
     (tmp_path / "x.txt").write_text(text, "utf-8")
-    found = list(corpora.parts(tmp_path / "x.txt")[0].stretches(0))
-    assert "".join(stretch.text for stretch in found).rstrip() == text.rstrip()
-    assert max(len(s.text.encode()) for s in found) <= 1 << 16 and len(found) > 2
-    made = corpus(tmp_path / "x.txt", tokenizer, tmp_path / "out")
-    assert len(made) == 1 and tokenizer.decode(made.ids).rstrip() == text.rstrip()
-    assert len(made.sentences) == max(1, text.count("。") + text.count(".")) or "x" in text
+    stretches = list(corpora.parts(tmp_path / "x.txt")[0].stretches(0))
+    assert "".join(stretch.text for stretch in stretches).rstrip() == text.rstrip()
+    assert max(len(s.text.encode()) for s in stretches) <= 1 << 16 and len(stretches) > 2
+    prepared_corpus = corpus(tmp_path / "x.txt", tokenizer, tmp_path / "out")
+    assert len(prepared_corpus) == 1 and tokenizer.decode(prepared_corpus.ids).rstrip() == text.rstrip()
+    assert len(prepared_corpus.sentences) == max(1, text.count("。") + text.count(".")) or "x" in text
 
 
 def test_progress_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,8 +233,10 @@ def test_two_hundred_megabytes_take_less_than_one_of_memory(tmp_path: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
     peak = int(done.stdout.split()[-1]) * 1024
     assert peak < 1_000_000_000 and resource.getpagesize() > 0
-    made = PreparedCorpus(tmp_path / "out")
-    assert len(made.ids) > 40_000_000 and tokenizer_in(pieces).decode(made.document(len(made) - 1))
+    prepared_corpus = PreparedCorpus(tmp_path / "out")
+    assert len(prepared_corpus.ids) > 40_000_000 and tokenizer_in(pieces).decode(
+        prepared_corpus.document(len(prepared_corpus) - 1)
+    )
 
 
 class Full:
@@ -333,17 +343,17 @@ def test_a_hub_data_set_is_read_on_request_only(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(ex.ExplorerError, match="pip install datasets"):
         corpus("hub:owner/name", KINDS["bpe"], tmp_path / "out")
-    asked: list[Any] = []
+    requests: list[Any] = []
 
     def load_dataset(*arguments: Any, **options: Any) -> Rows:
-        asked.append((arguments, options))
+        requests.append((arguments, options))
         return Rows([{"text": story} for story in STORIES])
 
     monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=load_dataset))
-    made = corpus("hub:owner/name:small", KINDS["bpe"], tmp_path / "hub")
+    prepared_corpus = corpus("hub:owner/name:small", KINDS["bpe"], tmp_path / "hub")
     once = (("owner/name", "small"), {"split": "train", "streaming": True})
-    assert asked == [once, once]  # to cut it into tokens, then for the texts that are held out
-    assert len(made) == 300 and KINDS["bpe"].decode(made.document(7)) == STORIES[7]
+    assert requests == [once, once]  # to cut it into tokens, then for the texts that are held out
+    assert len(prepared_corpus) == 300 and KINDS["bpe"].decode(prepared_corpus.document(7)) == STORIES[7]
     monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=lambda *a, **k: Rows([{"words": "x"}])))
     with pytest.raises(ex.ExplorerError, match="no column of texts"):
         corpus("hub:owner/other", KINDS["bpe"], tmp_path / "other")
@@ -352,5 +362,5 @@ def test_a_hub_data_set_is_read_on_request_only(tmp_path: Path, monkeypatch: pyt
 def test_a_large_vocabulary_takes_four_bytes(tmp_path: Path) -> None:
     words = [f"w{n}" for n in range(66_000)]
     big = ex.tokenizer("words", [" ".join(words)], size=70_000)
-    made = corpus(written(tmp_path / "x.txt", [" ".join(words)]), big, tmp_path / "out")
-    assert made.ids.dtype == np.uint32 and big.vocabulary.size > 1 << 16 and int(made.ids.max()) > 1 << 16
+    prepared_corpus = corpus(written(tmp_path / "x.txt", [" ".join(words)]), big, tmp_path / "out")
+    assert prepared_corpus.ids.dtype == np.uint32 and big.vocabulary.size > 1 << 16 and int(prepared_corpus.ids.max()) > 1 << 16

@@ -52,13 +52,13 @@ def _relation(sentence: str) -> tuple[str, str]:
     return (a, b) if MORE[more] > 0 else (b, a)
 
 
-def _follows(facts: list[tuple[str, str]], asked: tuple[str, str]) -> int:
+def _follows(facts: list[tuple[str, str]], question: tuple[str, str]) -> int:
     """Try every order of the people: true in all of them, in none, or in some."""
     from itertools import permutations
 
-    people = sorted({name for pair in (*facts, asked) for name in pair})
+    people = sorted({name for pair in (*facts, question) for name in pair})
     orders = [o for o in permutations(people) if all(o.index(a) < o.index(b) for a, b in facts)]
-    true = sum(o.index(asked[0]) < o.index(asked[1]) for o in orders)
+    true = sum(o.index(question[0]) < o.index(question[1]) for o in orders)
     return 0 if true == len(orders) else 1 if true == 0 else 2
 
 
@@ -74,8 +74,8 @@ def test_minimal_pairs_differ_in_one_thing() -> None:
         good, bad = (re.findall(r"[\w'-]+", text.lower()) for text in (pair.good, pair.bad))
         assert pair.good != pair.bad
         if pair.kind == "agreement":
-            ((one, other),) = [(a, b) for a, b in zip(good, bad, strict=True) if a != b]
-            assert other_number()[one] == other or other_number()[other] == one
+            ((word, other),) = [(a, b) for a, b in zip(good, bad, strict=True) if a != b]
+            assert other_number()[word] == other or other_number()[other] == word
         else:
             assert sorted(good) == sorted(bad), pair
 
@@ -117,8 +117,8 @@ def test_the_second_text_cannot_be_told_by_a_shared_name() -> None:
 
 
 def test_blanks_hide_what_their_name_says() -> None:
-    found = Counter(blank.phenomenon for blank in blanks(600, 1, "train"))
-    assert min(found[name] for name in ("a noun said before", "a name said before", "agreement past an attractor")) > 50
+    counts = Counter(blank.phenomenon for blank in blanks(600, 1, "train"))
+    assert min(counts[name] for name in ("a noun said before", "a name said before", "agreement past an attractor")) > 50
     for blank in blanks(300, 1, "train"):
         assert blank.right not in blank.wrong and blank.sentence[0] <= blank.at < blank.sentence[1]
         if blank.phenomenon.endswith("said before"):

@@ -50,14 +50,14 @@ def test_a_damaged_file_is_made_again(folder: Path) -> None:
     def unpack(content: bytes) -> PackedExamples:
         return PackedExamples(content)
 
-    made = prepared(STORIES, tokenizer("bpe", map(" ".join, STORIES), size=300))
-    for damage in (lambda held: held[: len(held) // 2], lambda held: b"", lambda held: held[:-900] + b"\0" * 900):
-        cached("test", (7,), lambda: made, pack_examples, unpack)
+    examples = prepared(STORIES, tokenizer("bpe", map(" ".join, STORIES), size=300))
+    for damage in (lambda whole: whole[: len(whole) // 2], lambda whole: b"", lambda whole: whole[:-900] + b"\0" * 900):
+        cached("test", (7,), lambda: examples, pack_examples, unpack)
         (path,) = folder.iterdir()
         path.write_bytes(damage(path.read_bytes()))
-        again = cached("test", (7,), lambda: made, pack_examples, unpack)
-        assert np.array_equal(again[0].ids, made[0].ids)
-        assert np.array_equal(PackedExamples(path.read_bytes())[59].ids, made[59].ids)
+        again = cached("test", (7,), lambda: examples, pack_examples, unpack)
+        assert np.array_equal(again[0].ids, examples[0].ids)
+        assert np.array_equal(PackedExamples(path.read_bytes())[59].ids, examples[59].ids)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
@@ -99,11 +99,11 @@ def test_many_processes_at_once_leave_whole_files(folder: Path) -> None:
     code = (
         "from explorer.text.disk_cache import cached\n"
         "for n in range(60):\n"
-        "    held = cached('test', (n % 3,), lambda: chr(97 + n % 3) * 200_000, str.encode, bytes.decode)\n"
-        "    assert held == chr(97 + n % 3) * 200_000\n"
+        "    value = cached('test', (n % 3,), lambda: chr(97 + n % 3) * 200_000, str.encode, bytes.decode)\n"
+        "    assert value == chr(97 + n % 3) * 200_000\n"
     )
     started = [subprocess.Popen([sys.executable, "-c", code], env={**os.environ}) for _ in range(3)]
-    assert [one.wait(60) for one in started] == [0, 0, 0]
+    assert [process.wait(60) for process in started] == [0, 0, 0]
     assert sorted(cached_files().values()) == [200_000] * 3 and len(list(folder.iterdir())) == 3
 
 
@@ -121,23 +121,23 @@ def test_the_mark_of_a_folder_follows_every_change(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("texts", [STORIES, PAIRS], ids=["stories", "translations"])
 def test_texts_come_back_as_they_were(texts: list[Any]) -> None:
-    held = unpack_texts(pack_corpus(texts))
-    assert len(held) == len(texts) and list(held) == texts and held[-1] == texts[-1]
-    assert held.translations == isinstance(texts[0], Translation)
+    unpacked = unpack_texts(pack_corpus(texts))
+    assert len(unpacked) == len(texts) and list(unpacked) == texts and unpacked[-1] == texts[-1]
+    assert unpacked.translations == isinstance(texts[0], Translation)
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "byte-bpe", "unigram", "characters"])
 def test_tokenizers_and_tokens_come_back_as_they_were(kind: str) -> None:
-    made = tokenizer(kind, map(" ".join, STORIES), size=900)
-    again = unpack_tokenizer(pack_tokenizer(made))
-    assert again.core.to_str() == made.core.to_str() and again.seen == made.seen
+    learned = tokenizer(kind, map(" ".join, STORIES), size=900)
+    again = unpack_tokenizer(pack_tokenizer(learned))
+    assert again.core.to_str() == learned.core.to_str() and again.seen == learned.seen
     makers: list[Any] = [prepared_letters if kind == "characters" else prepared, prepared_pairs]
     for make, texts in zip(makers, (STORIES, PAIRS), strict=True):
-        wanted = make(texts, made)
-        held = PackedExamples(pack_examples(wanted))
-        assert len(held) == len(wanted) and held[-1:][0].__class__ is wanted[0].__class__
-        for one, other in zip(held, wanted, strict=True):
-            sides = ((one.source, other.source), (one.target, other.target)) if texts is PAIRS else ((one, other),)
+        wanted = make(texts, learned)
+        unpacked = PackedExamples(pack_examples(wanted))
+        assert len(unpacked) == len(wanted) and unpacked[-1:][0].__class__ is wanted[0].__class__
+        for example, other in zip(unpacked, wanted, strict=True):
+            sides = ((example.source, other.source), (example.target, other.target)) if texts is PAIRS else ((example, other),)
             for a, b in sides:
                 assert vars(a).keys() == vars(b).keys() and all(np.array_equal(vars(a)[n], vars(b)[n]) for n in vars(b))
                 assert a.ids.dtype == b.ids.dtype
@@ -161,9 +161,9 @@ def test_a_second_training_takes_the_same_steps_and_makes_nothing_again(monkeypa
 
 def test_a_corpus_has_the_texts_of_its_version_and_number() -> None:
     assert list(corpus_of("microworld:30").texts) == list(stories(30, 1))
-    held = recorded_corpus("microworld:30")
-    assert held.base == "microworld" and list(held.texts) == list(stories(30, 1, version="1.0"))
-    assert held.held(3, "test").texts == list(stories(3, 1, "test", version="1.0"))
+    recorded = recorded_corpus("microworld:30")
+    assert recorded.base == "microworld" and list(recorded.texts) == list(stories(30, 1, version="1.0"))
+    assert recorded.held(3, "test").texts == list(stories(3, 1, "test", version="1.0"))
     assert [text.target for text in corpus_of("english-french:5").texts] == [pair.french for pair in pairs(5, 1)]
     for wrong in ("microworld:0", "microworld:many", "microworld:", "toy:30", "microworld-7:30"):
         with pytest.raises(ex.ExplorerError, match="microworld"):
@@ -172,8 +172,8 @@ def test_a_corpus_has_the_texts_of_its_version_and_number() -> None:
 
 def test_the_command_says_what_is_there_and_empties_it(folder: Path) -> None:
     kept(1, "a" * 2_000_000)
-    said = CliRunner().invoke(cli, ["cache"])
-    assert str(folder) in said.stdout and "2.0 MB" in said.stdout
+    result = CliRunner().invoke(cli, ["cache"])
+    assert str(folder) in result.stdout and "2.0 MB" in result.stdout
     assert "2.0 MB" in CliRunner().invoke(cli, ["cache", "--empty"]).stdout and not cached_files()
 
 

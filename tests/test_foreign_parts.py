@@ -214,11 +214,11 @@ def test_decoding_with_a_cache_is_decoding_without(name: str, strategy: str, bui
     model = build(name)
     options = {"max_tokens": 6, **({"beams": 3} if strategy == "beam" else {})}
     cached = list(ex.decode(model, PROMPT, strategy, **options))
-    made = writer(model, PROMPT)
-    anew = list(STRATEGIES[strategy](without_cache(model), made.prompt, decoding_settings(made, options)))
-    assert [step.ids.tolist() for step in cached] == [step.ids.tolist() for step in anew]
-    for one, other in zip(cached, anew, strict=True):
-        np.testing.assert_allclose(one.logp, other.logp, atol=2e-4)
+    writing = writer(model, PROMPT)
+    uncached = list(STRATEGIES[strategy](without_cache(model), writing.prompt, decoding_settings(writing, options)))
+    assert [step.ids.tolist() for step in cached] == [step.ids.tolist() for step in uncached]
+    for with_cache, other in zip(cached, uncached, strict=True):
+        np.testing.assert_allclose(with_cache.logp, other.logp, atol=2e-4)
     assert all((step.computed == 1) == FOREIGN[name].cached for step in cached[1:])
 
 
@@ -238,25 +238,25 @@ def test_the_states_that_contrastive_search_compares_are_those_of_the_whole_text
 def test_an_encoder_decoder_of_such_parts_writes_the_same_both_ways(name: str, build: Build) -> None:
     model = build(name, "bart")
     cached = list(ex.decode(model, PROMPT, "beam", beams=2, max_tokens=5))
-    anew = list(ex.decode(model, PROMPT, "beam", beams=2, max_tokens=5, cache=False))
-    assert cached[-1].ids.tolist() == anew[-1].ids.tolist()
+    uncached = list(ex.decode(model, PROMPT, "beam", beams=2, max_tokens=5, cache=False))
+    assert cached[-1].ids.tolist() == uncached[-1].ids.tolist()
     once = ex.trace(model, PROMPT, target=[*cached[-1].ids.tolist()])
     assert once.residual <= 1e-5
     for layer in range(2):
         np.testing.assert_allclose(cached[-1].cross[layer], once.at("cross", layer).weights[:, cached[-1].step], atol=2e-5)
     *_, greedy = ex.decode(model, PROMPT, max_tokens=6, cross=False)
     end = model.tokenizer.vocabulary.last
-    said = [token for token in greedy.ids.tolist() if token != end]
-    assert rewritten(model, [PROMPT, [5, 6]], 6)[0] == said, "many texts at once take the same ways"
+    answer = [token for token in greedy.ids.tolist() if token != end]
+    assert rewritten(model, [PROMPT, [5, 6]], 6)[0] == answer, "many texts at once take the same ways"
 
 
 @pytest.mark.parametrize("name", [name for name in FOREIGN if FOREIGN[name].positions is not PartOfTheText])
 def test_the_growing_matrix_is_that_of_the_whole_text(name: str, build: Build) -> None:
     model = build(name)
-    made = watch(model, PROMPT, max_tokens=5)
-    once = ex.trace(model, made.trace.source.ids.tolist())
-    assert made.trace.residual < 1e-5
-    for grown, whole in zip(made.trace.attention, once.attention, strict=True):
+    watched = watch(model, PROMPT, max_tokens=5)
+    once = ex.trace(model, watched.trace.source.ids.tolist())
+    assert watched.trace.residual < 1e-5
+    for grown, whole in zip(watched.trace.attention, once.attention, strict=True):
         np.testing.assert_allclose(grown.weights, whole.weights, atol=2e-5)
 
 
@@ -265,8 +265,8 @@ def test_many_texts_at_once_go_on_as_each_alone(name: str, build: Build) -> None
     model = build(name)
     *_, greedy = ex.decode(model, PROMPT, max_tokens=5)
     end = model.tokenizer.vocabulary.last
-    said = [token for token in greedy.ids.tolist() if token != end]
-    assert continued(model, np.array([PROMPT, PROMPT[::-1]]), 5)[0] == said
+    answer = [token for token in greedy.ids.tolist() if token != end]
+    assert continued(model, np.array([PROMPT, PROMPT[::-1]]), 5)[0] == answer
 
 
 @every
@@ -279,15 +279,15 @@ def test_it_learns(name: str, build: Build) -> None:
     moved = [not torch.equal(a, b) for a, b in zip(before, model.module.parameters(), strict=True)]
     assert all(moved), "every weight of a foreign part is trained"
     model.module.eval()
-    one, other = (list(ex.decode(model, PROMPT, max_tokens=5, cache=cache))[-1] for cache in (True, False))
-    assert one.ids.tolist() == other.ids.tolist()
+    cached, other = (list(ex.decode(model, PROMPT, max_tokens=5, cache=cache))[-1] for cache in (True, False))
+    assert cached.ids.tolist() == other.ids.tolist()
 
 
 def test_slots_are_those_whose_methods_a_scheme_fills() -> None:
     context = PositionContext(32, 4, 40, causal=True)
-    found = {name: kind(context).slots for name, kind in POSITIONS.items()}
-    assert found["none"] == frozenset() and found["learned"] == {"add"} and found["rope"] == {"rotate"}
-    assert found["t5"] == found["alibi"] == {"bias"} and found["disentangled"] == {"score"}
+    slots = {name: kind(context).slots for name, kind in POSITIONS.items()}
+    assert slots["none"] == frozenset() and slots["learned"] == {"add"} and slots["rope"] == {"rotate"}
+    assert slots["t5"] == slots["alibi"] == {"bias"} and slots["disentangled"] == {"score"}
     assert WordToDistance(context).slots == {"score"}
 
 

@@ -282,10 +282,10 @@ def test_prepositions_and_articles_are_contracted() -> None:
     pronouns = 0
     for pair in drawn(count=12000):
         assert not re.search(r"\bde (des|du|de)\b", pair.french), pair.french
-        for found in re.finditer(r"(\w+) (?:pas |plus |jamais )?(?:de|à) (?:le|les) (\w+)", pair.french):
+        for match in re.finditer(r"(\w+) (?:pas |plus |jamais )?(?:de|à) (?:le|les) (\w+)", pair.french):
             # only a pronoun stands uncontracted, after "oublier de", "essayer de", "commencer à" and before an infinitive
             pronouns += 1
-            assert re.match(r"oubli|essa|commenc", found[1]) and re.search(r"(er|ir|re|leur|lui)$", found[2]), pair.french
+            assert re.match(r"oubli|essa|commenc", match[1]) and re.search(r"(er|ir|re|leur|lui)$", match[2]), pair.french
     assert pronouns > 1
 
 
@@ -362,10 +362,10 @@ MOVED = r"(allé|arrivé|parti|venu|tombé|resté|rentré|sorti)(e?s?)\b"
 def test_participles_with_être_agree_with_their_subject() -> None:
     checked = 0
     for pair in drawn(count=12000):
-        found = re.match(rf"^({'|'.join(ENDINGS)}) (?:n'|ne )?(?:y )?{ÊTRE} (?:pas |jamais |déjà |plus )?{MOVED}", pair.french)
-        if found:
+        match = re.match(rf"^({'|'.join(ENDINGS)}) (?:n'|ne )?(?:y )?{ÊTRE} (?:pas |jamais |déjà |plus )?{MOVED}", pair.french)
+        if match:
             checked += 1
-            assert found[4] == ENDINGS[found[1]], pair.french
+            assert match[4] == ENDINGS[match[1]], pair.french
     assert checked > 50
 
 
@@ -382,10 +382,10 @@ def test_participles_with_avoir_agree_with_an_object_before_them_only() -> None:
 def test_how_many_agrees_with_what_is_counted() -> None:
     checked = 0
     for pair in drawn(count=12000):
-        found = re.search(r"^Combien d['e] ?(\w+) est-ce que? ?.* (?:a|ai|ont|avez|avons) \w+?(e?s)\b ?", pair.french)
-        if found and found[1].removesuffix("s") in FEMININE | MASCULINE:
+        match = re.search(r"^Combien d['e] ?(\w+) est-ce que? ?.* (?:a|ai|ont|avez|avons) \w+?(e?s)\b ?", pair.french)
+        if match and match[1].removesuffix("s") in FEMININE | MASCULINE:
             checked += 1
-            assert (found[2] == "es") == (found[1].removesuffix("s") in FEMININE), pair.french
+            assert (match[2] == "es") == (match[1].removesuffix("s") in FEMININE), pair.french
     assert checked > 5
 
 
@@ -430,9 +430,9 @@ suivre | suis suis suit suivons suivez suivent | suivais | suivrai | suivi
 @pytest.mark.parametrize("line", BESCHERELLE.strip().splitlines())
 def test_conjugation(line: str) -> None:
     infinitive, present, past, future, participle = (cell.strip() for cell in line.split("|"))
-    found = conjugate(infinitive)
-    assert " ".join(found.present) == present
-    assert (found.imparfait[0], found.future[0], found.participle) == (past, future, participle)
+    match = conjugate(infinitive)
+    assert " ".join(match.present) == present
+    assert (match.imparfait[0], match.future[0], match.participle) == (past, future, participle)
 
 
 def test_one_english_sentence_has_one_translation() -> None:
@@ -479,8 +479,8 @@ def test_there_is_room_to_learn() -> None:
     assert len(FRAMES) >= 60 and {p.frame for p in train} == set(FRAMES)
     assert 6 <= sum(len(p.english_words) for p in train) / len(train) <= 14
     met = {p.english_words[i : i + 4] for p in train for i in range(len(p.english_words) - 3)}
-    asked = [p.english_words[i : i + 4] for p in drawn("test", 1500) for i in range(len(p.english_words) - 3)]
-    assert sum(four not in met for four in asked) / len(asked) > 0.4
+    windows = [p.english_words[i : i + 4] for p in drawn("test", 1500) for i in range(len(p.english_words) - 3)]
+    assert sum(four not in met for four in windows) / len(windows) > 0.4
 
 
 def test_a_wrong_split_or_count_is_explained() -> None:

@@ -36,18 +36,18 @@ def within(seconds: int, memory: int) -> Iterator[None]:
     def alarm(*_: object) -> None:
         raise TimeoutError(f"no answer within {seconds} seconds of a processor, or {WAIT} by the clock")
 
-    held = resource.getrlimit(resource.RLIMIT_AS)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
     before = {kind: signal.signal(kind, alarm) for kind in (signal.SIGALRM, signal.SIGPROF)}
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[0]) if Path("/proc/self/statm").is_file() else None
     if pages is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + memory, held[1]))
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + memory, limits[1]))
     try:
         yield
     finally:
         no_alarm()
         for kind, handler in before.items():
             signal.signal(kind, handler)
-        resource.setrlimit(resource.RLIMIT_AS, held)
+        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 def survives(name: str, args: dict[str, Any]) -> None:
@@ -58,8 +58,8 @@ def survives(name: str, args: dict[str, Any]) -> None:
         with hostile.counted_as("calls of public functions"):
             hostile.check(hostile.ask(name, args))
     except ex.ExplorerError as error:
-        said = str(error)
-        assert said.strip() and "\n" not in said and len(said) <= LONGEST + 10, said[:2000]
+        message = str(error)
+        assert message.strip() and "\n" not in message and len(message) <= LONGEST + 10, message[:2000]
     finally:
         no_alarm()
 
@@ -109,9 +109,9 @@ def test_a_seed_is_checked_everywhere(name: str, given_seed: int) -> None:
 
 
 def test_messages_are_one_line_and_end_with_what_to_do() -> None:
-    said = str(ex.ExplorerError("There is\nno " + "x" * 50_000 + " model.\nTake another."))
-    assert said.startswith("There is no x") and said.endswith("Take another.") and "\n" not in said
-    assert len(said) <= LONGEST + 10 and one_line("a\r\n\tb") == "a b"
+    message = str(ex.ExplorerError("There is\nno " + "x" * 50_000 + " model.\nTake another."))
+    assert message.startswith("There is no x") and message.endswith("Take another.") and "\n" not in message
+    assert len(message) <= LONGEST + 10 and one_line("a\r\n\tb") == "a b"
     many = str(unknown("model", "y" * 100_000, [f"name{n}" for n in range(5000)]))
     assert len(many) <= LONGEST + 10 and "5,000 in all" in many
 

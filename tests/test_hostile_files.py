@@ -48,8 +48,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [("text", "label"), *((f"A dog ran {n}.", "good" if n % 2 else "bad") for n in range(40))]
     with open(place / "task.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
-    held = [{"text": text, "label": label} for text, label in rows[1:]]
-    (place / "task.json").write_text(json.dumps(held), "utf-8")
+    records = [{"text": text, "label": label} for text, label in rows[1:]]
+    (place / "task.json").write_text(json.dumps(records), "utf-8")
     (place / "ours.zip").write_bytes(archive.pack(place / "ours"))
     (place / "text.txt").write_text("A dog ran.\n\nIt was red.", "utf-8")
     ex.text.corpus(place / "text.txt", bert.tokenizer, place / "prepared")
@@ -95,18 +95,18 @@ def cut(data: bytes, rng: random.Random) -> bytes:
 
 
 def flipped(data: bytes, rng: random.Random) -> bytes:
-    made = bytearray(data)
-    for _ in range(rng.choice((1, 8, 64)) if made else 0):
-        made[rng.randrange(len(made))] ^= 1 << rng.randrange(8)
-    return bytes(made)
+    content = bytearray(data)
+    for _ in range(rng.choice((1, 8, 64)) if content else 0):
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    return bytes(content)
 
 
 def early(data: bytes, rng: random.Random) -> bytes:
     """One of the first bytes: headers say there how much is to come."""
-    made = bytearray(data)
-    if made:
-        made[rng.randrange(min(64, len(made)))] = rng.randrange(256)
-    return bytes(made)
+    content = bytearray(data)
+    if content:
+        content[rng.randrange(min(64, len(content)))] = rng.randrange(256)
+    return bytes(content)
 
 
 def swapped(data: bytes, rng: random.Random) -> bytes:
@@ -194,7 +194,7 @@ def bomb(path: Path, size: int, declared: tuple[int, ...]) -> None:
     """An .npz whose one array says that it has this shape, and holds so many zeros."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": declared})
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as held, held.open("record.npy", "w", force_zip64=True) as file:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zipped, zipped.open("record.npy", "w", force_zip64=True) as file:
         file.write(header.getvalue())
         for _ in range(size >> 20):
             file.write(bytes(1 << 20))

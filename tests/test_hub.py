@@ -97,16 +97,16 @@ def test_the_table_holds_at_least_thirty_five_that_open() -> None:
     assert all(row.weights == 0.0 and row.outputs == 0.0 for row in kept.rows if row.way != "refused")
 
 
-def edits_of(model: Any, made: Any) -> list[Edit]:
+def edits_of(model: Any, trace: Any) -> list[Edit]:
     stream = next(iter(model.streams))
-    count = len(made.axes(stream)[0])
+    count = len(trace.axes(stream)[0])
     order = np.arange(count)
     order[[1, 2]] = order[[2, 1]]
     row = np.full(count, 1 / count)
     return [
         ex.SilenceHead(stream, 0, 1), ex.NoScale(stream), ex.Uniform(stream, 1, 0), ex.SilenceLayer(stream, 0, "attention"),
         ex.SilenceLayer(stream, 1, "feed-forward"), ex.SilenceLayer(stream), ex.MovePositions(stream, order),
-        ex.NoPositions(stream), ex.PatchHidden(stream, 0, 2, made), ex.SetMask(stream, np.tril(np.ones((count, count), bool))),
+        ex.NoPositions(stream), ex.PatchHidden(stream, 0, 2, trace), ex.SetMask(stream, np.tril(np.ones((count, count), bool))),
         ex.ReplaceRow(stream, 0, 0, count - 1, row),
     ]  # fmt: skip
 
@@ -162,11 +162,11 @@ def test_what_blocks_add_sums_to_the_next_states_to_the_bit(name: str, pieces: A
     if model.without_blocks:
         assert name not in BLOCKS
         return
-    made = ex.trace(model, support.TEXT, blocks=True, **target)
-    for stream, states in made.hidden.items():
+    trace = ex.trace(model, support.TEXT, blocks=True, **target)
+    for stream, states in trace.hidden.items():
         for layer, entering in enumerate(states[:-1]):
             x = entering
-            for block in (b for b in made.blocks if (b.stream, b.layer) == (stream, layer)):
+            for block in (b for b in trace.blocks if (b.stream, b.layer) == (stream, layer)):
                 assert np.array_equal(block.given, x) and np.array_equal(block.given + block.out, block.total)
                 for norm, read in ((block, block.norm_input), (block.entry, block.given)):
                     if norm is not None:
@@ -186,18 +186,18 @@ def read_and_given(block: Block) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize(("name", "places"), PLACES.items())
 def test_norms_are_found_where_they_are(name: str, places: list[str], pieces: Any) -> None:
-    made = ex.trace(pair(name, pieces), support.TEXT, blocks=True)
-    assert [block.place for block in made.blocks[:2]] == places
-    assert all((block.entry is not None) == (block.place == "both") for block in made.blocks)
+    trace = ex.trace(pair(name, pieces), support.TEXT, blocks=True)
+    assert [block.place for block in trace.blocks[:2]] == places
+    assert all((block.entry is not None) == (block.place == "both") for block in trace.blocks)
 
 
 @pytest.mark.parametrize("name", ["ModernBertForMaskedLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM"])
 def test_one_matrix_for_all_three_is_taken_apart(name: str, pieces: Any) -> None:
     """q and k before RoPE: a rotation keeps their length, position 0 is not turned at all, and W_K makes them of what was normalised."""
-    made = ex.trace(pair(name, pieces), support.TEXT, blocks=True)
-    held = made.attention[1]
-    assert held.q is not None and held.k is not None and held.projected_q is not None and held.projected_k is not None
-    for before, after in ((held.projected_q, held.q), (held.projected_k, held.k)):
+    trace = ex.trace(pair(name, pieces), support.TEXT, blocks=True)
+    layer = trace.attention[1]
+    assert layer.q is not None and layer.k is not None and layer.projected_q is not None and layer.projected_k is not None
+    for before, after in ((layer.projected_q, layer.q), (layer.projected_k, layer.k)):
         np.testing.assert_allclose(np.linalg.norm(before, axis=-1), np.linalg.norm(after, axis=-1), rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(before[:, 0], after[:, 0], atol=1e-6)
         assert np.abs(before[:, 1:] - after[:, 1:]).max() > 1e-3
@@ -303,7 +303,7 @@ def test_batches_pairs_and_padding(bert: TransformerModel, tmp_path: Path) -> No
 def damaged(kind: str, folder: Path) -> None:
     """Break a good checkpoint in one way."""
     weights, config = folder / "model.safetensors", folder / "config.json"
-    held = json.loads(config.read_text("utf-8"))
+    settings = json.loads(config.read_text("utf-8"))
     if kind == "config":
         config.unlink()
     elif kind == "weights":
@@ -322,7 +322,7 @@ def damaged(kind: str, folder: Path) -> None:
     elif kind == "stranger":
         config.write_text(json.dumps({"model_type": "from the future"}), "utf-8")
     elif kind == "small embedding":
-        config.write_text(json.dumps(held | {"vocab_size": 50}), "utf-8")
+        config.write_text(json.dumps(settings | {"vocab_size": 50}), "utf-8")
 
 
 @pytest.mark.parametrize(
@@ -371,8 +371,8 @@ def test_a_gigantic_model_is_refused_with_the_number() -> None:
 
     config = LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=4, num_attention_heads=64)
     weights = 4 * (4 * 8192**2 + 3 * 8192 * 28672 + 2 * 8192) + 2 * 32000 * 8192 + 8192  # the paper's formula
-    said = rf"{weights / 1e9:.1f} billion weights: {weights * 4 / 1e9:.0f} GB .* 8 GB of memory is free"
-    with pytest.raises(ex.ExplorerError, match=said):
+    message = rf"{weights / 1e9:.1f} billion weights: {weights * 4 / 1e9:.0f} GB .* 8 GB of memory is free"
+    with pytest.raises(ex.ExplorerError, match=message):
         opening.check_memory(LlamaForCausalLM, config, "llama", free=8 * 10**9)
     opening.check_memory(LlamaForCausalLM, config, "llama", free=64 * 10**9)
 
@@ -381,9 +381,9 @@ def test_a_long_text_costs_what_is_said(pieces: Any, monkeypatch: pytest.MonkeyP
     from explorer.analysis import trace
 
     model = pair("GPT2LMHeadModel", pieces)
-    made = ex.trace(model, support.TEXT)
-    held: Callable[[Any], int] = lambda a: sum(x.nbytes for x in (a.weights, a.q, a.k, a.v, a.output))  # noqa: E731
-    assert trace.cost(model, len(made.source)) == sum(map(held, made.attention))
+    whole = ex.trace(model, support.TEXT)
+    size: Callable[[Any], int] = lambda a: sum(x.nbytes for x in (a.weights, a.q, a.k, a.v, a.output))  # noqa: E731
+    assert trace.cost(model, len(whole.source)) == sum(map(size, whole.attention))
     monkeypatch.setattr(trace, "MEMORY", 100)
     with pytest.raises(ex.ExplorerError, match="Name the layers"):
         ex.trace(model, support.TEXT)

@@ -32,10 +32,10 @@ def test_importing_the_package_is_cheap() -> None:
 
 def test_a_list_of_models_needs_no_torch() -> None:
     """Neither does `explorer models`, which says of each what its files say."""
-    said = "import explorer as ex; assert [held.about() for held in ex.models().values()]"
-    assert not loaded_by(said) & {"torch", "safetensors", "tokenizers", "plotly", "streamlit"}
-    asked = "CliRunner().invoke(cli, ['models']).output"
-    from_shell = f"from typer.testing import CliRunner; from explorer.cli import cli; assert 'bert' in {asked}"
+    listing = "import explorer as ex; assert [held.about() for held in ex.models().values()]"
+    assert not loaded_by(listing) & {"torch", "safetensors", "tokenizers", "plotly", "streamlit"}
+    command = "CliRunner().invoke(cli, ['models']).output"
+    from_shell = f"from typer.testing import CliRunner; from explorer.cli import cli; assert 'bert' in {command}"
     assert "torch" not in loaded_by(from_shell)
 
 
@@ -71,7 +71,7 @@ def test_the_strategies_are_those_that_the_functions_take() -> None:
         assert ex.tokenizer(name, ["a dog and a cat"] * 3, size=400).vocabulary.size > 3
     tokenizer = with_sentinels(ex.load("bert", device="cpu").tokenizer)
     for name in ex.strategies("corruption"):
-        made = ex.corrupt("A dog ran. It was red.", name, tokenizer=tokenizer, corpus=["The sun was up. All slept."])
-        assert made.strategy == name
+        record = ex.corrupt("A dog ran. It was red.", name, tokenizer=tokenizer, corpus=["The sun was up. All slept."])
+        assert record.strategy == name
     with pytest.raises(ex.ExplorerError, match="kind of strategy"):
         ex.strategies("cooking")

@@ -46,8 +46,8 @@ def test_a_model_is_written_and_read_back_to_the_bit(bert: TransformerModel, fol
 def test_the_same_model_is_the_same_file(bert: TransformerModel, tmp_path: Path) -> None:
     files = [store.write(bert, tmp_path / str(n)) / "model.safetensors" for n in range(6)]
     assert len({path.read_bytes() for path in files}) == 1
-    held = load_file(files[0])
-    assert all((held[name] == value).all() for name, value in store.state(bert.module).items())
+    weights = load_file(files[0])
+    assert all((weights[name] == value).all() for name, value in store.state(bert.module).items())
 
 
 def test_what_another_model_met_is_not_left_behind(bert: TransformerModel, folder: Path) -> None:
@@ -89,8 +89,8 @@ def test_unknown_devices_presets_sizes_and_fields_are_named(bert: TransformerMod
     ):
         with pytest.raises(ex.ExplorerError, match=message):
             ex.build(**{"name": "bert", "tokenizer": bert.tokenizer, **arguments})  # type: ignore[arg-type]
-    told = "ngram transformer bert roberta distilbert spanbert electra deberta gpt gpt2 llama olmo olmo2 bart pegasus t5"
-    assert set(ex.presets()) == {*told.split(), "word2vec", "glove", "elmo"}
+    names = "ngram transformer bert roberta distilbert spanbert electra deberta gpt gpt2 llama olmo olmo2 bart pegasus t5"
+    assert set(ex.presets()) == {*names.split(), "word2vec", "glove", "elmo"}
 
 
 def test_a_preset_can_be_overridden_by_keyword_and_the_seed_decides(bert: TransformerModel) -> None:

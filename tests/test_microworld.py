@@ -34,14 +34,14 @@ def told() -> tuple[Story, ...]:
 
 def test_the_same_seed_gives_the_same_stories_in_every_process() -> None:
     code = "from explorer.microworld.statistics import fingerprint; print(fingerprint(200, 3))"
-    found = set()
+    outputs = set()
     for seed in ("0", "1"):
         env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-        found.add(
+        outputs.add(
             subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout.strip()
         )
     here = hashlib.sha256("\n".join(" ".join(story) for story in stories(200, 3)).encode("utf-8")).hexdigest()
-    assert found == {here}
+    assert outputs == {here}
 
 
 def test_a_story_does_not_depend_on_those_before_it() -> None:
@@ -100,7 +100,7 @@ def test_mentions_mean_one_kind_and_pronouns_agree_with_their_person() -> None:
             word = story.words[mention.first].text.lower()
             if mention.form == "pronoun" and len(mention.entities) == 1 and word in statistics.PRONOUN:
                 genders.setdefault(mention.entities[0], set()).add(statistics.PRONOUN[word])
-        assert all(len(found) == 1 for found in (*genders.values(), *kinds.values())), story.text
+        assert all(len(values) == 1 for values in (*genders.values(), *kinds.values())), story.text
 
 
 def test_a_person_keeps_one_name_and_names_are_not_shared() -> None:
@@ -109,8 +109,8 @@ def test_a_person_keeps_one_name_and_names_are_not_shared() -> None:
         for mention in story.mentions:
             if mention.kind == "person" and mention.form == "name":
                 names.setdefault(mention.entities[0], set()).add(story.words[mention.first].text)
-        flat = [name for found in names.values() for name in found]
-        assert all(len(found) == 1 for found in names.values()) and len(flat) == len(set(flat))
+        flat = [name for values in names.values() for name in values]
+        assert all(len(values) == 1 for values in names.values()) and len(flat) == len(set(flat))
 
 
 def test_agreeing_verbs_have_the_form_of_their_number() -> None:
@@ -136,26 +136,26 @@ def test_agreeing_verbs_have_the_form_of_their_number() -> None:
     ],
 )
 def test_roles_are_those_of_a_hand_made_list(sentence: str, verb: str, expected: dict[str, str]) -> None:
-    (made,) = Line(sentence).compiled(lexicon(), "past", 0, 0)
+    (compiled,) = Line(sentence).compiled(lexicon(), "past", 0, 0)
     events: dict[int, dict[str, str]] = {}
-    for event, item, name in made.roles:
-        events.setdefault(event, {})[made.items[item].who[0]] = name
-    found = {made.items[n].text or made.items[n].lemma: roles for n, roles in events.items()}
-    assert found[verb] == expected
+    for event, item, name in compiled.roles:
+        events.setdefault(event, {})[compiled.items[item].who[0]] = name
+    by_verb = {compiled.items[n].text or compiled.items[n].lemma: roles for n, roles in events.items()}
+    assert by_verb[verb] == expected
 
 
 def test_splits_share_no_fact_and_held_out_words_stay_in_the_test() -> None:
     drawers = [drawer for split in SPLITS for drawer in PLACES[split]]
     assert sorted(drawers) == list(range(10))
-    held = {word.lemma for group in lexicon().held.values() for word in group} - {
+    held_out = {word.lemma for group in lexicon().held.values() for word in group} - {
         word.lemma for group in lexicon().classes.values() for word in group
     }
     facts = {}
     for split in SPLITS:
-        found = list(labelled(1500, 2, split))
-        facts[split] = {fact for story in found for fact in story.facts}
+        told_stories = list(labelled(1500, 2, split))
+        facts[split] = {fact for story in told_stories for fact in story.facts}
         assert all(place(*fact) in PLACES[split] for fact in facts[split])
-        met = {w.text for story in found for w in story.words} & held
+        met = {w.text for story in told_stories for w in story.words} & held_out
         assert len(met) > 60 if split == "test" else not met
     assert not facts["train"] & (facts["test"] | facts["validation"]) and not facts["test"] & facts["validation"]
 

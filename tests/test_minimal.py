@@ -30,7 +30,7 @@ def test_a_masked_model_is_asked_as_hugging_face_would(opened: dict[str, Transfo
     folder = ex.export(opened["bert"], tmp_path / "twin")
     twin, cut = BertForPreTraining.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
     pairs = minimal_pairs("agreement", COUNT, 3)
-    found = preferences(opened["bert"], pairs)
+    scores = preferences(opened["bert"], pairs)
     for number, pair in enumerate(pairs):
         for text in (0, 1):
             read = cut(f"{pair.before[text]}{cut.mask_token}{pair.after[text]}", return_tensors="pt")
@@ -38,7 +38,7 @@ def test_a_masked_model_is_asked_as_hugging_face_would(opened: dict[str, Transfo
                 logp = torch.log_softmax(twin(**read).prediction_logits[0], -1)
             at = int((read["input_ids"][0] == cut.mask_token_id).nonzero())
             wanted = [float(logp[at, cut.convert_tokens_to_ids(word)]) for word in pair.choices]
-            assert found[number, text] == pytest.approx(wanted, abs=1e-3)
+            assert scores[number, text] == pytest.approx(wanted, abs=1e-3)
 
 
 def test_a_causal_model_is_asked_as_hugging_face_would(opened: dict[str, TransformerModel], tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_causal_model_is_asked_as_hugging_face_would(opened: dict[str, Transfo
     folder = ex.export(opened["gpt2"], tmp_path / "twin")
     twin, cut = GPT2LMHeadModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
     pairs = minimal_pairs("reason", COUNT, 3)
-    found = preferences(opened["gpt2"], pairs)
+    scores = preferences(opened["gpt2"], pairs)
     for number, pair in enumerate(pairs):
         for text in (0, 1):
             wanted = []
@@ -56,7 +56,7 @@ def test_a_causal_model_is_asked_as_hugging_face_would(opened: dict[str, Transfo
                 ids = torch.tensor([[*cut(pair.text(text, choice))["input_ids"], end]])
                 with torch.no_grad():
                     wanted.append(-float(twin(ids, labels=ids).loss) * (ids.shape[1] - 1))
-            assert found[number, text] == pytest.approx(wanted, rel=1e-4)
+            assert scores[number, text] == pytest.approx(wanted, rel=1e-4)
 
 
 def test_an_encoder_decoder_is_asked_for_what_it_learned_to_write(opened: dict[str, TransformerModel]) -> None:
@@ -69,27 +69,27 @@ def test_an_encoder_decoder_is_asked_for_what_it_learned_to_write(opened: dict[s
 
 
 def test_the_interval_is_wilsons() -> None:
-    found = ex.analysis.minimal_scores(ex.load("bert", device="cpu"), "agreement", count=40)
-    hits = int(found.right.all(axis=1).sum())
-    ours, theirs = found.both_interval, binomtest(hits, 40).proportion_ci(method="wilson")
-    assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-9) and found.both == hits / 40
+    scores = ex.analysis.minimal_scores(ex.load("bert", device="cpu"), "agreement", count=40)
+    hits = int(scores.right.all(axis=1).sum())
+    ours, theirs = scores.both_interval, binomtest(hits, 40).proportion_ci(method="wilson")
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-9) and scores.both == hits / 40
 
 
 @pytest.mark.parametrize("phenomenon", PHENOMENA)
 def test_the_trivial_rule_is_right_in_one_text_of_each_pair(phenomenon: str) -> None:
     model = ex.load("transformer" if phenomenon == "il or elle" else "bert", device="cpu")
-    found = ex.analysis.minimal_scores(model, phenomenon, count=COUNT)
-    assert found.rule_both == 0 and (found.rule == np.arange(2)).mean() == 0.5
-    assert found.logp.shape == (len(found.kinds), 2, 2) and found.rule_name
+    scores = ex.analysis.minimal_scores(model, phenomenon, count=COUNT)
+    assert scores.rule_both == 0 and (scores.rule == np.arange(2)).mean() == 0.5
+    assert scores.logp.shape == (len(scores.kinds), 2, 2) and scores.rule_name
 
 
 def test_who_knows_the_answer_gets_both_and_who_guesses_alike_gets_one() -> None:
-    found = ex.analysis.minimal_scores(ex.load("bert", device="cpu"), count=COUNT)
-    sure = np.where(np.eye(2, dtype=bool), -1.0, -2.0)[None].repeat(len(found.kinds), axis=0)
+    scores = ex.analysis.minimal_scores(ex.load("bert", device="cpu"), count=COUNT)
+    sure = np.where(np.eye(2, dtype=bool), -1.0, -2.0)[None].repeat(len(scores.kinds), axis=0)
     stubborn = np.stack([sure[:, 0], sure[:, 0]], axis=1)
-    assert replace(found, logp=sure).both == replace(found, logp=sure).accuracy == 1
-    assert replace(found, logp=stubborn).both == 0 and replace(found, logp=stubborn).accuracy == 0.5
-    assert replace(found, logp=np.zeros_like(sure)).accuracy == 0  # a tie is no answer
+    assert replace(scores, logp=sure).both == replace(scores, logp=sure).accuracy == 1
+    assert replace(scores, logp=stubborn).both == 0 and replace(scores, logp=stubborn).accuracy == 0.5
+    assert replace(scores, logp=np.zeros_like(sure)).accuracy == 0  # a tie is no answer
 
 
 def test_the_lectures_own_pairs_are_among_those_of_the_test() -> None:

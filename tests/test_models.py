@@ -48,9 +48,9 @@ def opened(kind: type) -> Model:
 
 
 def test_no_kind_is_a_subclass_of_another() -> None:
-    for one in KINDS:
+    for kind in KINDS:
         for other in KINDS:
-            assert one is other or not issubclass(one, other), f"{one.__name__} is no {other.__name__}"
+            assert kind is other or not issubclass(kind, other), f"{kind.__name__} is no {other.__name__}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,8 +94,8 @@ def test_models_pickle() -> None:
 
 
 def test_opening_promises_a_model() -> None:
-    for made in (ex.load, store.read, store.open_by_name):
-        assert inspect.signature(made).return_annotation == "Model"
+    for function in (ex.load, store.read, store.open_by_name):
+        assert inspect.signature(function).return_annotation == "Model"
     assert inspect.signature(ex.build).return_annotation == "TrainableModel"
 
 

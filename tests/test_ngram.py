@@ -113,9 +113,9 @@ def test_every_probability_is_the_paper_s(order: int, smoothing: str) -> None:
         rows[0] += [1, 2]  # something to count in any case
         slow = Slow(rows, size, order, 0, smoothing)
         model = train(rows, order=order, smoothing=smoothing, size=size, begin=0)
-        for row, found in zip(fresh, model.logp(fresh), strict=True):
+        for row, logp in zip(fresh, model.logp(fresh), strict=True):
             expected = [math.log(slow.p(row[i], slow.context(row[:i]))) for i in range(1, len(row))]
-            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(logp, expected, rtol=0, atol=1e-9)
         for context in ([], [0], [1, 1], [size - 1, 1], [0, 1, 2, 1], *(row[:5] for row in fresh)):
             expected = [slow.p(w, slow.context(context)) for w in range(size)]
             np.testing.assert_allclose(model.next(context), expected, rtol=0, atol=1e-9)
@@ -182,9 +182,9 @@ def four(gpt2: TransformerModel, split: tuple[Rows, Rows, list[str]]) -> NGram:
 def test_a_longer_context_guesses_new_stories_better(
     smoothing: str, gpt2: TransformerModel, split: tuple[Rows, Rows, list[str]]
 ) -> None:
-    found = [train(split[0], gpt2.tokenizer, order=n, smoothing=smoothing).perplexity(split[1]) for n in (1, 2, 3, 4)]
-    assert all(longer < shorter for shorter, longer in pairwise(found)), found
-    assert found[0] < gpt2.tokenizer.vocabulary.size, "even single tokens beat guessing blindly"
+    perplexities = [train(split[0], gpt2.tokenizer, order=n, smoothing=smoothing).perplexity(split[1]) for n in (1, 2, 3, 4)]
+    assert all(longer < shorter for shorter, longer in pairwise(perplexities)), perplexities
+    assert perplexities[0] < gpt2.tokenizer.vocabulary.size, "even single tokens beat guessing blindly"
 
 
 def test_perplexity_and_bits_are_means_of_the_same_logarithms(four: NGram, split: tuple[Rows, Rows, list[str]]) -> None:
@@ -233,12 +233,12 @@ def test_counting_depends_neither_on_the_order_of_rows_nor_on_how_they_are_given
     split: tuple[Rows, Rows, list[str]], gpt2: TransformerModel
 ) -> None:
     rows, size = split[0][:200], gpt2.tokenizer.vocabulary.size
-    one = train(rows, size=size, begin=0)
+    counted = train(rows, size=size, begin=0)
     for other in (rows[::-1], (np.array(row, dtype=np.uint16) for row in rows), tuple(map(tuple, rows))):
         model = train(other, size=size, begin=0)  # type: ignore[arg-type]
-        for a, b in zip(one.logp(split[1]), model.logp(split[1]), strict=True):
+        for a, b in zip(counted.logp(split[1]), model.logp(split[1]), strict=True):
             np.testing.assert_array_equal(a, b)
-    assert one.logp([]) == [] and [len(found) for found in one.logp([[], [0], [0, 5], []])] == [0, 0, 1, 0]
+    assert counted.logp([]) == [] and [len(logp) for logp in counted.logp([[], [0], [0, 5], []])] == [0, 0, 1, 0]
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
@@ -261,15 +261,15 @@ def test_a_reader_meets_no_changed_file(four: NGram, tmp_path: Path) -> None:
     folder = ngram_files.write(four, tmp_path)
     twice = {name: (folder / name).read_bytes() for name in ("counts.npz", "config.json", "tokenizer.json", "seen.json")}
     ngram_files.write(four, tmp_path)
-    assert all((folder / name).read_bytes() == held for name, held in twice.items()), "the same model is the same bytes"
-    for name, held in twice.items():
-        (folder / name).write_bytes(held[: len(held) // 2])
+    assert all((folder / name).read_bytes() == content for name, content in twice.items()), "the same model is the same bytes"
+    for name, content in twice.items():
+        (folder / name).write_bytes(content[: len(content) // 2])
         with pytest.raises(ex.ExplorerError, match=name):
             ngram_files.read_ngram(folder)
         (folder / name).unlink()
         with pytest.raises(ex.ExplorerError, match=r"missing|no n-gram model"):
             ngram_files.read_ngram(folder)
-        (folder / name).write_bytes(held)
+        (folder / name).write_bytes(content)
     config = json.loads(twice["config.json"])
     for wrong in (
         {"smoothing": "magic"},

@@ -28,19 +28,19 @@ ROOT = Path(__file__).parent.parent
 
 def copied(name: str, folder: Path) -> Path:
     """A shipped model in a folder that may be spoiled."""
-    made = folder / name
-    made.mkdir()
+    place = folder / name
+    place.mkdir()
     for path in store.models()[name].folder.iterdir():
         if path.is_file():
-            shutil.copy(path, made / path.name)
-    return made
+            shutil.copy(path, place / path.name)
+    return place
 
 
 def spoiled(path: Path, change: Any) -> None:
     """A JSON file with a change in it."""
-    held = json.loads(path.read_text("utf-8"))
-    change(held)
-    path.write_text(json.dumps(held), "utf-8")
+    settings = json.loads(path.read_text("utf-8"))
+    change(settings)
+    path.write_text(json.dumps(settings), "utf-8")
 
 
 # Finding 1: a configuration that describes more than the file of weights holds
@@ -51,7 +51,7 @@ def spoiled(path: Path, change: Any) -> None:
 )
 def test_a_shape_larger_than_its_weights_is_refused_before_memory_is_taken(shape: dict[str, int], tmp_path: Path) -> None:
     folder = copied("bert", tmp_path)
-    spoiled(folder / "config.json", lambda held: held["architecture"].update(shape))
+    spoiled(folder / "config.json", lambda settings: settings["architecture"].update(shape))
     network = store.network
 
     def on_meta(config: Any) -> Any:
@@ -71,7 +71,7 @@ def test_shipped_models_still_open(name: str, tmp_path: Path) -> None:
 
 def test_an_exported_model_with_a_huge_shape_is_refused_too(tmp_path: Path) -> None:
     folder = ex.export(ex.load("gpt2", device="cpu"), tmp_path / "gpt2")
-    spoiled(folder / "config.json", lambda held: held.update(n_embd=100_000, n_inner=400_000, vocab_size=2**30))
+    spoiled(folder / "config.json", lambda settings: settings.update(n_embd=100_000, n_inner=400_000, vocab_size=2**30))
     with pytest.raises(FileError, match="million weights"):
         ex.load(folder, device="cpu")
 
@@ -85,14 +85,14 @@ def replaces(pattern: dict[str, str], content: str, times: int) -> dict[str, Any
 
 
 HOSTILE: dict[str, Any] = {
-    "strings": lambda held: held.update(normalizer=replaces({"String": "x"}, "x" * 100, 3)),
-    "doubled": lambda held: held.update(normalizer=replaces({"String": "x"}, "xx", 30)),
-    "patterns": lambda held: held.update(normalizer=replaces({"Regex": "x"}, "x" * 100, 3)),
-    "nested": lambda held: held.update(normalizer={"type": "Sequence", "normalizers": [replaces({"String": "x"}, "xxxxx", 2)] * 3}),
-    "decoder": lambda held: held.update(decoder={"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}),
-    "id": lambda held: held["model"]["vocab"].update(zzz=10**9),
-    "added": lambda held: held["added_tokens"].append({**held["added_tokens"][0], "id": 10**9, "content": "zzz"}),
-    "prefix": lambda held: held["model"].update(continuing_subword_prefix="#" * 100_000),
+    "strings": lambda settings: settings.update(normalizer=replaces({"String": "x"}, "x" * 100, 3)),
+    "doubled": lambda settings: settings.update(normalizer=replaces({"String": "x"}, "xx", 30)),
+    "patterns": lambda settings: settings.update(normalizer=replaces({"Regex": "x"}, "x" * 100, 3)),
+    "nested": lambda settings: settings.update(normalizer={"type": "Sequence", "normalizers": [replaces({"String": "x"}, "xxxxx", 2)] * 3}),
+    "decoder": lambda settings: settings.update(decoder={"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}),
+    "id": lambda settings: settings["model"]["vocab"].update(zzz=10**9),
+    "added": lambda settings: settings["added_tokens"].append({**settings["added_tokens"][0], "id": 10**9, "content": "zzz"}),
+    "prefix": lambda settings: settings["model"].update(continuing_subword_prefix="#" * 100_000),
 }  # fmt: skip
 
 
@@ -116,14 +116,14 @@ def test_an_upload_with_such_a_tokenizer_is_refused(tmp_path: Path) -> None:
 def test_a_pattern_that_gives_up_is_an_error_of_the_text(tmp_path: Path) -> None:
     folder = copied("bert", tmp_path)
     step = {"type": "Split", "pattern": {"Regex": "(x+x+)+y"}, "behavior": "Isolated", "invert": False}
-    spoiled(folder / "tokenizer.json", lambda held: held.update(pre_tokenizer=step))
+    spoiled(folder / "tokenizer.json", lambda settings: settings.update(pre_tokenizer=step))
     tokenizer = tokenizers.tokenizer_in(folder / "tokenizer.json")
     assert tokenizer.encode("a dog").texts
     with pytest.raises(TextError, match="gives up"):
         tokenizer.encode("x" * 60)
     spoiled(
         folder / "tokenizer.json",
-        lambda held: held.update(normalizer={"type": "Replace", "pattern": {"Regex": "(x+x+)+y"}, "content": "y"}),
+        lambda settings: settings.update(normalizer={"type": "Replace", "pattern": {"Regex": "(x+x+)+y"}, "content": "y"}),
     )
     with pytest.raises(TextError, match="gives up"):
         tokenizers.tokenizer_in(folder / "tokenizer.json").encode("x" * 60)
@@ -161,11 +161,11 @@ def test_broken_files_are_an_error_with_a_sentence(file: str, text: str, tmp_pat
 
 
 BROKEN: dict[str, Any] = {
-    "type": lambda held: held.update(num_hidden_layers="two"),
-    "list": lambda held: held.update(hidden_size=[1]),
-    "heads": lambda held: held.update(num_attention_heads=0),
-    "quantised": lambda held: held.update(quantization_config={"quant_method": "awq", "bits": 4}),
-    "negative": lambda held: held.update(vocab_size=-5),
+    "type": lambda settings: settings.update(num_hidden_layers="two"),
+    "list": lambda settings: settings.update(hidden_size=[1]),
+    "heads": lambda settings: settings.update(num_attention_heads=0),
+    "quantised": lambda settings: settings.update(quantization_config={"quant_method": "awq", "bits": 4}),
+    "negative": lambda settings: settings.update(vocab_size=-5),
 }
 
 
@@ -239,8 +239,8 @@ def test_a_seed_that_is_none_is_a_choice_error(seed: Any) -> None:
 
 def test_special_tokens_in_a_text_belong_to_no_word() -> None:
     texts, tokenizer = ex.text.classroom.toys(20), ex.load("bert", device="cpu").tokenizer
-    made = ex.text.word_labels("the [SEP] dog", tokenizer, [*texts, "the [SEP] dog"], texts)
-    assert made.words == ("the", "dog") and made.together("mean of all tokens").shape[0] == 2
+    record = ex.text.word_labels("the [SEP] dog", tokenizer, [*texts, "the [SEP] dog"], texts)
+    assert record.words == ("the", "dog") and record.together("mean of all tokens").shape[0] == 2
 
 
 @pytest.mark.parametrize("name", ["hub:", "hub:/etc", "hub:../x", "./" + "x" * 5000, "a/" + "b" * 5000, "/\0", "hub:a/b/c"])
@@ -253,11 +253,11 @@ def test_no_name_of_a_model_is_a_raw_error(name: str) -> None:
     stamp_of(model_of(name))
 
 
-def page_of(lesson: str, **asked: str) -> AppTest:
+def page_of(lesson: str, **query: str) -> AppTest:
     from explorer.app.lessons import LESSONS
 
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run().switch_page(str(LESSONS[lesson].page))
-    for key, value in asked.items():
+    for key, value in query.items():
         at.query_params[key] = value
     return at.run()
 
@@ -266,8 +266,8 @@ def page_of(lesson: str, **asked: str) -> AppTest:
     ("lesson", "asked"),
     [("tokens", {"labelled": "the [SEP] dog"}), *long(("yours", {"yours": "word2vec"}), ("yours", {"yours": "elmo"}))],
 )
-def test_no_page_falls_over_a_link(lesson: str, asked: dict[str, str]) -> None:
-    at = page_of(lesson, **asked)
+def test_no_page_falls_over_a_link(lesson: str, query: dict[str, str]) -> None:
+    at = page_of(lesson, **query)
     assert not at.exception and not at.error and at.title[0].value
 
 
@@ -275,17 +275,17 @@ def test_no_page_falls_over_a_link(lesson: str, asked: dict[str, str]) -> None:
 def test_a_link_alone_opens_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from explorer.models import load
 
-    asked: list[Any] = []
+    opened: list[Any] = []
     real = load.load
 
     def watched(what: Any, **given: Any) -> Any:
-        asked.append(what)
+        opened.append(what)
         return real(what, **given)
 
     monkeypatch.setattr(ex, "load", watched)
     monkeypatch.setattr(load, "load", watched)
     at = page_of("yours", yours=name)
-    assert not at.exception and name not in asked
+    assert not at.exception and name not in opened
     (button,) = (button for button in at.button if button.key == "yours.open")
     button.click().run()
     assert not at.exception and not [b for b in at.button if b.key == "yours.open"]
@@ -435,8 +435,8 @@ def test_no_cell_of_a_csv_file_is_a_formula() -> None:
     heat = go.Heatmap(z=[[0.5] * len(names)], name="=HYPERLINK(1)")
     axes = {"yaxis": {"ticktext": ["=2"]}, "xaxis": {"ticktext": names}}
     rows = list(csv.reader(io.StringIO(export.numbers(go.Figure(heat, axes)).decode("utf-8"), newline="")))
-    found = [row[4] for row in rows[1:]]
-    assert found == ["'=1", "'-", "'+x", "'@y", "'\t=1", "' =1", "-0.5", "plain"]
+    cells = [row[4] for row in rows[1:]]
+    assert cells == ["'=1", "'-", "'+x", "'@y", "'\t=1", "' =1", "-0.5", "plain"]
     assert {row[0] for row in rows[1:]} == {"'=HYPERLINK(1)"} and {row[2] for row in rows[1:]} == {"'=2"}
 
 
@@ -450,17 +450,17 @@ def test_nobody_outside_is_asked_for_the_address_of_this_machine(monkeypatch: py
     from explorer import cli
     from explorer.app import hosted, serve, streamlit_inside
 
-    asked: list[str] = []
+    requests: list[str] = []
     monkeypatch.setattr(net_util, "_external_ip", None)
-    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, timeout=5: asked.append(url))
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, timeout=5: requests.append(url))
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)  # put back after the test
     streamlit_inside.keep_inside()
-    assert not server_util.is_url_from_allowed_origins("http://evil.example/") and asked == []
+    assert not server_util.is_url_from_allowed_origins("http://evil.example/") and requests == []
     assert server_util.is_url_from_allowed_origins("http://localhost:8501/")
-    monkeypatch.setattr(net_util, "get_external_ip", lambda: asked.append("outside"))
+    monkeypatch.setattr(net_util, "get_external_ip", lambda: requests.append("outside"))
     hosted.start.cache_clear()
     hosted.start()  # as the first page does, also under `streamlit run app.py`
-    assert not server_util.is_url_from_allowed_origins("http://evil.example/") and asked == []
+    assert not server_util.is_url_from_allowed_origins("http://evil.example/") and requests == []
     started: list[str] = []
     monkeypatch.setattr(cli, "_start", lambda module, *options: started.append(module))
     monkeypatch.chdir(ROOT)
@@ -475,7 +475,7 @@ def test_nothing_is_advertised_on_a_page(monkeypatch: pytest.MonkeyPatch, capsys
 
     from explorer import cli
 
-    asked = """
+    code = """
 import sys
 from streamlit.web import bootstrap, cli, skills
 from explorer.app import serve
@@ -485,10 +485,10 @@ bootstrap.run = lambda *given, **more: print(skills.nudge_suppression_reason("."
 sys.argv = ["streamlit", "run", "app.py", "--server.headless", "false"]
 STARTED()
 """
-    for started, said in (("cli.main", False), ("serve.main", True)):
-        command = [sys.executable, "-c", asked.replace("STARTED", started)]
-        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
-        assert ("welcome_hidden" in found) is said, found
+    for started, hidden in (("cli.main", False), ("serve.main", True)):
+        command = [sys.executable, "-c", code.replace("STARTED", started)]
+        output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+        assert ("welcome_hidden" in output) is hidden, output
     monkeypatch.setattr(cli, "_start", lambda module, *options: None)
     monkeypatch.chdir(ROOT)
     cli.app(port=8501, open_browser=False, classroom=False, address="", settings=None)
@@ -510,16 +510,16 @@ def test_no_visitor_empties_what_is_kept_for_all() -> None:
 
     from explorer.app.cached import KEPT, kept
 
-    made: list[int] = []
+    calls: list[int] = []
 
     def make() -> int:
-        made.append(1)
+        calls.append(1)
         return 7
 
     assert kept(("redteam", "kept"), make) == 7
     caching.cache_data.clear()  # what the message "clear_cache" of any visitor does
     caching.cache_resource.clear()
-    assert kept(("redteam", "kept"), make) == 7 and made == [1]
+    assert kept(("redteam", "kept"), make) == 7 and calls == [1]
     KEPT.drop(lambda key: key == ("redteam", "kept"))
 
 
@@ -527,7 +527,7 @@ def test_an_upload_names_no_place_on_the_server(tmp_path: Path) -> None:
     from explorer.app.lessons.yours.upload import Upload
 
     folder = copied("bert", tmp_path)
-    spoiled(folder / "config.json", lambda held: held["architecture"].update(dim=96))
+    spoiled(folder / "config.json", lambda settings: settings["architecture"].update(dim=96))
     file: Any = io.BytesIO(archive.pack(folder))
     file.name, file.file_id = "mine.zip", "1"
     with pytest.raises(FileError) as error:

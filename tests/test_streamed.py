@@ -69,13 +69,13 @@ def test_a_run_from_the_disk_is_that_from_memory_to_the_bit(source: Path, name: 
     disk = ex.fit(name, corpus=folder, **SMALL)  # with the tokenizer that lies there
     assert isinstance(disk.stories, StreamedExamples) and len(disk.stories) == len(memory.stories)
     assert [dict(step.losses) for step in disk] == [dict(step.losses) for step in memory]
-    for one, other in zip(disk.model.module.parameters(), memory.model.module.parameters(), strict=True):
-        assert torch.equal(one, other)
+    for weight, other in zip(disk.model.module.parameters(), memory.model.module.parameters(), strict=True):
+        assert torch.equal(weight, other)
 
 
 def test_the_texts_held_out_are_the_last_ones_as_they_are_written(source: Path, tmp_path: Path) -> None:
-    held = corpus_of(str(ready(source, "bert", tmp_path / "ready"))).held(64, "validation")
-    assert held == EvalData(corpus_of(source).held(64, "validation").texts) and len(held.texts) > 0
+    texts_kept = corpus_of(str(ready(source, "bert", tmp_path / "ready"))).held(64, "validation")
+    assert texts_kept == EvalData(corpus_of(source).held(64, "validation").texts) and len(texts_kept.texts) > 0
     run = ex.fit("gpt2", corpus=ready(source, "gpt2", tmp_path / "other"), **{**SMALL, "checks": 1, "steps": 2})
     assert list(run)[-1].metrics["4-gram perplexity"] > 1
 
@@ -92,8 +92,8 @@ def larger(folder: Path, times: int, to: Path) -> PreparedCorpus:
                 file.write((once + np.array(shift * n).astype(kind)).tobytes())
     card |= {count: card[count] * times for count in ("tokens", "sentences", "documents")}
     (to / CARD).write_text(json.dumps(card), "utf-8")
-    held = json.loads((to / HELD).read_text("utf-8"))
-    (to / HELD).write_text(json.dumps(held | {"first": card["documents"] - 64}), "utf-8")
+    texts_kept = json.loads((to / HELD).read_text("utf-8"))
+    (to / HELD).write_text(json.dumps(texts_kept | {"first": card["documents"] - 64}), "utf-8")
     return PreparedCorpus(to)
 
 

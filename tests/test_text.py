@@ -18,7 +18,8 @@ from explorer.microworld import stories as microworld
 from explorer.models.transformer import TransformerModel
 from explorer.text import tokenizers
 from explorer.text.tokenizers import Seen, Tokenizer
-from explorer.text.toy import HELD_OUT, SCRIPTS, stories
+from explorer.text.toy import HELD_OUT, SCRIPTS
+from explorer.text.toy import toy_stories as stories
 
 SCRIPT_TEXT = "Hello wörld! Привет, мир. 你好 世界。 مرحبا بالعالم 😀👩‍👩‍👧 नमस्ते"
 
@@ -147,7 +148,7 @@ def test_what_was_seen_is_written_and_read_back(tmp_path: Path) -> None:
 
 
 def test_stories_come_from_their_seed_alone() -> None:
-    code = "from explorer.text.toy import stories; import zlib; print(zlib.crc32(repr(list(stories(50, 7))).encode()))"
+    code = "from explorer.text.toy import toy_stories as stories; import zlib; print(zlib.crc32(repr(list(stories(50, 7))).encode()))"
     runs = {
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": s}
@@ -159,9 +160,9 @@ def test_stories_come_from_their_seed_alone() -> None:
 
 
 def test_the_lectures_sentences_are_held_out() -> None:
-    made = list(stories(20_000, 1))
-    assert not {s for story in made for s in story} & set(HELD_OUT)
-    assert all(4 <= len(story) <= 7 for story in made)
-    words = {w.strip('.,"').lower() for story in made for s in story for w in s.split()}
+    corpus = list(stories(20_000, 1))
+    assert not {s for story in corpus for s in story} & set(HELD_OUT)
+    assert all(4 <= len(story) <= 7 for story in corpus)
+    words = {w.strip('.,"').lower() for story in corpus for s in story for w in s.split()}
     assert {w.strip(".").lower() for s in HELD_OUT for w in s.split()} <= words, "their words are known, the sentences are not"
     assert len(SCRIPTS) == 6

@@ -98,8 +98,8 @@ def test_byte_pairs_are_the_library_s_on_the_microworld_and_two_thousand_pieces_
     texts = [" ".join(story) for story in microworld.stories(6000 if ALL else 1500, 1)]
     mine, other = ours(kind, texts, 2000), theirs(kind, texts, 2000)
     assert mine["vocab"] == other["vocab"] and mine["merges"] == other["merges"] and len(mine["vocab"]) == 2000
-    made = ex.tokenizer(kind, texts, size=2000)
-    words = [sum(1 for _ in run) for text in texts[:200] for _, run in groupby(made.encode(text, special=False).words)]
+    learned = ex.tokenizer(kind, texts, size=2000)
+    words = [sum(1 for _ in run) for text in texts[:200] for _, run in groupby(learned.encode(text, special=False).words)]
     assert 0.05 < np.mean(np.array(words) > 1) < 0.5
 
 
@@ -263,15 +263,15 @@ def test_replay_is_the_library_s(word: str, pairs: list[tuple[int, int]]) -> Non
 def test_words_and_steps_give_the_pieces_of_a_text(text: str) -> None:
     for kind in ("wordpiece", "bpe", "byte-bpe"):
         assume(not any(name in text for name in SPECIALS[kind]))
-        made = TOYS[kind]
-        model = json.loads(made.core.to_str())["model"]
+        learned = TOYS[kind]
+        model = json.loads(learned.core.to_str())["model"]
         merges = [tuple(pair) for pair in model.get("merges", [])]
         pieces: list[str] = []
-        for word in words_of(made.core, text):
+        for word in words_of(learned.core, text):
             start = [c if c in model["vocab"] else "<unk>" for c in word]
             steps = matches(word, model["vocab"]) if kind == "wordpiece" else replay(word, merges, letters=start)
             pieces += list(steps)[-1].pieces
-        assert pieces == made.core.encode(text, add_special_tokens=False).tokens
+        assert pieces == learned.core.encode(text, add_special_tokens=False).tokens
 
 
 TOYS = {kind: ex.tokenizer(kind, [" ".join(story) for story in stories(300, 1)], size=500) for kind in CUTS}
@@ -290,15 +290,15 @@ def test_transformers_opens_the_file_and_cuts_the_same(kind: str, tmp_path: Path
 
 @pytest.mark.parametrize("kind", CUTS)
 def test_every_kind_knows_its_words_and_offsets(kind: str) -> None:
-    made, text = TOYS[kind], "Once there was a farmer called Ida."
-    tokens = made.encode(text, special=False)
+    learned, text = TOYS[kind], "Once there was a farmer called Ida."
+    tokens = learned.encode(text, special=False)
     assert not any(tokens.unseen or (True,)) and not any(tokens.special)
     assert "".join(text[a:b] for a, b in tokens.offsets).replace(" ", "") == text.replace(" ", "")
     assert len(set(tokens.words)) == 8, "seven words and a full stop"
-    assert made.decode(tokens.ids).lower() == text.lower()
-    by_ids = made.tokens(tokens.ids.tolist())
+    assert learned.decode(tokens.ids).lower() == text.lower()
+    by_ids = learned.tokens(tokens.ids.tolist())
     assert by_ids.texts == tokens.texts and by_ids.words == tokens.words
-    assert any(made.encode("A zebra ran.").unseen or ())
+    assert any(learned.encode("A zebra ran.").unseen or ())
     assert not set("▁Ġ") & set("".join(tokens.texts))
 
 
@@ -326,11 +326,11 @@ def test_special_pieces_stand_where_each_system_wants_them() -> None:
 
 
 def test_only_an_unknown_letter_is_unknown() -> None:
-    made = TOYS["wordpiece"]
-    v = made.vocabulary
-    assert v.unknown not in made.encode("flibbertigibbet zzyzx").ids, "a rare word is cut into letters"
-    assert made.encode("dog😀dog cat", special=False).texts.count("[UNK]") == 1
-    assert v.unknown in made.encode("x" * 101).ids and v.unknown not in made.encode("x" * 100).ids
+    learned = TOYS["wordpiece"]
+    v = learned.vocabulary
+    assert v.unknown not in learned.encode("flibbertigibbet zzyzx").ids, "a rare word is cut into letters"
+    assert learned.encode("dog😀dog cat", special=False).texts.count("[UNK]") == 1
+    assert v.unknown in learned.encode("x" * 101).ids and v.unknown not in learned.encode("x" * 100).ids
 
 
 def test_elmo_reads_letters() -> None:
@@ -347,9 +347,9 @@ def test_elmo_reads_letters() -> None:
 
 def test_a_word_said_often_becomes_a_unigram_piece_though_no_other_word_is_like_it() -> None:
     texts = ["the dog took a big box", "the cat took a wig", "a dog took the cat"] * 50
-    made = ex.tokenizer("unigram", texts, size=160, specials=("<pad>", "</s>", "<unk>"))
-    assert made.core.encode("the dog took a box", add_special_tokens=False).tokens == ["▁the", "▁dog", "▁took", "▁a", "▁box"]
-    assert all(piece.isprintable() for piece in made.core.get_vocab()), "the mark that helps the trainer is gone"
+    learned = ex.tokenizer("unigram", texts, size=160, specials=("<pad>", "</s>", "<unk>"))
+    assert learned.core.encode("the dog took a box", add_special_tokens=False).tokens == ["▁the", "▁dog", "▁took", "▁a", "▁box"]
+    assert all(piece.isprintable() for piece in learned.core.get_vocab()), "the mark that helps the trainer is gone"
 
 
 def test_learning_unigram_is_the_same_every_time(toys: list[str]) -> None:
@@ -385,15 +385,15 @@ def test_mistakes_are_met_with_a_word(call: Any, message: str) -> None:
 def test_every_frequent_word_is_one_token_as_transformers_reads_the_file(kind: str, toys: list[str], tmp_path: Path) -> None:
     """Whatever the kind, and where the most frequent merges alone would not have brought it about."""
     often, size = 5, {"byte-bpe": 820, "unigram": 700}.get(kind, 700)
-    made = tokenizer(kind, toys, size=size, whole=often)
-    made.save(tmp_path / "tokenizer.json")
+    learned = tokenizer(kind, toys, size=size, whole=often)
+    learned.save(tmp_path / "tokenizer.json")
     core = PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json")).backend_tokenizer
     words = word_counts(kind, toys)
     cut = {word for word in words if len(core.model.tokenize(word)) != 1}
     assert len([word for word in words if words[word] >= often]) > 100
     assert core.get_vocab_size() <= size and not [word for word in cut if words[word] >= often]
-    assert set(cut_words(made, words)) == cut | {word for word in words if core.model.tokenize(word)[0].value == "<unk>"}
-    assert tokenizer(kind, toys, size=size, whole=often).core.to_str() == made.core.to_str()
+    assert set(cut_words(learned, words)) == cut | {word for word in words if core.model.tokenize(word)[0].value == "<unk>"}
+    assert tokenizer(kind, toys, size=size, whole=often).core.to_str() == learned.core.to_str()
 
 
 def test_a_vocabulary_that_is_too_small_for_the_frequent_words_is_refused(toys: list[str]) -> None:

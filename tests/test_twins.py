@@ -61,20 +61,20 @@ PADDED = ex.tokenizer("byte-bpe", ["The dog ran home, and it was tired."], size=
 def random_shape(number: int, preset: str) -> dict[str, int]:
     rng = np.random.default_rng(number)
     heads = int(rng.choice([1, 2, 3, 4]))
-    found = {"heads": heads, "dim": heads * 2 * int(rng.integers(1, 10)), "layers": int(rng.integers(1, 5)),
+    gaps = {"heads": heads, "dim": heads * 2 * int(rng.integers(1, 10)), "layers": int(rng.integers(1, 5)),
              "hidden": int(rng.integers(3, 90)), "length": int(rng.integers(24, 60))}  # fmt: skip
     if preset == "gpt":
-        found["hidden"] = 4 * found["dim"]
+        gaps["hidden"] = 4 * gaps["dim"]
     if preset in ("t5", "bart", "transformer", "pegasus"):
-        found |= {"encoder_layers": int(rng.integers(1, 4)), "start": int(rng.integers(0, 9))}
+        gaps |= {"encoder_layers": int(rng.integers(1, 4)), "start": int(rng.integers(0, 9))}
     grouped = {"kv_heads": int(rng.choice([1, heads])), "rope_base": float(rng.choice([10_000, 500_000]))}
     if preset == "electra":  # more random layers would make all places alike
-        found |= {
-            "layers": min(found["layers"], 2),
+        gaps |= {
+            "layers": min(gaps["layers"], 2),
             "embedding": int(rng.integers(8, 40)),
-            "generator": 2 * found["dim"] // heads,
+            "generator": 2 * gaps["dim"] // heads,
         }
-    return found | (grouped if preset in ("llama", "olmo", "olmo2") else {})
+    return gaps | (grouped if preset in ("llama", "olmo", "olmo2") else {})
 
 
 def shaken(module: torch.nn.Module, number: int) -> torch.nn.Module:
@@ -114,11 +114,11 @@ def theirs(
         out = twin(input_ids=ids, attention_mask=mask, **reads)
     about = "rtd" if isinstance(twin, ElectraForPreTraining) else "lm"
     scores = out.prediction_logits if "prediction_logits" in out else out.logits
-    found = [{about: scores[n, : len(t)].numpy()} for n, t in enumerate(texts if targets is None else targets)]
-    for n, row in enumerate(found):
+    gaps = [{about: scores[n, : len(t)].numpy()} for n, t in enumerate(texts if targets is None else targets)]
+    for n, row in enumerate(gaps):
         if "seq_relationship_logits" in out:
             row["nsp"] = out.seq_relationship_logits[n].numpy()
-    return found
+    return gaps
 
 
 def gap(model: TransformerModel, twin: torch.nn.Module, number: int) -> float:
@@ -227,13 +227,13 @@ def test_random_models_are_equal_both_ways(
     preset: str, request: pytest.FixtureRequest, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     tokenizer = PADDED if preset == "roberta" else request.getfixturevalue("bert" if preset in BERTS else "gpt2").tokenizer
-    found = {}
+    largest = {}
     for way, run in (("ours → Hugging Face", exported), ("Hugging Face → ours", adopted)):
-        found[way] = [run(preset, n, tokenizer, tmp_path / f"{run.__name__}-{n}") for n in CASES]
-    for way, gaps in found.items():
+        largest[way] = [run(preset, n, tokenizer, tmp_path / f"{run.__name__}-{n}") for n in CASES]
+    for way, gaps in largest.items():
         line = f"{CLASSES[preset].__name__:22} {way:20} {len(gaps):3} models × 3 lengths, padded: largest difference {max(gaps):.1e}"
         record_property(TABLE + "twins: our models against Hugging Face's classes", line)
-    assert max(max(gaps) for gaps in found.values()) <= LIMIT
+    assert max(max(gaps) for gaps in largest.values()) <= LIMIT
 
 
 def test_shipped_models_and_their_tokenizers_export(shipped: TransformerModel, tmp_path: Path) -> None:

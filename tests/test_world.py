@@ -60,8 +60,8 @@ def test_an_unknown_version_is_refused_with_those_that_there_are() -> None:
 def test_the_new_version_is_the_same_in_every_process() -> None:
     code = "from explorer.microworld.statistics import fingerprint; print(fingerprint(60, 3, version='1.1'))"
     env = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT)}
-    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout.strip()
-    assert found == statistics.fingerprint(60, 3, version=NEW)
+    output = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout.strip()
+    assert output == statistics.fingerprint(60, 3, version=NEW)
 
 
 def test_short_texts_stand_beside_long_ones_and_none_holds_a_sentence_of_a_lecture() -> None:
@@ -82,7 +82,7 @@ def test_labels_lie_where_the_words_stand_and_mean_one_thing() -> None:
         for mention in story.mentions:
             if len(mention.entities) == 1:
                 kinds.setdefault(mention.entities[0], set()).add(mention.kind)
-        assert all(len(found) == 1 for found in kinds.values()), story.text
+        assert all(len(values) == 1 for values in kinds.values()), story.text
 
 
 def test_every_new_line_compiles_and_every_word_has_a_part_of_speech() -> None:
@@ -103,13 +103,13 @@ def test_pronouns_of_reasons_mean_the_noun_that_can_have_the_reason() -> None:
             continue
         first, _, of_first, of_second = REASONS[story.script]
         for mention in story.mentions:
-            found = _said(story, mention.last)
-            if mention.form != "pronoun" or mention.kind == "person" or found is None:
+            reason = _said(story, mention.last)
+            if mention.form != "pronoun" or mention.kind == "person" or reason is None:
                 continue
             noun = next(m for m in story.chain(mention.entities[0]) if m.form == "description")
             meant = story.words[noun.last].text.lower()
-            assert (found in classes[of_first] and meant in classes[first]) or found in classes[of_second], story.text
-            seen[found in classes[of_first]] += 1
+            assert (reason in classes[of_first] and meant in classes[first]) or reason in classes[of_second], story.text
+            seen[reason in classes[of_first]] += 1
     assert min(seen[True], seen[False]) >= 10
 
 
@@ -129,28 +129,30 @@ def test_no_adjective_of_a_family_can_be_the_reason_of_both_nouns() -> None:
 
 @pytest.mark.parametrize("split", ["validation", "test"])
 def test_training_never_puts_the_words_of_a_reason_pair_into_one_sentence(split: str) -> None:
-    held = set()
+    apart = set()
     for pair in minimal_pairs("reason", 1000, 3, split):
-        said = [_differs(pair.before[n] + "␣" + pair.after[n], pair.before[1 - n] + "␣" + pair.after[1 - n]) for n in (0, 1)]
-        held |= {pair.choices, (pair.choices[0], said[0]), (pair.choices[1], said[1])}
-    assert len(held) > 100 and (split == "validation" or set(LECTURE) <= held)
+        differing = [
+            _differs(pair.before[n] + "␣" + pair.after[n], pair.before[1 - n] + "␣" + pair.after[1 - n]) for n in (0, 1)
+        ]
+        apart |= {pair.choices, (pair.choices[0], differing[0]), (pair.choices[1], differing[1])}
+    assert len(apart) > 100 and (split == "validation" or set(LECTURE) <= apart)
     by_first: dict[str, set[str]] = {}
-    for first, second in held:
+    for first, second in apart:
         by_first.setdefault(first, set()).add(second)
-    assert not [found for found in map(lambda s: _together(s, by_first), sentences()) if found]
+    assert not [together for together in map(lambda s: _together(s, by_first), sentences()) if together]
     fresh = (sentence.lower() for story in stories(1500, 5, split, version=NEW) for sentence in story)
     assert any(_together(sentence, by_first) for sentence in fresh)  # where they may meet, they do
 
 
-def _differs(one: str, other: str) -> str:
-    mine, theirs = (re.findall(r"[\w']+", text) for text in (one, other))
-    (found,) = [a for a, b in zip(mine, theirs, strict=True) if a != b]
-    return found
+def _differs(first: str, other: str) -> str:
+    mine, theirs = (re.findall(r"[\w']+", text) for text in (first, other))
+    (different,) = [a for a, b in zip(mine, theirs, strict=True) if a != b]
+    return different
 
 
-def _together(sentence: str, held: dict[str, set[str]]) -> tuple[str, str] | None:
-    found = set(re.findall(r"[a-z]+", sentence))
-    return next(((word, other) for word in found & set(held) for other in held[word] & found), None)
+def _together(sentence: str, apart: dict[str, set[str]]) -> tuple[str, str] | None:
+    met = set(re.findall(r"[a-z]+", sentence))
+    return next(((word, other) for word in met & set(apart) for other in apart[word] & met), None)
 
 
 def test_no_training_sentence_has_a_frame_of_the_minimal_pairs() -> None:
@@ -165,20 +167,20 @@ def test_no_training_sentence_has_a_frame_of_the_minimal_pairs() -> None:
 @pytest.mark.parametrize("phenomenon", sorted(set(PHENOMENA) - {"il or elle"}))
 @pytest.mark.parametrize("inside", [False, True])
 def test_the_texts_of_a_minimal_pair_differ_in_one_word(phenomenon: str, inside: bool) -> None:
-    found = minimal_pairs(phenomenon, 40, 3, inside=inside)
-    assert len(found) >= 12
-    for pair in found:
-        one, other = (re.findall(r"[\w']+|␣", f"{pair.before[n]}␣{pair.after[n]}") for n in (0, 1))
-        differing = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+    examples = minimal_pairs(phenomenon, 40, 3, inside=inside)
+    assert len(examples) >= 12
+    for pair in examples:
+        first, other = (re.findall(r"[\w']+|␣", f"{pair.before[n]}␣{pair.after[n]}") for n in (0, 1))
+        differing = [(a, b) for a, b in zip(first, other, strict=True) if a != b]
         articles = [two for two in differing if set(two) <= {"a", "an"}]
         assert len(differing) - len(articles) == 1, pair
         assert pair.choices[0] != pair.choices[1] and bool(pair.story) == inside and pair.rule[0] == pair.rule[1]
 
 
 def test_french_pairs_are_two_right_translations_that_training_has_not_met() -> None:
-    found = minimal_pairs("il or elle", 12, 3)
+    examples = minimal_pairs("il or elle", 12, 3)
     train = {pair.english for pair in pairs(len(sample(60_000, 4000)), 1)}
-    for pair in found:
+    for pair in examples:
         assert not train & set(pair.sources) and len(set(pair.sources)) == 2
         for n in (0, 1):
             assert ("qu'il " in pair.targets[n][0]) != ("qu'elle " in pair.targets[n][0]) and pair.targets[n][
@@ -195,20 +197,20 @@ def test_frequent_skeletons_are_hardly_more_frequent_than_before() -> None:
 
 
 def test_what_is_drawn_from_stories_can_be_drawn_from_the_new_version() -> None:
-    made = list(following(60, 3, version=NEW))
-    assert len(made) == 60 and {pair.follows for pair in made} == {True, False}
-    assert all(len(pair.first) + len(pair.second) >= 4 for pair in made)
+    examples = list(following(60, 3, version=NEW))
+    assert len(examples) == 60 and {pair.follows for pair in examples} == {True, False}
+    assert all(len(pair.first) + len(pair.second) >= 4 for pair in examples)
     assert {blank.phenomenon for blank in islice(blanks(300, 3, version=NEW), 400)} >= {"agreement", "a noun said before"}
 
 
 def test_short_forms_stand_for_their_words() -> None:
-    found = list(pairs(len(sample(4000, 800)), 2, version=NEW))
+    examples = list(pairs(len(sample(4000, 800)), 2, version=NEW))
     plain = Counter(pair.english for pair in pairs(10, 2))
-    short = [pair for pair in found if re.search(r"n['’]t\b", pair.english)]
+    short = [pair for pair in examples if re.search(r"n['’]t\b", pair.english)]
     assert (
         plain and len(short) > 30 and any("’" in pair.english for pair in short) and any("'" in pair.english for pair in short)
     )
-    for pair in found:
+    for pair in examples:
         assert words(pair.english, "english") == pair.english_words and max(i for i, _ in pair.alignment) < len(
             pair.english_words
         )
@@ -217,7 +219,7 @@ def test_short_forms_stand_for_their_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("plain", "meant"),
     [
         ("He will not come", "He won't come"),
         ("It is cold", "It's cold"),
@@ -225,9 +227,9 @@ def test_short_forms_stand_for_their_words() -> None:
         ("I am not here", "I'm not here"),
     ],
 )
-def test_short_forms_are_those_of_english(said: str, meant: str) -> None:
-    text, made, where = contracted(said, words(said, "english"))
-    assert text == meant and tuple(made) == words(meant, "english") and len(where) == len(words(said, "english"))
+def test_short_forms_are_those_of_english(plain: str, meant: str) -> None:
+    text, forms, where = contracted(plain, words(plain, "english"))
+    assert text == meant and tuple(forms) == words(meant, "english") and len(where) == len(words(plain, "english"))
 
 
 def test_translations_with_short_forms_are_a_corpus_by_name() -> None:
@@ -241,11 +243,11 @@ def test_translations_with_short_forms_are_a_corpus_by_name() -> None:
 def test_the_verb_agrees_with_its_subject_past_a_relative_clause() -> None:
     """*The tourist who lived near the stadium was brave.* The first version has *were* in some of these sentences."""
     many = {"men", "women", "children"}
-    found = [
+    examples = [
         (who, verb)
         for story in stories(6000, 3, version=NEW)
         for sentence in story
         for who, verb in re.findall(r"^The (\w+) who .*? (was|were|is|are) \w+\.$", sentence)
     ]
-    assert len(found) >= 20
-    assert [(who, verb) for who, verb in found if (who.endswith("s") or who in many) != (verb in ("were", "are"))] == []
+    assert len(examples) >= 20
+    assert [(who, verb) for who, verb in examples if (who.endswith("s") or who in many) != (verb in ("were", "are"))] == []

@@ -33,14 +33,14 @@ def packed(bert: TransformerModel, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def with_members(packed: bytes, more: dict[str, bytes] = {}, leave: tuple[str, ...] = ()) -> io.BytesIO:  # noqa: B006
     """The same .zip with other files in it."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+    content = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as new:
         for member in old.namelist():
             if not member.endswith((*leave, *more)):
                 new.writestr(member, old.read(member))
-        for name, held in more.items():
-            new.writestr(name, held)
-    return made
+        for name, zipped in more.items():
+            new.writestr(name, zipped)
+    return content
 
 
 def test_a_packed_model_opens_again_and_says_the_same(packed: bytes, bert: TransformerModel, tmp_path: Path) -> None:
@@ -69,13 +69,13 @@ def test_a_path_that_leads_out_is_refused(path: str, packed: bytes, tmp_path: Pa
 
 
 def test_a_link_is_refused(packed: bytes, tmp_path: Path) -> None:
-    made = with_members(packed)
-    with zipfile.ZipFile(made, "a") as held:
+    content = with_members(packed)
+    with zipfile.ZipFile(content, "a") as zipped:
         link = zipfile.ZipInfo("bert/vocab.txt")
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
-        held.writestr(link, "/etc/passwd")
+        zipped.writestr(link, "/etc/passwd")
     with pytest.raises(ex.ExplorerError, match="a link to another file"):
-        archive.unpack(made, tmp_path / "model")
+        archive.unpack(content, tmp_path / "model")
 
 
 def test_bombs_are_refused_whether_they_tell_their_size_or_not(
@@ -86,7 +86,7 @@ def test_bombs_are_refused_whether_they_tell_their_size_or_not(
     with pytest.raises(ex.ExplorerError, match="more than 100 MB when unpacked"):
         archive.unpack(bomb, tmp_path / "told")
     assert not (tmp_path / "told").exists()
-    monkeypatch.setattr(archive, "_wanted", lambda held, name: held.infolist())
+    monkeypatch.setattr(archive, "_wanted", lambda zipped, name: zipped.infolist())
     with pytest.raises(ex.ExplorerError, match="whatever it says"):
         archive.unpack(bomb, tmp_path / "lied")
     assert sum(path.stat().st_size for path in (tmp_path / "lied").iterdir()) <= archive.UNPACKED
@@ -99,15 +99,15 @@ def test_bombs_are_refused_whether_they_tell_their_size_or_not(
 
 
 def test_a_configuration_that_describes_more_than_its_files_hold_is_refused(packed: bytes, tmp_path: Path) -> None:
-    with zipfile.ZipFile(io.BytesIO(packed)) as held:
-        config = json.loads(held.read("bert/config.json"))
+    with zipfile.ZipFile(io.BytesIO(packed)) as zipped:
+        config = json.loads(zipped.read("bert/config.json"))
     for change, says in (
         ({"intermediate_size": 10**6}, "do not belong together"),
         ({"num_hidden_layers": 10**6}, "num_hidden_layers = 1000000"),
     ):
-        made = with_members(packed, {"bert/config.json": json.dumps(config | change).encode()})
+        content = with_members(packed, {"bert/config.json": json.dumps(config | change).encode()})
         with pytest.raises(ex.ExplorerError, match=says):
-            archive.unpack(made, tmp_path / "model")
+            archive.unpack(content, tmp_path / "model")
 
 
 @pytest.mark.parametrize(
