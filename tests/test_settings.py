@@ -151,6 +151,7 @@ def changed(folder: Path, **values: Any) -> Path:
 HUGE: list[dict[str, Any]] = [
     {"num_labels": 2_000_000}, {"num_labels": 10**9}, {"num_hidden_layers": 10**5}, {"max_position_embeddings": 10**9},
     {"text_config": {"num_labels": 10**8}}, {"vocab_size": 10**12}, {"hidden_size": 10**7}, {"num_labels": 1e8},
+    {"intermediate_size": 10**6},
 ]  # fmt: skip
 
 

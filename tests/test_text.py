@@ -133,12 +133,6 @@ def test_learning_is_the_same_every_time() -> None:
         first, second = (ex.tokenizer(kind, texts, size=400) for _ in range(2))
         assert first.core.to_str() == second.core.to_str()
         assert first.vocabulary.size <= 400 and first.seen == second.seen
-    with pytest.raises(ex.ExplorerError, match="no tokenizer 'bpe-bytes'"):
-        ex.tokenizer("bpe-bytes", texts, size=400)
-    with pytest.raises(ex.ExplorerError, match="too small"):
-        ex.tokenizer("wordpiece", texts, size=10)
-    with pytest.raises(ex.ExplorerError, match="no text"):
-        ex.tokenizer("wordpiece", ["", "  "], size=400)
 
 
 def test_what_was_seen_is_written_and_read_back(tmp_path: Path) -> None:

@@ -365,6 +365,8 @@ def test_learning_unigram_is_the_same_every_time(toys: list[str]) -> None:
         (lambda: ex.learn("words", ["a b"], size=300), "not learned by merges"),
         (lambda: ex.learn("wordpieces", ["a b"], size=300), "Did you mean 'wordpiece'"),
         (lambda: ex.learn("bpe", [" "], size=300), "no text"),
+        (lambda: ex.tokenizer("bpe-bytes", ["a b"], size=400), "no tokenizer 'bpe-bytes'"),
+        (lambda: ex.tokenizer("wordpiece", ["", "  "], size=400), "no text"),
         (lambda: ex.learn("bpe", ["ab"], size=3), "letters and special tokens alone need 5"),
         (lambda: ex.learn("bpe", ["ab"], size=30, by="luck"), "no way to choose"),
         (lambda: ex.tokenizer("words", ["a b"], size=4), "too small"),
