@@ -19,7 +19,8 @@ from torch import Tensor, nn
 import explorer as ex
 from explorer.models.hub.architectures import tiny
 from explorer.models.transformer import TransformerModel
-from explorer.records import Edit
+from explorer.nn import tap
+from explorer.records import Edit, TapPlace
 from studies import support
 
 SENTENCE, TARGET = "The dog was tired because it ran.", "The dog slept."
@@ -247,3 +248,14 @@ def test_grouped_heads_share_the_key_that_is_set() -> None:
     assert (attention.k[1, 2] == 1).all() and attention.residual <= 1e-5
     with pytest.raises(ex.ExplorerError, match="head of k in layer 0"):
         ex.trace(model, SENTENCE, edits=ex.SetVector("k", "decoder", 0, 3, 2, np.ones(8)))
+
+
+def test_every_edit_names_the_places_that_it_changes_and_every_place_is_reached(bert: TransformerModel) -> None:
+    public = [
+        kind for kind in vars(ex.records).values() if isinstance(kind, type) and issubclass(kind, Edit) and kind is not Edit
+    ]
+    assert len(public) == 13 and all(kind.places and kind.changed is not Edit.changed for kind in public)
+    tapped = set[TapPlace]()
+    with tap.listening(lambda place, *_: tapped.add(place)):
+        bert.logits(SENTENCE)
+    assert tapped | {place for kind in public for place in kind.places} == set(TapPlace)
