@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from pathlib import Path
 from string import ascii_letters, digits
 from typing import Any
 
@@ -117,16 +116,6 @@ def test_special_pieces_are_shown_with_their_segments() -> None:
         side_by_side("", classroom.systems(), special=True)
 
 
-def test_records_are_written_and_read_back(tmp_path: Path, ways: Any) -> None:
-    record = word_labels("A dog.", classroom.shelf()["bpe"], classroom.toys()[:9], classroom.toys()[:9])
-    tries = tuple(matches("dog", {"d", "##o"}))
-    for held in (ways[0][7], record, tries[-1], next(replay("dog", [])), fertility(classroom.shelf())):
-        again = type(held).read(held.write(tmp_path / "x.npz"))
-        assert type(again) is type(held)
-        for name, value in vars(held).items():
-            np.testing.assert_equal(vars(again)[name], value) if not hasattr(value, "ids") else None
-
-
 def test_what_a_language_costs_is_counted_right() -> None:
     shelf = classroom.shelf()
     record = fertility(shelf)
@@ -219,21 +208,6 @@ def test_the_page_answers_odd_input_calmly(text: str) -> None:
         at.text_input[number].set_value(text)
     at.run()
     assert not at.exception
-
-
-@pytest.mark.usefixtures("unfolded")
-def test_the_code_on_the_page_makes_its_pictures() -> None:
-    at = page()
-    for radio in at.radio[:2]:
-        radio.set_value(radio.options[0])
-    at.run()
-    lines = [block.value for block in at.code if "ex.show" in block.value]
-    assert len(lines) == 9
-    for code in lines:
-        *first, last = code.splitlines()
-        shown: dict[str, Any] = {}
-        exec(compile("\n".join([*first, f"shown = {last}"]), "page", "exec"), shown)  # noqa: S102
-        assert shown["shown"].figure.data
 
 
 def test_with_the_same_characters_only_what_nobody_was_given_is_unknown() -> None:

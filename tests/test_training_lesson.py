@@ -23,8 +23,6 @@ from torch.nn import functional
 
 import explorer as ex
 from explorer.analysis.capabilities import abilities
-from explorer.app import recorded
-from explorer.app.exercises import plain
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.training import live
 from explorer.app.lessons.training import questions as lesson
@@ -428,10 +426,6 @@ def test_a_share_that_is_given_is_the_share_of_every_step(bert: TransformerModel
 # the page
 
 
-def test_a_text_is_no_markup() -> None:
-    assert plain("a &amp; *b*\n\n# c") == r"a \&amp; \*b\* \# c"
-
-
 def test_a_system_is_offered_its_own_texts_first() -> None:
     for system in live.lab.SYSTEMS:
         offered = live.corpora_of(system)
@@ -494,44 +488,6 @@ def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
     np.testing.assert_allclose(array(one, header(one)["sites"][0]["weights"]), wanted.attention[0].weights, atol=1e-6)
 
 
-@pytest.mark.usefixtures("unfolded")
-def test_the_code_on_the_page_makes_its_pictures(shelf: Path) -> None:
-    from test_corruption_lab import numbers as of_figure
-
-    at = page()
-    for guess in ("guess.first", "guess.rates", "guess.signal"):
-        radio = next(radio for radio in at.radio if str(radio.key).startswith(guess))
-        at = radio.set_value(radio.options[0]).run()
-    every = [json.loads(chart.proto.spec) for chart in pictures(at)]
-    drawn = [
-        one for one in every if "with a line at step" not in one["layout"]["title"]["text"]
-    ]  # the first picture once more, low
-    codes = [block.value for block in at.code if "ex.show" in block.value]
-    extra = sum(recorded.there(name) for name in ("rates-senses", "next-sentence"))
-    assert len(drawn) == len(codes) == 7 + extra, "recorded results that are measured are shown"
-    check_board(at)
-    for figure, code in zip(drawn, codes, strict=True):
-        *first, last = code.splitlines()
-        held: dict[str, Any] = {}
-        exec(compile("\n".join([*first, f"shown = {last}"]), "page", "exec"), held)  # noqa: S102
-        made = json.loads(held["shown"].figure.to_json())
-        assert made["layout"]["title"]["text"] == figure["layout"]["title"]["text"]
-        for one, two in zip(made["data"], figure["data"], strict=True):
-            values = "z" if one["type"] == "heatmap" else "y"
-            np.testing.assert_allclose(of_figure(one[values]).ravel(), of_figure(two[values]).ravel(), rtol=1e-5, atol=1e-6)
-
-
-def check_board(at: Any) -> None:
-    """The lines below the board of the snapshots make the numbers that travelled to the page."""
-    code = next(block.value for block in at.code if "ex.board(" in block.value)
-    *first, last = code.splitlines()
-    held: dict[str, Any] = {}
-    exec(compile("\n".join([*first, f"made = {last}"]), "page", "exec"), held)  # noqa: S102
-    sent, made = board_of(at), held["made"].data
-    one, two = (data[4 + int.from_bytes(data[:4], "little") :] for data in (sent, made))
-    assert one == two and len(header(made)["series"]) == len(ex.training.snapshots("short-bert"))
-
-
 @LONG
 def test_the_page_trains_in_another_process(shelf: Path) -> None:
     at = page()
@@ -548,9 +504,9 @@ def test_the_page_trains_in_another_process(shelf: Path) -> None:
         at.run()
         assert not at.exception and any("Done: 50 steps" in block.value for block in at.success)
         curve = charts(at)["Training: step 50"]
-        from test_corruption_lab import numbers as of_figure
+        from test_public_code import plain as as_numbers
 
-        np.testing.assert_allclose(of_figure(curve["data"][0]["y"]), [step.losses["lm"] for step in steps_of(bench.run(name))])
+        np.testing.assert_allclose(as_numbers(curve["data"][0]["y"]), [step.losses["lm"] for step in steps_of(bench.run(name))])
     finally:
         bench.stop(name)
 
