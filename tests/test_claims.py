@@ -108,8 +108,8 @@ def test_kinds_of_ratios_say_what_was_counted() -> None:
 
 
 def test_a_word_of_the_small_corpus_near_both_is_in_between_and_near_neither_has_no_ratio() -> None:
-    made = ex.analysis.edit_corpus(edits.CORPUS, (*edits.CORPUS, edits.ADDED), *edits.PAIR, watch=edits.WATCH)
-    now = dict(zip(made.words, made.ratios[1], strict=True))
+    record = ex.analysis.edit_corpus(edits.CORPUS, (*edits.CORPUS, edits.ADDED), *edits.PAIR, watch=edits.WATCH)
+    now = dict(zip(record.words, record.ratios[1], strict=True))
     assert now["gas"] < now["water"] < now["solid"] and np.isnan(now["fashion"])
 
 
@@ -160,11 +160,11 @@ def test_queries_keys_and_values_are_a_product_and_a_bias_as_the_steps_say(name:
     block, attention = trace.block(stack, 0, "attention"), trace.at(stack, 0)
     read = block.normed if block.place == "pre" else block.given
     linear = next(part for part in model.module.modules() if isinstance(part, MultiHeadAttention)).query
-    matrix, bias = (one.detach().numpy() for one in (linear.weight, linear.bias))
-    made = (read @ matrix.T).reshape(len(read), attention.heads, -1).transpose(1, 0, 2)
+    matrix, bias = (tensor.detach().numpy() for tensor in (linear.weight, linear.bias))
+    product = (read @ matrix.T).reshape(len(read), attention.heads, -1).transpose(1, 0, 2)
     shift = bias.reshape(attention.heads, 1, -1)
-    np.testing.assert_allclose(made + shift, attention.q, atol=1e-4)
-    assert np.abs(made - attention.q).max() > 0.01, "without the bias it is another number"
+    np.testing.assert_allclose(product + shift, attention.q, atol=1e-4)
+    assert np.abs(product - attention.q).max() > 0.01, "without the bias it is another number"
     assert all(f"b_{which}" in STATIONS[at].formula for which, at in (("Q", "qkv"), ("K", "qkv"), ("V", "qkv"), ("O", "wo")))
 
 
@@ -173,8 +173,8 @@ def test_a_supervised_head_is_called_supervised_and_visible_tokens_are_explained
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     at.query_params["model"] = name
     at = at.switch_page(str(LESSONS["heads"].page)).run()
-    said = unmarked(" ".join(block.value for block in at.markdown))
-    assert not at.exception and (prose("heads")("supervised") in said) is supervised and prose("heads")("visible") in said
+    texts = unmarked(" ".join(block.value for block in at.markdown))
+    assert not at.exception and (prose("heads")("supervised") in texts) is supervised and prose("heads")("visible") in texts
 
 
 def test_chance_over_the_heads_is_not_rounded_to_nothing() -> None:
@@ -192,14 +192,14 @@ def test_the_families_page_says_what_gpt_s_three_lines_leave_out(gpt2: Transform
     scores = gpt2.logits("The dog saw the cat.")
     assert scores.shape[1] == len(table) and np.abs(last @ table.T - scores).max() > 1
     assert "a last layer norm to $h_L$" in families.beyond(gpt2.config)
-    said = families.beyond(bert.config)
-    assert all(part in said for part in ("segment embeddings", "normalises $h_0$", "transforms $h_L$", "a bias"))
+    text = families.beyond(bert.config)
+    assert all(part in text for part in ("segment embeddings", "normalises $h_0$", "transforms $h_L$", "a bias"))
     assert families.beyond(dataclasses.replace(gpt2.config, final_norm=False)) == ""
     for name, says in (("transformer", "multiplies $UW_e$ by $\\sqrt d$"), ("t5", "multiplies $h_L$ by $1/\\sqrt d$")):
         model = ex.load(name, device="cpu")
-        said, factor = families.beyond(model.config), model.config.dim**0.5
+        text, factor = families.beyond(model.config), model.config.dim**0.5
         inside = model.module.embeddings.scale if name == "transformer" else 1 / model.module.head.scale
-        assert says in said and inside == pytest.approx(factor) and says not in families.beyond(gpt2.config)
+        assert says in text and inside == pytest.approx(factor) and says not in families.beyond(gpt2.config)
 
 
 def test_the_translator_keeps_the_negation_of_short_forms() -> None:
@@ -212,13 +212,13 @@ def test_the_translator_keeps_the_negation_of_short_forms() -> None:
 @pytest.mark.parametrize("split", ["validation", "test"])
 def test_the_translator_reads_short_forms_with_either_apostrophe(split: str) -> None:
     model = ex.load("transformer", device="cpu")
-    held = corpus_of("english-french-1.1:4000").held(250, split).texts
-    short = [pair for pair in held if re.search(r"\w['’]\w", pair.source)]
+    corpus = corpus_of("english-french-1.1:4000").held(250, split).texts
+    short = [pair for pair in corpus if re.search(r"\w['’]\w", pair.source)]
     gold = [model.tokenizer.decode(model.tokenizer.encode(pair.target).ids) for pair in short]
     for other in ({}, {"'": "’", "’": "'"}):
         read = [model.tokenizer.encode(pair.source.translate(str.maketrans(other))).ids for pair in short]
-        said = [model.tokenizer.decode(ids) for ids in rewritten(model, read, 80)]
-        assert len(short) > 40 and np.mean([a == b for a, b in zip(said, gold, strict=True)]) >= 0.95
+        translations = [model.tokenizer.decode(ids) for ids in rewritten(model, read, 80)]
+        assert len(short) > 40 and np.mean([a == b for a, b in zip(translations, gold, strict=True)]) >= 0.95
 
 
 def test_the_caption_of_curves_holds_for_intervals_and_for_arithmetic() -> None:
@@ -262,8 +262,8 @@ def test_queries_times_keys_is_one_matrix_of_the_stream_as_the_composed_form_say
     d = attention.q.shape[-1]
     x = block.given.astype(np.float64)
     form = q[0][:d].T @ k[0][:d]
-    made = x @ form @ x.T + (x @ q[0][:d].T @ k[1][:d])[:, None] + x @ k[0][:d].T @ q[1][:d] + q[1][:d] @ k[1][:d]
-    np.testing.assert_allclose(made, attention.stage("scores", 0), atol=1e-3)
+    product = x @ form @ x.T + (x @ q[0][:d].T @ k[1][:d])[:, None] + x @ k[0][:d].T @ q[1][:d] + q[1][:d] @ k[1][:d]
+    np.testing.assert_allclose(product, attention.stage("scores", 0), atol=1e-3)
     assert np.linalg.matrix_rank(form) == d < form.shape[0]
 
 
@@ -305,7 +305,7 @@ def test_the_lecture_s_sentence_is_one_click_away_and_so_is_the_way_back(lesson:
     at = opened(lesson, part=part)
     assert at.text_input(key="text").proto.default == SENTENCE and not at.info
     at = at.button(key="lectured").click().run()
-    assert at.text_input(key="text").value == controls.LECTURED and any(controls.WARNING in one.value for one in at.info)
+    assert at.text_input(key="text").value == controls.LECTURED and any(controls.WARNING in widget.value for widget in at.info)
     at = at.button(key="lectured").click().run()
     assert at.text_input(key="text").value == SENTENCE and not at.exception
 
@@ -358,8 +358,8 @@ def test_the_lesson_on_vectors_opens_with_words_that_training_has_seen_often() -
     word2vec = ex.load("word2vec", device="cpu")
     read = ex.text.counted_examples(list(ex.microworld.stories(3000, 1)), word2vec.tokenizer)
     record = ex.analysis.skipgrams(word2vec, vectors.TEXT, read)
-    said = record.said[record.of(int(record.pairs[0, 0]))[0]]
-    assert record.share.min() > 1e-4 and said[0] > 0.5 > 2 * said[1:].max()
+    chances = record.said[record.of(int(record.pairs[0, 0]))[0]]
+    assert record.share.min() > 1e-4 and chances[0] > 0.5 > 2 * chances[1:].max()
     network = ex.analysis.skipgram_network(word2vec, *networks_questions.PAIR)
     word, near, *others = network.chances
     assert near >= max(others), "the context word is the most probable one"
@@ -419,7 +419,7 @@ def test_a_stream_of_pre_norm_mostly_grows_but_a_sum_can_shrink_and_post_norm_re
         np.testing.assert_allclose(block.norm_input, block.total, atol=1e-6)
 
 
-RUNS = {name: path for name, held in ex.models().items() if (path := held.folder / "run.json").is_file()}
+RUNS = {name: path for name, stored in ex.models().items() if (path := stored.folder / "run.json").is_file()}
 
 
 def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
@@ -429,8 +429,8 @@ def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
     assert prose("corruption")("another token") in corruption.guess_question(guess, place).why
     milk = ex.guess(bert, ex.hide(corruption.STORY, [corruption.HIDDEN], tokenizer=bert.tokenizer))
     place = int(milk.corruption.scored.argmax())
-    asked = corruption.guess_question(milk, place)
-    assert asked.answer == corruption.HIDDEN and prose("corruption")("another token") not in asked.why, (
+    question = corruption.guess_question(milk, place)
+    assert question.answer == corruption.HIDDEN and prose("corruption")("another token") not in question.why, (
         "the word that is hidden first is found"
     )
     words = written_words(bert.tokens(corruption.STORY), bert.tokenizer)
@@ -462,11 +462,11 @@ def test_a_perplexity_is_shown_for_new_words_too() -> None:
             float(re.findall(rf"^\| {figure} \|(.*)\|", card, re.MULTILINE)[0].split("|")[seed])
             for figure in (r"perplexity \(validation\)", r"perplexity \(test\)", r"4-gram perplexity \(test\)")
         )
-        said = training_questions.new_words(
+        text = training_questions.new_words(
             *(shipped_figures(ex.models()[name].folder, split) for split in ("validation", "test"))
         )
-        assert f"{known:.3g}" in said and f"**{new:.3g}** (4-gram {counted:.3g})" in said
-        assert ("worse than counting" in said) == (new > counted)
+        assert f"{known:.3g}" in text and f"**{new:.3g}** (4-gram {counted:.3g})" in text
+        assert ("worse than counting" in text) == (new > counted)
     assert training_questions.new_words({"perplexity": 2.0}, {}) == ""
 
 
@@ -481,12 +481,12 @@ def test_published_models_are_about_a_hundred_times_larger() -> None:
 def test_the_first_loss_is_explained_as_it_was(name: str) -> None:
     step = next(iter(training_parts.read_steps(name)))
     vocabulary = ex.load(name, device="cpu").tokenizer.vocabulary.size
-    asked = training_questions.first_question((step,), vocabulary, systems.teacher_of(name))
+    question = training_questions.first_question((step,), vocabulary, systems.teacher_of(name))
     if name == "distilbert":
-        assert "copied" in asked.why and "random" not in asked.question and asked.answer == "far below ln |V|"
+        assert "copied" in question.why and "random" not in question.question and question.answer == "far below ln |V|"
     elif name != "induction":
-        assert asked.answer == f"ln |V| = {np.log(vocabulary):.2f}"
-    assert ("lies above" in asked.why) == name.startswith("t5")  # it scores with large embeddings
+        assert question.answer == f"ln |V| = {np.log(vocabulary):.2f}"
+    assert ("lies above" in question.why) == name.startswith("t5")  # it scores with large embeddings
 
 
 def test_the_page_names_the_optimisers_of_the_shipped_models() -> None:
@@ -546,8 +546,8 @@ def test_the_note_on_the_line_names_its_masking_rate() -> None:
 def test_a_tie_of_the_mix_is_no_gain() -> None:
     measured = ex.result("mixes")
     assert not (elmo.gained(measured) > 0).all(axis=1).any(), "for no task does the interval lie above every layer"
-    asked = elmo.use_question(measured)
-    assert asked.answer == "for none" and "part of speech" not in asked.why.split(".")[0]
+    question = elmo.use_question(measured)
+    assert question.answer == "for none" and "part of speech" not in question.why.split(".")[0]
     rows = {row.split("|")[6].split(",")[0].strip(): row for row in elmo.compared(measured).splitlines()[2:]}
     for n, task in enumerate(measured.tasks):
         _, low, high = measured.gains[n, elmo.BASE]
@@ -563,11 +563,11 @@ def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for label in train.labels:
         counts[label.split(".")[0]][label] += 1
-    found = np.mean(
+    share = np.mean(
         [counts[word].most_common(1)[0][0] == label for label in test.labels if (word := label.split(".")[0]) in counts]
     )
-    assert found == pytest.approx(measured.intervals[n, elmo.BASE, 0], abs=0.05), "about as good as words without context"
-    assert elmo_parts.per_word() == (pytest.approx(found), sum(label.split(".")[0] in counts for label in test.labels))
+    assert share == pytest.approx(measured.intervals[n, elmo.BASE, 0], abs=0.05), "about as good as words without context"
+    assert elmo_parts.per_word() == (pytest.approx(share), sum(label.split(".")[0] in counts for label in test.labels))
 
 
 def test_layer_0_of_a_sentence_is_the_mean_of_its_words_whatever_their_order() -> None:
@@ -575,14 +575,14 @@ def test_layer_0_of_a_sentence_is_the_mean_of_its_words_whatever_their_order() -
     model, text = ex.load("elmo", device="cpu"), "the old king sold a small boat"
     shuffled = "boat small a sold king old the"
     questions = Questions((text, shuffled), tuple(LabelledExample((TokenPosition(n, 0, len(text)),), "x") for n in (0, 1)))
-    one, other = features(model, questions)[:, 0]
-    np.testing.assert_allclose(one[0], other[0], atol=1e-5)
-    assert all(np.abs(one[layer] - other[layer]).max() > 0.01 for layer in (1, 2))
+    first, other = features(model, questions)[:, 0]
+    np.testing.assert_allclose(first[0], other[0], atol=1e-5)
+    assert all(np.abs(first[layer] - other[layer]).max() > 0.01 for layer in (1, 2))
     words = [
         features(model, Questions((word,), (LabelledExample((TokenPosition(0, 0, len(word)),), "x"),)))[0, 0, 0]
         for word in text.split()
     ]
-    np.testing.assert_allclose(one[0], np.mean(words, axis=0), atol=1e-5)
+    np.testing.assert_allclose(first[0], np.mean(words, axis=0), atol=1e-5)
 
 
 def test_the_first_story_goes_on_as_a_story_and_a_search_finds_a_better_end() -> None:
@@ -616,8 +616,8 @@ def test_the_default_sentence_is_translated_with_its_negation_and_its_gender() -
 def test_what_is_said_of_the_sum_is_its_answer() -> None:
     for total, answer in ((1.0, "less than the sum"), (3.7, "about the sum"), (9.0, "more than the sum")):
         heads, parts = np.full((1, 4), 1.0), np.zeros((1, 1))
-        asked = whatif.sum_question(Damage("m", "encoder", heads, parts, ("attention",), np.array([total])))
-        assert asked.answer == answer and whatif.ADDS[asked.options.index(answer)] in asked.why
+        question = whatif.sum_question(Damage("m", "encoder", heads, parts, ("attention",), np.array([total])))
+        assert question.answer == answer and whatif.ADDS[question.options.index(answer)] in question.why
 
 
 def test_how_much_of_the_lectures_texts_is_cut() -> None:
@@ -663,8 +663,8 @@ def test_what_was_recorded_says_by_which_command_it_is_measured_again(lesson: st
     for name in RECORDED[lesson]:
         card = (Path(ex.__file__).parent.parent / "data" / "results" / name / "CARD.md").read_text("utf-8")
         module = re.findall(r"studies\.(\w+)", card)[-1]
-        said = (rf"studies\.{module}\b", rf"recorded\.again\([^\n]*{module}\b", rf"`explorer {module}`")
-        assert re.search("|".join(said), pages), f"{name}: {module}"
+        patterns = (rf"studies\.{module}\b", rf"recorded\.again\([^\n]*{module}\b", rf"`explorer {module}`")
+        assert re.search("|".join(patterns), pages), f"{name}: {module}"
 
 
 @pytest.mark.usefixtures("unfolded")
@@ -689,12 +689,12 @@ def test_the_cost_of_published_trainings_follows_from_their_sizes() -> None:
     with torch.device("meta"):
         large = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
         published = [BertForPreTraining(BertConfig(**shape)) for shape in ({}, large)]
-    weights = {name: held for name, held, *_ in data.SCALE}
+    weights = {name: count for name, count, *_ in data.SCALE}
     counted = [sum(part.numel() for part in model.parameters()) for model in published]
     assert counted == [weights["BERT base"], weights["BERT large"]]
-    said = data.at_scale(*(4_000_000, 1e6))
+    text = data.at_scale(*(4_000_000, 1e6))
     assert (
-        "| this one | 4,000,000 | 1,000,000 | 2.4 × 10¹³ |" in said and f"{rows['BERT base'] * data.DAY / 2.4e13:,.0f}" in said
+        "| this one | 4,000,000 | 1,000,000 | 2.4 × 10¹³ |" in text and f"{rows['BERT base'] * data.DAY / 2.4e13:,.0f}" in text
     )
     assert data.labels_question().answer == "about six hundred thousand times" and "625,000" in data.labels_question().why
 
@@ -703,8 +703,8 @@ def test_the_cost_of_published_trainings_follows_from_their_sizes() -> None:
 def test_the_masking_rates_of_a_training_are_those_of_its_plan(name: str) -> None:
     plan = json.loads(RUNS[name].read_text("utf-8"))["plan"]
     first, last = plan.get("mask_rate_first"), plan.get("mask_rate")
-    said = training_parts.hiding(plan)
-    assert re.findall(r"\d+%", said) == ([f"{first:.0%}", f"{last:.0%}"] if first and first != last else [])
+    outcome = training_parts.hiding(plan)
+    assert re.findall(r"\d+%", outcome) == ([f"{first:.0%}", f"{last:.0%}"] if first and first != last else [])
 
 
 def test_what_electra_says_of_its_random_tokens_is_what_its_plan_did() -> None:
@@ -730,8 +730,8 @@ def test_grouped_keys_are_said_of_the_version_that_has_them_and_of_the_model_tha
 def test_what_is_made_large_and_what_is_made_small_in_fine_tuning_are_told_apart() -> None:
     """The formula of the slide has no minus; the losses of the pictures are positive."""
     model = ex.load("gpt2", device="cpu")
-    found = ex.training.compare_ways(model, task="new words: kind", ways=["frozen"], examples=25, steps=1, device="cpu")
-    assert (found.loss > 0).all()
+    trained = ex.training.compare_ways(model, task="new words: kind", ways=["frozen"], examples=25, steps=1, device="cpu")
+    assert (trained.loss > 0).all()
 
 
 def test_pre_training_is_praised_only_for_what_the_tasks_ask() -> None:
@@ -744,27 +744,27 @@ def test_pre_training_is_praised_only_for_what_the_tasks_ask() -> None:
 
 
 def test_the_best_head_is_put_beside_what_the_model_does_by_the_cards() -> None:
-    found = behaviour.best_heads()
-    cards = {name: (ex.models()[name].folder / "CARD.md").read_text("utf-8") for name in found}
-    assert {name for name, (*_, taught) in found.items() if taught} == {"bert-told"}
-    for name, (_, head, _) in found.items():
+    by_model = behaviour.best_heads()
+    cards = {name: (ex.models()[name].folder / "CARD.md").read_text("utf-8") for name in by_model}
+    assert {name for name, (*_, taught) in by_model.items() if taught} == {"bert-told"}
+    for name, (_, head, _) in by_model.items():
         assert f"| {behaviour.HEAD} (validation) | " in cards[name] and f"{head:.3f}" in cards[name]
-    asked = behaviour.head_question(found)
-    best = max((name for name, (*_, taught) in found.items() if not taught), key=lambda name: found[name][0])
-    assert asked.question.startswith(best) and f"{found[best][1]:.0%}" in asked.why
-    assert len(behaviour.rows(found)) == len(found) and behaviour.rows(found)[0]["model"].startswith(best)
+    question = behaviour.head_question(by_model)
+    best = max((name for name, (*_, taught) in by_model.items() if not taught), key=lambda name: by_model[name][0])
+    assert question.question.startswith(best) and f"{by_model[best][1]:.0%}" in question.why
+    assert len(behaviour.rows(by_model)) == len(by_model) and behaviour.rows(by_model)[0]["model"].startswith(best)
 
 
 def test_who_resolves_it_is_answered_by_the_cards() -> None:
-    found = behaviour.paired()
-    assert set(found) == set(behaviour.RESOLVING)
-    for name, figures in found.items():
+    by_model = behaviour.paired()
+    assert set(by_model) == set(behaviour.RESOLVING)
+    for name, figures in by_model.items():
         card = (ex.models()[name].folder / "CARD.md").read_text("utf-8")
         for kind, value in zip(behaviour.PAIRED, figures, strict=True):
             assert (f"| {kind} (validation) | " in card) == (value == value) and (value != value or f"{value:.3f}" in card)
-    asked = behaviour.who_question(found)
-    can = {name for name, figures in found.items() if min(value for value in figures if value == value) > 0.25}
-    assert asked.answer in asked.options and {name for name in found if name in asked.answer.split()} == can
+    question = behaviour.who_question(by_model)
+    can = {name for name, figures in by_model.items() if min(value for value in figures if value == value) > 0.25}
+    assert question.answer in question.options and {name for name in by_model if name in question.answer.split()} == can
     assert behaviour.who_question({"a": (0.0, 0.1, 0.2), "b": (0.3, 0.2, 0.4)}).answer == "none of them"
     every = {name: (0.9, 0.9, 0.9) for name in "abc"}
     assert behaviour.who_question(every).answer == behaviour.ALL in behaviour.who_question(every).options
@@ -773,8 +773,8 @@ def test_who_resolves_it_is_answered_by_the_cards() -> None:
 
 @pytest.mark.parametrize(("head", "answer"), [(0.5, 0), (0.7, 1), (0.9, 2)])
 def test_the_answer_about_the_best_head_follows_its_figure(head: float, answer: int) -> None:
-    asked = behaviour.head_question({"one": (0.9, head, False), "other": (0.95, 1.0, True)})
-    assert asked.answer == asked.options[answer] and asked.question.startswith("one") and "other" in asked.why
+    question = behaviour.head_question({"one": (0.9, head, False), "other": (0.95, 1.0, True)})
+    assert question.answer == question.options[answer] and question.question.startswith("one") and "other" in question.why
 
 
 def test_the_tour_shows_a_translation_that_keeps_its_negation() -> None:
@@ -793,15 +793,15 @@ def test_words_with_another_meaning_than_the_glossary_s_are_not_explained() -> N
 
 def test_half_of_the_pairs_follow_each_other_as_the_lab_and_the_tour_say(bert: TransformerModel) -> None:
     others = ex.microworld.texts(20, 3, "validation")
-    made = [ex.corrupt(corruption.STORY, "nsp", tokenizer=bert.tokenizer, corpus=others, seed=n) for n in range(80)]
-    follows = sum(one.labels["nsp"][0] == 0 for one in made)
+    pairs = [ex.corrupt(corruption.STORY, "nsp", tokenizer=bert.tokenizer, corpus=others, seed=n) for n in range(80)]
+    follows = sum(pair.labels["nsp"][0] == 0 for pair in pairs)
     assert 25 <= follows <= 55
 
 
 def test_every_symbol_of_the_schemes_is_named_beside_its_formula() -> None:
-    said = {name: POSITIONS[name].says(trained=False) for name in ("sinusoidal", "alibi")}
-    assert all(f"${symbol}$" in said["sinusoidal"] for symbol in ("p", "i", "d"))
-    assert all(f"${symbol}$" in said["alibi"] for symbol in ("i", "j", "m"))
+    texts = {name: POSITIONS[name].says(trained=False) for name in ("sinusoidal", "alibi")}
+    assert all(f"${symbol}$" in texts["sinusoidal"] for symbol in ("p", "i", "d"))
+    assert all(f"${symbol}$" in texts["alibi"] for symbol in ("i", "j", "m"))
 
 
 def test_the_spread_of_a_sum_of_products_grows_as_the_root_of_their_number_as_the_board_says() -> None:
@@ -813,10 +813,10 @@ def test_the_spread_of_a_sum_of_products_grows_as_the_root_of_their_number_as_th
 
 def test_scores_are_divided_by_the_root_of_the_width_of_a_head_wherever_it_is_written() -> None:
     """√d without its k was the root of another number on a page that calls the width of the model d."""
-    said = [part for station in STATIONS.values() for part in (station.name, station.formula, station.says)]
-    said += [text for view in VIEWS.values() for text in (view.title, view.caption)] + list(EDITS) + list(NAMES)
-    said += [line.label for line in ex.result("scale").lines] + [ex.result("scale").title, ex.NoScale("encoder").label]
-    assert not [text for text in said if re.search(r"√d(?![_ₖ])", text)]
+    texts = [part for station in STATIONS.values() for part in (station.name, station.formula, station.says)]
+    texts += [text for view in VIEWS.values() for text in (view.title, view.caption)] + list(EDITS) + list(NAMES)
+    texts += [line.label for line in ex.result("scale").lines] + [ex.result("scale").title, ex.NoScale("encoder").label]
+    assert not [text for text in texts if re.search(r"√d(?![_ₖ])", text)]
     trace = ex.trace(ex.load("bert", device="cpu"), "The dog saw the cat.", blocks=True)
     d = trace.attention[0].q.shape[-1]
     assert trace.attention[0].scale == pytest.approx(d**-0.5) and d < trace.hidden["encoder"].shape[-1]
@@ -836,7 +836,7 @@ def test_the_board_of_the_translation_opens_where_a_row_reads_the_source_as_the_
     begin = families.source_first()
     _, columns = trace.axes(begin["stream"])
     assert "".join(columns.texts).replace("·", " ").strip().startswith(step.choices["text"])
-    cross = [one for one in trace.attention if one.stream == "cross"]
+    cross = [attention for attention in trace.attention if attention.stream == "cross"]
     assert begin["layer"] == cross[-1].layer
     rows, most = trace.axes("cross")[0].texts, cross[-1].weights[0].argmax(1)
     assert "river" in columns.texts[most[rows.index("·la")]], "the row that predicts “rivière” reads “river”"
@@ -849,5 +849,5 @@ def test_the_largest_weight_without_the_division_rises_falls_or_stays(first: flo
     """By more than a tenth of all weight, in the mean over many queries."""
     largest = np.array([[first, first], [last, last]])
     record = Saturation(np.array([1, 256]), np.zeros((2, 10)), largest, largest, largest, 100)
-    asked = attention_questions.scale_question(record)
-    assert asked.answer == asked.options[answer] and f"{first:.2f} at dₖ = 1 to {last:.2f} at dₖ = 256" in asked.why
+    question = attention_questions.scale_question(record)
+    assert question.answer == question.options[answer] and f"{first:.2f} at dₖ = 1 to {last:.2f} at dₖ = 256" in question.why

@@ -69,27 +69,32 @@ def test_coin_flips_are_binomial(pieces: Tokenizer) -> None:
 @pytest.mark.parametrize("seed", sample(40, 8))
 def test_the_segments_of_a_pair_are_the_tokenizer_s(pieces: Tokenizer, seed: int) -> None:
     for name in PAIRS:
-        made = corrupted(name, pieces, seed)
-        text = [piece for piece, flag in zip(made.source.texts, made.source.special, strict=True) if not flag]
-        first = next(n for n, part in enumerate(made.source.segments) if part) - 2
+        corruption = corrupted(name, pieces, seed)
+        text = [piece for piece, flag in zip(corruption.source.texts, corruption.source.special, strict=True) if not flag]
+        first = next(n for n, part in enumerate(corruption.source.segments) if part) - 2
         whole = pieces.encode(
-            pieces.decode(made.source.ids[1 : first + 1].tolist()), pieces.decode(made.source.ids[first + 2 : -1].tolist())
+            pieces.decode(corruption.source.ids[1 : first + 1].tolist()),
+            pieces.decode(corruption.source.ids[first + 2 : -1].tolist()),
         )
-        assert whole.segments == made.source.segments and whole.ids.tolist() == made.source.ids.tolist() and text
-        swapped = made.labels == {"sop": (1,)}
-        assert swapped == ("moved" in made.action) and made.source.texts[0] == "[CLS]" and made.action[0] == "kept"
+        assert whole.segments == corruption.source.segments and whole.ids.tolist() == corruption.source.ids.tolist() and text
+        swapped = corruption.labels == {"sop": (1,)}
+        assert (
+            swapped == ("moved" in corruption.action)
+            and corruption.source.texts[0] == "[CLS]"
+            and corruption.action[0] == "kept"
+        )
 
 
 @pytest.mark.parametrize("seed", sample(60, 10))
 def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(pieces: Tokenizer, seed: int) -> None:
-    made = corrupted("spanbert", pieces, seed, LONG)
-    hidden = [place for start, count in made.spans for place in range(start, start + count)]
-    assert hidden == np.flatnonzero(made.scored).tolist()
-    words = np.array(made.original.words)
-    assert len({made.action[start] for start, count in made.spans for _ in range(count)}) >= 1
-    for start, count in made.spans:
-        assert len(set(made.action[start : start + count])) == 1, "one decision for each span"
-    sizes = Counter(len(set(words[start : start + count])) for start, count in made.spans)
+    corruption = corrupted("spanbert", pieces, seed, LONG)
+    hidden = [place for start, count in corruption.spans for place in range(start, start + count)]
+    assert hidden == np.flatnonzero(corruption.scored).tolist()
+    words = np.array(corruption.original.words)
+    assert len({corruption.action[start] for start, count in corruption.spans for _ in range(count)}) >= 1
+    for start, count in corruption.spans:
+        assert len(set(corruption.action[start : start + count])) == 1, "one decision for each span"
+    sizes = Counter(len(set(words[start : start + count])) for start, count in corruption.spans)
     counted = counting.span_lengths(LONG, "spanbert", tokenizer=pieces, draws=1, seed=seed)
     assert {
         int(n): round(share * counted.spans) for n, share in zip(counted.lengths, counted.realised, strict=True) if share
@@ -99,14 +104,19 @@ def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(pieces: Token
 @pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
 @pytest.mark.parametrize("seed", sample(10, 2))
 def test_the_realised_rate_is_what_can_be_counted(name: str, seed: int, pieces: Tokenizer) -> None:
-    made = corrupted(name, pieces, seed)
-    text = {n for n, word in enumerate(made.original.words) if word >= 0}
-    as_it_was = {p for held, done in zip(made.origin, made.action, strict=True) if done in ("kept", "moved") for p in held}
-    moved = sum(done == "moved" for done in made.action)
-    gone = len(text - as_it_was) or moved or sum(done == "inserted" for done in made.action)
-    assert made.realised == pytest.approx(gone / len(text))
-    if not math.isnan(made.nominal) and name != "pegasus":
-        assert abs(made.realised - made.nominal) <= 0.5 / len(text) + 1e-9, "moving beside hiding is not counted"
+    corruption = corrupted(name, pieces, seed)
+    text = {n for n, word in enumerate(corruption.original.words) if word >= 0}
+    as_it_was = {
+        p
+        for origins, done in zip(corruption.origin, corruption.action, strict=True)
+        if done in ("kept", "moved")
+        for p in origins
+    }
+    moved = sum(done == "moved" for done in corruption.action)
+    gone = len(text - as_it_was) or moved or sum(done == "inserted" for done in corruption.action)
+    assert corruption.realised == pytest.approx(gone / len(text))
+    if not math.isnan(corruption.nominal) and name != "pegasus":
+        assert abs(corruption.realised - corruption.nominal) <= 0.5 / len(text) + 1e-9, "moving beside hiding is not counted"
 
 
 # counting
@@ -160,14 +170,14 @@ def test_sentences_are_scored_as_rouge_is_defined(pieces: Tokenizer) -> None:
 def test_sentinels_are_added_to_a_copy(bert: TransformerModel, pieces: Tokenizer) -> None:
     assert bert.tokenizer.vocabulary.sentinels == () and len(pieces.vocabulary.sentinels) == 100
     assert pieces.encode(lesson.STORY).ids.tolist() == bert.tokenizer.encode(lesson.STORY).ids.tolist()
-    made = ex.corrupt(LONG, "t5", tokenizer=pieces, roll=True)
-    assert made.target is not None
-    marks = [text for text in made.source.texts if text.startswith("<extra_id")]
+    corruption = ex.corrupt(LONG, "t5", tokenizer=pieces, roll=True)
+    assert corruption.target is not None
+    marks = [text for text in corruption.source.texts if text.startswith("<extra_id")]
     assert marks == [f"<extra_id_{n}>" for n in range(len(marks))] and len(marks) > 3
     hides: dict[str, list[str]] = {}
-    for text in made.target.texts[:-1]:
+    for text in corruption.target.texts[:-1]:
         hides.setdefault(text, []) if text in marks else hides[list(hides)[-1]].append(text)
-    assert [t for text in made.source.texts for t in hides.get(text, [text])] == list(made.original.texts)
+    assert [t for text in corruption.source.texts for t in hides.get(text, [text])] == list(corruption.original.texts)
 
 
 @pytest.mark.parametrize("count", [0, 2**31])
@@ -178,46 +188,48 @@ def test_no_more_sentinels_than_a_text_has_spans(count: int, pieces: Tokenizer) 
 
 def test_chosen_words_are_hidden_whole(bert: TransformerModel) -> None:
     text = "The breadbasket was tired. It was tired."
-    made = ex.hide(text, ["Tired", 1], tokenizer=bert.tokenizer)
-    words = np.array(made.original.words)
-    tired = {w for w, t in zip(words, made.original.texts, strict=True) if t == "tired"}
-    np.testing.assert_array_equal(made.scored, np.isin(words, [1, *tired]))
-    assert (made.source.ids[made.scored] == bert.tokenizer.vocabulary.mask).all() and made.scored.sum() > 3
+    corruption = ex.hide(text, ["Tired", 1], tokenizer=bert.tokenizer)
+    words = np.array(corruption.original.words)
+    tired = {w for w, t in zip(words, corruption.original.texts, strict=True) if t == "tired"}
+    np.testing.assert_array_equal(corruption.scored, np.isin(words, [1, *tired]))
+    assert (corruption.source.ids[corruption.scored] == bert.tokenizer.vocabulary.mask).all() and corruption.scored.sum() > 3
     for wrong in (["zebra"], [], "tired", [99], [-1], [True], [1.5]):
         with pytest.raises(ex.ExplorerError, match="word"):
             ex.hide(text, wrong, tokenizer=bert.tokenizer)  # type: ignore[arg-type]
 
 
 def test_a_guess_is_the_model_s_softmax_and_its_loss_torch_s(bert: TransformerModel, gpt2: TransformerModel) -> None:
-    made = ex.corrupt(lesson.STORY, "mlm", tokenizer=bert.tokenizer, seed=3)
-    record = ex.guess(bert, made, top=7)
-    scores = torch.as_tensor(bert.logits(made.source))
-    ids = torch.tensor(made.original.ids.tolist())
+    corruption = ex.corrupt(lesson.STORY, "mlm", tokenizer=bert.tokenizer, seed=3)
+    record = ex.guess(bert, corruption, top=7)
+    scores = torch.as_tensor(bert.logits(corruption.source))
+    ids = torch.tensor(corruption.original.ids.tolist())
     shares, best = scores.softmax(-1).topk(7)
     np.testing.assert_allclose(record.shares, shares, atol=1e-6)
     assert record.texts[5][0] == bert.tokenizer.text_of(int(best[5, 0]))
-    asked = torch.tensor(made.scored.tolist())
-    assert record.loss == pytest.approx(float(functional.cross_entropy(scores[asked], ids[asked], reduction="sum")), rel=1e-4)
+    scored_mask = torch.tensor(corruption.scored.tolist())
+    assert record.loss == pytest.approx(
+        float(functional.cross_entropy(scores[scored_mask], ids[scored_mask], reduction="sum")), rel=1e-4
+    )
     with pytest.raises(ex.ExplorerError, match="masked model"):
-        ex.guess(gpt2, made)
+        ex.guess(gpt2, corruption)
     for name in ("bart-delete", "pegasus"):
         with pytest.raises(ex.ExplorerError, match="no label"):
             ex.guess(bert, ex.corrupt(lesson.STORY, name, tokenizer=bert.tokenizer))
     with pytest.raises(ex.ExplorerError, match="top=0"):
-        ex.guess(bert, made, top=0)
+        ex.guess(bert, corruption, top=0)
 
 
 def test_the_generator_draws_by_the_model_s_probabilities(bert: TransformerModel, gpt2: TransformerModel) -> None:
-    made = ex.hide(lesson.STORY, ["tired"], tokenizer=bert.tokenizer)
-    place, draws = int(made.scored.argmax()), 400
-    ids = np.repeat(made.source.ids[None], draws, axis=0)
-    where = np.repeat(made.scored[None], draws, axis=0)
-    found = generator(bert, 1)(ids, where)
-    np.testing.assert_array_equal(found[~where], ids[~where])
-    shares = torch.as_tensor(bert.logits(made.source))[place].softmax(-1).numpy()
+    corruption = ex.hide(lesson.STORY, ["tired"], tokenizer=bert.tokenizer)
+    place, draws = int(corruption.scored.argmax()), 400
+    ids = np.repeat(corruption.source.ids[None], draws, axis=0)
+    where = np.repeat(corruption.scored[None], draws, axis=0)
+    drawn = generator(bert, 1)(ids, where)
+    np.testing.assert_array_equal(drawn[~where], ids[~where])
+    shares = torch.as_tensor(bert.logits(corruption.source))[place].softmax(-1).numpy()
     for i in np.argsort(-shares)[:4]:
-        assert abs((found[:, place] == i).mean() - shares[i]) < 4 * math.sqrt(shares[i] / draws)
-    assert not np.isin(found[where], bert.tokenizer.vocabulary.special).any()
+        assert abs((drawn[:, place] == i).mean() - shares[i]) < 4 * math.sqrt(shares[i] / draws)
+    assert not np.isin(drawn[where], bert.tokenizer.vocabulary.special).any()
     electra = ex.corrupt(lesson.STORY, "electra", tokenizer=bert.tokenizer, sample=generator(bert))
     assert sum(electra.labels["rtd"]) == int((electra.source.ids != electra.original.ids).sum())
     with pytest.raises(ex.ExplorerError, match="masked model"):
@@ -245,9 +257,9 @@ def test_the_recorded_trainings_hold_in_every_seed() -> None:
 def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
     rows = planted.held_out(bert, 200)
     rows = rows_of(rows.ids[:12], rows.attention_mask[:12], rows.words[:12], rows.sentences[:12])
-    made = planted.mlm(rows, bert.tokenizer.vocabulary, np.random.default_rng(0), rate=0.03, split=(0.0, 1.0, 0.0))
+    corruption = planted.mlm(rows, bert.tokenizer.vocabulary, np.random.default_rng(0), rate=0.03, split=(0.0, 1.0, 0.0))
     right = []
-    for source, ids, real in zip(made.source.ids, rows.ids, rows.attention_mask, strict=True):
+    for source, ids, real in zip(corruption.source.ids, rows.ids, rows.attention_mask, strict=True):
         best = bert.logits(source[real].tolist()).argmax(-1)
         right += [int(best[n]) == ids[n] for n in np.flatnonzero(source != ids)]
     assert right and planted.found(bert, rows, (0.0, 1.0, 0.0)) == pytest.approx(np.mean(right))
@@ -273,46 +285,46 @@ def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
 
 @pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
 def test_the_tiles_are_the_pieces(name: str, pieces: Tokenizer) -> None:
-    made = corrupted(name, pieces, 2)
-    figure = VIEWS["corruption"](made)
+    corruption = corrupted(name, pieces, 2)
+    figure = VIEWS["corruption"](corruption)
     bars = {bar.name.split(" ", 1)[-1]: bar for bar in figure.data}
-    assert len(bars["part of the loss"].y) == 3 * (1 if name in PAIRS else made.scored.sum() * (1 + (made.target is None))), (
-        "in ỹ, and in x̃ as well where both have the same positions"
-    )
-    for kind, count in Counter(done for done in made.action if done != "kept").items():
-        extra = sum(made.labels.get("rtd", ())) if kind == "replaced" else 0  # ELECTRA's labels say it again
+    assert len(bars["part of the loss"].y) == 3 * (
+        1 if name in PAIRS else corruption.scored.sum() * (1 + (corruption.target is None))
+    ), "in ỹ, and in x̃ as well where both have the same positions"
+    for kind, count in Counter(done for done in corruption.action if done != "kept").items():
+        extra = sum(corruption.labels.get("rtd", ())) if kind == "replaced" else 0  # ELECTRA's labels say it again
         extra += (
-            sum(text == "[MASK]" or text.startswith("<extra_id") for text in made.target.texts)
-            if kind == "masked" and made.target
+            sum(text == "[MASK]" or text.startswith("<extra_id") for text in corruption.target.texts)
+            if kind == "masked" and corruption.target
             else 0
         )
         assert len(bars[kind].y) == count + extra
-    assert len(bars[LEFT_OUT].y if LEFT_OUT in bars else ()) == len(made.deleted)
+    assert len(bars[LEFT_OUT].y if LEFT_OUT in bars else ()) == len(corruption.deleted)
     places = [(y, b, b + w) for bar in figure.data if bar.name != LOSS for y, b, w in zip(bar.y, bar.base, bar.x, strict=True)]
     for (y, _, end), (line, begin, _) in itertools.pairwise(sorted(places)):
         assert line > y or begin >= end, "no token covers another"
 
 
 def test_the_overview_says_which_places_are_asked(pieces: Tokenizer) -> None:
-    made = {name: corrupted(name, pieces, 1) for name in STRATEGIES}
-    count = len(made["mlm"].original)
+    corruption = {name: corrupted(name, pieces, 1) for name in STRATEGIES}
+    count = len(corruption["mlm"].original)
     for name in ("mlm", "whole-word", "spanbert", "electra"):
-        np.testing.assert_array_equal(answered(made[name]), made[name].scored)
-    assert answered(made["causal"]).sum() == count - 1
-    assert all(answered(made[name]).all() for name in made if name.startswith(("bart", "cloze")))
+        np.testing.assert_array_equal(answered(corruption[name]), corruption[name].scored)
+    assert answered(corruption["causal"]).sum() == count - 1
+    assert all(answered(corruption[name]).all() for name in corruption if name.startswith(("bart", "cloze")))
     for name in ("t5", "pegasus"):
-        target = [i for i in made[name].target.ids.tolist() if i not in pieces.vocabulary.special]  # type: ignore[union-attr]
-        assert made[name].original.ids[answered(made[name])].tolist() == target
-    figure = VIEWS["strategies"](tuple(made.values()))
+        target = [i for i in corruption[name].target.ids.tolist() if i not in pieces.vocabulary.special]  # type: ignore[union-attr]
+        assert corruption[name].original.ids[answered(corruption[name])].tolist() == target
+    figure = VIEWS["strategies"](tuple(corruption.values()))
     line = next(trace for trace in figure.data if trace.name == LOSS)
-    assert len(line.y) == 3 * sum(answered(record).sum() for record in made.values())
+    assert len(line.y) == 3 * sum(answered(record).sum() for record in corruption.values())
 
 
 def test_strategies_are_grouped_and_every_row_opens_its_own(pieces: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = {name: corrupted(name, pieces, 1) for name in (*STRATEGIES, "sop")}
-    rows, heads = placed(tuple(made.values()))
-    assert sorted((*rows, *heads)) == list(range(len(made) + 4)), "no two in one row"
-    assert {held.strategy for held in rows.values()} == set(made)
+    corruption = {name: corrupted(name, pieces, 1) for name in (*STRATEGIES, "sop")}
+    rows, heads = placed(tuple(corruption.values()))
+    assert sorted((*rows, *heads)) == list(range(len(corruption) + 4)), "no two in one row"
+    assert {corruption.strategy for corruption in rows.values()} == set(corruption)
     shipped = {
         "mlm": "bert",
         "causal": "gpt",
@@ -323,39 +335,39 @@ def test_strategies_are_grouped_and_every_row_opens_its_own(pieces: Tokenizer, m
         "pegasus": "pegasus",
     }
     for name, model in shipped.items():
-        assert group_of(made[name]) == PRESETS[model].architecture["family"], name
-    assert group_of(made["sop"]) == "two texts"
-    figure = VIEWS["strategies"](tuple(made.values()))
+        assert group_of(corruption[name]) == PRESETS[model].architecture["family"], name
+    assert group_of(corruption["sop"]) == "two texts"
+    figure = VIEWS["strategies"](tuple(corruption.values()))
     axis = figure.layout.yaxis
     for y, name in zip(axis.tickvals, axis.ticktext, strict=True):
         assert rows[y].strategy == name if y in rows else name == "" and y in heads
         if not name:
             continue
-        drawn = {(y, *box[:2]) for _, box in boxes(made[name], y)}
+        drawn = {(y, *box[:2]) for _, box in boxes(corruption[name], y)}
         bars = [bar for bar in figure.data if bar.name != LOSS]
         assert drawn <= {place for bar in bars for place in zip(bar.y, bar.base, bar.x, strict=True)}
     went: list[str] = []
     monkeypatch.setattr(matrix, "choose", went.append)
     monkeypatch.setattr(matrix.st, "session_state", {})
-    matrix.opens(rows, {"y": next(y for y, held in rows.items() if held.strategy == "t5")})
+    matrix.opens(rows, {"y": next(y for y, corruption in rows.items() if corruption.strategy == "t5")})
     assert matrix.st.session_state == {"strategy": "t5"} and went == [matrix.PART]
 
 
 def test_masks_of_attention_are_triangles(pieces: Tokenizer) -> None:
     for name in ("causal", "prefix", "mlm"):
-        made = corrupted(name, pieces)
-        seen = ~np.isnan(np.asarray(VIEWS["visible"](made).data[0].z))
-        cut = made.labels["prefix"][0] if name == "prefix" else 0
+        corruption = corrupted(name, pieces)
+        seen = ~np.isnan(np.asarray(VIEWS["visible"](corruption).data[0].z))
+        cut = corruption.labels["prefix"][0] if name == "prefix" else 0
         for q, k in np.ndindex(seen.shape):
             assert seen[q, k] == (name == "mlm" or k <= q or (q < cut and k < cut))
 
 
 def test_squares_rates_and_surprises_are_the_record_s(bert: TransformerModel, pieces: Tokenizer) -> None:
-    made = ex.corrupt(pieces.tokens(pieces.encode(LONG * 4, special=False).ids[:1000].tolist()), "mlm", tokenizer=pieces)
-    figure = VIEWS["squares"](made)
+    corruption = ex.corrupt(pieces.tokens(pieces.encode(LONG * 4, special=False).ids[:1000].tolist()), "mlm", tokenizer=pieces)
+    figure = VIEWS["squares"](corruption)
     drawn = {trace.name: len(trace.x) for trace in figure.data}
     assert sum(drawn.values()) == 1000 and drawn["not predicted"] == 850
-    assert drawn["masked"] == made.action.count("masked") and 90 < drawn["masked"] < 145
+    assert drawn["masked"] == corruption.action.count("masked") and 90 < drawn["masked"] < 145
     rates = counting.rates(lesson.STORY, tokenizer=pieces, draws=50)
     bars = VIEWS["rates"](rates).data[0]
     np.testing.assert_allclose(
@@ -369,7 +381,7 @@ def test_squares_rates_and_surprises_are_the_record_s(bert: TransformerModel, pi
     )
     assert VIEWS["squares"].fits(corrupted("causal", pieces)) and VIEWS["squares"].fits(corrupted("electra", pieces))
     with pytest.raises(ex.ExplorerError, match="different texts"):
-        VIEWS["strategies"]((made, corrupted("mlm", pieces)))
+        VIEWS["strategies"]((corruption, corrupted("mlm", pieces)))
 
 
 # questions, page, disk
@@ -380,11 +392,11 @@ def test_every_answer_is_what_the_records_hold(bert: TransformerModel, pieces: T
     guess = ex.guess(bert, ex.hide(lesson.STORY, ["tired", "milk"], tokenizer=bert.tokenizer))
     lengths = counting.span_lengths(lesson.STORY, "spanbert", tokenizer=pieces)
     gaps = counting.gap_sentences(lesson.STORY, tokenizer=pieces)
-    asked = lesson.exercises(masked, guess, lengths, gaps)
+    questions = lesson.exercises(masked, guess, lengths, gaps)
     shares = torch.as_tensor(bert.logits(guess.corruption.source)).log_softmax(-1).numpy()
     each = [-shares[n, guess.corruption.original.ids[n]] for n in np.flatnonzero(guess.corruption.scored)]
     wanted = [round(0.15 * 33), 120, masked.action.count("kept-but-scored"), each[0], sum(each), 0.2 / (1 - 0.8**10), 1]
-    for item, number in zip(asked, wanted, strict=True):
+    for item, number in zip(questions, wanted, strict=True):
         assert item.right(f"{number:.{item.digits}f}"), item.question
     coins = lesson.coin_question(
         Rates(("mlm, coin flips", "mlm"), np.full(2, 0.15), np.array([[0.05, 0.1, 0.25], [0.15] * 3]), 20)
@@ -438,12 +450,12 @@ def test_odd_texts_are_met_calmly(text: str) -> None:
 def test_another_masked_encoder_can_be_chosen(name: str) -> None:
     at = opened("corruption", masked=name)
     assert not at.exception and not at.warning and at.selectbox("masked").value == name
-    asked = next(radio for radio in at.radio if (radio.key or "").startswith(f"guess.word.{name}"))
+    question = next(radio for radio in at.radio if (radio.key or "").startswith(f"guess.word.{name}"))
     model = ex.load(name, device="cpu")
     guess = ex.guess(model, ex.hide(lesson.STORY, [lesson.HIDDEN], tokenizer=model.tokenizer))
     place = int(guess.corruption.scored.argmax())
-    assert guess.texts[place][0] in asked.options, "what this model finds most probable"
-    asked.set_value(guess.texts[place][0]).run()
+    assert guess.texts[place][0] in question.options, "what this model finds most probable"
+    question.set_value(guess.texts[place][0]).run()
     assert f"P = {guess.shares[place, 0]:.0%}" in at.success[0].value
 
 

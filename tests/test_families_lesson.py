@@ -50,12 +50,12 @@ STORIES = [" ".join(story) for story in microworld.stories(12, 1, "validation")]
 
 
 def test_a_prefix_mask_is_full_in_the_prefix_and_causal_behind_it() -> None:
-    made = masks(7, 3)
+    allowed = masks(7, 3)
     for query in range(7):
         for key in range(7):
-            assert made[FULL][query, key]
-            assert made[CAUSAL][query, key] == (key <= query)
-            assert made[PREFIX][query, key] == (key <= query or (query < 3 and key < 3))
+            assert allowed[FULL][query, key]
+            assert allowed[CAUSAL][query, key] == (key <= query)
+            assert allowed[PREFIX][query, key] == (key <= query or (query < 3 and key < 3))
 
 
 def test_the_losses_of_a_decoder_are_pytorch_s(gpt2: TransformerModel) -> None:
@@ -89,9 +89,9 @@ def test_the_losses_of_an_encoder_are_those_of_one_hidden_piece_each(bert: Trans
 
 def test_an_encoder_under_a_causal_mask_sees_nothing_ahead(bert: TransformerModel) -> None:
     first = bert.tokens(TEXT)
-    made = ex.trace(bert, first, edits=[ex.SetMask("encoder", np.tril(np.ones((len(first),) * 2, bool)))])
-    assert np.array_equal(made.attention[0].allowed, under_masks(bert, TEXT).traces[CAUSAL].attention[0].allowed)
-    assert not np.triu(made.attention[-1].weights[0], 1).any()
+    edited = ex.trace(bert, first, edits=[ex.SetMask("encoder", np.tril(np.ones((len(first),) * 2, bool)))])
+    assert np.array_equal(edited.attention[0].allowed, under_masks(bert, TEXT).traces[CAUSAL].attention[0].allowed)
+    assert not np.triu(edited.attention[-1].weights[0], 1).any()
 
 
 def test_trained_weights_are_lost_under_the_other_mask(shipped: TransformerModel) -> None:
@@ -107,10 +107,10 @@ def test_trained_weights_are_lost_under_the_other_mask(shipped: TransformerModel
 def test_the_held_out_loss_is_pytorch_s(gpt2: TransformerModel) -> None:
     record = held_losses(gpt2, STORIES, count=1)
     ids = next(ids for text in STORIES if len(ids := [0, *gpt2.tokenizer.encode(text, special=False).ids.tolist()]) > PIECES)
-    told = torch.tensor(ids[: PIECES + 1])
+    labels = torch.tensor(ids[: PIECES + 1])
     with torch.no_grad():
-        scores = gpt2.module.outputs(gpt2.module(told[None, :-1]))["lm"][0]
-    assert record.means()[0, 0] == pytest.approx(float(functional.cross_entropy(scores, told[1:])), abs=1e-4)
+        scores = gpt2.module.outputs(gpt2.module(labels[None, :-1]))["lm"][0]
+    assert record.means()[0, 0] == pytest.approx(float(functional.cross_entropy(scores, labels[1:])), abs=1e-4)
 
 
 @pytest.mark.parametrize("text", ["", "   "])
@@ -119,9 +119,9 @@ def test_empty_texts_are_refused(gpt2: TransformerModel, text: str) -> None:
         under_masks(gpt2, text)
 
 
-@pytest.mark.parametrize(("before", "after", "said"), [(2.0, 0.1, 0), (2.0, 1.5, 1), (2.0, 2.05, 2), (2.0, 3.0, 3)])
-def test_what_a_loss_did(before: float, after: float, said: int) -> None:
-    assert lesson.fate(before, after) == lesson.OPTIONS[said]
+@pytest.mark.parametrize(("before", "after", "outcome"), [(2.0, 0.1, 0), (2.0, 1.5, 1), (2.0, 2.05, 2), (2.0, 3.0, 3)])
+def test_what_a_loss_did(before: float, after: float, outcome: int) -> None:
+    assert lesson.fate(before, after) == lesson.OPTIONS[outcome]
 
 
 def test_questions_about_the_recorded_training_follow_its_lines() -> None:
@@ -131,7 +131,9 @@ def test_questions_about_the_recorded_training_follow_its_lines() -> None:
     }  # fmt: skip
     curves = Curves("", "", "", tuple(spread(name, np.arange(2.0), np.full((2, 2), end)) for name, end in names.items()))
     assert (
-        (asked := lesson.copy_question(curves, 2000)).answer == "almost nothing" and "0.50" in asked.why and "7.60" in asked.why
+        (question := lesson.copy_question(curves, 2000)).answer == "almost nothing"
+        and "0.50" in question.why
+        and "7.60" in question.why
     )
     assert lesson.writing_question(curves).answer == "it writes worse"
 
@@ -141,7 +143,7 @@ def bart() -> TransformerModel:
     return ex.load("bart", device="cpu")
 
 
-@pytest.mark.parametrize("name", [name for name, held in ex.models().items() if held.about()["preset"] in TRANSFORMERS])
+@pytest.mark.parametrize("name", [name for name, stored in ex.models().items() if stored.about()["preset"] in TRANSFORMERS])
 def test_every_parameter_is_counted_once_and_the_formula_agrees(name: str) -> None:
     model = ex.load(name, device="cpu")
     assert isinstance(model, TransformerModel)
@@ -160,12 +162,12 @@ def test_a_norm_is_named_and_drawn_where_it_is_computed(name: str) -> None:
     model = ex.load(name, device="cpu")
     assert isinstance(model, TransformerModel)
     layer, order = model.module.layers[0], []
-    held = [
+    values = [
         part.register_forward_hook(lambda *_, word=word: order.append(word))
         for word, part in (("norm", layer.after_attention.norm), ("attention", layer.attention))
     ]
     ex.trace(model, TEXT)
-    for hook in held:
+    for hook in values:
         hook.remove()
     record = blueprint(model, TEXT)
     named = "norm before attention" if order.index("norm") < order.index("attention") else "norm after attention"
@@ -214,8 +216,8 @@ def test_a_step_with_a_cache_costs_what_pytorch_counts(gpt2: TransformerModel) -
             gpt2.module.head(gpt2.module(torch.tensor([[10]]), cache=cache))
     assert counter.get_total_flops() == 2 * costs.step(gpt2.config, 10)
     whole = costs.saving(gpt2.config, "gpt2")
-    anew, kept = (line.y for line in whole.lines)
-    assert kept[0] == pytest.approx(anew[0]) and (anew[1:] > kept[1:]).all()
+    recomputed, kept = (line.y for line in whole.lines)
+    assert kept[0] == pytest.approx(recomputed[0]) and (recomputed[1:] > kept[1:]).all()
 
 
 def test_a_decoder_beside_an_encoder_brings_one_query_to_the_source(bart: TransformerModel) -> None:
@@ -252,8 +254,8 @@ def test_one_wrong_piece_changes_nothing_before_it_and_the_chances_are_the_model
     begun = [0, *ids[:8].tolist()]
     *_, last = ex.decode(gpt2, begun, force={0: slip}, max_tokens=4)
     assert record.own[0] == gpt2.tokenizer.decode([int(piece) for piece in last.ids])
-    for line, held in zip(record.curves.lines, (record.taught, record.wrong, record.free), strict=True):
-        np.testing.assert_allclose(line.y, held.mean(0))
+    for line, values in zip(record.curves.lines, (record.taught, record.wrong, record.free), strict=True):
+        np.testing.assert_allclose(line.y, values.mean(0))
         assert (line.low <= line.y).all() and (line.y <= line.high).all()  # type: ignore[operator]
 
 
@@ -265,8 +267,8 @@ def test_an_encoder_decoder_is_forced_on_its_target(bart: TransformerModel) -> N
 
 
 def test_the_halves_of_an_elmo_see_one_side_each() -> None:
-    told = classroom.toys()[:30]
-    elmo = ex.build("elmo", tokenizer=ex.tokenizer("characters", told, size=900), device="cpu", dim=8, hidden=12)
+    stories = classroom.toys()[:30]
+    elmo = ex.build("elmo", tokenizer=ex.tokenizer("characters", stories, size=900), device="cpu", dim=8, hidden=12)
     assert isinstance(elmo, ElmoModel)
     onward, back = elmo_visibility(elmo, "The dog was tired.")
     assert (onward.moved > 0).tolist() == np.tril(np.ones(onward.moved.shape)).astype(bool).tolist()
@@ -388,11 +390,11 @@ def test_the_counter_gives_the_sizes_that_hugging_face_s_classes_have() -> None:
 
 
 def test_the_lecture_s_table_has_its_numbers_and_ours_follow_from_them() -> None:
-    said = published_questions.reached()
+    expected = published_questions.reached()
     assert (
-        "| Transformer, big | 28.4 | 41.8 | 2.3 × 10¹⁹ | 2.3 × 10¹⁹ | 1.0 |" in said
-        and "| GNMT + RL, ensemble | 26.3 | 41.16 | 1.8 × 10²⁰ | 1.1 × 10²¹ | 7.8 |" in said
-        and "| Deep-Att + PosUnk, ensemble | – | 40.4 | – | 8.0 × 10²⁰ | – |" in said
+        "| Transformer, big | 28.4 | 41.8 | 2.3 × 10¹⁹ | 2.3 × 10¹⁹ | 1.0 |" in expected
+        and "| GNMT + RL, ensemble | 26.3 | 41.16 | 1.8 × 10²⁰ | 1.1 × 10²¹ | 7.8 |" in expected
+        and "| Deep-Att + PosUnk, ensemble | – | 40.4 | – | 8.0 × 10²⁰ | – |" in expected
     )
     assert len(published_questions.TABLE) == 10 and len(published_questions.WRITTEN) == 6, "every row of the slides"
     assert max(row[3] for row in published_questions.WRITTEN) == 38.8
@@ -410,9 +412,9 @@ def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerMo
     assert isinstance(elmo, ElmoModel)
     for model, moved in ((gpt2, ex.visibility(gpt2, text).moved), (elmo, elmo_visibility(elmo, text)[0].moved)):
         far = len(moved) - 10  # nine positions are left: all are taken, and none looks back at the begin token, which both have
-        found = ex.analysis.reach([model], [text], far=far).lines[0]
+        record = ex.analysis.reach([model], [text], far=far).lines[0]
         wanted = [np.mean([moved[i, i - k] / moved[i, i] for i in range(far + 1, len(moved))]) for k in range(far + 1)]
-        np.testing.assert_allclose(found.y, wanted, rtol=1e-4)
+        np.testing.assert_allclose(record.y, wanted, rtol=1e-4)
     both = ex.analysis.reach([gpt2, elmo], [text], far=5)
     assert both.lines[1].y[0] == 1 and both.lines[1].label == "elmo, forward LSTM" and "up to 16 positions" in both.note
     with pytest.raises(ExplorerError, match="no decoder"):
@@ -425,11 +427,11 @@ def test_a_block_of_the_blueprint_is_a_station_of_the_board(name: str) -> None:
     sites = header(pack(page_parts.traced(name, "The dog slept.").run()))["sites"]
     stations = {(site["stream"], site["layer"]): site["stations"] for site in sites}
     places = {part.title: page_parts.on_board(part, record) for part in record.parts}
-    found = {title: place for title, place in places.items() if place is not None}
-    assert all(place["station"] in stations[place["stream"], place["layer"]] for place in found.values())
-    assert all(part.title in found for part in record.parts if part.kind in ("attention", "cross-attention", "feed-forward"))
-    if "head: vocabulary" in found:
-        assert found["head: vocabulary"]["layer"] == max(site["layer"] for site in sites)
+    shown = {title: place for title, place in places.items() if place is not None}
+    assert all(place["station"] in stations[place["stream"], place["layer"]] for place in shown.values())
+    assert all(part.title in shown for part in record.parts if part.kind in ("attention", "cross-attention", "feed-forward"))
+    if "head: vocabulary" in shown:
+        assert shown["head: vocabulary"]["layer"] == max(site["layer"] for site in sites)
 
 
 def test_a_block_that_was_clicked_is_opened_on_the_board() -> None:
@@ -437,6 +439,6 @@ def test_a_block_that_was_clicked_is_opened_on_the_board() -> None:
     at.radio("guess.doubling").set_value(at.radio("guess.doubling").options[0]).run()
     at.selectbox("blueprint.block").select("decoder: feed-forward").run()
     at.button("blueprint.board").click().run()
-    held = header(board_of(at))
-    assert not at.exception and held["model"] == "gpt2" and held["host"]["view"]["station"] == "units"
+    board_header = header(board_of(at))
+    assert not at.exception and board_header["model"] == "gpt2" and board_header["host"]["view"]["station"] == "units"
     assert at.query_params["part"] == "residual-stream"

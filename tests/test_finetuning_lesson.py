@@ -40,25 +40,25 @@ def test_tags_in_a_row_are_a_way_for_entities_alone() -> None:
 
 def test_the_crf_way_has_the_weights_of_a_chain_of_tags() -> None:
     """K² for what follows what and 2 K for both ends, and they move."""
-    found = lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), {"examples": 8, "steps": 1}).run()
+    trained = lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), {"examples": 8, "steps": 1}).run()
     tags = len(ex.training.finetuned_model("bert", task=lesson.TAGGED, examples=8, steps=1, device="cpu").output.labels)
-    assert found.ways == ("full", lesson.CRF) and found.weights[1] - found.weights[0] == tags**2 + 2 * tags
-    assert found.moved[1] > found.moved[0]
+    assert trained.ways == ("full", lesson.CRF) and trained.weights[1] - trained.weights[0] == tags**2 + 2 * tags
+    assert trained.moved[1] > trained.moved[0]
 
 
 def test_the_picture_of_a_chain_holds_the_scores_that_its_probabilities_are_made_of() -> None:
     """P of a row of two tags, summed by hand over all K² rows of the table, is that of the model that was trained in the same way."""
     given = {"examples": 8, "steps": 2}
-    found = lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), given).run()
+    trained = lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), given).run()
     model = ex.training.finetuned_model("bert", task=lesson.TAGGED, head="crf", device="cpu", **given)
-    table, tags = found.transitions[lesson.CRF].astype(float), model.output.labels
-    assert list(found.transitions) == [lesson.CRF] and found.tags == tags and table.shape == (len(tags) + 1, len(tags) + 1)
+    table, tags = trained.transitions[lesson.CRF].astype(float), model.output.labels
+    assert list(trained.transitions) == [lesson.CRF] and trained.tags == tags and table.shape == (len(tags) + 1, len(tags) + 1)
     scores = table[0, :-1, None] + table[1:, :-1] + table[None, 1:, -1]
     by_hand = np.log(np.exp(scores).sum()) - scores
     chain, empty = model.layer.chain, torch.zeros(2, len(tags))
     for a, b in np.ndindex(scores.shape):
         assert chain.loss(empty, torch.tensor([a, b])).item() == pytest.approx(by_hand[a, b], abs=1e-5)
-    figure = VIEWS["tag-transitions"](found)
+    figure = VIEWS["tag-transitions"](trained)
     drawn = np.asarray(figure.data[0].z, float)
     assert np.isnan(drawn[0, -1]) and np.isnan(drawn).sum() == 1, "a text has a word: its end never follows its begin"
     np.testing.assert_allclose(drawn, table, atol=1e-6)
@@ -69,21 +69,23 @@ def test_the_picture_of_a_chain_holds_the_scores_that_its_probabilities_are_made
 
 @pytest.mark.parametrize("task", ["summary", "entailment"])
 def test_what_is_read_and_written_is_the_task_itself(task: str) -> None:
-    rows, made = writing.given(task), EVERY_TASK[task].make(writing.SHOWN, "train")
-    assert [row["it has to write"].replace("\\", "") for row in rows] == list(made.labels[: writing.SHOWN])
-    assert rows[0]["it reads"].replace("\\", "").startswith(made.texts[0])
+    rows, labelled = writing.given(task), EVERY_TASK[task].make(writing.SHOWN, "train")
+    assert [row["it has to write"].replace("\\", "") for row in rows] == list(labelled.labels[: writing.SHOWN])
+    assert rows[0]["it reads"].replace("\\", "").startswith(labelled.texts[0])
 
 
 def test_the_baselines_of_a_summary_are_the_f1_of_shared_words() -> None:
-    made = EVERY_TASK["summary"].make(lab.ASKED, "test")
+    labelled = EVERY_TASK["summary"].make(lab.ASKED, "test")
 
-    def f1(said: str, gold: str) -> float:
-        a, b = (Counter(re.sub(r"\b(a|an|the)\b", " ", re.sub(r"[^\w\s]", "", text.lower())).split()) for text in (said, gold))
+    def f1(expected: str, gold: str) -> float:
+        a, b = (
+            Counter(re.sub(r"\b(a|an|the)\b", " ", re.sub(r"[^\w\s]", "", text.lower())).split()) for text in (expected, gold)
+        )
         same = sum((a & b).values())
         return 2 * same / (sum(a.values()) + sum(b.values()))
 
-    gold, texts = list(made.labels), [made.texts[one.places[0].text] for one in made.examples]
-    wanted = [np.mean([f1(*pair) for pair in zip(said, gold, strict=True)]) for said in (
+    gold, texts = list(labelled.labels), [labelled.texts[corruption.places[0].text] for corruption in labelled.examples]
+    wanted = [np.mean([f1(*pair) for pair in zip(expected, gold, strict=True)]) for expected in (
         [text.split(". ")[0] + "." for text in texts], gold[1:] + gold[:1],
     )]  # fmt: skip
     np.testing.assert_allclose(writing.beginnings(), wanted, atol=1e-9)
@@ -94,5 +96,5 @@ def test_tasks_as_text_are_offered_for_the_encoder_decoders() -> None:
     assert not at.exception and not at.warning
     assert at.selectbox("writer").options == writing.shelf() == ["bart", "t5"]
     assert "it has to write" in at.table[0].value.columns
-    found = lab.ways("t5", "sentiment", ("full",), {"examples": 8, "steps": 1}).run()
-    assert set(found.answers[0]) <= {"glad", "sad", "neither"}
+    trained = lab.ways("t5", "sentiment", ("full",), {"examples": 8, "steps": 1}).run()
+    assert set(trained.answers[0]) <= {"glad", "sad", "neither"}

@@ -49,35 +49,35 @@ def open_page() -> AppTest:
 
 def test_the_masks_are_what_gradients_prove(bert: TransformerModel, gpt2: TransformerModel) -> None:
     for model in (bert, gpt2):
-        found = ex.visibility(model, lesson.TEXT)
-        np.testing.assert_array_equal(architectures.visibility_map(model, lesson.TEXT, SPAN).seen == 1, found.moved > 0)
+        gradients = ex.visibility(model, lesson.TEXT)
+        np.testing.assert_array_equal(architectures.visibility_map(model, lesson.TEXT, SPAN).seen == 1, gradients.moved > 0)
 
 
 def test_an_encoder_decoder_reads_all_and_writes_from_left_to_right(bart: TransformerModel) -> None:
-    made = architectures.visibility_map(bart, lesson.TEXT, SPAN)
-    assert made.target is not None
-    n, m = len(made.tokens), len(made.target)
+    record = architectures.visibility_map(bart, lesson.TEXT, SPAN)
+    assert record.target is not None
+    n, m = len(record.tokens), len(record.target)
     whole, nothing = np.ones((n, n)), np.zeros((n, m))
-    np.testing.assert_array_equal(made.seen, np.block([[whole, nothing], [np.ones((m, n)), np.tril(np.ones((m, m)))]]))
+    np.testing.assert_array_equal(record.seen, np.block([[whole, nothing], [np.ones((m, n)), np.tril(np.ones((m, m)))]]))
 
 
 def test_elmo_s_halves_see_one_side_each(elmo: TransformerModel) -> None:
-    made = architectures.visibility_map(elmo, lesson.TEXT, SPAN)
+    record = architectures.visibility_map(elmo, lesson.TEXT, SPAN)
     changed = lesson.TEXT.replace("mouse", "dog")
-    place = made.tokens.texts.index("mouse")
-    one, other = (ex.trace(elmo, text).hidden for text in (lesson.TEXT, changed))
+    place = record.tokens.texts.index("mouse")
+    first, other = (ex.trace(elmo, text).hidden for text in (lesson.TEXT, changed))
     for half, bit in (("forward", 1), ("backward", 2)):
-        moved = np.abs(one[half][-1] - other[half][-1]).max(-1) > 0
-        np.testing.assert_array_equal(moved, made.seen[:, place] & bit > 0)
+        moved = np.abs(first[half][-1] - other[half][-1]).max(-1) > 0
+        np.testing.assert_array_equal(moved, record.seen[:, place] & bit > 0)
 
 
 def test_answers_are_the_models_own(
     bert: TransformerModel, gpt2: TransformerModel, bart: TransformerModel, elmo: TransformerModel
 ) -> None:
-    asked = architectures.word_prediction(bert, lesson.TEXT, SPAN)
-    told = guess(bert, hide(lesson.TEXT, [lesson.WORD], tokenizer=bert.tokenizer))
-    place = asked.word, list(bert.tokens(lesson.TEXT).texts).index(lesson.WORD)
-    assert asked.truth[0] == pytest.approx(told.truth[place[1]]) and "[MASK]" in asked.reads[0]
+    prediction = architectures.word_prediction(bert, lesson.TEXT, SPAN)
+    filled = guess(bert, hide(lesson.TEXT, [lesson.WORD], tokenizer=bert.tokenizer))
+    place = prediction.word, list(bert.tokens(lesson.TEXT).texts).index(lesson.WORD)
+    assert prediction.truth[0] == pytest.approx(filled.truth[place[1]]) and "[MASK]" in prediction.reads[0]
     ids = gpt2.tokens(lesson.TEXT).ids.tolist()
     at = architectures.pieces_at(gpt2.tokens(lesson.TEXT), SPAN)[0]
     whole = softmax(gpt2.logits(ids))[at - 1]  # it begins with the end token, so that the first word is asked for, too
@@ -92,8 +92,8 @@ def test_answers_are_the_models_own(
 
 
 def test_what_a_model_is_given_is_shown_in_words(bert: TransformerModel, bart: TransformerModel) -> None:
-    told = architectures.word_prediction(bart, "Anna went home.", (5, 9)).reads[0]
-    assert told == f"Anna <mask> home. → Anna {architectures.BLANK}"
+    prediction = architectures.word_prediction(bart, "Anna went home.", (5, 9)).reads[0]
+    assert prediction == f"Anna <mask> home. → Anna {architectures.BLANK}"
     assert architectures.word_prediction(bert, "Anna went home.", (5, 9)).reads == ("anna [MASK] home .",)
 
 
@@ -101,13 +101,13 @@ def test_vectors_move_as_far_as_lesson_two_says_and_gpt_s_do_not(
     bert: TransformerModel, gpt2: TransformerModel, elmo: TransformerModel
 ) -> None:
     others = (lesson.OTHER, "No such word here.")
-    found = [architectures.context_shift(model, lesson.TEXT, SPAN, others) for model in (bert, gpt2, elmo)]
-    np.testing.assert_allclose(found[0].likeness[0], two_uses(bert, lesson.WORD, (lesson.TEXT, lesson.OTHER)), atol=1e-6)
-    assert found[0].others == (lesson.OTHER,) and found[0].changed[0, -1] > 0.9
-    assert not found[1].changed.any() and found[1].likeness == pytest.approx(1)
-    assert found[2].changed[0, -1] == pytest.approx(0.5, abs=0.05), "the backward half, and nothing of the forward one"
-    asked = lesson.moved_question(found)
-    assert asked.answer == "in all but gpt2" and asked.answer in asked.options
+    shifts = [architectures.context_shift(model, lesson.TEXT, SPAN, others) for model in (bert, gpt2, elmo)]
+    np.testing.assert_allclose(shifts[0].likeness[0], two_uses(bert, lesson.WORD, (lesson.TEXT, lesson.OTHER)), atol=1e-6)
+    assert shifts[0].others == (lesson.OTHER,) and shifts[0].changed[0, -1] > 0.9
+    assert not shifts[1].changed.any() and shifts[1].likeness == pytest.approx(1)
+    assert shifts[2].changed[0, -1] == pytest.approx(0.5, abs=0.05), "the backward half, and nothing of the forward one"
+    question = lesson.moved_question(shifts)
+    assert question.answer == "in all but gpt2" and question.answer in question.options
 
 
 def test_odd_words_and_models_are_refused_kindly(bert: TransformerModel) -> None:
@@ -153,12 +153,12 @@ def test_without_a_trained_elmo_its_place_says_so(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [("", "no word"), ("😀", "no word"), ("word " * 20_000, "letters"), ("a b " * 40, "at most 40")],
 )
-def test_bad_input_gets_a_calm_answer(text: str, said: str) -> None:
+def test_bad_input_gets_a_calm_answer(text: str, expected: str) -> None:
     at = open_page().text_input(key="text").set_value(text).run()
-    assert not at.exception and said in at.warning[0].value
+    assert not at.exception and expected in at.warning[0].value
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script> *x*", "مرحبا بالعالم 😀", "Zebra [MASK] photosynthesis"])
@@ -171,9 +171,9 @@ def test_odd_input_is_shown_and_marked(text: str) -> None:
 
 def test_every_lesson_with_a_page_stands_under_its_lectures() -> None:
     folders = {path.parent.name for path in PAGE.parent.parent.glob("*/page.py")}
-    assert folders == set(LESSONS) and all(held.about.endswith(".") for held in LESSONS.values())
+    assert folders == set(LESSONS) and all(lesson_entry.about.endswith(".") for lesson_entry in LESSONS.values())
     assert lesson.lessons_of("L4", ("corruption", "tokens", "yours")) == ["corruption", "yours"]
-    assert all(set(held.lectures.split()) <= set(lesson.LECTURES) for held in LESSONS.values())
+    assert all(set(lesson_entry.lectures.split()) <= set(lesson.LECTURES) for lesson_entry in LESSONS.values())
     under = {page for lecture in lesson.LECTURES for page in lesson.lessons_of(lecture, tuple(LESSONS))}
     assert under == folders - {"start"}
 
@@ -183,23 +183,23 @@ def test_the_exercises_have_the_answers_that_can_be_counted(
 ) -> None:
     models = (bert, gpt2, bart)
     sights = [architectures.visibility_map(model, lesson.TEXT, SPAN) for model in models]
-    asked = lesson.exercises(sights, [architectures.word_prediction(model, lesson.TEXT, SPAN) for model in models])
+    questions = lesson.exercises(sights, [architectures.word_prediction(model, lesson.TEXT, SPAN) for model in models])
     n, place = len(sights[1].tokens), sights[1].place[0]
-    assert [one.answer for one in asked[:4]] == [
+    assert [item.answer for item in questions[:4]] == [
         n * (n + 1) / 2, len(sights[0].tokens), n - place, len(bart.tokens(lesson.TEXT)),
     ]  # fmt: skip
 
 
 def test_a_static_model_gives_a_word_one_vector_in_every_sentence() -> None:
     model = ex.load("word2vec", device="cpu")
-    made = architectures.context_shift(model, lesson.TEXT, SPAN, [lesson.OTHER])
-    assert made.family == "static" and (made.changed == 0).all() and made.likeness == pytest.approx(1)
+    record = architectures.context_shift(model, lesson.TEXT, SPAN, [lesson.OTHER])
+    assert record.family == "static" and (record.changed == 0).all() and record.likeness == pytest.approx(1)
     words = [word for word in re.findall(r"\w+|[^\w\s]", lesson.TEXT) if word != lesson.WORD]
     rows = model.vectors.astype(np.float64)[[model.tokenizer.core.token_to_id(word) for word in words]]
     went = model.vectors.astype(np.float64)[model.tokenizer.core.token_to_id(lesson.WORD)]
     wanted = (rows @ went / np.linalg.norm(rows, axis=1) / np.linalg.norm(went)).mean()
-    assert float(made.around[0]) == pytest.approx(float(wanted), abs=1e-9)
-    assert "sentences is 1.00" in lesson.static_note(made)
+    assert float(record.around[0]) == pytest.approx(float(wanted), abs=1e-9)
+    assert "sentences is 1.00" in lesson.static_note(record)
     with pytest.raises(ChoiceError, match="no vector for"):
         architectures.context_shift(model, "A zyzzyva ran.", (2, 9), ["The zyzzyva slept."])
 
@@ -207,6 +207,8 @@ def test_a_static_model_gives_a_word_one_vector_in_every_sentence() -> None:
 def test_the_question_asks_about_the_static_model_too() -> None:
     names = hall.with_vectors(lesson.WORD)
     assert names[0] == "word2vec" and hall.with_vectors("zyzzyva")[0] != "word2vec"
-    asked = lesson.moved_question([hall.moved(name, lesson.TEXT, SPAN, (lesson.OTHER,)).run() for name in names])
-    assert "word2vec" in asked.question and asked.answer == "in elmo, bert and bart" and asked.answer in asked.options
-    assert "one vector for each word" in asked.why
+    question = lesson.moved_question([hall.moved(name, lesson.TEXT, SPAN, (lesson.OTHER,)).run() for name in names])
+    assert (
+        "word2vec" in question.question and question.answer == "in elmo, bert and bart" and question.answer in question.options
+    )
+    assert "one vector for each word" in question.why

@@ -55,13 +55,13 @@ def test_every_idea_has_a_picture_and_a_shipped_model_or_more() -> None:
 def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     at = shown(name)
     count = 0 if name in (*UNMEASURED, *WALKED) else 2 if name == "electra" else 1
-    boards = [one for one in at.get("bidi_component") if one.proto.bytes]
+    boards = [widget for widget in at.get("bidi_component") if widget.proto.bytes]
     assert not at.exception and not at.warning and len(at.get("plotly_chart")) == count and len(boards) == (name in WALKED)
     card = model_cards.figures((ex.models()[name].folder / "CARD.md").read_text("utf-8"))
     seed = json.loads((ex.models()[name].folder / "run.json").read_text("utf-8"))["plan"]["seed"]
-    said = {block.label.lower(): block.value for block in at.metric}
+    metrics = {block.label.lower(): block.value for block in at.metric}
     beside = IDEAS[name].beside
-    mine = {label: value for label, value in said.items() if not beside or not label.endswith(f", {beside}")}
+    mine = {label: value for label, value in metrics.items() if not beside or not label.endswith(f", {beside}")}
     known = {figure.lower(): f"{card[f'{figure} (validation)'][seed]:.3g}" for figure in IDEAS[name].figures}
     new = {f"{figure}, new words".lower(): f"{card[f'{figure} (test)'][seed]:.3g}" for figure in IDEAS[name].new}
     assert mine == known | new, "none of them is missing"
@@ -72,14 +72,14 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
         code = "".join(block.value for block in at.code)
         assert "ex.decoding.watch(" in code and "The animal didn't cross" in code, "its board"
         return
-    told = [block.value for block in at.code if "trace = " in block.value]
+    codes = [block.value for block in at.code if "trace = " in block.value]
     if name in WALKED:
-        assert any(f"ex.load('{name}'" in code and "ex.board(" in code for code in told), "its board"
+        assert any(f"ex.load('{name}'" in code and "ex.board(" in code for code in codes), "its board"
         return
-    for code, chart in zip(told, at.get("plotly_chart"), strict=True):
-        held: dict[str, Any] = {"shown": lambda name, trace, **chosen: VIEWS[name](trace, **chosen)}
-        exec(compile(code.replace("ex.show(", "figure = shown("), "page", "exec"), held)  # noqa: S102
-        drawn = json.loads(export.themed(held["figure"], "light").to_json())
+    for code, chart in zip(codes, at.get("plotly_chart"), strict=True):
+        namespace: dict[str, Any] = {"shown": lambda name, trace, **chosen: VIEWS[name](trace, **chosen)}
+        exec(compile(code.replace("ex.show(", "figure = shown("), "page", "exec"), namespace)  # noqa: S102
+        drawn = json.loads(export.themed(namespace["figure"], "light").to_json())
         spec = json.loads(chart.proto.spec)
         assert spec["data"] == drawn["data"] and spec["layout"]["title"] == drawn["layout"]["title"]
 
@@ -88,15 +88,15 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
 def test_every_other_name_on_the_shelf_shows_what_it_can_do(name: str) -> None:
     at = shown(name)
     assert not at.exception and not at.warning and len(at.table) == 1, "the page goes on to its end"
-    said = [unmarked(block.value) for block in at.caption]
+    texts = [unmarked(block.value) for block in at.caption]
     preset = ex.models()[name].about()["preset"]
-    asked = parts.plan(ex.models()[name].folder).get("objective")
+    objective = parts.plan(ex.models()[name].folder).get("objective")
     if name in OWN:
-        assert OWN[name].caution in said and {block.label.lower().partition(", distilbert")[0] for block in at.metric} == {
+        assert OWN[name].caution in texts and {block.label.lower().partition(", distilbert")[0] for block in at.metric} == {
             figure.lower() for figure in OWN[name].figures
         }
-    assert (IDEAS[preset].caution in said if preset in IDEAS else False) == (
-        name not in OWN and preset in IDEAS and asked == PRESETS[preset].objective
+    assert (IDEAS[preset].caution in texts if preset in IDEAS else False) == (
+        name not in OWN and preset in IDEAS and objective == PRESETS[preset].objective
     ), "what is said of a system is said of no model that was asked something else"
 
 
@@ -121,18 +121,18 @@ def test_only_a_card_has_figures_and_they_come_with_their_seeds_and_their_comman
     card = (model_folder("gpt2-tiny") / "CARD.md").read_text("utf-8")
     row = next(line for line in card.splitlines() if line.startswith("| perplexity (validation)"))
     low, *_, high = sorted(float(cell) for cell in row.split("|")[2:-1])
-    said = next(text for block in shown("gpt2-tiny").caption if "seeds on this text" in (text := unmarked(block.value)))
-    assert f"perplexity {low:.3g} to {high:.3g}" in said and "studies.recipes gpt2-tiny" in said
-    for name, held in ex.models().items():
-        assert command(held.folder).split()[:2] == ["python", "-m"] and name in command(held.folder).split(), name
-        assert {len(values) for values in every_seed(held.folder).values()} in ({1}, {3}), name
+    texts = next(text for block in shown("gpt2-tiny").caption if "seeds on this text" in (text := unmarked(block.value)))
+    assert f"perplexity {low:.3g} to {high:.3g}" in texts and "studies.recipes gpt2-tiny" in texts
+    for name, stored in ex.models().items():
+        assert command(stored.folder).split()[:2] == ["python", "-m"] and name in command(stored.folder).split(), name
+        assert {len(values) for values in every_seed(stored.folder).values()} in ({1}, {3}), name
 
 
 def test_the_student_without_a_teacher_is_shown_beside_the_other() -> None:
     cards = {name: shipped_figures(ex.models()[name].folder)["mlm accuracy"] for name in ("distilbert", "distilbert-alone")}
     for name, other in (("distilbert", "distilbert-alone"), ("distilbert-alone", "distilbert")):
-        said = {block.label: block.value for block in shown(name).metric}
-        assert said["MLM accuracy"] == f"{cards[name]:.3g}" and said[f"MLM accuracy, {other}"] == f"{cards[other]:.3g}"
+        metrics = {block.label: block.value for block in shown(name).metric}
+        assert metrics["MLM accuracy"] == f"{cards[name]:.3g}" and metrics[f"MLM accuracy, {other}"] == f"{cards[other]:.3g}"
     with_it, alone = (parts.plan(ex.models()[name].folder) for name in cards)
     differ = {key for key in {*with_it, *alone} if with_it.get(key) != alone.get(key)}
     assert differ == {"objective", "teacher"}, "the same steps of the same stories"
@@ -151,37 +151,37 @@ def test_where_new_words_cost_is_what_torch_computes(name: str) -> None:
     new, known = systems._losses(name)
     model = ex.load(name, device="cpu")
     version = "1.1" if "1.1" in (model_folder(name) / "run.json").read_text("utf-8") else "1.0"
-    found: dict[bool, list[float]] = {True: [], False: []}
+    losses: dict[bool, list[float]] = {True: [], False: []}
     for story in ex.microworld.texts(systems.STORIES, 2, "test", version=version)[:4]:
         ids = model.tokens(" ".join(story.split()[: systems.WORDS]))
         with torch.no_grad():
             scores = torch.from_numpy(model.logits(ids))
         loss = torch.nn.functional.cross_entropy(scores[:-1], torch.from_numpy(ids.ids[1:].astype("int64")), reduction="none")
         for value, unseen in zip(loss.tolist(), ids.unseen[1:], strict=True):
-            found[unseen].append(value)
-    assert found[True] and found[False]
-    np.testing.assert_allclose(new[: len(found[True])], found[True], rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(known[: len(found[False])], found[False], rtol=1e-4, atol=1e-4)
+            losses[unseen].append(value)
+    assert losses[True] and losses[False]
+    np.testing.assert_allclose(new[: len(losses[True])], losses[True], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(known[: len(losses[False])], losses[False], rtol=1e-4, atol=1e-4)
 
 
 def test_a_decoder_below_counting_is_said_to_be() -> None:
     card = model_cards.figures((model_folder("gpt2") / "CARD.md").read_text("utf-8"))
     own, counted = card["perplexity (test)"][0], card["4-gram perplexity (test)"][0]
-    said = " ".join(block.value for block in shown("gpt2").markdown)
-    assert f"**{own:.1f}**" in said and f"**{counted:.1f}**" in said and ("worse than counting" in said) == (own > counted)
+    texts = " ".join(block.value for block in shown("gpt2").markdown)
+    assert f"**{own:.1f}**" in texts and f"**{counted:.1f}**" in texts and ("worse than counting" in texts) == (own > counted)
     bleu, copied = (model_cards.figures((model_folder("bart") / "CARD.md").read_text("utf-8"))[name] for name in (
         "bleu (test)", "copying the source, bleu (test)",
     ))  # fmt: skip
-    said = " ".join(block.value for block in shown("bart").markdown)
+    texts = " ".join(block.value for block in shown("bart").markdown)
     seed = json.loads((model_folder("bart") / "run.json").read_text("utf-8"))["plan"]["seed"]
-    assert f"**{bleu[seed]:.1f}**" in said and ("less in common" in said) == (bleu[seed] < copied[seed])
+    assert f"**{bleu[seed]:.1f}**" in texts and ("less in common" in texts) == (bleu[seed] < copied[seed])
     assert "less" not in beside_copying({"bleu": 3.0, "copying the source, bleu": 2.0}) and not beside_copying({"bleu": 1.0})
     swapped = {"perplexity": 2.0, "4-gram perplexity": 3.0}
     assert "worse" not in beside_counting(swapped) and beside_counting({"perplexity": 2.0}) == ""
 
 
 def test_electra_opens_with_a_story_in_which_it_finds_most_replaced_tokens() -> None:
-    found = ex.detect(ex.load("electra", device="cpu"), systems.TEXT, rate=systems.SHARE, seed=systems.SEED)
-    assert 2 * (found.said & found.new).sum() > found.new.sum() > 1 and found.f1 > 0.5
+    record = ex.detect(ex.load("electra", device="cpu"), systems.TEXT, rate=systems.SHARE, seed=systems.SEED)
+    assert 2 * (record.said & record.new).sum() > record.new.sum() > 1 and record.f1 > 0.5
     assert systems.needs_story("detection", systems.SENTENCE) and not systems.needs_story("detection", "A dog slept.")
     assert systems.needs_story("gaps", "A dog slept.") and not systems.needs_story("boundaries", systems.SENTENCE)

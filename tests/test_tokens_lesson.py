@@ -40,10 +40,10 @@ def written(figure: Any) -> list[str]:
 
 def rows(figure: Any) -> dict[str, list[str]]:
     """What is written in each row, by the file of its numbers."""
-    found: dict[str, list[str]] = {}
+    rows_found: dict[str, list[str]] = {}
     for _, _, row, _, text, _ in export.cells(figure):
-        found.setdefault(row, []).append(str(text))
-    return found
+        rows_found.setdefault(row, []).append(str(text))
+    return rows_found
 
 
 def test_a_merge_is_drawn_as_it_is_recorded(ways: Any) -> None:
@@ -133,9 +133,9 @@ def test_what_a_language_costs_is_counted_right() -> None:
 
 def test_a_text_without_words_counts_for_nothing() -> None:
     tokenizer, train = classroom.shelf()["bpe"], classroom.toys()[:9]
-    one = word_labels("A dog.", tokenizer, train, train)
+    single = word_labels("A dog.", tokenizer, train, train)
     other = word_labels("A dog.", tokenizer, train, ["\u0301" * 50, *train])
-    assert (one.right, one.tried) == (other.right, other.tried)
+    assert (single.right, single.tried) == (other.right, other.tried)
 
 
 def test_labels_of_words_are_put_together_by_their_formulas() -> None:
@@ -189,9 +189,9 @@ def test_the_answers_are_right(ways: Any) -> None:
     assert items[2].answer == pytest.approx(by_count[-1].fertility) and items[3].answer == "don😀t"
     assert items[4].answer == cost.pieces[3, 2] / cost.pieces[3, 0] and items[5].answer == math.ceil(3549 / 510) == 7
     for word in ("breadbasket", "the", "x😀", "q", "zz"):
-        asked = lesson.longest_question(tuple(matches(word, classroom.shelf()["wordpiece"].core.get_vocab())))
-        assert asked.answer == classroom.shelf()["wordpiece"].core.model.tokenize(word)[0].value
-        assert asked.options.count(str(asked.answer)) == 1 and len(set(asked.options)) == len(asked.options) >= 2
+        longest = lesson.longest_question(tuple(matches(word, classroom.shelf()["wordpiece"].core.get_vocab())))
+        assert longest.answer == classroom.shelf()["wordpiece"].core.model.tokenize(word)[0].value
+        assert longest.options.count(str(longest.answer)) == 1 and len(set(longest.options)) == len(longest.options) >= 2
     assert f"| 100 | {by_count[99].fertility:.2f} | {by_score[99].fertility:.2f} |" in lesson.table(by_count, by_score)
 
 
@@ -235,9 +235,9 @@ def test_letters_that_are_given_are_those_of_the_library_s_initial_alphabet(lett
         vocab_size=size, initial_alphabet=list(letters), special_tokens=list(SPECIALS["bpe"]), show_progress=False
     )
     core.train_from_iterator(texts, trainer)
-    theirs, held = set(core.get_vocab()), set(mine.core.get_vocab())
-    assert len(theirs) == len(held) == size and set(letters) <= held
-    assert len(theirs & held) >= size - 4, "ties are broken in another order there"
+    theirs, ours = set(core.get_vocab()), set(mine.core.get_vocab())
+    assert len(theirs) == len(ours) == size and set(letters) <= ours
+    assert len(theirs & ours) >= size - 4, "ties are broken in another order there"
 
 
 def test_the_page_gives_all_tokenizers_the_same_characters() -> None:

@@ -43,7 +43,7 @@ from explorer.views.training import around
 STEPS = 40
 
 
-def told(folder: Path) -> None:
+def write_measures(folder: Path) -> None:
     """Put into a run's list what held-out checks would have found: numbers that follow from the step alone."""
     lines = [json.loads(line) for line in (folder / "steps.jsonl").read_text("utf-8").splitlines()]
     for line in lines:
@@ -71,7 +71,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             system, corpus="toy", steps=STEPS, batch=8, snapshots=4, folder=folder, device="cpu", pieces=400, dim=32, hidden=64
         )
         list(run)
-        told(folder)
+        write_measures(folder)
     return home
 
 
@@ -138,9 +138,9 @@ def test_a_long_training_is_drawn_with_few_points_that_are_its_own() -> None:
 def test_a_cell_of_the_probes_is_what_was_measured(home: Path) -> None:
     steps = tuple(steps_of(home / "models" / "short-bert"))
     for probe in ("previous token", "right minus wrong"):
-        held = [step for step in steps if probe in step.probes]
+        measured = [step for step in steps if probe in step.probes]
         heat = VIEWS["probes"](steps, probe=probe).data[0]
-        for column, step in enumerate(held):
+        for column, step in enumerate(measured):
             np.testing.assert_allclose(numbers(heat.z)[:, column], np.ravel(numbers(step.probes[probe])), rtol=1e-6)
     assert VIEWS["probes"](steps, probe="right minus wrong").data[0].coloraxis == "coloraxis2"
     assert VIEWS["probes"].fits((TrainingStep(1, {"lm": 1.0}, 1.0),))
@@ -177,8 +177,8 @@ def test_the_ends_of_the_line_are_the_two_models(home: Path) -> None:
     with torch.no_grad():
         for name, value in halfway.module.named_parameters():
             value.copy_((value + dict(model.module.named_parameters())[name]) / 2)
-    for place, one in ((0, begun), (2, halfway), (4, model)):
-        assert record.loss[place] == pytest.approx(by_hand(one, texts), rel=1e-5)
+    for place, trace in ((0, begun), (2, halfway), (4, model)):
+        assert record.loss[place] == pytest.approx(by_hand(trace, texts), rel=1e-5)
     assert record.loss[0] == pytest.approx(math.log(model.tokenizer.vocabulary.size), abs=0.1)
 
 
@@ -200,11 +200,11 @@ def test_the_nearest_place_on_a_line_is_the_foot_of_the_perpendicular() -> None:
     assert nearest_on_line(begin, end, {"a": torch.tensor([1.0, 2.0])}) == pytest.approx((0.25, 0.5))
     assert nearest_on_line(begin, end, end) == pytest.approx((1.0, 0.0))
     rng = torch.Generator().manual_seed(0)
-    one, two, three = ({"a": torch.randn(7, generator=rng)} for _ in range(3))
-    place, apart = nearest_on_line(one, two, three)
-    tried = [float((one["a"].lerp(two["a"], float(t)) - three["a"]).norm()) for t in np.linspace(place - 1, place + 1, 201)]
+    first, two, three = ({"a": torch.randn(7, generator=rng)} for _ in range(3))
+    place, apart = nearest_on_line(first, two, three)
+    tried = [float((first["a"].lerp(two["a"], float(t)) - three["a"]).norm()) for t in np.linspace(place - 1, place + 1, 201)]
     assert int(np.argmin(tried)) == 100
-    assert apart == pytest.approx(min(tried) / float((two["a"] - one["a"]).norm()), rel=1e-5)
+    assert apart == pytest.approx(min(tried) / float((two["a"] - first["a"]).norm()), rel=1e-5)
 
 
 def test_snapshots_stand_where_the_training_came_by(home: Path) -> None:
@@ -229,8 +229,8 @@ def test_snapshots_stand_where_the_training_came_by(home: Path) -> None:
 
 
 def test_what_models_can_do_is_what_their_scores_say(bert: TransformerModel, gpt2: TransformerModel) -> None:
-    filled, goes_on, anew, classed = abilities(bert)
-    assert filled.able and classed.able and not goes_on.able and not anew.able
+    filled, goes_on, rewrites, classed = abilities(bert)
+    assert filled.able and classed.able and not goes_on.able and not rewrites.able
     ids = bert.tokens(filled.reads.replace("[CLS] ", "").replace(" [SEP]", "")).ids
     shares = torch.as_tensor(bert.logits(ids.tolist())).softmax(-1)[
         int(np.flatnonzero(ids == bert.tokenizer.vocabulary.mask)[0])
@@ -239,8 +239,8 @@ def test_what_models_can_do_is_what_their_scores_say(bert: TransformerModel, gpt
     assert filled.says == ", ".join(best)
     pair = tuple(classed.reads.split(" | "))
     assert classed.says.endswith(f"{float(torch.as_tensor(bert.outputs(pair)['nsp']).softmax(-1)[0]):.0%}")
-    told = abilities(bert, objective="mlm+antecedent")[3]
-    assert not told.able and "never trained" in told.says, "a head that nobody trained says nothing"
+    supervised = abilities(bert, objective="mlm+antecedent")[3]
+    assert not supervised.able and "never trained" in supervised.says, "a head that nobody trained says nothing"
     written = abilities(gpt2)[1]
     ids = [gpt2.tokenizer.vocabulary.end, *gpt2.tokenizer.encode(written.reads, special=False).ids.tolist()]
     for piece in gpt2.tokenizer.encode(written.says, special=False).ids.tolist():
@@ -254,8 +254,8 @@ def test_an_encoder_decoder_writes_anew(system: str, bert: TransformerModel) -> 
 
     pieces = with_sentinels(bert.tokenizer)
     model = ex.build(system, tokenizer=pieces, seed=0, device="cpu", dim=32, heads=2, start=pieces.vocabulary.pad)
-    anew = abilities(model)[2]
-    assert anew.able and anew.reads and [made.able for made in abilities(model)] == [False, False, True, False]
+    rewrites = abilities(model)[2]
+    assert rewrites.able and rewrites.reads and [record.able for record in abilities(model)] == [False, False, True, False]
 
 
 # questions
@@ -267,9 +267,9 @@ def test_every_answer_is_computed_from_the_training(home: Path) -> None:
     first = lesson.first_question(steps, vocabulary)
     assert first.answer == f"ln |V| = {math.log(vocabulary):.2f}" and abs(steps[0].losses["mlm"] - math.log(vocabulary)) < 0.3
     budget = lesson.Budget(STEPS, 4000.0, 600.0, 1_000_000)
-    asked = lesson.exercises(steps, budget, vocabulary, (20, 0.625))
+    questions = lesson.exercises(steps, budget, vocabulary, (20, 0.625))
     wanted = [math.log(vocabulary), sum(steps[-1].losses.values()), 0.625, 4000 / 600, 6 * 1e6 * 4000 / 1e9, 131_072e6 / 3.3e9]
-    for item, value in zip(asked, wanted, strict=True):
+    for item, value in zip(questions, wanted, strict=True):
         assert item.right(f"{value:.{item.digits}f}"), item.question
     alone = lesson.exercises(steps_of(home / "models" / "short-gpt"), budget, vocabulary, (20, 0.625))
     assert alone[1].right(f"{math.exp(steps_of(home / 'models' / 'short-gpt')[-1].losses['lm']):.2f}")
@@ -312,8 +312,8 @@ def test_a_budget_counts_the_share_that_the_run_hid(home: Path) -> None:
         assert task == "mlm+nsp" and answers == sum(max(1, round(wanted * n)) for n in free.tolist())
     _, task, some = questions(model, fresh("toy"), {"objective": "mlm", "strategy": "spanbert"})
     assert task == "mlm" and some > 0
-    told = lesson.exercises(steps_of(home / "models" / "short-gpt"), lesson.Budget(1, 100.0, 33.0, 1), 9, (1, 1.0))[3]
-    assert told.right(f"{100 / 33:.1f}") and "33%" in told.why
+    question = lesson.exercises(steps_of(home / "models" / "short-gpt"), lesson.Budget(1, 100.0, 33.0, 1), 9, (1, 1.0))[3]
+    assert question.right(f"{100 / 33:.1f}") and "33%" in question.why
 
 
 def test_new_texts_of_a_corpus_are_its_own() -> None:
@@ -474,8 +474,8 @@ def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
     values = {metric.label: metric.value for metric in at.metric}
     assert values["Weights"] == f"{sum(p.numel() for p in model.module.parameters()):,}"
     assert f"ln |V| = {math.log(model.tokenizer.vocabulary.size):.2f}" in " ".join(block.value for block in at.info)
-    said = " ".join(block.value for block in at.markdown)
-    assert "a second line" in said and "<b>40</b>" not in said, "a sample is text, not markup"
+    texts = " ".join(block.value for block in at.markdown)
+    assert "a second line" in texts and "<b>40</b>" not in texts, "a sample is text, not markup"
     at.select_slider("at").set_value(1).run()
     data = board_of(at)
     series, begin = header(data), 4 + int.from_bytes(data[:4], "little")
@@ -484,8 +484,8 @@ def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
     wanted = ex.trace(
         ex.load("short-bert", step=1, device="cpu"), at.text_input(key="text").value
     )  # it came along from the front page
-    one = data[begin + moment["begin"] :]
-    np.testing.assert_allclose(array(one, header(one)["sites"][0]["weights"]), wanted.attention[0].weights, atol=1e-6)
+    snapshot = data[begin + moment["begin"] :]
+    np.testing.assert_allclose(array(snapshot, header(snapshot)["sites"][0]["weights"]), wanted.attention[0].weights, atol=1e-6)
 
 
 @LONG
@@ -521,7 +521,7 @@ def test_a_strange_name_in_the_address_is_met_calmly(name: str, shelf: Path) -> 
 
 def test_a_shelf_without_runs_is_met_kindly() -> None:
     at = page()
-    without = [name for name, held in store.models().items() if not (held.folder / "steps.jsonl").is_file()]
+    without = [name for name, stored in store.models().items() if not (stored.folder / "steps.jsonl").is_file()]
     assert not at.exception
     if len(without) == len(store.models()):
         assert any("did not keep how they were trained" in block.value for block in at.info)

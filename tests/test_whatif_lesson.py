@@ -61,13 +61,13 @@ def test_a_unit_is_scaled_on_the_page() -> None:
 
 def test_what_cannot_be_patched_is_said_in_one_line() -> None:
     at = page()
-    changed = next(one for one in at.text_input if one.key and one.key.startswith("patch.Changed"))
+    changed = next(widget for widget in at.text_input if widget.key and widget.key.startswith("patch.Changed"))
     changed.set_value("Tom was.").run()
-    assert not at.exception and any("Exchange a word" in one.value for one in at.info)
+    assert not at.exception and any("Exchange a word" in widget.value for widget in at.info)
     numbers = page(edit="set q, k or v")
-    box = next(one for one in numbers.text_input if one.label == "Numbers")
+    box = next(widget for widget in numbers.text_input if widget.label == "Numbers")
     box.set_value("1 two 3").run()
-    assert not numbers.exception and any("is not a list of numbers" in one.value for one in numbers.warning)
+    assert not numbers.exception and any("is not a list of numbers" in widget.value for widget in numbers.warning)
 
 
 @pytest.mark.usefixtures("unfolded")
@@ -104,10 +104,10 @@ def test_five_faults_each_in_another_text_move_what_they_break(name: str) -> Non
 
 def test_the_case_is_chosen_by_the_address_and_offers_every_fault() -> None:
     at = page(part="find-the-fault", fault__case="4")
-    asked = next(radio for radio in at.radio if radio.key == "guess.fault.4")
-    assert not at.exception and list(asked.options) == list(faults.NAMES)
-    said = next(block.value for block in at.markdown if "The text of this case" in block.value)
-    assert "garden" in said
+    question = next(radio for radio in at.radio if radio.key == "guess.fault.4")
+    assert not at.exception and list(question.options) == list(faults.NAMES)
+    texts = next(block.value for block in at.markdown if "The text of this case" in block.value)
+    assert "garden" in texts
     ends = {line.label: f"{line.y[-1]:.2f}" for line in ex.result("left-out").lines}
     learned = next(block.value for block in at.markdown if "A sixth fault" in block.value)
     assert all(ends[way] in learned for way in ("without residual connections", "nothing left out", "token frequencies alone"))
@@ -119,16 +119,16 @@ def test_the_game_counts_tries_and_shows_the_score_at_its_end() -> None:
     names = list(faults.NAMES)
     planted = {case: names[number] for case, (number, _) in enumerate(faults.PLANTED, 1)}
 
-    def said() -> str:
+    def notes() -> str:
         return " ".join(block.value for block in at.markdown)
 
     def choose(case: int, answer: str) -> None:
-        radio = next(one for one in at.radio if one.key == ("guess.fault" if case == 1 else f"guess.fault.{case}"))
+        radio = next(widget for widget in at.radio if widget.key == ("guess.fault" if case == 1 else f"guess.fault.{case}"))
         radio.set_value(answer).run()
 
-    assert "**0 of 5** faults found, **0** at the first try" in said()
+    assert "**0 of 5** faults found, **0** at the first try" in notes()
     choose(1, planted[1])
-    assert at.success and "**1 of 5** faults found, **1** at the first try" in said() and not at.table
+    assert at.success and "**1 of 5** faults found, **1** at the first try" in notes() and not at.table
     for case in (2, 3, 4, 5):
         at.session_state[faults.CASE] = case
         at.run()
@@ -140,21 +140,21 @@ def test_the_game_counts_tries_and_shows_the_score_at_its_end() -> None:
             assert "Hint" in at.warning[0].value
             choose(case, planted[case])
         elif case == 3:  # given up
-            next(one for one in at.button if one.key == f"guess.fault.{case}.show").click().run()
+            next(widget for widget in at.button if widget.key == f"guess.fault.{case}.show").click().run()
         else:
             choose(case, planted[case])
-    assert not at.exception and "**4 of 5** faults found, **3** at the first try" in said()
+    assert not at.exception and "**4 of 5** faults found, **3** at the first try" in notes()
     table = at.table[0].value
     assert table["tries"].tolist() == [1, 3, 0, 1, 1] and table["fault"].tolist() == [planted[case] for case in planted]
-    assert [str(one).split(":")[0] for one in table["found"]] == [
+    assert [str(widget).split(":")[0] for widget in table["found"]] == [
         "yes, at the first try",
         "yes",
         "no",
         *["yes, at the first try"] * 2,
     ]
-    next(one for one in at.button if one.key == "fault.again").click().run()
-    assert not at.exception and "**0 of 5** faults found" in said() and not at.table
-    assert next(one for one in at.radio if one.key == "guess.fault").value is None
+    next(widget for widget in at.button if widget.key == "fault.again").click().run()
+    assert not at.exception and "**0 of 5** faults found" in notes() and not at.table
+    assert next(widget for widget in at.radio if widget.key == "guess.fault").value is None
 
 
 def test_the_picture_names_both_tokens_where_they_differ_and_the_edits_can_be_undone() -> None:
@@ -165,6 +165,6 @@ def test_the_picture_names_both_tokens_where_they_differ_and_the_edits_can_be_un
     assert list(bars.text) == [f"{a[0]} → {b[0]}" if a[0] != b[0] else "" for a, b in pairs] and any(bars.text)
     at = at.button(key="edit.undo").click().run()
     assert not at.exception and at.selectbox(key="edit").value == "nothing"
-    assert not any(one.key == "edit.undo" for one in at.button)
+    assert not any(widget.key == "edit.undo" for widget in at.button)
     spec = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert "nothing changed" in spec["layout"]["title"]["text"] and not any(spec["data"][0]["text"])

@@ -22,14 +22,14 @@ MODELS = ("bert", "llama", "bart")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_random_twin_has_the_same_shape_and_other_weights_and_chooses_less(name: str) -> None:
     model, other = ex.load(name, device="cpu"), twin.twin_of(name).run()
-    mine, theirs = (dict(held.module.named_parameters()) for held in (model, other))
+    mine, theirs = (dict(each.module.named_parameters()) for each in (model, other))
     assert {key: value.shape for key, value in mine.items()} == {key: value.shape for key, value in theirs.items()}
     assert not any(value.equal(theirs[key]) for key, value in mine.items() if value.dim() > 1)
     target = {"target": SENTENCE} if name == "bart" else {}
-    trained, random = (ex.trace(held, SENTENCE, **target) for held in (model, other))
+    trained, random = (ex.trace(each, SENTENCE, **target) for each in (model, other))
     assert lesson.used(trained) < 0.8 < lesson.used(random)
-    asked = lesson.twin_question(trained, random, True)
-    assert asked.answer == "B" and f"{lesson.used(random):.0%}" in asked.why
+    question = lesson.twin_question(trained, random, True)
+    assert question.answer == "B" and f"{lesson.used(random):.0%}" in question.why
 
 
 def test_the_share_of_tokens_used_is_scipy_s_entropy() -> None:
@@ -51,15 +51,15 @@ def test_prices_are_those_of_the_slide_times_the_tokens() -> None:
 
 def test_an_encoder_and_a_decoder_have_their_articles() -> None:
     """The report's first sentence: the article belongs to the word, whatever marks it."""
-    for name, said in (("bert", "is an **encoder**"), ("gpt2", "is a **decoder**")):
+    for name, translations in (("bert", "is an **encoder**"), ("gpt2", "is a **decoder**")):
         at = opened("yours", model=name)
-        assert any(f"**{name}** {said}" in unmarked(block.value) for block in at.markdown)
+        assert any(f"**{name}** {translations}" in unmarked(block.value) for block in at.markdown)
 
 
 def test_the_page_asks_which_twin_is_trained_without_saying_it() -> None:
     at = opened("yours", part="random-twin", model="bert")
-    asked = next(radio for radio in at.radio if (radio.key or "").startswith("guess.twin"))
-    assert not at.exception and list(asked.options) == ["A", "B"] and len(at.get("plotly_chart")) == 2
+    question = next(radio for radio in at.radio if (radio.key or "").startswith("guess.twin"))
+    assert not at.exception and list(question.options) == ["A", "B"] and len(at.get("plotly_chart")) == 2
     assert "on average" not in " ".join(block.value for block in (*at.info, *at.success))
     at = opened("yours", part="openness")
     assert not at.exception and len(at.table) == 2
@@ -82,13 +82,13 @@ def test_the_exercises_ask_about_the_trace(name: str) -> None:
 
 
 def test_two_perplexities_are_those_of_the_cards_and_do_not_compare() -> None:
-    asked = lesson.perplexity_question()
-    other = asked.options[1]
-    shown = [re.findall(r"(?<=perplexity )[\d.]+|(?<=tokenizer, )[\d.]+\d", asked.question)]
+    question = lesson.perplexity_question()
+    other = question.options[1]
+    shown = [re.findall(r"(?<=perplexity )[\d.]+|(?<=tokenizer, )[\d.]+\d", question.question)]
     cards = {name: shipped_figures(ex.models()[name].folder) for name in ("gpt", other)}
     assert shown == [[f"{card['perplexity']:.2f}" for card in cards.values()]]
     bits = {name: card["bits per character"] for name, card in cards.items()}
-    assert asked.answer == asked.options[2] and f"*{min(bits, key=bits.__getitem__)}* is better" in asked.why
+    assert question.answer == question.options[2] and f"*{min(bits, key=bits.__getitem__)}* is better" in question.why
     corpora, tokens = set(), set()
     for name in cards:
         corpora.add(json.loads((ex.models()[name].folder / "run.json").read_text("utf-8"))["plan"]["corpus"]["name"])
