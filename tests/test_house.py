@@ -31,7 +31,7 @@ def test_functions_are_short() -> None:
 
 
 def test_files_are_short() -> None:
-    """A page of a lesson has at most 150 lines: what computes stands in its `parts.py`, what is read in its `prose.md`."""
+    """A page of a lesson has at most 150 lines: what computes is in its `parts.py`, what is read in its `prose.md`."""
     lines = {path: len(path.read_text("utf-8").splitlines()) for path in FILES}
     limits = {path: 150 if path.name == "page.py" else 500 for path in FILES}
     assert [f"{path.relative_to(ROOT)}: {n} lines of {limits[path]}" for path, n in lines.items() if n > limits[path]] == []

@@ -141,7 +141,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {  # of the menu
 
 
 def section_of(name: str) -> str:
-    """The section of the menu in which a lesson stands; the last one where none names it.
+    """The section of the menu that lists a lesson; the last one where none does.
 
     >>> section_of("heads")
     'Inside'

@@ -13,7 +13,7 @@ from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import trained
-from explorer.app.lessons.families import parts, published, published_questions
+from explorer.app.lessons.families import parts, published
 from explorer.app.lessons.families import questions as lesson
 from explorer.app.prose import prose
 from explorer.views import VIEWS
@@ -134,14 +134,5 @@ page.parts(
     PagePart("Cost by length", partial(parts.cost_section, name), "Cost"),
     PagePart("Count the parameters", published.counter, "Published sizes"),
     PagePart("RNN or Transformer?", published.recurrent, "RNN"),
-    asking(
-        lambda: (
-            lesson.exercises(
-                made(parts.under(name, text)), made(parts.built(name, text)), made(parts.traced(name, text)), parts.half(name)
-            )
-            + published_questions.exercises()
-        ),
-        "families.exercise",
-        PROSE,
-    ),
+    asking(partial(parts.family_exercises, name, text), "families.exercise", PROSE),
 )

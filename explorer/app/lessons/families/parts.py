@@ -16,11 +16,12 @@ from explorer.app.controls import at_the_source, made, model_of, opened, warn_of
 from explorer.app.exercises import plain, predict
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import elmo
+from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.families import questions as lesson
 from explorer.app.prose import prose
 from explorer.nn.config import Config
 from explorer.nn.positions import POSITIONS
-from explorer.records import Blueprint
+from explorer.records import Blueprint, Exercise
 from explorer.records.families import Part
 from explorer.views import VIEWS
 from explorer.views.board.place import addressed
@@ -315,3 +316,9 @@ def cost_section(name: str) -> None:
         what = st.segmented_control("Cost", COSTS, default="by length", required=True, key="cost", bind="query-params")
     call = costs(name, size, what)
     web.show(VIEWS["costs"], call, key=call.label)
+
+
+def family_exercises(name: str, text: str) -> tuple[Exercise, ...]:
+    """The exercises on this text, and those on published models."""
+    masks, blueprint, trace = made((under(name, text), built(name, text), traced(name, text)))
+    return (*lesson.exercises(masks, blueprint, trace, half(name)), *published_questions.exercises())

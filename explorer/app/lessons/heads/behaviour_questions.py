@@ -51,7 +51,7 @@ def head_question(by_model: Mapping[str, tuple[float, float, bool]]) -> Exercise
 
 
 def paired() -> dict[str, tuple[float, ...]]:
-    """By model, in how many pairs both texts are right: filled in, twice, and in minimal pairs; NaN where it was not asked."""
+    """By model, in how many pairs both texts are right: filled in, twice, and in minimal pairs; NaN where it was not measured."""
     by_model = {}
     for name in RESOLVING:
         figures = shipped_figures(store.folder_of(name)) if name in models() else {}
@@ -61,7 +61,7 @@ def paired() -> dict[str, tuple[float, ...]]:
 
 
 def resolves(figures: tuple[float, ...]) -> bool:
-    """Whether a model is right in both texts of a pair more often than by guessing, in everything that it was asked."""
+    """Whether a model is right in both texts of a pair more often than by guessing, in everything that was measured."""
     return all(not value <= GUESSING for value in figures)
 
 
@@ -109,7 +109,7 @@ def pair_rows(by_model: Mapping[str, tuple[float, ...]]) -> list[dict[str, str]]
 
 
 def stories_of(name: str) -> str:
-    """The stories from which a model learned, and of which new ones were asked; empty where it kept no plan."""
+    """The stories from which a model learned, and of which new ones were used to measure it; empty where it kept no plan."""
     folder = store.folder_of(name)
     planned = run_folder.described(folder)["plan"] if (folder / run_folder.RUN).is_file() else {}
     return str(planned.get("corpus", {}).get("name", ""))

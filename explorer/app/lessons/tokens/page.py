@@ -13,10 +13,10 @@ from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.tokens import questions as lesson
+from explorer.app.lessons.tokens.parts import SHELF, labelled, learned, one_word
 from explorer.app.prose import prose
 from explorer.records import Exercise
 from explorer.text import classroom
-from explorer.text.kinds import words_of
 from explorer.views import VIEWS
 
 PROSE = prose("tokens")
@@ -24,27 +24,10 @@ PROSE = prose("tokens")
 WATCHED = "animal street suitcase because the tired"
 TEXT = "The unbelievable zebra didn't cross 3 streets: naïve café 😀"
 LABELLED = "Oscar saw a brown bear near the harbour."
-SHELF, TOYS = Call(ex.text.classroom.shelf), Call(ex.text.classroom.toys)
 GIVEN = {"as usual": SHELF, "the same for all": Call(ex.text.classroom.alike)}
 ORDER = {"WordPiece": "wordpiece", "BPE": "bpe", "Byte BPE": "byte-bpe"}
 WAYS = {"by count": "count", "by the score": "score"}
 RARE = ("flibbertigibbet", "zzyzx", "don😀t")
-
-
-def labelled(text: str) -> Call:
-    """Word labels from a tagger that counts the tokens of a small vocabulary."""
-    small = Call(ex.tokenizer, "wordpiece", TOYS, size=250)
-    return Call(ex.text.word_labels, text, small, TOYS, Call(ex.text.classroom.toys, 200, seed=2))
-
-
-def learned(kind: str, by: str, *watch: str) -> Call:
-    """Every merge of one way of learning."""
-    return Call(ex.text.classroom.learned, kind, by, watch) if watch else Call(ex.text.classroom.learned, kind, by)
-
-
-def one_word(text: str) -> str:
-    """The first word of what was typed, as WordPiece sees it."""
-    return (words_of(classroom.shelf()["wordpiece"].core, text) or ["breadbasket"])[0]
 
 
 def merges() -> None:

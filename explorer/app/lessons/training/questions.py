@@ -141,7 +141,7 @@ def signal_question(measured: Curves) -> Exercise:
 
 
 def able(measured: Abilities) -> str:
-    """What each objective can do, as Markdown: a row for each objective, and below the table why some cannot be asked."""
+    """What each objective can do, as Markdown: a row for each objective, and below the table why some cannot be measured."""
     head = ("trained to", "signal", "weights", *measured.abilities)
     rows = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     whys: list[str] = []

@@ -51,7 +51,7 @@ def show_snapshots(name: str, text: str) -> None:
 
 
 def _curve(name: str, at: int) -> None:
-    """The loss of the training, with a line at the snapshot: what stands below moves with it."""
+    """The loss of the training, with a line at the snapshot: what is below moves with it."""
     steps = lab.read_steps(name)
     figure = web.styled(VIEWS["training"].draw(steps, axis="log"))
     whole = "sum: " + " + ".join(steps[-1].losses) if len(steps[-1].losses) > 1 else next(iter(steps[-1].losses))

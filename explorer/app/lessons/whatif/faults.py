@@ -49,7 +49,7 @@ class Result:
     shown: bool
 
     @property
-    def said(self) -> str:
+    def outcome(self) -> str:
         """In words."""
         if not self.found:
             return "no: it was shown"
@@ -74,7 +74,7 @@ def fits(name: str, stream: str, what: str) -> bool:
 
 @st.fragment
 def show_faults(name: str, stream: str) -> None:
-    """Choose a case, look at what the fault did, and name it; the score stands below."""
+    """Choose a case, look at what the fault did, and name it; the score is below."""
     offered = [n for n, what in enumerate(NAMES.values()) if fits(name, stream, what)]
     cases = [case for case, (n, _) in enumerate(PLANTED, 1) if n in offered]
     case = st.segmented_control("Case", cases, default=cases[0], required=True, key=CASE, bind="query-params")
@@ -141,7 +141,7 @@ def scored(name: str, cases: Sequence[int]) -> None:
                 "case": case,
                 "fault": list(NAMES)[PLANTED[case - 1][0]],
                 "tries": results[case].tries,
-                "found": results[case].said,
+                "found": results[case].outcome,
             }
             for case in cases
         ]

@@ -29,7 +29,7 @@ EXAMPLES = {  # by family: the word that differs, the rest of the text, and the 
 
 
 def whole(label: str, last: int, start: int, key: str) -> int:
-    """A whole number from 0 to `last`; it stands in the address."""
+    """A whole number from 0 to `last`; it is kept in the address."""
     if not 0 <= st.session_state.get(key, 0) <= last:
         del st.session_state[key]  # of another model or a longer text
     return int(st.number_input(label, 0, last, min(start, last), key=key, bind="query-params", width=110))
