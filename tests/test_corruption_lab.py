@@ -43,38 +43,38 @@ LONG = " ".join(" ".join(story) for story in stories(8, 3))
 
 
 @pytest.fixture(scope="module")
-def pieces(bert: TransformerModel) -> Tokenizer:
+def tokenizer(bert: TransformerModel) -> Tokenizer:
     return with_sentinels(bert.tokenizer)
 
 
-def corrupted(name: str, pieces: Tokenizer, seed: int = 0, text: str = lesson.STORY) -> Corruption:
-    return ex.corrupt(text, name, tokenizer=pieces, seed=seed, corpus=["Tom had a ball. It fell."] if name == "nsp" else ())
+def corrupted(name: str, tokenizer: Tokenizer, seed: int = 0, text: str = lesson.STORY) -> Corruption:
+    return ex.corrupt(text, name, tokenizer=tokenizer, seed=seed, corpus=["Tom had a ball. It fell."] if name == "nsp" else ())
 
 
 # what was mended in the strategies
 
 
-def test_coin_flips_are_binomial(pieces: Tokenizer) -> None:
-    record = counting.rates(lesson.STORY, tokenizer=pieces, draws=4000)
+def test_coin_flips_are_binomial(tokenizer: Tokenizer) -> None:
+    record = counting.rates(lesson.STORY, tokenizer=tokenizer, draws=4000)
     count = record.pieces
     hidden = np.rint(record.of(COINS) * count).astype(int)
     for k in range(count // 2):
         law = math.comb(count, k) * 0.15**k * 0.85 ** (count - k)
         assert abs((hidden == k).mean() - law) <= 4 * math.sqrt(max(law, 1e-4) / 4000) + 1e-9
     assert set(np.rint(record.of("mlm") * count)) == {round(0.15 * count)}
-    none = ex.corrupt("Dog", "mlm", tokenizer=pieces, exact=False, rate=1e-9)
+    none = ex.corrupt("Dog", "mlm", tokenizer=tokenizer, exact=False, rate=1e-9)
     assert none.realised == 0 and not none.scored.any(), "a coin may hide nothing"
 
 
 @pytest.mark.parametrize("seed", sample(40, 8))
-def test_the_segments_of_a_pair_are_the_tokenizer_s(pieces: Tokenizer, seed: int) -> None:
+def test_the_segments_of_a_pair_are_the_tokenizer_s(tokenizer: Tokenizer, seed: int) -> None:
     for name in PAIRS:
-        corruption = corrupted(name, pieces, seed)
+        corruption = corrupted(name, tokenizer, seed)
         text = [piece for piece, flag in zip(corruption.source.texts, corruption.source.special, strict=True) if not flag]
         first = next(n for n, part in enumerate(corruption.source.segments) if part) - 2
-        whole = pieces.encode(
-            pieces.decode(corruption.source.ids[1 : first + 1].tolist()),
-            pieces.decode(corruption.source.ids[first + 2 : -1].tolist()),
+        whole = tokenizer.encode(
+            tokenizer.decode(corruption.source.ids[1 : first + 1].tolist()),
+            tokenizer.decode(corruption.source.ids[first + 2 : -1].tolist()),
         )
         assert whole.segments == corruption.source.segments and whole.ids.tolist() == corruption.source.ids.tolist() and text
         swapped = corruption.labels == {"sop": (1,)}
@@ -86,8 +86,8 @@ def test_the_segments_of_a_pair_are_the_tokenizer_s(pieces: Tokenizer, seed: int
 
 
 @pytest.mark.parametrize("seed", sample(60, 10))
-def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(pieces: Tokenizer, seed: int) -> None:
-    corruption = corrupted("spanbert", pieces, seed, LONG)
+def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(tokenizer: Tokenizer, seed: int) -> None:
+    corruption = corrupted("spanbert", tokenizer, seed, LONG)
     hidden = [place for start, count in corruption.spans for place in range(start, start + count)]
     assert hidden == np.flatnonzero(corruption.scored).tolist()
     words = np.array(corruption.original.words)
@@ -95,7 +95,7 @@ def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(pieces: Token
     for start, count in corruption.spans:
         assert len(set(corruption.action[start : start + count])) == 1, "one decision for each span"
     sizes = Counter(len(set(words[start : start + count])) for start, count in corruption.spans)
-    counted = counting.span_lengths(LONG, "spanbert", tokenizer=pieces, draws=1, seed=seed)
+    counted = counting.span_lengths(LONG, "spanbert", tokenizer=tokenizer, draws=1, seed=seed)
     assert {
         int(n): round(share * counted.spans) for n, share in zip(counted.lengths, counted.realised, strict=True) if share
     } == sizes
@@ -103,8 +103,8 @@ def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(pieces: Token
 
 @pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
 @pytest.mark.parametrize("seed", sample(10, 2))
-def test_the_realised_rate_is_what_can_be_counted(name: str, seed: int, pieces: Tokenizer) -> None:
-    corruption = corrupted(name, pieces, seed)
+def test_the_realised_rate_is_what_can_be_counted(name: str, seed: int, tokenizer: Tokenizer) -> None:
+    corruption = corrupted(name, tokenizer, seed)
     text = {n for n, word in enumerate(corruption.original.words) if word >= 0}
     as_it_was = {
         p
@@ -123,33 +123,33 @@ def test_the_realised_rate_is_what_can_be_counted(name: str, seed: int, pieces: 
 
 
 def test_the_law_of_t5_s_lengths_is_what_all_cuts_give() -> None:
-    for pieces in (12, 33, 58, 90):
-        hidden = round(pieces * 0.15)
+    for length in (12, 33, 58, 90):
+        hidden = round(length * 0.15)
         spans = max(1, round(hidden / 3))
         ways = [c for c in itertools.product(range(1, hidden + 1), repeat=spans) if sum(c) == hidden]
-        counts = Counter(length for way in ways for length in way)
-        law = t5_law(pieces)
+        counts = Counter(size for way in ways for size in way)
+        law = t5_law(length)
         assert law.sum() == pytest.approx(1)
-        for length, share in enumerate(law):
-            assert share == pytest.approx(counts[length] / (len(ways) * spans))
+        for size, share in enumerate(law):
+            assert share == pytest.approx(counts[size] / (len(ways) * spans))
 
 
 @pytest.mark.parametrize("name", counting.laws())
-def test_realised_lengths_come_near_their_law_in_a_long_text(name: str, pieces: Tokenizer) -> None:
-    record = counting.span_lengths(LONG, name, tokenizer=pieces, draws=300)
+def test_realised_lengths_come_near_their_law_in_a_long_text(name: str, tokenizer: Tokenizer) -> None:
+    record = counting.span_lengths(LONG, name, tokenizer=tokenizer, draws=300)
     law, came = record.means
     assert record.nominal.sum() == pytest.approx(1, abs=1e-5) and record.realised.sum() == pytest.approx(1)
     assert law == pytest.approx({"spanbert": 3.797, "bart-infill": 3.0}.get(name, came), abs=0.05)
     if name == "t5":
         assert np.abs(record.nominal - record.realised).max() < 4 * math.sqrt(0.25 / record.spans)
-    short = counting.span_lengths(SENTENCE, name, tokenizer=pieces, draws=300).means
+    short = counting.span_lengths(SENTENCE, name, tokenizer=tokenizer, draws=300).means
     assert name == "t5" or short[1] < came < law, "cut spans are shorter, and more so in a short text"
     assert (record.lengths[0] == 0) == (name == "bart-infill"), "only BART's spans may be empty"
 
 
-def test_sentences_are_scored_as_rouge_is_defined(pieces: Tokenizer) -> None:
-    record = counting.gap_sentences(LONG, tokenizer=pieces, rate=0.2)
-    tokens = pieces.encode(LONG)
+def test_sentences_are_scored_as_rouge_is_defined(tokenizer: Tokenizer) -> None:
+    record = counting.gap_sentences(LONG, tokenizer=tokenizer, rate=0.2)
+    tokens = tokenizer.encode(LONG)
     parts = [
         [i for i, s in zip(tokens.ids.tolist(), tokens.sentences, strict=True) if s == n]
         for n in range(max(tokens.sentences) + 1)
@@ -161,16 +161,16 @@ def test_sentences_are_scored_as_rouge_is_defined(pieces: Tokenizer) -> None:
         assert score == pytest.approx(2 * precision * recall / (precision + recall) if shared else 0)
     best = sorted(range(len(parts)), key=lambda n: (-record.scores[n], n))[: round(0.2 * len(parts))]
     assert [n for n, chosen in enumerate(record.chosen) if chosen] == sorted(best)
-    assert all(sentence == pieces.decode(part) for sentence, part in zip(record.sentences, parts, strict=True))
+    assert all(sentence == tokenizer.decode(part) for sentence, part in zip(record.sentences, parts, strict=True))
 
 
 # sentinels, hiding, guessing
 
 
-def test_sentinels_are_added_to_a_copy(bert: TransformerModel, pieces: Tokenizer) -> None:
-    assert bert.tokenizer.vocabulary.sentinels == () and len(pieces.vocabulary.sentinels) == 100
-    assert pieces.encode(lesson.STORY).ids.tolist() == bert.tokenizer.encode(lesson.STORY).ids.tolist()
-    corruption = ex.corrupt(LONG, "t5", tokenizer=pieces, roll=True)
+def test_sentinels_are_added_to_a_copy(bert: TransformerModel, tokenizer: Tokenizer) -> None:
+    assert bert.tokenizer.vocabulary.sentinels == () and len(tokenizer.vocabulary.sentinels) == 100
+    assert tokenizer.encode(lesson.STORY).ids.tolist() == bert.tokenizer.encode(lesson.STORY).ids.tolist()
+    corruption = ex.corrupt(LONG, "t5", tokenizer=tokenizer, roll=True)
     assert corruption.target is not None
     marks = [text for text in corruption.source.texts if text.startswith("<extra_id")]
     assert marks == [f"<extra_id_{n}>" for n in range(len(marks))] and len(marks) > 3
@@ -181,9 +181,9 @@ def test_sentinels_are_added_to_a_copy(bert: TransformerModel, pieces: Tokenizer
 
 
 @pytest.mark.parametrize("count", [0, 2**31])
-def test_no_more_sentinels_than_a_text_has_spans(count: int, pieces: Tokenizer) -> None:
+def test_no_more_sentinels_than_a_text_has_spans(count: int, tokenizer: Tokenizer) -> None:
     with pytest.raises(ex.ExplorerError, match="between 1 and 10,000"):
-        with_sentinels(pieces, count)
+        with_sentinels(tokenizer, count)
 
 
 def test_chosen_words_are_hidden_whole(bert: TransformerModel) -> None:
@@ -284,8 +284,8 @@ def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
 
 
 @pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
-def test_the_tiles_are_the_pieces(name: str, pieces: Tokenizer) -> None:
-    corruption = corrupted(name, pieces, 2)
+def test_the_tiles_are_the_pieces(name: str, tokenizer: Tokenizer) -> None:
+    corruption = corrupted(name, tokenizer, 2)
     figure = VIEWS["corruption"](corruption)
     bars = {bar.name.split(" ", 1)[-1]: bar for bar in figure.data}
     assert len(bars["part of the loss"].y) == 3 * (
@@ -305,23 +305,23 @@ def test_the_tiles_are_the_pieces(name: str, pieces: Tokenizer) -> None:
         assert line > y or begin >= end, "no token covers another"
 
 
-def test_the_overview_says_which_places_are_asked(pieces: Tokenizer) -> None:
-    corruption = {name: corrupted(name, pieces, 1) for name in STRATEGIES}
+def test_the_overview_says_which_places_are_asked(tokenizer: Tokenizer) -> None:
+    corruption = {name: corrupted(name, tokenizer, 1) for name in STRATEGIES}
     count = len(corruption["mlm"].original)
     for name in ("mlm", "whole-word", "spanbert", "electra"):
         np.testing.assert_array_equal(answered(corruption[name]), corruption[name].scored)
     assert answered(corruption["causal"]).sum() == count - 1
     assert all(answered(corruption[name]).all() for name in corruption if name.startswith(("bart", "cloze")))
     for name in ("t5", "pegasus"):
-        target = [i for i in corruption[name].target.ids.tolist() if i not in pieces.vocabulary.special]  # type: ignore[union-attr]
+        target = [i for i in corruption[name].target.ids.tolist() if i not in tokenizer.vocabulary.special]  # type: ignore[union-attr]
         assert corruption[name].original.ids[answered(corruption[name])].tolist() == target
     figure = VIEWS["strategies"](tuple(corruption.values()))
     line = next(trace for trace in figure.data if trace.name == LOSS)
     assert len(line.y) == 3 * sum(answered(record).sum() for record in corruption.values())
 
 
-def test_strategies_are_grouped_and_every_row_opens_its_own(pieces: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    corruption = {name: corrupted(name, pieces, 1) for name in (*STRATEGIES, "sop")}
+def test_strategies_are_grouped_and_every_row_opens_its_own(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    corruption = {name: corrupted(name, tokenizer, 1) for name in (*STRATEGIES, "sop")}
     rows, heads = placed(tuple(corruption.values()))
     assert sorted((*rows, *heads)) == list(range(len(corruption) + 4)), "no two in one row"
     assert {corruption.strategy for corruption in rows.values()} == set(corruption)
@@ -353,22 +353,24 @@ def test_strategies_are_grouped_and_every_row_opens_its_own(pieces: Tokenizer, m
     assert matrix.st.session_state == {"strategy": "t5"} and went == [matrix.PART]
 
 
-def test_masks_of_attention_are_triangles(pieces: Tokenizer) -> None:
+def test_masks_of_attention_are_triangles(tokenizer: Tokenizer) -> None:
     for name in ("causal", "prefix", "mlm"):
-        corruption = corrupted(name, pieces)
+        corruption = corrupted(name, tokenizer)
         seen = ~np.isnan(np.asarray(VIEWS["visible"](corruption).data[0].z))
         cut = corruption.labels["prefix"][0] if name == "prefix" else 0
         for q, k in np.ndindex(seen.shape):
             assert seen[q, k] == (name == "mlm" or k <= q or (q < cut and k < cut))
 
 
-def test_squares_rates_and_surprises_are_the_record_s(bert: TransformerModel, pieces: Tokenizer) -> None:
-    corruption = ex.corrupt(pieces.tokens(pieces.encode(LONG * 4, special=False).ids[:1000].tolist()), "mlm", tokenizer=pieces)
+def test_squares_rates_and_surprises_are_the_record_s(bert: TransformerModel, tokenizer: Tokenizer) -> None:
+    corruption = ex.corrupt(
+        tokenizer.tokens(tokenizer.encode(LONG * 4, special=False).ids[:1000].tolist()), "mlm", tokenizer=tokenizer
+    )
     figure = VIEWS["squares"](corruption)
     drawn = {trace.name: len(trace.x) for trace in figure.data}
     assert sum(drawn.values()) == 1000 and drawn["not predicted"] == 850
     assert drawn["masked"] == corruption.action.count("masked") and 90 < drawn["masked"] < 145
-    rates = counting.rates(lesson.STORY, tokenizer=pieces, draws=50)
+    rates = counting.rates(lesson.STORY, tokenizer=tokenizer, draws=50)
     bars = VIEWS["rates"](rates).data[0]
     np.testing.assert_allclose(
         np.asarray(bars.base, np.float64) + np.asarray(bars.x, np.float64), [np.quantile(row, 0.975) for row in rates.realised]
@@ -379,19 +381,19 @@ def test_squares_rates_and_surprises_are_the_record_s(bert: TransformerModel, pi
         np.nansum(np.asarray(scored.y, np.float64)) == pytest.approx(record.loss)
         and np.isfinite(np.asarray(scored.y, np.float64)).sum() == 2
     )
-    assert VIEWS["squares"].fits(corrupted("causal", pieces)) and VIEWS["squares"].fits(corrupted("electra", pieces))
+    assert VIEWS["squares"].fits(corrupted("causal", tokenizer)) and VIEWS["squares"].fits(corrupted("electra", tokenizer))
     with pytest.raises(ex.ExplorerError, match="different texts"):
-        VIEWS["strategies"]((corruption, corrupted("mlm", pieces)))
+        VIEWS["strategies"]((corruption, corrupted("mlm", tokenizer)))
 
 
 # questions, page, disk
 
 
-def test_every_answer_is_what_the_records_hold(bert: TransformerModel, pieces: Tokenizer) -> None:
-    masked = corrupted("mlm", pieces, 5)
+def test_every_answer_is_what_the_records_hold(bert: TransformerModel, tokenizer: Tokenizer) -> None:
+    masked = corrupted("mlm", tokenizer, 5)
     guess = ex.guess(bert, ex.hide(lesson.STORY, ["tired", "milk"], tokenizer=bert.tokenizer))
-    lengths = counting.span_lengths(lesson.STORY, "spanbert", tokenizer=pieces)
-    gaps = counting.gap_sentences(lesson.STORY, tokenizer=pieces)
+    lengths = counting.span_lengths(lesson.STORY, "spanbert", tokenizer=tokenizer)
+    gaps = counting.gap_sentences(lesson.STORY, tokenizer=tokenizer)
     questions = lesson.exercises(masked, guess, lengths, gaps)
     shares = torch.as_tensor(bert.logits(guess.corruption.source)).log_softmax(-1).numpy()
     each = [-shares[n, guess.corruption.original.ids[n]] for n in np.flatnonzero(guess.corruption.scored)]
@@ -467,15 +469,15 @@ def test_only_models_that_fill_masks_are_offered() -> None:
         assert ex.guess(model, ex.hide("The dog slept.", ["dog"], tokenizer=model.tokenizer)).model == name
 
 
-def test_the_mean_of_spans_is_asked_of_the_text(pieces: Tokenizer) -> None:
+def test_the_mean_of_spans_is_asked_of_the_text(tokenizer: Tokenizer) -> None:
     for strategy, draws in (("spanbert", 500), ("t5", 20), ("bart-infill", 500)):
-        record = counting.span_lengths(lesson.STORY, strategy, tokenizer=pieces, draws=draws)
+        record = counting.span_lengths(lesson.STORY, strategy, tokenizer=tokenizer, draws=draws)
         item = lesson.spans_question(record)
         law, came = record.nominal @ record.lengths, record.realised @ record.lengths
         ratio = came / law
         wanted = 0 if ratio > 1.1 else 1 if ratio >= 0.9 else 2 if ratio >= 0.5 else 3
         assert item.answer == item.options[wanted] and f"{came:.2f}" in item.why and f"mean of {law:.1f}" in item.question
-    assert lesson.spans_question(counting.span_lengths("A dog ran.", "spanbert", tokenizer=pieces)).answer == item.options[3]
+    assert lesson.spans_question(counting.span_lengths("A dog ran.", "spanbert", tokenizer=tokenizer)).answer == item.options[3]
 
 
 def test_a_button_draws_once_more() -> None:

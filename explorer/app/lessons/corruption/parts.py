@@ -57,7 +57,7 @@ def _fills(stored: StoredModel) -> bool:
     return not output and system.architecture["family"] == "encoder" and system.objective != "replaced"
 
 
-def pieces_of(name: str) -> Call:
+def sentinel_tokenizer(name: str) -> Call:
     """The tokenizer of a model, with T5's sentinels."""
     return Call(ex.text.with_sentinels, model_of(name).attr("tokenizer"))
 
@@ -69,18 +69,20 @@ def corrupted(name: str, text: str, strategy: str, seed: int, **options: Any) ->
         options["sample"] = Call(ex.analysis.generator, model_of(name), seed)
     if entry.takes_corpus:
         options["corpus"] = NEW
-    return Call(ex.corrupt, text, strategy, tokenizer=pieces_of(name), seed=seed, **options)
+    return Call(ex.corrupt, text, strategy, tokenizer=sentinel_tokenizer(name), seed=seed, **options)
 
 
 def counted(statistic: Callable[..., Any], name: str, text: str, *more: Any) -> Call:
     """Statistics of many corruptions of a text: rates, lengths of spans by strategy, scores of sentences."""
-    return Call(statistic, text, *more, tokenizer=pieces_of(name))
+    return Call(statistic, text, *more, tokenizer=sentinel_tokenizer(name))
 
 
 def thousand(name: str, seed: int) -> Call:
     """A thousand tokens of new stories, masked."""
-    new = Call(ex.text.first_tokens, Call(list, Call(ex.microworld.stories, 40, 4, "validation")), pieces_of(name), 1000)
-    return Call(ex.corrupt, new, "mlm", tokenizer=pieces_of(name), seed=seed)
+    new = Call(
+        ex.text.first_tokens, Call(list, Call(ex.microworld.stories, 40, 4, "validation")), sentinel_tokenizer(name), 1000
+    )
+    return Call(ex.corrupt, new, "mlm", tokenizer=sentinel_tokenizer(name), seed=seed)
 
 
 def guessed(name: str, text: str, words: tuple[int, ...]) -> Call:

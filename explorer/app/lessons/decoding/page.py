@@ -23,7 +23,7 @@ PROSE = prose("decoding")
 
 def chain() -> None:
     """Greedy decoding, token by token."""
-    best = desk.written(name, text, "greedy", "greedy", max_tokens=pieces)
+    best = desk.written(name, text, "greedy", "greedy", max_tokens=length)
     made_of = str(len(read(best).logp))  # another length is another picture, which shows all of it again
     say("**Greedy** takes the most probable token at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
     web.show(VIEWS["chain"], best, key=made_of, steps="tokens")
@@ -68,14 +68,14 @@ def force(prefix: tuple[int, ...], path: tuple[int, ...]) -> None:
 def next_tokens() -> None:
     """Which token comes next, after a guess."""
     say(PROSE("next tokens"))
-    bars(read(lambda: desk.chosen_pieces("path")))
+    bars(read(lambda: desk.chosen_tokens("path")))
 
 
 def searching() -> None:
     """The tree of beam search."""
     say(f"**Click a node** to force the text that leads to it, and let the search branch from there. {PROSE('penalty')}")
-    strategy, options = sections.search_settings(pieces)
-    prefix = read(lambda: desk.chosen_pieces("path"))
+    strategy, options = sections.search_settings(length)
+    prefix = read(lambda: desk.chosen_tokens("path"))
     if prefix:
         options |= {"force": dict(enumerate(prefix))}
         st.caption("The tokens that you forced are forced here as well: the tree branches after them.")
@@ -87,14 +87,14 @@ def searching() -> None:
 def followed(point: dict[str, Any]) -> None:
     """Force the text that leads to the node that was clicked."""
     if isinstance(at := point.get("customdata"), str):
-        desk.choose("path", tuple(int(piece) for piece in at.split(".")))
+        desk.choose("path", tuple(int(token) for token in at.split(".")))
 
 
 page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Model", desk.writers(), "writer", "gpt2")
     text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params")
-    pieces = st.slider("Tokens to write", 2, 40, 14, key="pieces", bind="query-params", width=220)
+    length = st.slider("Tokens to write", 2, 40, 14, key="pieces", bind="query-params", width=220)
 model = opened(name)
 record = read(desk.distribution(name, text, ()))
 with page.bar:
@@ -105,11 +105,11 @@ page.parts(
     PagePart("P(y), token by token", chain, "Greedy"),
     PagePart("The tree of beam search", searching, "Beams"),
     PagePart("Does beam search help?", partial(show_contest, name), "Contest"),
-    PagePart("Strategies side by side", partial(sections.side_by_side, name, text, pieces), "Strategies"),
+    PagePart("Strategies side by side", partial(sections.side_by_side, name, text, length), "Strategies"),
     PagePart("Every possible text", partial(sections.every_text, name, text), "All texts"),
     PagePart("Looking at the source while writing", sections.translating, "Translation"),
     PagePart("What is computed, and what is reused", sections.cache, "Cache"),
     PagePart("A masked language model writes too", sections.masked, "Blanks"),
     PagePart("Score what was written", metric_card.show_metrics, "Metrics"),
-    asking(lambda: sections.decoding_exercises(name, text, pieces), "decoding.exercise", PROSE),
+    asking(lambda: sections.decoding_exercises(name, text, length), "decoding.exercise", PROSE),
 )

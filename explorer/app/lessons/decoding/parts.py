@@ -93,10 +93,10 @@ def _about(name: str) -> str:
     return f"**{name}**: {entry.says}" + (f" Settings: {settings}." if settings else "")
 
 
-def beside(name: str, text: str, seed: int, pieces: int) -> dict[str, Call]:
+def beside(name: str, text: str, seed: int, length: int) -> dict[str, Call]:
     """The text of every strategy: those that search, then those that sample."""
     return {
-        label: written(name, text, label, strategy, max_tokens=pieces, **options) for label, strategy, options in ways(seed)
+        label: written(name, text, label, strategy, max_tokens=length, **options) for label, strategy, options in ways(seed)
     }
 
 
@@ -105,7 +105,7 @@ def few(name: str, text: str, count: int = 8) -> list[int]:
     greedy = read(written(name, text, "greedy", "greedy", max_tokens=LENGTH)).ids
     beams = read(written(name, text, "beam 5", "beam", beams=5, max_tokens=LENGTH, length_penalty=0.0)).ids
     probable = read(distribution(name, text, ())).ids[:count]
-    return list(dict.fromkeys(int(piece) for piece in (*greedy, *beams, *probable)))[:count]
+    return list(dict.fromkeys(int(token) for token in (*greedy, *beams, *probable)))[:count]
 
 
 def everything(name: str, text: str, among: list[int]) -> tuple[Call, ...]:
@@ -190,15 +190,15 @@ def trap(name: str) -> Call:
     return Call(ex.decoding.trap, model_of(name), contest(name))
 
 
-def chosen_pieces(key: str) -> tuple[int, ...]:
+def chosen_tokens(key: str) -> tuple[int, ...]:
     """The tokens that the visitor chose, from the address of the page."""
     ids = st.query_params.get(key, "")
-    return tuple(int(piece) for piece in ids.split(".") if piece.isdecimal())
+    return tuple(int(token) for token in ids.split(".") if token.isdecimal())
 
 
-def choose(key: str, pieces: tuple[int, ...]) -> None:
+def choose(key: str, ids: tuple[int, ...]) -> None:
     """Keep the tokens that the visitor chose in the address of the page."""
-    if pieces:
-        st.query_params[key] = ".".join(map(str, pieces))
+    if ids:
+        st.query_params[key] = ".".join(map(str, ids))
     else:
         st.query_params.pop(key, None)

@@ -27,13 +27,13 @@ EARLY = {"no": False, "yes": True, "never": "never"}
 TRANSLATOR, FILLS, BLANKS = "transformer", "bert", "blank-pairs"
 
 
-def search_settings(pieces: int) -> tuple[str, dict[str, Any]]:
+def search_settings(length: int) -> tuple[str, dict[str, Any]]:
     """The settings of a search: how many beams and the length penalty in place, the others folded."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         beams = st.slider("Beams", 1, 8, 4, key="beams", bind="query-params", width=240)
         penalty = st.select_slider("Length penalty α", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=240)
         with st.popover(web.SETTINGS, type="tertiary"):
-            return _more_settings(beams, {"beams": beams, "max_tokens": pieces, "length_penalty": penalty})
+            return _more_settings(beams, {"beams": beams, "max_tokens": length, "length_penalty": penalty})
 
 
 def _more_settings(beams: int, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -55,10 +55,10 @@ def _more_settings(beams: int, options: dict[str, Any]) -> tuple[str, dict[str, 
 
 
 @st.fragment
-def side_by_side(name: str, text: str, pieces: int) -> None:
+def side_by_side(name: str, text: str, length: int) -> None:
     """The strategies, each with its text; another seed redraws only this part."""
     seed = int(st.number_input("Seed for sampling", 0, 999, 0, key="seed", bind="query-params", width=180))
-    web.show(VIEWS["written"], usable(desk.beside(name, text, seed, pieces)))
+    web.show(VIEWS["written"], usable(desk.beside(name, text, seed, length)))
     with st.expander("What each strategy does"):
         st.markdown("  \n".join(desk.strategy_notes()))
 
@@ -125,11 +125,11 @@ def masked() -> None:
         recorded.guessed(two_blanks.neighbours_question(measured), "guess.blanks", {BLANKS: PROSE("blanks: conclusion")})
 
 
-def decoding_exercises(name: str, text: str, pieces: int) -> tuple[Exercise, ...]:
+def decoding_exercises(name: str, text: str, length: int) -> tuple[Exercise, ...]:
     """The exercises, on greedy decoding and a search of this prompt, and on a translation."""
-    search = desk.steps(name, text, "beam", beams=4, max_tokens=pieces, length_penalty=1.0, early_stopping=False)
+    search = desk.steps(name, text, "beam", beams=4, max_tokens=length, length_penalty=1.0, early_stopping=False)
     seen = desk.watched("transformer", lesson.SOURCE, "beam", beams=4, max_tokens=30)
-    greedy = read(desk.written(name, text, "greedy", "greedy", max_tokens=pieces))
+    greedy = read(desk.written(name, text, "greedy", "greedy", max_tokens=length))
     scores = made(metric_card.scored(metric_questions.WRITTEN, metric_questions.REFERENCE))
     own = lesson.exercises(greedy, made(desk.distribution(name, text, ())), read(search), made(seen))
     return (*own, *metric_questions.exercises(scores))

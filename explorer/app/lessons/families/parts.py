@@ -38,7 +38,7 @@ def answer(name: str, text: str) -> tuple[int, ...]:
     """What an encoder-decoder generates."""
     model = opened(name)
     *_, last = ex.decode(model, text, max_tokens=ANSWER, candidates=0, cross=False)
-    return tuple(int(piece) for piece in last.ids) or (model.start,)
+    return tuple(int(token) for token in last.ids) or (model.start,)
 
 
 def target(name: str, text: str) -> dict[str, Any]:

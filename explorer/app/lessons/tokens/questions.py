@@ -61,9 +61,9 @@ def unknown_note(record: SideBySide) -> str:
 
 
 def exercises(
-    by_count: Sequence[Merge], by_score: Sequence[Merge], cost: Fertility, unknown: Mapping[str, bool], pieces: int
+    by_count: Sequence[Merge], by_score: Sequence[Merge], cost: Fertility, unknown: Mapping[str, bool], length: int
 ) -> tuple[Exercise, ...]:
-    """Questions whose answers stand in the pictures; `unknown` says which words become [UNK], `tokens` how long the long text is."""
+    """Questions whose answers stand in the pictures; `unknown` says which words become [UNK], `length` how long the long text is."""
     bytes_row = cost.names.index("byte-bpe")
     arabic, english = (int(cost.pieces[bytes_row, cost.languages.index(name)]) for name in ("Arabic", "English"))
     first = next(merge for merge in by_score if merge.pair[0] != merge.pair[1] and merge.step < 50)
@@ -75,7 +75,7 @@ def exercises(
         PROSE.question("exercise: tokens per word", last.fertility, last=last),
         PROSE.question("exercise: unknown word", lost, options=tuple(unknown)),
         PROSE.question("exercise: Arabic", arabic / english, digits=1, arabic=arabic, english=english),
-        PROSE.question("exercise: segments", float(math.ceil(pieces / 510)), digits=0, pieces=pieces),
+        PROSE.question("exercise: segments", float(math.ceil(length / 510)), digits=0, length=length),
     )
 
 
