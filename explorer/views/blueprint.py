@@ -32,10 +32,7 @@ def diagram(record: Blueprint, *, block: str) -> go.Figure:
     """
     placed = layout(record)
     chosen = record.part(block)
-    notes = (
-        f"{record.total:,} parameters in all",
-        f"{chosen.title}: {chosen.counted:,} ({chosen.counted / record.total:.1%})",
-    )
+    notes = (f"{record.total:,} parameters in all", f"{chosen.title}: {chosen.counted:,} ({chosen.counted / record.total:.1%})")
     top = max(row for _, row in placed.values()) + 1
     columns = max(column for column, _ in placed.values()) + 1
     figure = go.Figure([_boxes(record, placed, block), *_frames(record, placed), *_crossing(record, placed)])
@@ -188,10 +185,7 @@ def sum_choices(trace: Trace) -> Mapping[str, Control]:
     """Which text, and which position in it."""
     sides = ("source",) if trace.target is None else ("source", "target")
     count = max(len(trace.source), 0 if trace.target is None else len(trace.target))
-    return {
-        "side": Choice("Text", sides),
-        "word": Choice("Position", tuple(range(count)), min(1, count - 1), ordered=True),
-    }
+    return {"side": Choice("Text", sides), "word": Choice("Position", tuple(range(count)), min(1, count - 1), ordered=True)}
 
 
 has_sum = also(

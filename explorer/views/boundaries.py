@@ -100,6 +100,4 @@ def which(record: SpanGuess) -> Mapping[str, Control]:
 
 
 is_span_guess = only(SpanGuess, "ex.analysis.guess_spans(model, corruption) makes")
-VIEWS = by_name(
-    View("boundaries", "A span from its boundaries", boundaries, is_span_guess, which),
-)
+VIEWS = by_name(View("boundaries", "A span from its boundaries", boundaries, is_span_guess, which))

@@ -116,11 +116,7 @@ def flow(record: InformationFlow, *, position: int, every: bool, threshold: floa
     prediction: shares are of lengths, not of effects. To learn about an effect, change the part and compare the output.
     """
     edges = record.edges(None if every else position, threshold)
-    notes = (
-        f"every step has at least {threshold:.0%} of its sum",
-        _crossing_note(record),
-        theme.unseen_note(record.tokens),
-    )
+    notes = (f"every step has at least {threshold:.0%} of its sum", _crossing_note(record), theme.unseen_note(record.tokens))
     layers = len(record.kept)
     figure = go.Figure([*_lines(edges), _midpoints(edges, record.tokens), *_nodes(record, edges, threshold)])
     where = "every position" if every else f"position {position}, “{theme.label(record.tokens.texts[position])}”"

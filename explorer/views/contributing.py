@@ -47,11 +47,7 @@ def contributions(record: Contributions, *, layer: str, head: int, every: bool, 
     figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
     figure.update_yaxes(**theme.downwards(rows))
     colours_used = theme.colours_of_weights() if shows == SHARE else theme.colours(lengths, signed=False)
-    figure.update_layout(
-        title=theme.title("Weight and contribution", *notes),
-        height=high(len(rows), 10),
-        **colours_used,
-    )
+    figure.update_layout(title=theme.title("Weight and contribution", *notes), height=high(len(rows), 10), **colours_used)
     if shows == LENGTH:
         figure.update_layout(coloraxis3={"cmin": 0, "cmax": 1, "showscale": False})
     return figure
@@ -113,6 +109,4 @@ def choices(record: Contributions) -> Mapping[str, Control]:
 
 
 is_contributions = only(Contributions, "ex.analysis.contributions(model, text) makes")
-VIEWS = by_name(
-    View("contributions", "Weight and contribution", contributions, is_contributions, choices),
-)
+VIEWS = by_name(View("contributions", "Weight and contribution", contributions, is_contributions, choices))

@@ -71,5 +71,5 @@ def positions(record: BackOff) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("back-off", "What was counted", back_off, only(BackOff, "ex.analysis.back_off(model, text) makes"), positions),
+    View("back-off", "What was counted", back_off, only(BackOff, "ex.analysis.back_off(model, text) makes"), positions)
 )

@@ -82,14 +82,7 @@ def _line(line: Curve, colour: int, dash: str = "solid") -> go.Scatter:
     if line.low is not None and line.high is not None:
         bars = {"error_y": {"array": line.high - line.y, "arrayminus": line.y - line.low, "thickness": 1.5, "width": 3}}
     return go.Scatter(
-        x=line.x,
-        y=line.y,
-        mode="lines",
-        name=name,
-        line={"width": 3, "dash": dash},
-        hovertemplate=hover,
-        meta=colour,
-        **bars,
+        x=line.x, y=line.y, mode="lines", name=name, line={"width": 3, "dash": dash}, hovertemplate=hover, meta=colour, **bars
     )
 
 

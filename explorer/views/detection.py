@@ -58,6 +58,4 @@ def _names(record: Detection) -> list[str]:
     return [f"≠ {theme.label(piece)} ← {was}" if changed else was for was, piece, changed in named]
 
 
-VIEWS = by_name(
-    View("detection", "Which tokens were replaced?", detection, only(Detection, "ex.detect(model, text) makes")),
-)
+VIEWS = by_name(View("detection", "Which tokens were replaced?", detection, only(Detection, "ex.detect(model, text) makes")))

@@ -129,10 +129,7 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
         f"P({words[place]}): {truth[0]} from the left, {truth[1]} from the right",
         theme.unseen_note(record.tokens),
     )
-    return figure.update_layout(
-        title=theme.title(f"Two models at position {place}", *notes),
-        height=200,
-    )
+    return figure.update_layout(title=theme.title(f"Two models at position {place}", *notes), height=200)
 
 
 def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str]]:

@@ -76,6 +76,4 @@ def steps_shown(steps: Sequence[FillingStep]) -> Mapping[str, Control]:
 
 
 STEPS = only_many(FillingStep, "the steps of a filling, tuple(ex.decode(bert, text, 'fill'))")
-VIEWS = by_name(
-    View("filling", "Blanks are filled", filling, STEPS, steps_shown),
-)
+VIEWS = by_name(View("filling", "Blanks are filled", filling, STEPS, steps_shown))

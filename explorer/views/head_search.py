@@ -57,6 +57,4 @@ def heads_that_find(record: HeadSearch) -> go.Figure:
 
 
 is_head_search = only(HeadSearch, "ex.result('heads-bert') returns")
-VIEWS = by_name(
-    View("heads-that-find", "Heads that find a hidden word", heads_that_find, is_head_search),
-)
+VIEWS = by_name(View("heads-that-find", "Heads that find a hidden word", heads_that_find, is_head_search))

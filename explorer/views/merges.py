@@ -28,10 +28,7 @@ def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
         for word, after in zip(merge.words, merge.after, strict=True)
     ]
     first, second = (theme.label(part) for part in merge.pair)
-    notes = (
-        reason(merge),
-        f"{merge.size:,} tokens in the vocabulary, {merge.fertility:.2f} tokens per word of the texts",
-    )
+    notes = (reason(merge), f"{merge.size:,} tokens in the vocabulary, {merge.fertility:.2f} tokens per word of the texts")
     return drawn(strips, f"merge {merge.step}: {first} + {second} → {theme.label(merge.piece)}", notes)
 
 

@@ -50,5 +50,5 @@ def kinds_of(record: Nearer) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("sentence-traps", "Where shared words mislead", nearer, only(Nearer, "ex.result('misled') returns"), kinds_of),
+    View("sentence-traps", "Where shared words mislead", nearer, only(Nearer, "ex.result('misled') returns"), kinds_of)
 )

@@ -35,6 +35,4 @@ def near(record: Neighbours) -> go.Figure:
     )  # fmt: skip
 
 
-VIEWS = by_name(
-    View("neighbours", "Nearest neighbours", near, only(Neighbours, "ex.analysis.neighbours(model, word) makes")),
-)
+VIEWS = by_name(View("neighbours", "Nearest neighbours", near, only(Neighbours, "ex.analysis.neighbours(model, word) makes")))

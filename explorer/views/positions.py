@@ -77,13 +77,7 @@ def turns(record: Places, *, pair: int, place: int) -> go.Figure:
     step = float(angle[1] - angle[0]) if len(angle) > 1 else 0.0
     notes = (f"position {place} is rotated by {np.degrees(angle[place]):.1f}°: {place} × {np.degrees(step):.3g}°",)
     heading = f"Pair {pair} as a hand: {theme.printable(record.label)}"
-    figure = _drawn(
-        [points, *hands],
-        heading,
-        notes,
-        "first dimension",
-        "second dimension",
-    )
+    figure = _drawn([points, *hands], heading, notes, "first dimension", "second dimension")
     figure.update_xaxes(range=[-1.15, 1.15], zeroline=True)
     figure.update_yaxes(range=[-1.15, 1.15], scaleanchor="x", zeroline=True)
     return figure.update_layout(height=370)

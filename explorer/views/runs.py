@@ -64,6 +64,4 @@ def choices(record: RunsBeside) -> Mapping[str, Control]:
     }
 
 
-VIEWS = by_name(
-    View("runs", "Runs side by side", runs, only(RunsBeside, "ex.training.compare_runs(runs) makes"), choices),
-)
+VIEWS = by_name(View("runs", "Runs side by side", runs, only(RunsBeside, "ex.training.compare_runs(runs) makes"), choices))

@@ -49,5 +49,5 @@ def text_scores(record: TextScores) -> go.Figure:
 
 
 VIEWS = by_name(
-    View("text-scores", "BLEU and ROUGE", text_scores, only(TextScores, "ex.decoding.score_texts(texts, references) measures")),
+    View("text-scores", "BLEU and ROUGE", text_scores, only(TextScores, "ex.decoding.score_texts(texts, references) measures"))
 )

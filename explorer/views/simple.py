@@ -90,9 +90,7 @@ def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
     figure.update_yaxes(**theme.downwards(rows))
     colours = theme.colours(scaled if stage == "scores" else np.ones(1), signed=stage == "scores")
     return figure.update_layout(
-        title=theme.title("The same q and k under both masks", *notes),
-        height=high(len(rows), 10),
-        **colours,
+        title=theme.title("The same q and k under both masks", *notes), height=high(len(rows), 10), **colours
     )
 
 

@@ -105,6 +105,4 @@ def choices(record: SmoothedTargets) -> Mapping[str, Control]:
 
 
 is_smoothed_targets = only(SmoothedTargets, "ex.analysis.smoothed_targets(model, text) makes")
-VIEWS = by_name(
-    View("smoothed-targets", "A smoothed target", smoothing, is_smoothed_targets, choices),
-)
+VIEWS = by_name(View("smoothed-targets", "A smoothed target", smoothing, is_smoothed_targets, choices))

@@ -76,6 +76,4 @@ def term_choices(trace: Trace) -> Mapping[str, Control]:
 has_terms = also(has_attention, apart, "in this model no term of a score depends on content and distance; in DeBERTa two do.")
 
 
-VIEWS = by_name(
-    View("terms", "Three score matrices", terms, has_terms, term_choices),
-)
+VIEWS = by_name(View("terms", "Three score matrices", terms, has_terms, term_choices))

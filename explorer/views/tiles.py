@@ -202,6 +202,4 @@ def _written(p: Placed) -> dict[str, object]:
 is_corruption = only(Corruption, "ex.corrupt(text, strategy) makes")
 
 
-VIEWS = by_name(
-    View("corruption", "One text, before and after", corruption, is_corruption),
-)
+VIEWS = by_name(View("corruption", "One text, before and after", corruption, is_corruption))

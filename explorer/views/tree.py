@@ -222,13 +222,8 @@ def _why(candidate: Candidate, last: float) -> str:
 
 def branches(steps: Sequence[DecodingStep]) -> Mapping[str, Control]:
     """How many pruned branches of each beam are shown, and which step is the first one shown."""
-    return {
-        "pruned": Range("Pruned branches shown", 0, 4, 1),
-        "begin": Range("From step", 0, max(0, len(steps) - COLUMNS)),
-    }
+    return {"pruned": Range("Pruned branches shown", 0, 4, 1), "begin": Range("From step", 0, max(0, len(steps) - COLUMNS))}
 
 
 STEPS = only_many(DecodingStep, "the steps of a decoding, tuple(ex.decode(model, text, 'beam'))")
-VIEWS = by_name(
-    View("tree", "The tree of a search", tree, STEPS, branches),
-)
+VIEWS = by_name(View("tree", "The tree of a search", tree, STEPS, branches))

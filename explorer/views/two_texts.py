@@ -43,6 +43,4 @@ def is_pair(record: object) -> str:
     return other("what ex.corrupt(text, 'nsp', …) makes of two sentences", record)
 
 
-VIEWS = by_name(
-    View("two-texts", "Two texts, one row", two_texts, is_pair),
-)
+VIEWS = by_name(View("two-texts", "Two texts, one row", two_texts, is_pair))
