@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import itertools
 import json
@@ -12,11 +11,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import nbformat
 import numpy as np
 import pytest
 from conftest import ALL, LONG, SENTENCE, long, some
-from offline import ROOT, Watch, free_port, opened, server
+from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
 
 import explorer as ex
@@ -261,10 +259,7 @@ def test_words_specials_and_threshold(show: Show) -> None:
 
 def test_the_twin_is_a_grid_that_arrow_keys_walk(show: Show) -> None:
     trace = traced("bert")
-    page = show(
-        trace,
-        view={"stream": "encoder", "layer": 0, "head": 0, "station": "softmax", "row": 2, "col": 2},
-    )
+    page = show(trace, view={"stream": "encoder", "layer": 0, "head": 0, "station": "softmax", "row": 2, "col": 2})
     cell = page.get_by_role("gridcell", name=re.compile("^animal, animal: "))
     cell.focus()
     page.keyboard.press("ArrowDown")
@@ -471,35 +466,6 @@ def test_the_app_s_board_follows_its_theme(browser: Browser, app: tuple[str, Pat
     page.context.close()
 
 
-@LONG
-def test_a_notebook_holds_a_living_board(browser: Browser, tmp_path: Path) -> None:
-    from test_browser import run_all_cells
-
-    begin = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nimport explorer as ex\n"  # a checkout that is not installed, too
-    cells = [
-        f"{begin}trace = ex.trace(ex.load('bert'), {SENTENCE!r}, blocks=True)",
-        "board = ex.board(trace, station='softmax', head=1)\nboard",
-        "ex.show('attention', trace)",
-    ]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbformat.write(book, tmp_path / "board.ipynb")
-    port = free_port()
-    arguments = ["jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0", "--ip=127.0.0.1",
-                 f"--notebook-dir={tmp_path}", "--IdentityProvider.token=", "--ServerApp.password=",
-                 f"--LabApp.app_settings_dir={ROOT / 'notebooks' / 'settings'}"]  # fmt: skip
-    (tmp_path / "logs").mkdir()
-    with server(arguments, f"http://127.0.0.1:{port}/lab", tmp_path / "logs") as outside:
-        watch = Watch()
-        page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/board.ipynb", height=3000)
-        run_all_cells(page)
-        expect(page.locator(".board[data-state=ready]")).to_be_visible()
-        page.locator(".board canvas").focus()
-        page.keyboard.press("ArrowRight")
-        expect(page.locator(".stations [aria-current]")).to_have_attribute("data-station", "mix")
-        assert watch.faults == [] and outside.read_text() == ""
-        page.context.close()
-
-
 def test_a_series_moves_while_everything_else_stays(browser: Browser, tmp_path: Path, bert: Any) -> None:
     other = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu")
     board = ex.board(
@@ -538,12 +504,3 @@ def test_other_architectures_are_drawn_and_derived(show: Show, name: str) -> Non
         check_numbers(page, trace)
     for name_ in page.evaluate(f"{BOARD}.site.stations"):
         page.evaluate(f"n => {{const b = {BOARD}; b.step = b.site.stations.indexOf(n); b.t = 0.5; b.size();}}", name_)
-
-
-def test_the_picture_can_be_taken_away(show: Show, tmp_path: Path) -> None:
-    page = show(traced("bert"))
-    page.locator("canvas").focus()
-    with page.expect_download() as waiting:
-        page.keyboard.press("s")
-    waiting.value.save_as(tmp_path / "x.png")
-    assert (tmp_path / "x.png").read_bytes()[:4] == base64.b64decode("iVBORw==")

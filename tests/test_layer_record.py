@@ -11,7 +11,6 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn.layers import ACTIVATIONS, NORM_PLACES
 from explorer.records import Trace
 from explorer.views import VIEWS
-from explorer.views.board.stations import stations_of
 
 
 def weight(model: TransformerModel, name: str) -> np.ndarray:
@@ -80,17 +79,6 @@ def test_every_step_is_the_formula_on_the_model_s_weights(model: TransformerMode
     leaving = norm(model, second, total) if place == "post" else total
     close(trace.hidden["encoder"][1], leaving)
     close(after.normed if place == "post" else after.total, leaving)
-
-
-def test_the_stations_are_in_the_order_of_the_model(model: TransformerModel) -> None:
-    trace = ex.trace(model, SENTENCE, blocks=True)
-    names = stations_of(trace.attention[0], [block for block in trace.blocks if block.layer == 0], last=True, speaks=False)
-    order = {
-        "post": ["x", "qkv", "wo", "add1", "post1", "units", "narrow", "add2", "post2"],
-        "pre": ["x", "norm1", "qkv", "wo", "add1", "norm2", "units", "narrow", "add2"],
-        "inside": ["x", "qkv", "wo", "inner1", "add1", "units", "narrow", "inner2", "add2"],
-    }[model.config.norm_place]
-    assert [name for name in names if name in order] == order
 
 
 def test_hidden_units_are_handed_out_for_every_kind_of_feed_forward_layer(bert: TransformerModel) -> None:

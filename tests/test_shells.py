@@ -232,11 +232,7 @@ def test_saving_leaves_the_figure_as_it_was(trace: Trace, tmp_path: Path) -> Non
 
 def test_a_notebook_redraws_when_a_choice_changes(trace: Trace) -> None:
     shown = ex.show("attention", trace, head=1)
-    assert isinstance(shown.figure, go.Figure) and shown.choices == {
-        "layer": "encoder layer 0",
-        "head": 1,
-        "stage": "weights",
-    }
+    assert isinstance(shown.figure, go.Figure) and shown.choices == {"layer": "encoder layer 0", "head": 1, "stage": "weights"}
     np.testing.assert_array_equal(np.asarray(shown.figure.data[0].z, np.float32), trace.attention[0].weights[1])
     shown.controls["layer"].value = "encoder layer 1"
     shown.controls["head"].value = 3
