@@ -486,7 +486,7 @@ def test_what_is_held_out_is_never_learned_from(monkeypatch: pytest.MonkeyPatch)
     own = corpus_of([f"text {n}" for n in range(250)])
     assert list(own.texts) + list(own.held(99, "test").texts) == [f"text {n}" for n in range(250)]
     assert len(own.held(99, "test").texts) == 5 and len(own.held(2, "test").texts) == 2
-    assert not corpus_of(["only one"]).held(9, "test").texts and len(corpus_of(["one", "two"]).held(9, "test").texts) == 1
+    assert len(corpus_of(["one", "two"]).held(9, "test").texts) == 1
     given = corpus_of(["one", "two"], held=["three"])
     assert list(given.texts) == ["one", "two"] and list(given.held(9, "test").texts) == ["three"]
 

@@ -81,3 +81,19 @@ def test_scores_grow_as_fast_with_and_without_the_division(scaled: bool) -> None
     Optimiser(model).step(1.0)
     query, key = (float((part.weight.detach() - old).norm()) for part, old in zip((first.query, first.key), begun, strict=True))
     assert query * first.scale == pytest.approx(key / 4, rel=0.1)
+
+
+@pytest.mark.parametrize("length", [0.5, 3.0, 8.0])
+def test_gradients_longer_than_one_are_clipped_to_one(length: float) -> None:
+    """All of them as one vector: g · min(1, 1 / |g|), of which Adam's first mean is a tenth."""
+    model = initialise(Transformer(Config("encoder", 50, dim=16, heads=2)), 0)
+    rng = torch.Generator().manual_seed(0)
+    gradients = [torch.randn(p.shape, generator=rng) for p in model.parameters()]
+    scale = length / float(torch.cat([g.flatten() for g in gradients]).norm())
+    for p, gradient in zip(model.parameters(), gradients, strict=True):
+        p.grad = gradient * scale
+    optimiser = Optimiser(model, "adamw")
+    optimiser.step(1.0)
+    state = optimiser.parts[0][0].state
+    for p, gradient in zip(model.parameters(), gradients, strict=True):
+        torch.testing.assert_close(state[p]["exp_avg"], 0.1 * gradient * scale * min(1.0, 1.0 / length), rtol=1e-4, atol=1e-7)

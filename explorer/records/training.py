@@ -71,8 +71,8 @@ class TrainingStep(Record):
     """The loss by part, the share of the full learning rate and the speed (tokens a second) at one step.
 
     Now and then the model is measured on held-out text, and the step holds what was found: `metrics` by name; `samples`, what
-    the model writes or fills in, a line each; `probes`, by name how much each head does one thing [layer, head]. `snapshot` is
-    the step that `ex.load(folder, step=…)` opens, or None.
+    the model writes or fills in, a line each; `probes`, by name how much each head does one thing [layer, head]; `counts`, on how
+    many texts, windows of them and predictions. `snapshot` is the step that `ex.load(folder, step=…)` opens, or None.
     """
 
     step: int
@@ -83,6 +83,7 @@ class TrainingStep(Record):
     samples: tuple[str, ...] = ()
     probes: dict[str, np.ndarray] = field(default_factory=dict)
     snapshot: int | None = None
+    counts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

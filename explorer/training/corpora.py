@@ -16,6 +16,7 @@ import numpy as np
 
 from explorer import microworld
 from explorer.analysis.evaluation.context import EvalData
+from explorer.analysis.evaluation.windows import SENTENCE
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
@@ -118,11 +119,26 @@ def recorded_corpus(name: str) -> Corpus:
 
 
 def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:
-    """Texts that somebody brought along: the last 2 % of them, at least one, are held out. A single text is all learned from."""
+    """Texts that somebody brought along: the last 2 % of them, at least one, are held out; of a single text, its last 2 %."""
     check_texts(texts)
+    if len(texts) == 1 and held is None:
+        texts = in_two(texts[0])
     many = max(1, round(SHARE * len(texts))) if len(texts) > 1 and held is None else 0
     cut = len(texts) - many
     return Corpus(name, texts[:cut], lambda count, _: EvalData(texts[cut:][:count]))
+
+
+def in_two(text: Any) -> Texts:
+    """A single text as its beginning and its end: the last 2 % of its sentences, at least one, or of its words; a short one as it is."""
+    if not isinstance(text, str):
+        cut = len(text) - max(1, round(SHARE * len(text)))
+        return [text[:cut], text[cut:]] if cut and not isinstance(text, Translation) else [text]
+    for border, least in ((SENTENCE, 2), (re.compile(r"\s+"), round(1 / SHARE))):
+        starts = [0, *(match.end() for match in border.finditer(text.rstrip()))]
+        if len(starts) >= least:
+            cut = starts[-max(1, round(SHARE * len(starts)))]
+            return [text[:cut].rstrip(), text[cut:]]
+    return [text]
 
 
 def check_texts(texts: object) -> None:

@@ -115,7 +115,7 @@ class CountingRun(Summarised):
         speed = sum(map(len, fresh)) / (time.perf_counter() - clock)
         found = self.measure(self.model) if self.measure is not None and self.plan.checks else Measured()
         metrics = {**found.metrics, "texts counted": float(self.ends[self.step])} if found.metrics else {}
-        return TrainingStep(self.step, {"lm": loss}, 0.0, speed, metrics, found.samples)
+        return TrainingStep(self.step, {"lm": loss}, 0.0, speed, metrics, found.samples, counts=found.counts)
 
     def _loss(self, rows: Sequence[np.ndarray]) -> float:
         logp = self.model.logp(rows)

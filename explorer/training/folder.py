@@ -56,13 +56,14 @@ def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any], usua
     ]
     if different:
         raise ChoiceError(
-            f"{folder} holds another run ({'; '.join(different)}). Choose another folder, or that run's settings."
+            f"{folder} holds another run ({'; '.join(different)}). Choose another folder, or that run's settings; its "
+            "snapshots open with ex.load(folder, step=…)."
         )
     older = [f"{name}=True" for name in REFUSED if held["plan"].get(name)]
     if older:
         raise ChoiceError(
-            f"{folder} was begun by an earlier version with {', '.join(older)}, which there is no more. Its weights are kept: go on in a "
-            "new folder with ex.fit(ex.load(folder), …)."
+            f"{folder} was begun by an earlier version with {', '.join(older)}, which there is no more. Its snapshots open: go on in a "
+            "new folder with ex.fit(ex.load(folder, step=…), …)."
         )
 
 

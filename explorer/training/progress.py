@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -71,15 +71,32 @@ def clock(seconds: float) -> str:
 
 
 def measured(step: TrainingStep) -> str:
-    """The first of the held-out metrics, and one line of what the model writes."""
+    """The first of the held-out metrics, on what they were measured, and one line of what the model writes."""
     described = "  ".join(f"{name} {value:.3f}" for name, value in list(step.metrics.items())[:SHOWN])
-    return described + (f"  “{step.samples[0]}”" if step.samples else "")
+    return described + measured_on(step.counts) + (f"  “{step.samples[0]}”" if step.samples else "")
+
+
+def measured_on(counts: Mapping[str, int]) -> str:
+    """On how many texts and predictions a model was measured; on how many windows, where texts were too long for it.
+
+    >>> measured_on({"texts": 24, "windows": 187, "predictions": 3412})
+    '  (24 texts in 187 windows, 3,412 predictions)'
+    """
+    texts, windows, predictions = (counts.get(name, 0) for name in ("texts", "windows", "predictions"))
+    parts = [f"{_many(texts, 'text')}{f' in {windows:,} windows' if windows > texts else ''}"] if texts else []
+    parts += [_many(predictions, "prediction")] if predictions else []
+    return f"  ({', '.join(parts)})" if parts else ""
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def as_plain(step: TrainingStep) -> dict[str, Any]:
     """A step as JSON takes it; what was not measured is left out."""
     held: dict[str, Any] = {"step": step.step, "losses": dict(step.losses), "speed": round(step.speed)}
     held |= {"metrics": dict(step.metrics), "samples": list(step.samples), "snapshot": step.snapshot}
+    held["counts"] = dict(step.counts)
     return {name: value for name, value in held.items() if value not in ({}, [], None)}
 
 

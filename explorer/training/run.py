@@ -197,7 +197,8 @@ class Run(KeptRun[Trained]):
             if not self.processes.main:
                 return step
             measured = self.measure(self.model)
-        return replace(step, metrics=measured.metrics, samples=measured.samples, probes=measured.probes)
+        found = {name: getattr(measured, name) for name in ("metrics", "samples", "probes", "counts")}
+        return replace(step, **found)
 
     def _gathered(self) -> AbstractContextManager[None]:
         """While inside, the model is whole in the main process."""

@@ -69,11 +69,11 @@ class TrainingRun(Protocol):
 
 def line_of(made: TrainingStep) -> str:
     """A step as it is written down."""
-    held = {"step": made.step, "losses": dict(made.losses), "rate": made.rate, "speed": made.speed}
-    held |= {"metrics": dict(made.metrics), "samples": list(made.samples), "snapshot": made.snapshot}
-    held["probes"] = {name: np.asarray(probe).round(4).tolist() for name, probe in made.probes.items()}
-    short = {name: value for name, value in held.items() if name not in ("metrics", "samples", "probes", "snapshot") or value}
-    return json.dumps(short, ensure_ascii=False) + "\n"
+    always = {"step": made.step, "losses": dict(made.losses), "rate": made.rate, "speed": made.speed}
+    measured = {"metrics": dict(made.metrics), "samples": list(made.samples), "snapshot": made.snapshot}
+    measured["probes"] = {name: np.asarray(probe).round(4).tolist() for name, probe in made.probes.items()}
+    measured["counts"] = dict(made.counts)
+    return json.dumps(always | {name: value for name, value in measured.items() if value}, ensure_ascii=False) + "\n"
 
 
 def _files_of(folder: str | Path) -> tuple[Path, ...]:

@@ -87,6 +87,6 @@ def analogies(context: EvalContext) -> Callable[[TrainableModel], Measured] | No
         core = model.tokenizer.core
         askable = [words for words in SHOWN if all(core.token_to_id(word) is not None for word in words)]
         lines = tuple(f"{a} : {b} = {c} : {', '.join(analogy(model, a, b, c, top=3).words)}" for a, b, c in askable)
-        return Measured(whole | by_name, lines)
+        return Measured(whole | by_name, lines, counts={"predictions": len(every)})
 
     return measure

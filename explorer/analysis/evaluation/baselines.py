@@ -10,11 +10,15 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Measured:
-    """Metrics by name; samples, a line each; and probes, by name how strongly each attention head shows a pattern [layer, head]."""
+    """Metrics by name; samples, a line each; and probes, by name how strongly each attention head shows a pattern [layer, head].
+
+    `counts` says on what it was measured: how many texts, how many windows of them, how many predictions of the first metric.
+    """
 
     metrics: dict[str, float] = field(default_factory=dict)
     samples: tuple[str, ...] = ()
     probes: dict[str, np.ndarray] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
 
 def merged(parts: Iterable[Measured]) -> Measured:
@@ -22,8 +26,10 @@ def merged(parts: Iterable[Measured]) -> Measured:
     metrics: dict[str, float] = {}
     samples: tuple[str, ...] = ()
     probes: dict[str, np.ndarray] = {}
+    counts: dict[str, int] = {}
     for part in parts:
         metrics |= {name: float(value) for name, value in part.metrics.items() if value == value}
         samples += part.samples
         probes |= part.probes
-    return Measured(metrics, samples, probes)
+        counts = {**part.counts, **counts}
+    return Measured(metrics, samples, probes, counts)

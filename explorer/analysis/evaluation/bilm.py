@@ -69,7 +69,8 @@ def perplexity(context: EvalContext) -> Measure | None:
             beside.update(four_gram_perplexity(context, texts))
         losses = logp(model, texts)
         prices = {f"{name} perplexity": math.exp(-float(values.mean())) for name, values in losses.items()}
-        return Measured({"held-out loss": -float(sum(v.mean() for v in losses.values())), **prices, **beside})
+        metrics = {"held-out loss": -float(sum(v.mean() for v in losses.values())), **prices, **beside}
+        return Measured(metrics, counts={"predictions": sum(map(len, losses.values()))})
 
     return measure
 

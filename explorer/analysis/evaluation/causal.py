@@ -57,7 +57,8 @@ def expected(context: EvalContext) -> Measure | None:
             )
             beside.update(_prices(np.concatenate(ngram_metrics.logp(texts)), characters, "4-gram "))
         logp, _ = judged(model, sheet, answers.ids, answers.attention_mask)
-        return Measured({"held-out loss": -float(logp.mean()), **_prices(logp, characters), **beside})
+        metrics = {"held-out loss": -float(logp.mean()), **_prices(logp, characters), **beside}
+        return Measured(metrics, counts={"predictions": len(logp)})
 
     return measure
 
@@ -85,7 +86,8 @@ def ngram_metrics(context: EvalContext) -> Callable[[NGram], Measured] | None:
                     break
             begin = context.tokenizer.decode(row[first : PROMPT + first].tolist())
             lines.append(f"{begin} →{context.tokenizer.decode(ids).removeprefix(begin)}")
-        return Measured({"held-out loss": -float(logp.mean()), **_prices(logp, characters)}, tuple(lines))
+        metrics = {"held-out loss": -float(logp.mean()), **_prices(logp, characters)}
+        return Measured(metrics, tuple(lines), counts={"predictions": len(logp)})
 
     return measure
 

@@ -60,7 +60,8 @@ def masked_accuracy(context: EvalContext) -> Measure | None:
     def measure(model: TransformerModel) -> Measured:
         logp, right = judged(model, sheet, rows.ids, corrupted.scored)
         figures = {"held-out loss": -float(logp.mean()), "mlm accuracy": scores.share(right)}
-        return Measured({**figures, "mlm accuracy, as [MASK]": scores.share(right[covered])})
+        figures["mlm accuracy, as [MASK]"] = scores.share(right[covered])
+        return Measured(figures, counts={"predictions": len(right)})
 
     return measure
 

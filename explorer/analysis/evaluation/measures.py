@@ -13,6 +13,7 @@ from explorer.analysis.evaluation import causal
 from explorer.analysis.evaluation.baselines import Measured, merged
 from explorer.analysis.evaluation.causal import edge
 from explorer.analysis.evaluation.context import EvalContext, blank
+from explorer.analysis.evaluation.windows import in_windows
 from explorer.errors import TextError
 from explorer.models.model import TrainableModel
 from explorer.models.ngram import NGram
@@ -38,20 +39,26 @@ class Measurement:
         held_out = replace(context.held, texts=[text for text in context.held.texts if not blank(text)])
         if not held_out.texts:
             raise TextError("There is no held-out text to measure on. Give at least one.")
-        measures = [prepare(replace(context, held=held_out)) for prepare in metrics]
+        windows = in_windows(replace(context, held=held_out)) if context.length < ENDLESS else held_out
+        self.counts = {"texts": len(held_out.texts), "windows": len(windows.texts)}
+        measures = [prepare(replace(context, held=windows)) for prepare in metrics]
         self.measures: list[Measure] = [measure for measure in measures if measure is not None]
 
     @torch.no_grad()
     def __call__(self, model: TrainableModel | NGram) -> Measured:
         """Everything that was found, by name."""
         if isinstance(model, NGram):
-            return merged(measure(model) for measure in self.measures)
+            return self._measured(model)
         was = model.module.training
         model.module.eval()
         try:
-            return merged(measure(model) for measure in self.measures)
+            return self._measured(model)
         finally:
             model.module.train(was)
+
+    def _measured(self, model: Any) -> Measured:
+        measured = merged(measure(model) for measure in self.measures)
+        return replace(measured, counts={**self.counts, **measured.counts})
 
 
 def as_examples(tokenizer: Tokenizer, examples: Sequence[Any]) -> Sequence[Any]:

@@ -47,7 +47,7 @@ def replaced_token_scores(context: EvalContext) -> Measure | None:
         metrics |= {"share replaced": scores.share(new[mask]), "tokens with a signal": 1.0}
         metrics |= {"tokens with a signal, masking": scores.share(chosen[mask])}
         lines = (_line(context, text, filled.ids[n], doubt[n]) for n, text in enumerate(tokens[:SHOWN]))
-        return Measured(metrics, tuple(line for line in lines if line))
+        return Measured(metrics, tuple(line for line in lines if line), counts={"predictions": int(mask.sum())})
 
     return measure
 

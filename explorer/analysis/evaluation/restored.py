@@ -46,7 +46,8 @@ def teacher_forced(context: EvalContext) -> Measure | None:
 
     def measure(model: TransformerModel) -> Measured:
         logp, right = judged(model, sheet, target, scored)
-        return Measured({"held-out loss": -float(logp.mean()), "token accuracy": scores.share(right)})
+        metrics = {"held-out loss": -float(logp.mean()), "token accuracy": scores.share(right)}
+        return Measured(metrics, counts={"predictions": len(logp)})
 
     return measure
 

@@ -112,7 +112,8 @@ class FinetuneRun(Run[FinetunedModel]):
         self.model.module.train(was)
         score = self._scored(said, [one.given for one in held])
         samples = tuple(f"{one.given.asked.text} → {' '.join(answer)}" for one, answer in zip(held[:3], said, strict=False))
-        return Measured({self.task.metric: score}, samples)
+        counts = {"texts": len(held), "predictions": sum(map(len, said))}
+        return Measured({self.task.metric: score}, samples, counts=counts)
 
     def held(self, split: str, count: int | None = None) -> tuple[TargetExample, ...]:
         """Held-out texts of a split as the model reads them."""
