@@ -29,7 +29,7 @@ from explorer.text.examples import Translation
 from explorer.text.toy import toy_stories as toy
 from explorer.training import coreference, corpora
 from explorer.training.checking import measure, measurement
-from explorer.training.corpora import CORPORA, corpus_of
+from explorer.training.corpora import CORPORA, COUNTABLE, corpus_of
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.plan import Plan
 from explorer.training.steps import steps_of
@@ -467,18 +467,18 @@ def test_checks_are_log_spaced_then_even(steps: int, checks: int, snapshots: int
 
 
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Corpora of two thousand texts at most, so that a test need not wait for all of them."""
+    """Corpora of three hundred texts at most, so that a test need not wait for all of them."""
     monkeypatch.setenv("EXPLORER_CACHE", os.devnull)  # what is fewer here is not kept for others, on disk or in memory
     monkeypatch.setattr(disk_cache, "_memory", OrderedDict())
     for name in ("stories", "pairs", "toy_stories"):
         real = getattr(corpora, name)
-        monkeypatch.setattr(corpora, name, lambda count, *rest, real=real, **named: real(min(count, 2000), *rest, **named))
+        monkeypatch.setattr(corpora, name, lambda count, *rest, real=real, **named: real(min(count, 300), *rest, **named))
 
 
 def test_what_is_held_out_is_never_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
     fewer(monkeypatch)
     for name in CORPORA:
-        corpus = corpus_of(name)
+        corpus = corpus_of(f"{name}:300" if name in COUNTABLE else name)
         known = {json.dumps(text) for text in corpus.texts}
         for split in ("validation", "test"):
             fresh = {json.dumps(text) for text in corpus.held(50, split).texts}
