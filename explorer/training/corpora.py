@@ -122,13 +122,13 @@ def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:
     """Texts that somebody brought along: the last 2 % of them, at least one, are held out; of a single text, its last 2 %."""
     check_texts(texts)
     if len(texts) == 1 and held is None:
-        texts = in_two(texts[0])
+        texts = split_end(texts[0])
     many = max(1, round(SHARE * len(texts))) if len(texts) > 1 and held is None else 0
     cut = len(texts) - many
     return Corpus(name, texts[:cut], lambda count, _: EvalData(texts[cut:][:count]))
 
 
-def in_two(text: Any) -> Texts:
+def split_end(text: Any) -> Texts:
     """A single text as its beginning and its end: the last 2 % of its sentences, at least one, or of its words; a short one as it is."""
     if not isinstance(text, str):
         cut = len(text) - max(1, round(SHARE * len(text)))

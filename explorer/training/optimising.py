@@ -36,7 +36,7 @@ def pace_of(module: nn.Module) -> dict[int, float]:
     return paces
 
 
-def grouped(weights: list[nn.Parameter], paces: Mapping[int, float]) -> list[dict[str, Any]]:
+def weight_groups(weights: list[nn.Parameter], paces: Mapping[int, float]) -> list[dict[str, Any]]:
     """The weights as groups of one pace each."""
     every = dict.fromkeys(paces.get(id(p), 1.0) for p in weights)
     return [{"params": [p for p in weights if paces.get(id(p), 1.0) == lr_scale], "lr_scale": lr_scale} for lr_scale in every]
@@ -60,13 +60,15 @@ class Optimiser:
         self.parts: list[tuple[torch.optim.Optimizer, float]] = [
             (
                 torch.optim.AdamW(
-                    grouped(outer, paces), lr=ADAM_RATE * scale, weight_decay=DECAY, betas=(0.9, 0.98), fused=True
+                    weight_groups(outer, paces), lr=ADAM_RATE * scale, weight_decay=DECAY, betas=(0.9, 0.98), fused=True
                 ),
                 ADAM_RATE * scale,
             )
         ]
         if inner:
-            self.parts.append((StackedMuon(grouped(inner, paces), lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
+            self.parts.append(
+                (StackedMuon(weight_groups(inner, paces), lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale)
+            )
 
     def norm(self) -> Tensor:
         """The length of all gradients as one vector, by which the next step clips them. Nobody waits for it here."""

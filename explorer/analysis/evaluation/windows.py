@@ -40,11 +40,11 @@ def cut(text: Any, tokenizer: Tokenizer, length: int) -> list[Any]:
     if hasattr(text, "source") or fits(plain(text)):
         return [text]
     every = SENTENCE.split(text.strip()) if isinstance(text, str) else text
-    windows = grouped((part for sentence in every for part in _short(sentence, fits)), fits)
+    windows = fitting_groups((part for sentence in every for part in _short(sentence, fits)), fits)
     return [" ".join(window) for window in windows] if isinstance(text, str) else windows
 
 
-def grouped(parts: Iterable[str], fits: Fits) -> list[list[str]]:
+def fitting_groups(parts: Iterable[str], fits: Fits) -> list[list[str]]:
     """Parts of a text in their order, as many together as fit."""
     groups: list[list[str]] = []
     for part in parts:
@@ -60,7 +60,7 @@ def _short(sentence: str, fits: Fits) -> Iterator[str]:
     if fits(sentence) or len(sentence) < 2:
         yield sentence
     elif len(words := sentence.split()) > 1:
-        yield from (" ".join(group) for group in grouped((part for word in words for part in _short(word, fits)), fits))
+        yield from (" ".join(group) for group in fitting_groups((part for word in words for part in _short(word, fits)), fits))
     else:
         middle = len(sentence) // 2
         yield from (part for half in (sentence[:middle], sentence[middle:]) for part in _short(half, fits))
