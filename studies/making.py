@@ -30,12 +30,12 @@ from explorer.training.corpora import Corpus, corpus_of
 from explorer.training.fit import fit
 from explorer.training.progress import stopping
 from studies import recipes
-from studies.longer import AFTER, LONGER, shipped_at_size
-from studies.recipes import Recipe, machine
+from studies.recipes import LONGER, Recipe, machine, shipped_at_size
 
 WORKSHOP = Path("runs") / "models"
 CLOCK, TEXTS_MARK, JUDGED = "time.json", "texts.json", "judged.json"
 SAY_EVERY = 20.0  # seconds
+AFTER = {"distilbert": "bert-deep"}  # who is trained by whom: the teacher must be shipped at this size first
 SAMPLE = 1000  # so many texts tell one version of a corpus from another
 Say = Callable[[str], None]
 Said = TypeVar("Said", float, bool)

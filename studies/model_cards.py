@@ -16,22 +16,13 @@ from explorer.models import store
 from explorer.models.card_figures import CARD
 from explorer.models.card_figures import figures as figures
 from explorer.training.objectives import OBJECTIVES
+from studies.study import table
 
 TRAINED = "seconds of training"
 USUAL = (
-    "objective",
-    "strategy",
-    "steps",
-    "batch",
-    "schedule",
-    "warm",
-    "optimiser",
-    "smoothing",
-    "precision",
-    "mask_rate_first",
-    "mask_rate",
-    "random_until",
-)
+    "objective", "strategy", "steps", "batch", "schedule", "warm", "optimiser", "smoothing", "precision", "mask_rate_first",
+    "mask_rate", "random_until",
+)  # fmt: skip
 NAMED, READ = {"static": "table of word vectors"}, {"co-occurrence": "pairs of words, with their counts"}
 FLAGS = ("corpus", "steps", "batch", "rate")
 AGAIN = {False: "python -m studies.recipes", True: "python -m studies.making --only"}
@@ -48,11 +39,11 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {NAMED.get(shape['family'], shape['family'])}"
     seeds, small = list(found), choice.get("size", "tiny") == "tiny"
     clock, again = taken[choice["seed"]], AGAIN[choice.get("longer", not small)]
-    rows = [f"| {TRAINED} | {' | '.join(format(taken[seed]['seconds'], '.0f') for seed in seeds)} |"]
+    rows = [(TRAINED, *(f"{taken[seed]['seconds']:.0f}" for seed in seeds))]
     for split in found[seeds[0]]:
         for figure in found[seeds[0]][split]:
-            values = " | ".join(f"{found[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
-            rows.append(f"| {figure} ({split}) | {values} |")
+            values = (f"{found[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
+            rows.append((f"{figure} ({split})", *values))
     paragraphs = [
         f"{kind} by the preset `{system}`, size `{choice.get('size', 'tiny')}` ({size}), {_begun(plan)} on `{corpus}` "
         f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
@@ -63,10 +54,10 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
         f"{_chosen(choice, len(seeds))}Validation text tells facts that training did not tell; test text has words that training "
         "never had as well.",
     ]
-    figures_of_seeds = [f"| figure | {' | '.join(f'seed {seed}' for seed in seeds)} |", f"|---|{'---|' * len(seeds)}", *rows]
+    figures_of_seeds = table(["figure", *(f"seed {seed}" for seed in seeds)], rows)
     end = "The model has read only generated text. Words that it never met are marked in every picture, and what it makes of them is noise."
     wrapped = [fill(paragraph.strip(), 128, break_on_hyphens=False) for paragraph in (*paragraphs, end)]
-    return "\n\n".join([f"# {name}", *wrapped[:-1], "\n".join(figures_of_seeds), wrapped[-1]]) + "\n"
+    return "\n\n".join([f"# {name}", *wrapped[:-1], figures_of_seeds, wrapped[-1]]) + "\n"
 
 
 def _begun(plan: Mapping[str, Any]) -> str:
@@ -144,38 +135,36 @@ def twin_of(card: str) -> tuple[str, str, str]:
     return found[2], found[1], found[3]
 
 
-def systems(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
+def model_table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
     """The first table of docs/results.md: a row for each model, with its weights, its time, its first figure and its twin."""
-    lines = [
-        "| model | weights | seconds | learned, on held-out text | | twin | largest difference |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for name, wanted in shown.items():
-        card = _card(models, name)
+        card = card_of_model(models, name)
         weights, twin, gap = twin_of(card)
         held = figures(card)
-        found, seconds = _spread(held.get(f"{wanted[0]} (validation)", ())), _spread(held.get(TRAINED, ()), 0)
-        lines.append(f"| {name} | {weights} | {seconds} | {wanted[0]} | {found} | {twin} | {gap} |")
-    return "\n".join(lines) + "\n"
+        reached, seconds = _spread(held.get(f"{wanted[0]} (validation)", ())), _spread(held.get(TRAINED, ()), 0)
+        rows.append((name, weights, seconds, wanted[0], reached, twin, gap))
+    head = ("model", "weights", "seconds", "learned, on held-out text", "", "twin", "largest difference")
+    return table(head, rows) + "\n"
 
 
-def _card(models: Path, name: str) -> str:
+def card_of_model(models: Path, name: str) -> str:
+    """The card of a shipped model."""
     path = models / name / CARD
     if not path.is_file():
         raise FileError(f"There is no {path}. Train the model first: python -m studies.recipes {name}.")
     return path.read_text("utf-8")
 
 
-def table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
+def figure_table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
     """The second table of docs/results.md: for each model its time and the figures asked for, over the seeds of its card."""
-    lines = ["| model | figure | validation | test | seconds |", "|---|---|---|---|---|"]
+    rows = []
     for name, wanted in shown.items():
-        held = figures(_card(models, name))
+        held = figures(card_of_model(models, name))
         for number, figure in enumerate(wanted):
             cells = [_spread(held.get(f"{figure} ({split})", ())) for split in ("validation", "test")]
-            seconds = _spread(held.get(TRAINED, ()), 0) if not number else ""
-            lines.append(f"| {name if not number else ''} | {figure} | {' | '.join(cells)} | {seconds} |")
-    return "\n".join(lines) + "\n"
+            rows.append(("" if number else name, figure, *cells, "" if number else _spread(held.get(TRAINED, ()), 0)))
+    return table(("model", "figure", "validation", "test", "seconds"), rows) + "\n"
 
 
 def _spread(values: tuple[float, ...], digits: int = 3) -> str:

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from explorer.errors import FileError
 from explorer.models import store
-from explorer.models.card_figures import CARD, figures, shipped_figures
-from studies.model_cards import TRAINED, twin_of
+from explorer.models.card_figures import figures, shipped_figures
+from studies.model_cards import TRAINED, card_of_model, twin_of
 from studies.recipes import RECIPES
+from studies.study import table
 
 PAGE, README = Path("docs") / "models.md", Path("README.md")
 MARKS = "<!-- models -->", "<!-- end -->"
@@ -32,49 +32,9 @@ class PageAbility:
     largest: bool = True
 
 
-ABILITIES = (
-    PageAbility("fills a hidden word (the token itself)", "mlm accuracy", 0.0),
-    PageAbility("fills in a name that the text says elsewhere", "a name said before", 0.5),
-    PageAbility("fills in a noun that the text says elsewhere", "a noun said before", 0.25),
-    PageAbility("chooses *he* or *she* by the name", "he or she", 0.5),
-    PageAbility("makes a verb agree with its subject", "agreement", 0.5),
-    PageAbility("… past a noun of the other number", "agreement past an attractor", 0.5),
-    PageAbility(
-        "finds whom a reason means: *too tired, too wide*, both of a pair", "too tired, too wide: both of a pair", 0.25
-    ),
-    PageAbility("finds whom a reason means: *too big, too small*, both of a pair", "too big, too small: both of a pair", 0.25),
-    PageAbility(
-        "finds whom a reason means, with words that never occur together in training (minimal pairs, both right)",
-        "minimal pairs, reason: both of a pair",
-        0.25,
-    ),
-    PageAbility("the same inside a story", "minimal pairs, reason, in stories: both of a pair", 0.25),
-    PageAbility("finds which of two people a reason means", "who, by the reason", 0.5),
-    PageAbility("finds whether a second half belongs to the first", "nsp accuracy", "nsp, shared-name rule"),
-    PageAbility("finds words that were replaced (F1)", "replaced f1", "f1, always saying replaced"),
-    PageAbility("is surprised by the next token less than counting (perplexity)", "perplexity", "4-gram perplexity", False),
-    PageAbility("goes on with what was repeated", "repeat accuracy", 0.0),
-    PageAbility("writes its whole answer exactly: a translation, a restored text, the answer of a task", "exact match", 0.0),
-    PageAbility("restores a text (BLEU), beside leaving it as it is", "bleu", "copying the source, bleu"),
-    PageAbility("writes hidden spans exactly", "spans exactly right", 0.0),
-    PageAbility("writes a missing sentence (F1)", "gap sentence F1", "as many first words, F1"),
-    PageAbility("translates, named by a prefix (BLEU), beside copying", "translation, bleu", "translation, copying the text"),
-    PageAbility(
-        "judges a sentence, named by a prefix, beside the most frequent answer",
-        "acceptability, accuracy",
-        "acceptability, most frequent answer",
-    ),
-    PageAbility(
-        "finds a feeling, named by a prefix, beside the most frequent answer",
-        "sentiment, accuracy",
-        "sentiment, most frequent answer",
-    ),
-    PageAbility(
-        "summarises, named by a prefix (F1), beside the first sentence and the commonest ending",
-        "summary, F1 of words",
-        "summary, first sentence and “It ends well.”",
-    ),
-    PageAbility("solves analogies", "analogies", 0.0),
+ABILITIES = tuple(
+    PageAbility(said, **entry)
+    for said, entry in tomllib.loads(Path(__file__).with_name("abilities.toml").read_text("utf-8")).items()
 )
 HEAD = """# What the shipped models can and cannot do
 
@@ -87,40 +47,23 @@ BLEU by 10, in perplexity by a tenth; all else a class should not expect to see.
 
 def page() -> str:
     """The whole page as Markdown."""
-    cards = {name: card_of_model(name) for name in RECIPES}
-    parts = [
-        HEAD,
-        "## Abilities",
-        *(part for ability in ABILITIES if (part := section(ability, list(cards)))),
-        "## Models",
-        models(cards),
-    ]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    cards = {name: card_of_model(store.data_folder() / "models", name) for name in RECIPES}
+    tables = [part for ability in ABILITIES if (part := ability_table(ability, list(cards)))]
+    return "\n\n".join(part.strip() for part in (HEAD, "## Abilities", *tables, "## Models", model_table(cards))) + "\n"
 
 
-def card_of_model(name: str) -> str:
-    """The card of a shipped model."""
-    path = store.data_folder() / "models" / name / CARD
-    if not path.is_file():
-        raise FileError(f"There is no {path}. Train the model first: python -m studies.recipes {name}.")
-    return path.read_text("utf-8")
-
-
-def section(ability: PageAbility, names: Sequence[str]) -> str:
+def ability_table(ability: PageAbility, names: Sequence[str]) -> str:
     """One ability: every model that was asked for it, beside what needs no model."""
     rows = []
     for name in names:
-        held = [shipped_figures(store.data_folder() / "models" / name, split) for split in ("validation", "test")]
-        beside = [found.get(ability.beside) if isinstance(ability.beside, str) else ability.beside for found in held]
-        if ability.figure in held[0] and beside[0] is not None:
-            cells = [_cell(found.get(ability.figure), rule, ability.largest) for found, rule in zip(held, beside, strict=True)]
-            rows.append(
-                f"| {name} | {' | '.join(cells)} | {' / '.join('–' if one is None else f'{one:.3f}' for one in beside)} |"
-            )
-    return "\n".join([f"### {ability.said[0].upper()}{ability.said[1:]}", "", *TABLE, *rows]) if rows else ""
-
-
-TABLE = ("| model | validation | test | without a model |", "|---|---|---|---|")
+        figures_of = [shipped_figures(store.data_folder() / "models" / name, split) for split in ("validation", "test")]
+        rules = [found.get(ability.beside) if isinstance(ability.beside, str) else ability.beside for found in figures_of]
+        if ability.figure in figures_of[0] and rules[0] is not None:
+            own = (found.get(ability.figure) for found in figures_of)
+            cells = [_cell(figure, rule, ability.largest) for figure, rule in zip(own, rules, strict=True)]
+            rows.append((name, *cells, " / ".join("–" if rule is None else f"{rule:.3f}" for rule in rules)))
+    head = ("model", "validation", "test", "without a model")
+    return f"### {ability.said[0].upper()}{ability.said[1:]}\n\n{table(head, rows)}" if rows else ""
 
 
 def _cell(own: float | None, rule: float | None, largest: bool) -> str:
@@ -132,14 +75,14 @@ def _cell(own: float | None, rule: float | None, largest: bool) -> str:
     return f"**{own:.3f}**" if better else f"{own:.3f}"
 
 
-def models(cards: dict[str, str]) -> str:
+def model_table(cards: dict[str, str]) -> str:
     """What each model is: its card's first sentence, its size, its time and its twin."""
-    lines = ["| model | what it is | weights | seconds of training | opens in Hugging Face as |", "|---|---|---|---|---|"]
+    rows = []
     for name, card in cards.items():
         weights, twin, _ = twin_of(card)
-        said = " ".join(card.split("\n\n")[1].split()).split(" (")[0].replace("|", "/")
-        lines.append(f"| {name} | {said} | {weights} | {np.mean(figures(card)[TRAINED]):.0f} | {twin} |")
-    return "\n".join(lines)
+        about = " ".join(card.split("\n\n")[1].split()).split(" (")[0].replace("|", "/")
+        rows.append((name, about, weights, f"{np.mean(figures(card)[TRAINED]):.0f}", twin))
+    return table(("model", "what it is", "weights", "seconds of training", "opens in Hugging Face as"), rows)
 
 
 def in_short() -> str:
@@ -149,17 +92,14 @@ def in_short() -> str:
         return shipped_figures(store.data_folder() / "models" / name, split)[figure]
 
     both, bleu, copied = "minimal pairs, reason: both of a pair", "bleu", "copying the source, bleu"
-    return "\n".join(
-        (
-            f"- whom a reason means (*too tired*, *too wide*), both of a pair: `llama` {of('llama', both):.2f}, `roberta` "
-            f"{of('roberta', both):.2f}, `bert` {of('bert', both):.2f} (chance 0.25)",
-            f"- a name that was said before: `bert` {of('bert', 'a name said before'):.2f} (chance 0.5)",
-            f"- a sentence in French, exactly: `transformer` {of('transformer', 'exact match'):.2f}",
-            f"- a damaged story restored, BLEU: `bart` {of('bart', bleu):.0f} (untouched {of('bart', copied):.0f}); with new words "
-            f"{of('bart', bleu, 'test'):.0f} ({of('bart', copied, 'test'):.0f})",
-            f"- an analogy: `word2vec` {of('word2vec', 'analogies'):.2f}, of gender {of('word2vec', 'analogies, gender'):.2f}",
-        )
-    )
+    return f"""\
+- whom a reason means (*too tired*, *too wide*), both of a pair: `llama` {of("llama", both):.2f}, `roberta` \
+{of("roberta", both):.2f}, `bert` {of("bert", both):.2f} (chance 0.25)
+- a name that was said before: `bert` {of("bert", "a name said before"):.2f} (chance 0.5)
+- a sentence in French, exactly: `transformer` {of("transformer", "exact match"):.2f}
+- a damaged story restored, BLEU: `bart` {of("bart", bleu):.0f} (untouched {of("bart", copied):.0f}); with new words \
+{of("bart", bleu, "test"):.0f} ({of("bart", copied, "test"):.0f})
+- an analogy: `word2vec` {of("word2vec", "analogies"):.2f}, of gender {of("word2vec", "analogies, gender"):.2f}"""
 
 
 def in_readme(text: str) -> str:
@@ -172,4 +112,4 @@ def in_readme(text: str) -> str:
 if __name__ == "__main__":
     PAGE.write_text(page(), "utf-8")
     README.write_text(in_readme(README.read_text("utf-8")), "utf-8")
-    sys.stdout.write(f"Written: {PAGE}, {README}\n")
+    print(f"Written: {PAGE}, {README}")

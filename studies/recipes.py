@@ -12,6 +12,7 @@ import platform
 import shutil
 import sys
 import time
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -21,7 +22,6 @@ from typing import Any
 
 import torch
 
-from explorer.analysis.evaluation.as_text import SCORED
 from explorer.analysis.evaluation.context import plain
 from explorer.analysis.evaluation.minimal import minimal_scores, translates
 from explorer.errors import ChoiceError
@@ -53,6 +53,8 @@ BEGINS = (
 )
 OFTEN = 50  # a word met so often should be one token
 RESULTS = Path("docs") / "results.md"
+# Of a longer recipe: three times the stories of a tiny model, in texts of like length.
+LONGER_OPTIONS: dict[str, Any] = {"corpus": "microworld-1.1:120000", "steps": 0, "batch": 32, "by_length": True}
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,44 @@ class Recipe:
     size: str = "tiny"
     minutes: float = 5.0  # about how long a run takes on two cores
     judged: tuple[str, ...] = ()  # by the mean of these a candidate is compared with what is shipped; else by the first shown
+
+
+def tabled() -> tuple[dict[str, Recipe], dict[str, Recipe]]:
+    """The recipes of `recipes.toml` by the name of their model: at its first size, and at the size that is shipped."""
+    entries = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    groups: dict[str, list[str]] = entries.pop("groups")
+
+    def recipe(entry: dict[str, Any], usual: Recipe) -> Recipe:
+        """What an entry says, where it says it; a list of figures names groups with a star."""
+        for name in ("shown", "judged"):
+            listed = [groups[figure[1:]] if figure.startswith("*") else [figure] for figure in entry.get(name, ())]
+            entry[name] = tuple(figure for figures in listed for figure in figures) or getattr(usual, name)
+        options = {name: value if value != "" else None for name, value in entry.pop("options", {}).items()}
+        seeds = tuple(entry.pop("seeds", usual.seeds))
+        return replace(usual, **entry, seeds=seeds, options=usual.options | options)
+
+    first, longer = {}, {}
+    for name, entry in entries.items():
+        more = entry.pop("longer", None)
+        first[name] = recipe(entry, Recipe("", ()))
+        if more:
+            usual = replace(first[name], size="mini", seeds=(0,), keep=min(first[name].keep, 4), options=LONGER_OPTIONS)
+            longer[name] = recipe(more, usual)
+    return first, dict(sorted(longer.items(), key=lambda item: -item[1].minutes))
+
+
+RECIPES, LONGER = tabled()
+
+
+def recipe_of(name: str) -> Recipe:
+    """The recipe by which the shipped model of that name was made."""
+    return LONGER[name] if name in LONGER and shipped_at_size(name) else RECIPES[name]
+
+
+def shipped_at_size(name: str) -> bool:
+    """Whether the model that is shipped under this name has the size of the longer recipe: its card says so."""
+    card = store.data_folder() / "models" / name / store.CARD
+    return card.is_file() and "size `mini`" in " ".join(card.read_text("utf-8").split())
 
 
 def train(name: str, seed: int) -> Path:
@@ -268,7 +308,7 @@ def main() -> None:
     if asked.table:
         shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, store.data_folder() / "models"
         text = RESULTS.read_text("utf-8")
-        for made in (model_cards.systems(models, shown), model_cards.table(models, shown)):
+        for made in (model_cards.model_table(models, shown), model_cards.figure_table(models, shown)):
             text = with_table(text, made)
         RESULTS.write_text(text, "utf-8")
         return
@@ -285,129 +325,6 @@ def main() -> None:
         if asked.seeds is None:
             ship(name, RECIPES[name], {seed: WORKSHOP / f"{name}-{seed}" for seed in RECIPES[name].seeds})
 
-
-HIDDEN = (
-    "mlm accuracy",
-    "recoverable accuracy",
-    "a name said before",
-    "a noun said before",
-    "too tired, too wide",
-    "he or she",
-)
-SAID = ("perplexity", "4-gram perplexity", "bits per character", "4-gram bits per character")
-TOLD = (
-    "Its attention was *supervised*: head 0 of its last layer was trained, with gold labels, on where every pronoun points. It did not "
-    "find that by itself."
-)
-ALONE = (
-    "The same student as *distilbert*, from random weights and without a teacher: what the teacher is worth is the difference."
-)
-DEEP = "Three times as deep as *bert-tiny*: it is the teacher of *distilbert*, which has half its layers."
-TINY_GPT2 = (
-    "What the preset `gpt2` reaches in five minutes: *gpt2* has twice as many layers, three times as many stories and an hour."
-)
-TINY = "What the preset `bert` reaches in five minutes: *bert* has five times as many weights, three times as many stories and two hours."
-GROUPED = "Two query heads share each head of keys and values, as in the large LLaMAs from the second version on."
-AS_TEXT = (
-    "It learned four tasks at once, each named by a prefix, and nothing before them: T5's authors call that multi-task training. Its "
-    "tokenizer was learned from their texts, so that it holds French as well."
-)
-FOUND = (
-    "replaced f1",
-    "f1, always saying replaced",
-    "f1, pairs never met",
-    "replaced precision",
-    "replaced recall",
-    "generator accuracy",
-    "tokens with a signal",
-    "tokens with a signal, masking",
-)
-ANALOGIES = ("analogies", "analogies, question words allowed", "analogies, gender", "analogies, plural")
-LONGER = "The preset alone takes 500 steps, so that two cores are done within five minutes; this one was given more."
-ASKED = (
-    "Analogies come from the world's own lists and are asked of the vectors alone: both kinds of text give the same figures."
-)
-RECIPES = {
-    "transformer": Recipe("transformer", ("exact match", "bleu", "alignment", "alignment, mean of last heads")),
-    "bert": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), keep=6),
-    "spanbert": Recipe(
-        "spanbert",
-        ("mlm accuracy", "mlm accuracy, in spans", "masked spans exactly right", "sbo accuracy", "sbo, place in the span only"),
-    ),
-    "roberta": Recipe("roberta", HIDDEN),
-    "electra": Recipe("electra", FOUND),
-    "deberta": Recipe("deberta", HIDDEN),
-    "bert-deep": Recipe(
-        "bert",
-        HIDDEN,
-        seeds=(0,),
-        options={"objective": "mlm", "layers": 6, "steps": 3000, "mask_rate_first": 0.5, "mask_rate": 0.15},
-        note=DEEP,
-    ),
-    "distilbert": Recipe(
-        "distilbert",
-        ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's", "he or she"),
-        options={"teacher": "bert-deep"},
-    ),
-    "distilbert-alone": Recipe(
-        "distilbert", ("mlm accuracy", "he or she"), seeds=(0,), options={"teacher": None, "layers": 3}, note=ALONE
-    ),
-    "elmo": Recipe(
-        "elmo",
-        ("forward perplexity", "4-gram forward perplexity", "backward perplexity", "4-gram backward perplexity"),
-        largest=False,
-        options={"steps": 800},
-        note=LONGER,
-    ),
-    "word2vec": Recipe("word2vec", ANALOGIES, note=ASKED),
-    "glove": Recipe("glove", ANALOGIES, note=ASKED),
-    "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
-    "gpt2": Recipe("gpt2", SAID, largest=False),
-    "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "token accuracy")),
-    "t5": Recipe("t5", ("spans exactly right", "token accuracy")),
-    "t5-tasks": Recipe(
-        "t5",
-        ("exact match", *(f"{task}, {name}" for task, (metric, _, rule, _) in SCORED.items() for name in (metric, rule))),
-        seeds=(0,),
-        options={
-            "objective": "translation",
-            "corpus": "tasks-as-text:80000",
-            "steps": 10_000,
-            "batch": 32,
-            "by_length": True,
-            "pieces": 6000,
-        },
-        note=AS_TEXT,
-        size="mini",
-        minutes=20.0,
-    ),
-    "pegasus": Recipe("pegasus", ("gap sentence F1", "as many first words, F1", "token accuracy")),
-    "llama": Recipe("llama", SAID, largest=False, options={"kv_heads": 2}, note=GROUPED),
-    "olmo": Recipe("olmo", SAID, largest=False),
-    "olmo2": Recipe("olmo2", SAID, largest=False),
-    "induction": Recipe(
-        "gpt2",
-        ("repeat accuracy", "perplexity"),
-        keep=6,
-        options={
-            "corpus": "microworld+repeats",
-            "tokenizer": "words",
-            "pieces": 640,
-            "dim": 64,
-            "hidden": 256,
-            "length": 96,
-            "tables": "random",
-            "steps": 1600,
-            "batch": 32,
-        },
-        note="Half of its texts are random words, said again and again, so that heads learn to look back. Its held-out texts are such.",
-    ),  # fmt: skip
-    "bert-tiny": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), note=TINY),
-    "gpt2-tiny": Recipe("gpt2", SAID, largest=False, note=TINY_GPT2),
-    "bert-told": Recipe(
-        "bert", HIDDEN, seeds=(0,), options={"objective": "mlm+antecedent", "steps": 4000, "batch": 16}, note=TOLD
-    ),
-}
 
 if __name__ == "__main__":
     main()

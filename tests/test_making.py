@@ -20,8 +20,8 @@ from explorer.models import run_folder, store
 from explorer.models.presets import preset
 from explorer.training import fit as fitting
 from explorer.training import resume
-from studies import longer, making, model_cards, recipes
-from studies.longer import LONGER, recipe_of
+from studies import making, model_cards, recipes
+from studies.recipes import LONGER, recipe_of
 
 SMALL = {
     "corpus": "microworld:120",
@@ -42,7 +42,7 @@ NEVER = float("inf")
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two recipes that take a second each, and a place of their own for what they make."""
     recipe = replace(LONGER["gpt2"], options=SMALL, minutes=1.0)
-    for module in (making, longer):
+    for module in (making, recipes):
         monkeypatch.setattr(module, "LONGER", {"gpt2": recipe, "olmo": replace(recipe, system="olmo")})
     monkeypatch.setattr(making, "WORKSHOP", tmp_path / "models")
     monkeypatch.setattr(recipes, "TEXTS", 6)

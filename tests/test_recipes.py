@@ -19,7 +19,7 @@ from explorer.training.checking import measure
 from explorer.training.corpora import COUNTABLE, recorded_corpus
 from explorer.training.steps import steps_of
 from studies import model_cards, models_page, recipes
-from studies.longer import recipe_of
+from studies.recipes import recipe_of
 
 ROOT = Path(__file__).parent.parent
 NAMES = list(recipes.RECIPES)
@@ -81,7 +81,7 @@ def test_snapshots_travel_with_their_model(name: str) -> None:
 
 def test_the_tables_of_the_results_come_from_the_cards() -> None:
     shown = {name: recipe.shown for name, recipe in recipes.RECIPES.items()}
-    for made in (model_cards.systems, model_cards.table):
+    for made in (model_cards.model_table, model_cards.figure_table):
         assert made(store.data_folder() / "models", shown) in (ROOT / "docs" / "results.md").read_text("utf-8")
 
 
@@ -105,10 +105,10 @@ def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> 
     assert model_cards.figures(card)["perplexity (validation)"] == (3.25, 4.25)
     (tmp_path / "gpt").mkdir()
     (tmp_path / "gpt" / "CARD.md").write_text(card, "utf-8")
-    row = model_cards.table(tmp_path, {"gpt": ("perplexity",)}).splitlines()[2]
+    row = model_cards.figure_table(tmp_path, {"gpt": ("perplexity",)}).splitlines()[2]
     assert row == "| gpt | perplexity | 3.750 (3.250–4.250) | 5.000 (5.000–5.000) | 60 (60–61) |"
     with pytest.raises(ex.ExplorerError, match="studies.recipes bert"):
-        model_cards.table(tmp_path, {"bert": ("mlm accuracy",)})
+        model_cards.figure_table(tmp_path, {"bert": ("mlm accuracy",)})
 
 
 def test_the_snapshots_that_ship_lie_where_the_loss_falls() -> None:
@@ -176,7 +176,7 @@ def test_the_page_of_what_models_can_do_is_made_of_the_cards() -> None:
     assert (ROOT / "docs" / "models.md").read_text("utf-8") == models_page.page()
     readme = (ROOT / "README.md").read_text("utf-8")
     assert readme == models_page.in_readme(readme) and models_page.in_short().count("\n") == 4
-    told = models_page.section(models_page.PageAbility("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
+    told = models_page.ability_table(models_page.PageAbility("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
     card = model_cards.figures((ex.models()["bart"].folder / "CARD.md").read_text("utf-8"))
     assert card["bleu (validation)"][0] > 10 + card["copying the source, bleu (validation)"][0]  # so it is bold
     assert card["bleu (test)"][0] < 10 + card["copying the source, bleu (test)"][0]  # and this is not
