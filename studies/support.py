@@ -16,7 +16,7 @@ import torch
 from explorer.analysis.trace import trace
 from explorer.errors import ExplorerError
 from explorer.models.folders import data_folder
-from explorer.models.hub.adopting import STAGES, ask, weights_of
+from explorer.models.hub.adopting import STAGES, module_outputs, weights_of
 from explorer.models.hub.architectures import ARCHITECTURES, tiny
 from explorer.models.hub.attending import attending
 from explorer.models.hub.opening import open_pair
@@ -88,7 +88,7 @@ def alone(module: Any, made: Trace) -> tuple[dict[str, list[np.ndarray]], np.nda
     ids = torch.tensor(made.source.ids)[None]
     reads = None if made.target is None else torch.tensor(made.target.ids)[None]
     with torch.no_grad(), attending(module, "eager"):
-        out = ask(module, ids, reads, output_attentions=True, output_hidden_states=True)
+        out = module_outputs(module, ids, reads, output_attentions=True, output_hidden_states=True)
     held = weights_of(out, made.family)
     logits = out["prediction_logits"] if "prediction_logits" in out else out["logits"]
     both = made.target is not None

@@ -97,7 +97,7 @@ def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
         "a goat",
         "the cat",
     ]
-    assert [t.strip() for t in corpora.texts(tmp_path / "in")] == ["a dog", "the cow", "a goat", "the cat"]
+    assert [t.strip() for t in corpora.documents(tmp_path / "in")] == ["a dog", "the cow", "a goat", "the cat"]
 
 
 @pytest.mark.parametrize(

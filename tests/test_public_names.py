@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import inspect
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -114,6 +116,22 @@ def test_a_room_lists_its_verbs_and_none_is_hidden_by_a_file(room: str) -> None:
         assert isinstance(getattr(listed, name), ModuleType) == (name in topics), f"explorer.{room}.{name} is a file, too"
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = listed.nothing_like_it
+
+
+LIBRARY = ("records", "microworld", "text", "corruption", "nn", "models", "decoding", "analysis", "training")
+
+
+def test_a_public_function_is_the_only_one_of_its_name() -> None:
+    """In the rooms that compute, whoever looks for a public function finds one. Topics are called with their own name before it."""
+    public = {name.rpartition(".")[2] for name in NAMES if inspect.isfunction(public_thing(name))}
+    homes: dict[str, set[str]] = {}
+    package = Path(ex.__file__).parent
+    for path in (path for room in LIBRARY for path in (package / room).rglob("*.py")):
+        if f"explorer.{'.'.join(path.relative_to(package).with_suffix('').parts)}" not in TOPICS.values():
+            for node in ast.parse(path.read_text("utf-8")).body:
+                if isinstance(node, ast.FunctionDef) and node.name in public:
+                    homes.setdefault(node.name, set()).add(path.name)
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,7 +16,7 @@ from conftest import quickest
 import explorer as ex
 from explorer.analysis.evaluation.context import EvalData
 from explorer.microworld import stories
-from explorer.text.corpora import texts
+from explorer.text.corpora import documents
 from explorer.text.examples import prepared
 from explorer.text.prepared import CARD, DOCUMENTS, HELD, PIECES, SENTENCES, WORDS, PreparedCorpus, prepare
 from explorer.text.streamed import StreamedExamples
@@ -54,7 +54,7 @@ def ready(source: Path, name: str, folder: Path) -> Path:
 def test_examples_are_those_of_the_texts_in_memory(source: Path, name: str, room: int | None, tmp_path: Path) -> None:
     tokenizer = ex.load(name, device="cpu").tokenizer
     corpus = PreparedCorpus(ready(source, name, tmp_path / "ready"))
-    every = prepared(list(texts(source))[: json.loads((corpus.folder / HELD).read_text("utf-8"))["first"]], tokenizer, room)
+    every = prepared(list(documents(source))[: json.loads((corpus.folder / HELD).read_text("utf-8"))["first"]], tokenizer, room)
     streamed = StreamedExamples(corpus, room)
     assert len(streamed) == len(every) > 100
     for here, there in zip(streamed, every, strict=True):

@@ -20,7 +20,7 @@ from explorer.app.lessons.tokens import questions as lesson
 from explorer.records import WAYS
 from explorer.text import classroom
 from explorer.text.kinds import CUTS, SPECIALS, words_of
-from explorer.text.labels import LABELS, OTHER, labelled, word_labels
+from explorer.text.labels import LABELS, OTHER, labelled_tokens, word_labels
 from explorer.text.matching import matches, replay
 from explorer.text.sidebyside import LANGUAGES, OTHERS, fertility, segments, sentence, side_by_side
 from explorer.text.toy import toy_stories as stories
@@ -145,7 +145,7 @@ def test_labels_of_words_are_put_together_by_their_formulas() -> None:
     assert record.gold == ("person", OTHER, OTHER, "colour", "animal", OTHER)
     counts = Counter[tuple[int, str]]()
     for text in classroom.toys():
-        tokens, _, gold = labelled(text, small)
+        tokens, _, gold = labelled_tokens(text, small)
         counts.update((int(i), gold[w]) for i, w in zip(tokens.ids, tokens.words, strict=True))
     for piece, shares in zip(record.tokens.ids, record.shares, strict=True):
         raw = np.array([counts[int(piece), label] + 1 for label in LABELS])

@@ -42,7 +42,7 @@ class CorpusPart(Protocol):
         """The text from this offset on."""
 
 
-def texts(source: str | Path) -> Iterator[str]:
+def documents(source: str | Path) -> Iterator[str]:
     """Every document of a source as one text, for example to learn a tokenizer from."""
     yield from documents_of(parts(source))
 

@@ -39,13 +39,13 @@ def word_labels(text: str, tokenizer: Tokenizer, train: Iterable[str], test: Ite
     """
     counts = np.ones((tokenizer.vocabulary.size, len(LABELS)))  # one of each, so that nothing is impossible
     for known in train:
-        tokens, _, gold = labelled(known, tokenizer)
+        tokens, _, gold = labelled_tokens(known, tokenizer)
         for piece, word in zip(tokens.ids, tokens.words, strict=True):
             if word < 0:  # a special token belongs to no word
                 continue
             counts[piece, LABELS.index(gold[word])] += 1
     shares = counts / counts.sum(axis=1, keepdims=True)
-    tokens, words, gold = labelled(text, tokenizer)
+    tokens, words, gold = labelled_tokens(text, tokenizer)
     if not words:
         raise TextError("The text is empty. Write a sentence.")
     right, tried = scored(tokenizer, shares, test)
@@ -56,7 +56,7 @@ def scored(tokenizer: Tokenizer, shares: np.ndarray, texts: Iterable[str]) -> tu
     """The accuracy of each way to combine the tokens of a word, over all labelled words, and how many there were."""
     hits, tried = dict.fromkeys(WAYS, 0), 0
     for text in texts:
-        tokens, words, gold = labelled(text, tokenizer)
+        tokens, words, gold = labelled_tokens(text, tokenizer)
         if not words:
             continue
         record = WordLabels(tokens, words, gold, LABELS, shares[tokens.ids], {}, 0)
@@ -68,7 +68,7 @@ def scored(tokenizer: Tokenizer, shares: np.ndarray, texts: Iterable[str]) -> tu
     return {way: count / max(1, tried) for way, count in hits.items()}, tried
 
 
-def labelled(text: str, tokenizer: Tokenizer) -> tuple[Tokens, tuple[str, ...], tuple[str, ...]]:
+def labelled_tokens(text: str, tokenizer: Tokenizer) -> tuple[Tokens, tuple[str, ...], tuple[str, ...]]:
     """A text as tokens, its words, and the label of each."""
     tokens = tokenizer.encode(text, special=False)
     spans = word_spans(tokens.words, [text] * len(tokens), tokens.offsets)

@@ -22,7 +22,7 @@ from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
 from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.translation import pairs
-from explorer.text.corpora import texts as documents
+from explorer.text.corpora import documents
 from explorer.text.disk_cache import cached, source_mark
 from explorer.text.examples import Texts, Translation
 from explorer.text.packing import PackedTexts, pack_corpus, unpack_texts

@@ -9,7 +9,7 @@ from explorer.microworld.derived.stage import Stage
 from explorer.microworld.translation.adverbs import BECAUSE
 from explorer.microworld.translation.drawing import nouns
 from explorer.microworld.translation.frames_linked import CROSS, FIT, INTO, TOO_ALIVE, TOO_FLAT
-from explorer.microworld.translation.frames_things import graded
+from explorer.microworld.translation.frames_things import gradable
 from explorer.microworld.translation.lexicon import Adjective, Noun, adjective
 from explorer.microworld.translation.pairing import english_of, home_of, translate
 from explorer.microworld.translation.tree import Clause, Joined, Location, Phrase, Predicate, Pronoun
@@ -36,7 +36,7 @@ def rows() -> list[Row]:
         ("crosses", a, w, v, u)
         for a, w, v in itertools.product(nouns("animal"), nouns("way"), TOO_ALIVE)
         for u in TOO_FLAT
-        if u in graded(w.kinds)
+        if u in gradable(w.kinds)
     ]
     big, small = (adjective("big"), adjective("long")), adjective("small")
     return crossing + [("fits", t, b, v, small) for t, b, v in itertools.product(nouns("packed"), nouns("holder"), big)]

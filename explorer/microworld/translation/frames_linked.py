@@ -17,7 +17,7 @@ from explorer.microworld.translation.adverbs import (
 from explorer.microworld.translation.drawing import Draw, gap, nouns, stands_for, verbs
 from explorer.microworld.translation.frames_describing import GLAD, HUMAN, MOODS, SORRY, is_so, is_there
 from explorer.microworld.translation.frames_people import acts, does, goes, has, needs, somewhere, there_of, timeless
-from explorer.microworld.translation.frames_things import graded, quality, thing, weather
+from explorer.microworld.translation.frames_things import gradable, quality, thing, weather
 from explorer.microworld.translation.lexicon import FEMININES, VERBS, Adjective, TranslatedVerb, adjective, verb
 from explorer.microworld.translation.tree import (
     NP,
@@ -59,7 +59,7 @@ def crosses(draw: Draw) -> Joined:
 
 
 def _names(kinds: tuple[str, ...]) -> list[str]:
-    return [a.en for a in graded(kinds)]
+    return [a.en for a in gradable(kinds)]
 
 
 def fits(draw: Draw) -> Joined:
@@ -84,7 +84,7 @@ def it_but(draw: Draw) -> Joined:
     if draw.maybe(0.6):
         second = Clause(stands_for(subject), verb("work", "fonctionner"), tense, draw.pick(("", "", "not")))
     else:
-        other = draw.pick([a for a in graded(subject.noun.kinds) if a != word and a.en != "new"])
+        other = draw.pick([a for a in gradable(subject.noun.kinds) if a != word and a.en != "new"])
         second = Clause(stands_for(subject), tense=tense, tail=(Predicate(other, draw.degree(other)),))
     return Joined(first, draw.pick((BUT, AND)), second)
 

@@ -48,12 +48,12 @@ def thing_compared(draw: Draw, _: NP | None = None) -> Clause:
     first, second = draw.two(nouns(kind))
     plural = "pair" in first.kinds or draw.maybe(0.2)
     subject = Phrase(first, draw.pick(("the", "this")), plural)
-    word = draw.pick(graded(first.kinds))
+    word = draw.pick(gradable(first.kinds))
     other = Phrase(second, "the", "pair" in second.kinds)
     return Clause(subject, tense=draw.pick(("present", "past")), tail=(Comparative(word, draw.relation(word), other),))
 
 
-def graded(kinds: tuple[str, ...]) -> list[Adjective]:
+def gradable(kinds: tuple[str, ...]) -> list[Adjective]:
     """The adjectives of which there is a more and a less."""
     return [a for a in adjectives(kinds) if a.en not in PLAIN] or [adjective("useful")]
 
@@ -62,7 +62,7 @@ def best(draw: Draw, _: NP | None = None) -> Clause:
     """*This church is the oldest building in the town*: la plus vieille église de la ville."""
     kind = draw.pick(("building", "job", "way", "clothes"))
     noun_ = draw.pick(nouns(kind))
-    fitting = [a for a in graded(noun_.kinds) if a.en not in ("new",)]
+    fitting = [a for a in gradable(noun_.kinds) if a.en not in ("new",)]
     most = Phrase(noun_, "most", adjectives=(draw.pick(fitting),))
     where = Phrase(SHOP if kind == "clothes" else draw.pick(nouns("town")))
     who: NP = Phrase(noun_, "this")

@@ -85,7 +85,7 @@ def _look_inside(adopted: Adopted) -> None:
     """Find the sub-layers of every layer, or the reason why they cannot be identified."""
     ids, what = probe(adopted.module), type(adopted.module).__name__
     with torch.no_grad(), torch.random.fork_rng(devices=[]), adopted.watched() as now, tap.listening(lambda *event: None):
-        ask(adopted.module, ids, ids if adopted.family == "encoder-decoder" else None)
+        module_outputs(adopted.module, ids, ids if adopted.family == "encoder-decoder" else None)
     adopted.plans = {}
     if not adopted.places.layers:
         adopted.unclear = f"the layers of {what} were not found."
@@ -109,7 +109,7 @@ def two_stacks(module: Any) -> bool:
     return bool(module.config.is_encoder_decoder) and "decoder_input_ids" in inspect.signature(module.forward).parameters
 
 
-def ask(module: nn.Module, ids: Tensor, reads: Tensor | None = None, **more: Any) -> Any:
+def module_outputs(module: nn.Module, ids: Tensor, reads: Tensor | None = None, **more: Any) -> Any:
     """One forward pass; only the arguments that this class takes are passed on."""
     known = inspect.signature(module.forward).parameters
     given = {"input_ids": ids, "use_cache": False, "return_dict": True, **more}
@@ -150,7 +150,7 @@ def _by_stages(adopted: Adopted) -> _Probe | None:
     reads = ids if adopted.family == "encoder-decoder" else None
     try:
         with adopted.watched(), tap.listening(heard):
-            ask(adopted.module, ids, reads)
+            module_outputs(adopted.module, ids, reads)
     except (
         KeyError,
         LookupError,
@@ -170,7 +170,7 @@ def _by_weights(adopted: Adopted) -> _Probe:
     reads = ids if adopted.family == "encoder-decoder" else None
     try:
         with attending(adopted.module, "eager"):
-            out = ask(adopted.module, ids, reads, output_attentions=True)
+            out = module_outputs(adopted.module, ids, reads, output_attentions=True)
     except (KeyError, LookupError, TypeError, AttributeError, ValueError) as error:
         raise ChoiceError(f"{what} cannot be opened: it hands out no attention weights ({error}).") from error
     except RuntimeError as error:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
-from explorer.models.hub.adopting import adopt, ask
+from explorer.models.hub.adopting import adopt, module_outputs
 from explorer.models.hub.attending import attend_by
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import TrainableModel
@@ -79,7 +79,7 @@ class HubBody(HubModel, TrainableModel):
         given: dict[str, Any] = {"attention_mask": attention_mask.long()}
         if self._parted and self.config.segments > 1:
             given["token_type_ids"] = segments
-        hidden: Tensor = ask(self.module, ids, **given).last_hidden_state
+        hidden: Tensor = module_outputs(self.module, ids, **given).last_hidden_state
         return hidden
 
     def adapted_parts(self) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def body_of(model: HubModel, seed: int | None = None) -> HubBody:
         delattr(base, OUTPUT_LAYER)
     for weight in base.parameters():
         weight.requires_grad_(True)
-    if not hasattr(ask(base, torch.tensor([[1, 2]], device=base.device)), "last_hidden_state"):
+    if not hasattr(module_outputs(base, torch.tensor([[1, 2]], device=base.device)), "last_hidden_state"):
         raise ChoiceError(f"{what} hands out no last states, so no output layer can read them. Choose another model.")
     return HubBody(model.name, base, model)
 
@@ -131,4 +131,4 @@ def last_width(module: Any) -> int:
     """How many features the last states have."""
     ids = torch.tensor([[1, 2]], device=module.get_input_embeddings().weight.device)
     with torch.no_grad():
-        return int(ask(module, ids).last_hidden_state.shape[-1])
+        return int(module_outputs(module, ids).last_hidden_state.shape[-1])

@@ -10,7 +10,7 @@ from torch import nn
 
 from explorer.errors import ChoiceError
 from explorer.models.adapters import plain_state
-from explorer.models.hub.adopting import ask, probe
+from explorer.models.hub.adopting import module_outputs, probe
 from explorer.models.hub.body import OUTPUT_LAYER, HubBody
 from explorer.nn.output_layers import OutputConfig, OutputLayer
 
@@ -69,6 +69,6 @@ def _says_the_same(classifier: nn.Module, body: HubBody, output: OutputConfig, l
     layer.eval()
     mine = layer(body.states(ids, torch.zeros_like(ids), real), real)
     layer.train(was)
-    out = ask(classifier, ids, attention_mask=real.long())
+    out = module_outputs(classifier, ids, attention_mask=real.long())
     theirs = torch.stack((out.start_logits, out.end_logits), dim=-1) if output.kind == "span" else out.logits
     return mine.shape == theirs.shape and float((mine - theirs).abs().max()) <= EQUAL

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
-from explorer.models.hub.adopting import STAGES, WEIGHTS, Adopted, ask, sees_no_future, weights_of
+from explorer.models.hub.adopting import STAGES, WEIGHTS, Adopted, module_outputs, sees_no_future, weights_of
 from explorer.models.model import NEVER_TRAINED, TextModel, follows, padded, untrained
 from explorer.nn import tap
 from explorer.records import (
@@ -116,7 +116,7 @@ class HubModel(TextModel):
         if any(any(tokens.segments) for tokens in many) and self._parted:
             given["token_type_ids"] = self._padded(many, segments=True)[0]
         with torch.set_grad_enabled(follows()):
-            out = self._watched(ids, given) if tap.watched() else ask(self.module, ids, **given)
+            out = self._watched(ids, given) if tap.watched() else module_outputs(self.module, ids, **given)
             return named(self.module, out, (reads or many)[0])
 
     @property
@@ -128,8 +128,8 @@ class HubModel(TextModel):
     def _watched(self, ids: Tensor, given: dict[str, Any]) -> Any:
         with self.adopted.watched():
             if self.adopted.way == STAGES:
-                return ask(self.module, ids, **given)
-            out = ask(self.module, ids, **given, output_attentions=True)
+                return module_outputs(self.module, ids, **given)
+            out = module_outputs(self.module, ids, **given, output_attentions=True)
             for stream, layers in weights_of(out, self.family).items():
                 for layer, weights in enumerate(layers):
                     _tell(stream, layer, weights)
