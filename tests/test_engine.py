@@ -26,8 +26,8 @@ def test_a_point_is_a_safetensors_file_after_its_first_line(tmp_path: Path) -> N
     resume.put(tmp_path, 7, "mine", given)
     first, content = (tmp_path / resume.POINT).read_bytes().split(b"\n", 1)
     assert json.loads(first) == {"step": 7, "sha256": hashlib.sha256(content).hexdigest(), "run": "mine"}
-    found = load(content)
-    assert set(found) == set(given) and all(torch.equal(found[name], value) for name, value in given.items())
+    tensors = load(content)
+    assert set(tensors) == set(given) and all(torch.equal(tensors[name], value) for name, value in given.items())
 
 
 def test_a_point_is_that_of_its_step_although_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,8 +87,8 @@ def test_the_flag_for_the_same_bits_holds_while_the_run_trains(monkeypatch: pyte
     with pretended():
         for wanted in (True, False):
             run = begun("electra", "cuda", steps=2, deterministic=wanted)
-            held = [torch.are_deterministic_algorithms_enabled() for _ in run]
-            assert held == [wanted] * 2 and not torch.are_deterministic_algorithms_enabled()
+            flags = [torch.are_deterministic_algorithms_enabled() for _ in run]
+            assert flags == [wanted] * 2 and not torch.are_deterministic_algorithms_enabled()
     for _ in begun("gpt2", "cpu", steps=1, deterministic=True):
         assert not torch.are_deterministic_algorithms_enabled()
 
@@ -98,20 +98,20 @@ def test_tf32_is_for_runs_in_16_bits_while_they_train() -> None:
     before = torch.get_float32_matmul_precision()
     with pretended():
         for precision, expected in (("bfloat16", "high"), ("float32", before)):
-            held = [torch.get_float32_matmul_precision() for _ in begun("gpt2", "cuda", steps=2, precision=precision)]
-            assert held == [expected] * 2 and torch.get_float32_matmul_precision() == before
+            precisions = [torch.get_float32_matmul_precision() for _ in begun("gpt2", "cuda", steps=2, precision=precision)]
+            assert precisions == [expected] * 2 and torch.get_float32_matmul_precision() == before
     assert [torch.get_float32_matmul_precision() for _ in begun("gpt2", "cpu", steps=1, precision="bfloat16")] == [before]
 
 
 def test_the_next_batch_is_made_while_the_gpu_computes() -> None:
     with pretended() as log:
         run = begun("gpt2", "cuda", steps=4)
-        asked: list[tuple[int, int]] = []
+        requests: list[tuple[int, int]] = []
         make = run.batch
-        run.batch = lambda step: asked.append((step, log.waits.total())) or make(step)
+        run.batch = lambda step: requests.append((step, log.waits.total())) or make(step)
         for _ in run:
             log.reset()
-        assert asked == [(step, 0) for step in (1, 2, 3, 4)], (
+        assert requests == [(step, 0) for step in (1, 2, 3, 4)], (
             "each once, and before Python waits for the losses of the step before"
         )
 
@@ -141,9 +141,9 @@ def test_points_hold_a_run_up_for_a_hundredth_of_the_time_at_most(tmp_path: Path
 
     def slow(*given: Any) -> Any:
         time.sleep(0.05)
-        made = real(*given)
-        places.append({value.data_ptr() for value in made.values()})
-        return made
+        tensors = real(*given)
+        places.append({value.data_ptr() for value in tensors.values()})
+        return tensors
 
     monkeypatch.setattr(resume, "copied", slow)
     monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
@@ -152,10 +152,10 @@ def test_points_hold_a_run_up_for_a_hundredth_of_the_time_at_most(tmp_path: Path
 
 
 def test_the_steps_of_checks_and_snapshots_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    names: list[str] = []
     for name in ("checked", "kept"):
         real = getattr(Plan, name).fget
-        monkeypatch.setattr(Plan, name, property(lambda plan, name=name, real=real: (asked.append(name), real(plan))[1]))
+        monkeypatch.setattr(Plan, name, property(lambda plan, name=name, real=real: (names.append(name), real(plan))[1]))
     run = begun("gpt2", "cpu", steps=6, snapshots=3, checks=2)
-    before = len(asked)
-    assert len(list(run)) == 6 and len(asked) == before
+    before = len(names)
+    assert len(list(run)) == 6 and len(names) == before
