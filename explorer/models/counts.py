@@ -52,14 +52,14 @@ class Counts(Record):
     levels: tuple[Level, ...]
 
 
-def count(pieces: np.ndarray, before: Sequence[np.ndarray], size: int) -> Counts:
+def count(tokens: np.ndarray, before: Sequence[np.ndarray], size: int) -> Counts:
     """Count n-grams of every length: `before[j]` holds, for each of `tokens`, the token j + 1 positions to its left."""
-    heads = np.zeros(len(pieces), dtype=np.int64)
+    heads = np.zeros(len(tokens), dtype=np.int64)
     contexts = [np.zeros(1, dtype=np.int64)]  # there is one empty context, number 0
     for left in before:
         known, heads = ranked(heads * size + left, len(contexts[-1]) * size)
         contexts.append(known)
-    grams, seen = np.unique(heads * size + pieces, return_counts=True)
+    grams, seen = np.unique(heads * size + tokens, return_counts=True)
     levels = [Level(size, contexts[-1], grams, seen, seen)]
     for shorter in reversed(contexts[:-1]):
         levels.insert(0, _without_leftmost(levels[0], shorter))

@@ -77,10 +77,10 @@ class NGram(Summarised):
         rows to both (begin token, text, end token) and they predict the same tokens.
         """
         flat, lengths = flattened(rows, self.size)
-        pieces, before = events(flat, lengths, self.order, self.begin)
-        chances = np.full(len(pieces), 1 / self.size)
-        for level, own, down, heads in self._levels(before, len(pieces)):
-            place = find(level.grams, heads * self.size + pieces)
+        tokens, before = events(flat, lengths, self.order, self.begin)
+        chances = np.full(len(tokens), 1 / self.size)
+        for level, own, down, heads in self._levels(before, len(tokens)):
+            place = find(level.grams, heads * self.size + tokens)
             mixed = np.where(place >= 0, own[place], 0) + down[heads] * chances
             chances = np.where(heads >= 0, mixed, chances)  # an unseen context leaves it to the shorter one
         return np.split(np.log(chances), np.cumsum(np.maximum(lengths - 1, 0)))[:-1]
@@ -207,10 +207,10 @@ def train(
         raise unknown("smoothing", smoothing, SMOOTHINGS)
     size, begin = _size_and_begin(tokenizer, size, begin)
     flat, lengths = flattened(rows, size)
-    pieces, before = events(flat, lengths, order, begin)
-    if not len(pieces):
+    tokens, before = events(flat, lengths, order, begin)
+    if not len(tokens):
         raise TextError("There is nothing to count: no row has two tokens. Give rows of ids that begin with a begin token.")
-    return NGram(count(pieces, before, size), smoothing, begin, tokenizer)
+    return NGram(count(tokens, before, size), smoothing, begin, tokenizer)
 
 
 def token_rows(texts: Iterable[str], tokenizer: Tokenizer) -> list[np.ndarray]:

@@ -21,11 +21,11 @@ class Learner:
     def __init__(
         self, words: Counter[str], start: Sequence[str], split: Callable[[str], list[str]], by: str, unknown: str | None
     ) -> None:
-        self.pieces = {piece: number for number, piece in enumerate(dict.fromkeys(start))}
-        self.names = list(self.pieces)
+        self.vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(start))}
+        self.names = list(self.vocabulary)
         self.merges: list[tuple[str, str]] = []
         self.split, self.by = split, by
-        self.unknown = self.pieces[unknown] if unknown else -1
+        self.unknown = self.vocabulary[unknown] if unknown else -1
         counted: Counter[tuple[int, ...]] = Counter()
         for word, count in words.items():
             counted[self.numbers(word)] += count
@@ -34,14 +34,14 @@ class Learner:
 
     def numbers(self, word: str) -> tuple[int, ...]:
         """A word as the ids of its letters; a letter that is not in the vocabulary is unknown."""
-        return tuple(self.pieces.get(letter, self.unknown) for letter in self.split(word))
+        return tuple(self.vocabulary.get(letter, self.unknown) for letter in self.split(word))
 
     def run(self, size: int, watched: Sequence[str], show: Callable[[str], str]) -> Iterator[Merge]:
         """One merge after the other; the tokens of `watched` words are part of each record, and `show` writes tokens for the
         reader.
         """
         samples = [self.numbers(word) for word in watched]
-        while len(self.pieces) < size and (choice := self.chooser.best()) is not None:
+        while len(self.vocabulary) < size and (choice := self.chooser.best()) is not None:
             pair, score, where = choice
             parts = tuple(self.texts.often[part] for part in pair)
             piece = self.add(pair)
@@ -56,7 +56,7 @@ class Learner:
                 score=score,
                 count=count,
                 parts=(parts[0], parts[1]),
-                size=len(self.pieces),
+                size=len(self.vocabulary),
                 fertility=self.texts.pieces_per_word,
                 words=tuple(show(word) for word in watched),
                 before=tuple(tuple(show(self.names[i]) for i in word) for word in before),
@@ -68,10 +68,10 @@ class Learner:
         first, second = (self.names[part] for part in pair)
         name = first + (second.removeprefix(INSIDE) if self.split is word_letters else second)
         self.merges.append((first, second))
-        if name not in self.pieces:
-            self.pieces[name] = len(self.names)
+        if name not in self.vocabulary:
+            self.vocabulary[name] = len(self.names)
             self.names.append(name)
-        return self.pieces[name]
+        return self.vocabulary[name]
 
 
 def word_letters(word: str) -> list[str]:

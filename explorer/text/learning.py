@@ -183,12 +183,12 @@ def frequent(words: Counter[str]) -> list[str]:
 
 def met(tokenizer: Tokenizer, words: Iterable[str]) -> Seen:
     """The words of the texts, as a reader writes them, and their tokens."""
-    pieces: set[int] = set(tokenizer.vocabulary.special)
+    tokens: set[int] = set(tokenizer.vocabulary.special)
     written: set[str] = set()
     for word in words:
-        pieces.update(piece.id for piece in tokenizer.core.model.tokenize(word))
+        tokens.update(piece.id for piece in tokenizer.core.model.tokenize(word))
         written.add(tokenizer.word_of(tokenizer.written(word)))
-    return Seen(frozenset(written - {""}), frozenset(pieces))
+    return Seen(frozenset(written - {""}), frozenset(tokens))
 
 
 def alphabet(order: Order) -> list[str]:
@@ -234,7 +234,7 @@ def learned_merges(order: Order) -> tuple[dict[str, int], list[tuple[str, str]]]
     steps = learner(order)
     for _ in steps.run(size, (), str):
         pass
-    return steps.pieces, steps.merges
+    return steps.vocabulary, steps.merges
 
 
 def merged_by_library(order: Order, size: int) -> tuple[dict[str, int], list[tuple[str, str]]]:
@@ -248,9 +248,9 @@ def merged_by_library(order: Order, size: int) -> tuple[dict[str, int], list[tup
     return model["vocab"], [(first, second) for first, second in model["merges"]]
 
 
-def with_marks(pieces: dict[str, int], order: Order) -> dict[str, int]:
+def with_marks(vocabulary: dict[str, int], order: Order) -> dict[str, int]:
     """The vocabulary with the marks for hidden spans at its end."""
-    return pieces | {name: len(pieces) + n for n, name in enumerate(sentinels(order.marks))}
+    return vocabulary | {name: len(vocabulary) + n for n, name in enumerate(sentinels(order.marks))}
 
 
 def dressed(core: library.Tokenizer, order: Order) -> library.Tokenizer:
@@ -261,16 +261,16 @@ def dressed(core: library.Tokenizer, order: Order) -> library.Tokenizer:
 def wordpiece(order: Order) -> library.Tokenizer:
     """BERT's kind: joined letter by letter, then read by longest match."""
     core = CUTS[order.kind]()
-    pieces = with_marks(learned_merges(order)[0], order)
-    core.model = models.WordPiece(pieces, unk_token=unknown_of(order.specials), max_input_chars_per_word=100)
+    vocabulary = with_marks(learned_merges(order)[0], order)
+    core.model = models.WordPiece(vocabulary, unk_token=unknown_of(order.specials), max_input_chars_per_word=100)
     return dressed(core, order)
 
 
 def byte_pairs(order: Order) -> library.Tokenizer:
     """Byte-pair encoding, over letters (GPT, the Transformer) or over bytes (GPT-2 and after): merges, replayed in order."""
     core = CUTS[order.kind]()
-    pieces, merges = learned_merges(order)
-    core.model = models.BPE(with_marks(pieces, order), merges, unk_token=unknown_of(order.specials))
+    vocabulary, merges = learned_merges(order)
+    core.model = models.BPE(with_marks(vocabulary, order), merges, unk_token=unknown_of(order.specials))
     return dressed(core, order)
 
 
@@ -300,12 +300,12 @@ def unigram(order: Order) -> library.Tokenizer:
     return dressed(core, order)
 
 
-def with_words(pieces: list[tuple[str, float]], often: Sequence[str], unknown: int) -> list[tuple[str, float]]:
+def with_words(tokens: list[tuple[str, float]], often: Sequence[str], unknown: int) -> list[tuple[str, float]]:
     """Unigram's tokens with these words among them, each a little likelier than the tokens that it would be cut into.
 
     Short words come first: the tokens of a longer word are all shorter than the word itself.
     """
-    scores = dict(pieces)
+    scores = dict(tokens)
     worst = min(scores.values())
     for _, words in groupby(often, key=len):
         core = models.Unigram(list(scores.items()), unknown)
@@ -323,13 +323,13 @@ def twice(words: Counter[str]) -> Iterator[tuple[str, int]]:
         yield f"{word}{MARK}", max(1, count // 2)
 
 
-def settled(pieces: Sequence[tuple[str, float]], specials: int) -> list[tuple[str, float]]:
+def settled(tokens: Sequence[tuple[str, float]], specials: int) -> list[tuple[str, float]]:
     """Unigram's tokens in an order that is the same every time.
 
     The library adds up in a random order, so the last digits of its scores differ from run to run; and letters that it dropped and
     must take back get scores 0.0001 apart at the very end, in random order.
     """
-    first, body = [(name, 0.0) for name, _ in pieces[:specials]], [(name, round(score, 6)) for name, score in pieces[specials:]]
+    first, body = [(name, 0.0) for name, _ in tokens[:specials]], [(name, round(score, 6)) for name, score in tokens[specials:]]
     body.sort(key=lambda piece: (-piece[1], piece[0]))
     cut = len(body)
     while cut and len(body[cut - 1][0]) == 1 and (cut == len(body) or body[cut - 1][1] - body[cut][1] < 0.00015):
@@ -345,8 +345,8 @@ def whole_words(order: Order) -> library.Tokenizer:
     if room < 1:
         raise ChoiceError(f"size={order.size} is too small: the special tokens alone need {order.size - room} tokens.")
     ranked = sorted(order.words, key=lambda word: (-order.words[word], word))
-    pieces = {name: number for number, name in enumerate(dict.fromkeys([*order.specials, *ranked[:room]]))}
-    core.model = models.WordLevel(with_marks(pieces, order), unk_token=unknown_of(order.specials))
+    vocabulary = {name: number for number, name in enumerate(dict.fromkeys([*order.specials, *ranked[:room]]))}
+    core.model = models.WordLevel(with_marks(vocabulary, order), unk_token=unknown_of(order.specials))
     return dressed(core, order)
 
 

@@ -34,13 +34,13 @@ def matches(
         yield Match(word, 0, word, False, "", (unknown,))
         return
     place = 0
-    pieces: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = ()
     while place < len(word):
         for end in range(len(word), place, -1):
             candidate = (prefix if place else "") + word[place:end]
             known = candidate in vocabulary
-            pieces = (*pieces, candidate) if known else pieces if end > place + 1 else (unknown,)
-            yield Match(word, place, candidate, known, word[end:] if known else word[place:], pieces)
+            tokens = (*tokens, candidate) if known else tokens if end > place + 1 else (unknown,)
+            yield Match(word, place, candidate, known, word[end:] if known else word[place:], tokens)
             if known:
                 break
         else:
@@ -61,15 +61,15 @@ def replay(word: str, merges: Sequence[tuple[str, str]] | Tokenizer, *, letters:
     if isinstance(merges, Tokenizer):
         word, merges, letters = _of_tokenizer(word, merges)
     rank = {pair: number for number, pair in enumerate(merges)}
-    pieces = list(letters if letters is not None else word)
-    yield Join(word, -1, ("", ""), tuple(pieces))
+    tokens = list(letters if letters is not None else word)
+    yield Join(word, -1, ("", ""), tuple(tokens))
     while True:
-        mergeable = [(rank[pair], place) for place, pair in enumerate(zip(pieces, pieces[1:], strict=False)) if pair in rank]
+        mergeable = [(rank[pair], place) for place, pair in enumerate(zip(tokens, tokens[1:], strict=False)) if pair in rank]
         if not mergeable:
             return
         number, place = min(mergeable)
-        pieces[place : place + 2] = ["".join(pieces[place : place + 2])]
-        yield Join(word, number, merges[number], tuple(pieces))
+        tokens[place : place + 2] = ["".join(tokens[place : place + 2])]
+        yield Join(word, number, merges[number], tuple(tokens))
 
 
 def _of_tokenizer(word: str, tokenizer: Tokenizer) -> tuple[str, Sequence[tuple[str, str]], Sequence[str]]:

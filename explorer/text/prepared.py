@@ -177,13 +177,13 @@ class TokenWriter:
         """Cut some stretches into tokens and append them."""
         coded = self.tokenizer.core.encode_batch([stretch.text for stretch in batch], add_special_tokens=False)
         point = self.point
-        pieces, sentences, documents, words = [], [], [], []
+        tokens, sentences, documents, words = [], [], [], []
         for stretch, cut in zip(batch, coded, strict=True):
             if cut.ids:
                 if not point.inside:
                     documents.append(point.tokens)
-                pieces.append(np.array(cut.ids, dtype=self.dtype))
-                words.append(word_marks(cut.word_ids, pieces[-1], self.special))
+                tokens.append(np.array(cut.ids, dtype=self.dtype))
+                words.append(word_marks(cut.word_ids, tokens[-1], self.special))
                 starts_inside = sentence_starts(stretch.text, [end for _, end in cut.offsets])
                 if (words[-1] == NO_WORD).any():  # a text that writes out special tokens: they are in no sentence
                     starts_inside = self._around_special(stretch.text, starts_inside)
@@ -197,7 +197,7 @@ class TokenWriter:
             point.inside = (point.inside or bool(cut.ids)) and not stretch.ends
             point.place = stretch.next
         point.documents += len(documents)
-        for file, arrays in zip(self.files, (pieces, sentences, [np.array(documents, np.int64)], words), strict=True):
+        for file, arrays in zip(self.files, (tokens, sentences, [np.array(documents, np.int64)], words), strict=True):
             file.write(b"".join(array.tobytes() for array in arrays))
 
     def _around_special(self, text: str, plain_starts: np.ndarray) -> np.ndarray:

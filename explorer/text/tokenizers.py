@@ -118,10 +118,10 @@ class Tokenizer:
         again = self.encode(self.decode(numbers, special=True), special=False)
         if again.ids.tolist() == numbers:  # the ids are what their own text is cut into
             return replace(again, offsets=nowhere)
-        pieces = [self.core.id_to_token(i) or f"‹{i}›" for i in numbers]
-        texts, flags = tuple(self._readable(p, "") for p in pieces), tuple(i in self._special for i in numbers)
-        words = self._word_numbers(pieces, flags)
-        plain = [self.written(piece) for piece in pieces]
+        names = [self.core.id_to_token(i) or f"‹{i}›" for i in numbers]
+        texts, flags = tuple(self._readable(p, "") for p in names), tuple(i in self._special for i in numbers)
+        words = self._word_numbers(names, flags)
+        plain = [self.written(piece) for piece in names]
         return Tokens(
             ids=np.array(numbers, dtype=np.int64),
             texts=texts,
@@ -136,11 +136,11 @@ class Tokenizer:
             characters=self._letters(numbers, plain, [(0, len(text)) for text in plain]),
         )
 
-    def _word_numbers(self, pieces: Sequence[str], flags: Sequence[bool]) -> tuple[int, ...]:
+    def _word_numbers(self, tokens: Sequence[str], flags: Sequence[bool]) -> tuple[int, ...]:
         """Words found from the tokens alone: one begins after a space, after a special token, or without ##."""
         numbers, current, after = [], -1, True
         first = {"bytes": "Ġ", "spaces": "▁"}.get(self.style, "")
-        for piece, flag in zip(pieces, flags, strict=True):
+        for piece, flag in zip(tokens, flags, strict=True):
             begins = piece.startswith(first) and not (self.style == "inside" and piece.startswith("##"))
             current += int(not flag and (begins or after))
             numbers.append(-1 if flag else current)
@@ -230,10 +230,10 @@ def word_spans(words: Sequence[int], sources: Sequence[str], offsets: Sequence[t
     return {word: source[first:last] for word, (source, first, last) in spans.items()}
 
 
-def joined(words: Sequence[int], pieces: Sequence[str]) -> dict[int, str]:
+def joined(words: Sequence[int], tokens: Sequence[str]) -> dict[int, str]:
     """Each word by its number, put together from its tokens, where there is no text behind them."""
     by_word: dict[int, str] = {}
-    for word, piece in zip(words, pieces, strict=True):
+    for word, piece in zip(words, tokens, strict=True):
         by_word[word] = by_word.get(word, "") + piece
     return by_word
 

@@ -69,7 +69,7 @@ def adopt(module: nn.Module) -> Adopted:
         raise ChoiceError(f"A live model must be one of transformers' (it has a config); this is {what}.")
     if getattr(module, "main_input_name", "input_ids") != "input_ids":
         raise ChoiceError(
-            f"{what} reads {module.main_input_name}, not text. The explorer opens models that read pieces of text."
+            f"{what} reads {module.main_input_name}, not text. The explorer opens models that read the tokens of a text."
         )
     register()
     adopted = Adopted(module, family="encoder-decoder" if two_stacks(module) else "encoder")

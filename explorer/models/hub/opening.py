@@ -271,7 +271,7 @@ def class_of(config: Any) -> Any:
         raise ChoiceError(f"{no_attention(kind.__name__)} None of it was loaded.")
     if kind.main_input_name != "input_ids":
         raise ChoiceError(
-            f"{kind.__name__} reads {kind.main_input_name}, not text. The explorer opens models that read pieces of text."
+            f"{kind.__name__} reads {kind.main_input_name}, not text. The explorer opens models that read the tokens of a text."
         )
     return kind
 
