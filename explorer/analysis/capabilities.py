@@ -69,7 +69,7 @@ def go_on(model: TransformerModel, text: str, objective: str) -> tuple[str, str]
     return text, model.tokenizer.decode(written)
 
 
-def write_anew(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
+def written_again(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
     """A corrupted text restored, or a sentence translated."""
     if model.family != "encoder-decoder":
         raise ExplorerError("it has no decoder")
@@ -114,6 +114,6 @@ CORRUPTION_OF = {"denoising": "bart-infill", "span-to-text": "t5", "gap-sentence
 ASKED: dict[str, Callable[[TransformerModel, str, str], tuple[str, str]]] = {
     "fill in": mask_last_word,
     "continue": go_on,
-    "rewrite": write_anew,
+    "rewrite": written_again,
     "classify": classify,
 }

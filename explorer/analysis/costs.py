@@ -87,14 +87,17 @@ def step(config: Config, place: float) -> float:
     return config.layers * layer_cost + vocabulary(config, 1)
 
 
-def anew(config: Config, place: float) -> float:
+def uncached(config: Config, place: float) -> float:
     """The same without a cache: the whole text so far, and the scores of its last row.
 
     >>> config = ex.configure("gpt2", "base", vocab=50_257)
-    >>> ex.analysis.costs.anew(config, 100) > ex.analysis.costs.step(config, 100)
+    >>> ex.analysis.costs.uncached(config, 100) > ex.analysis.costs.step(config, 100)
     True
     """
     return config.layers * layer(config, place) + vocabulary(config, 1)
+
+
+anew = uncached  # its first name
 
 
 def encoding(config: Config, source: float) -> float:
@@ -164,7 +167,9 @@ def saving(config: Config, name: str) -> Curves:
     ['without a cache', 'with the cache']
     """
     x = np.arange(1, 513)
-    sums = {label: np.cumsum([cost(config, n) for n in x.tolist()]) / 1e6 for label, cost in ((WITHOUT, anew), (WITH, step))}
+    sums = {
+        label: np.cumsum([cost(config, n) for n in x.tolist()]) / 1e6 for label, cost in ((WITHOUT, uncached), (WITH, step))
+    }
     lines = tuple(Curve(label, x.astype(np.float64), values) for label, values in sums.items())
     ratio = sums[WITHOUT][-1] / sums[WITH][-1]
     note = f"{name}; {x[-1]} tokens: {ratio:.0f} times as many without"

@@ -70,7 +70,7 @@ def _attention_shares(model: TransformerModel, traced: Trace, name: tuple[str, i
 
 
 def _as_added(block: Block, parts: np.ndarray, query: int) -> np.ndarray:
-    """Parts of what attention made, as they reach the residual sum: through the norm where it stands between."""
+    """Parts of what attention made, as they reach the residual sum: through the norm where one lies between."""
     if block.place not in ("inside", "both"):
         return parts
     centred = parts - parts.mean(-1, keepdims=True) if block.mean.any() else parts

@@ -45,7 +45,7 @@ class Keep(Edit):
 
 @dataclass(frozen=True, eq=False)
 class PatchEach(Edit):
-    """In a batch of one text, another position in each copy: what stands there is taken from the clean run."""
+    """In a batch of one text, another position in each copy: its state is taken from the clean run."""
 
     places = (TapPlace.OUT, TapPlace.HIDDEN)
     layer: int

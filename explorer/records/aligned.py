@@ -98,7 +98,7 @@ class AlignedTraces(Record):
     @property
     def bits(self) -> np.ndarray:
         """−log2 of the probability of each unit [trace, unit], summed over its tokens: of itself where an encoder predicts, otherwise
-        given what stands before. NaN where it is not predicted, no text (special tokens), or missing.
+        given what comes before. NaN where it is not predicted, no text (special tokens), or missing.
         """
         return np.stack([self._bits(number) for number in (0, 1)])
 

@@ -108,7 +108,7 @@ def logp_continued(model: TransformerModel, questions: Asked) -> np.ndarray:
 
 
 def logp_written(model: TransformerModel, questions: Asked) -> np.ndarray:
-    """Log P of what should be written: a translation, the whole text, or what a sentinel stands for."""
+    """Log P of what should be written: a translation, the whole text, or what a sentinel hides."""
     read, write = zip(*(read_and_write(model, *question) for question in questions), strict=True)
     answers = checked_sheet(model, write)
     logp, _ = judged(model, checked_sheet(model, read), answers.ids, answers.attention_mask)
