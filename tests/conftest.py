@@ -111,13 +111,21 @@ def unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("explorer.app.web.UNFOLDED", True)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser that reaches nothing but this machine."""
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for all tests, which reaches nothing but this machine."""
     from offline import chromium
 
-    with chromium() as found:
-        yield found
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """That browser, in which the tests of a file leave no page open."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
 
 
 @pytest.fixture(scope="session")
