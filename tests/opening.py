@@ -12,15 +12,21 @@ from explorer.app.lessons import LESSONS
 APP = Path(__file__).parent.parent / "app.py"
 
 
-def opened(lesson: str, *, patience: float = 120, **asked: str) -> AppTest:
-    """A lesson's page with what its address asks for, after at most so many seconds."""
-    at = AppTest.from_file(str(APP), default_timeout=patience)
+def session() -> AppTest:
+    """A visitor on the front page, of which one part alone is drawn."""
+    at = AppTest.from_file(str(APP), default_timeout=300)
     at.query_params["part"] = "exercises"
     at.run()
     at.query_params.clear()
-    for name, value in asked.items():
-        at.query_params[name] = value
-    return at.switch_page(str(LESSONS[lesson].page)).run()
+    return at
+
+
+def opened(lesson: str, *, at: AppTest | None = None, **address: str) -> AppTest:
+    """A lesson's page (or another, by its file) with what its address asks for: "ways__part" is the key "ways.part" there."""
+    at = session() if at is None else at
+    for name, value in address.items():
+        at.query_params[name.replace("__", ".")] = value
+    return at.switch_page(str(LESSONS[lesson].page) if lesson in LESSONS else lesson).run()
 
 
 def pictures(at: AppTest) -> list[Any]:

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 import torch
 from conftest import ALL, SENTENCE, long
-from offline import ROOT, Watch
+from offline import Watch
+from opening import opened as opened_page
 from playwright.sync_api import Browser, Page
-from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer.app.lessons import LESSONS
 from explorer.models.transformer import TransformerModel
 from explorer.records import Attention, Tokens, Trace
 from explorer.views import bertviz as shell
@@ -295,8 +294,7 @@ def test_a_hostile_piece_is_written_and_not_run(browser: Browser, tmp_path: Path
 
 @pytest.mark.usefixtures("unfolded")
 def test_the_lesson_offers_every_view() -> None:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    at = at.switch_page(str(LESSONS["heads"].page)).run()
+    at = opened_page("heads", part="bertviz")
     for view in ("head", "neuron"):
         at.session_state["bertviz"] = view
         at.run()

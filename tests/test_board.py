@@ -14,12 +14,10 @@ import pytest
 import torch
 from conftest import ALL, SENTENCE
 from opening import opened
-from streamlit.testing.v1 import AppTest
 from test_bertviz import own
 
 import explorer as ex
 from explorer.app import board as on_a_page
-from explorer.app.lessons import LESSONS
 from explorer.nn.layers import NORM_PLACES
 from explorer.nn.positions import POSITIONS
 from explorer.records import Trace
@@ -294,8 +292,7 @@ def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
 
 @pytest.mark.parametrize("page", ["attention", "heads"])
 def test_the_page_holds_a_board_of_its_trace(page: str) -> None:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    at.switch_page(str(LESSONS[page].page)).run()
+    at = opened(page)
     assert not at.exception and len([component for component in at.get("bidi_component") if component.proto.bytes]) == 1
 
 

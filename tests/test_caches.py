@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import some
+from opening import opened
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import SessionState, WStates
 from streamlit.testing.v1 import AppTest
@@ -186,7 +187,7 @@ def test_what_a_visitor_s_session_keeps_of_a_board_holds_no_trace(lesson: str, m
     monkeypatch.setattr(
         SessionState, "_set_widget_metadata", lambda self, item: (widgets.append(item), REGISTER(self, item))[1]
     )
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page(str(LESSONS[lesson].page)).run()
+    at = opened(lesson)
     assert not at.exception and len(widgets) > 20
     called = [getattr(item, name) for item in widgets for name in ("callback", "callbacks", "callback_args", "callback_kwargs")]
     assert sum(item is not None for item in called) > 5

@@ -17,7 +17,6 @@ import pytest
 import torch
 from conftest import unmarked
 from opening import opened
-from streamlit.testing.v1 import AppTest
 from transformers import BertConfig, BertForPreTraining
 
 import explorer as ex
@@ -171,9 +170,7 @@ def test_queries_keys_and_values_are_a_product_and_a_bias_as_the_steps_say(name:
 
 @pytest.mark.parametrize(("name", "supervised"), [("bert-told", True), ("bert", False)])
 def test_a_supervised_head_is_called_supervised_and_visible_tokens_are_explained(name: str, supervised: bool) -> None:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
-    at.query_params["model"] = name
-    at = at.switch_page(str(LESSONS["heads"].page)).run()
+    at = opened("heads", model=name)
     texts = unmarked(" ".join(block.value for block in at.markdown))
     assert not at.exception and (prose("heads")("supervised") in texts) is supervised and prose("heads")("visible") in texts
 
@@ -667,8 +664,7 @@ def test_what_was_recorded_says_by_which_command_it_is_measured_again(lesson: st
 
 @pytest.mark.usefixtures("unfolded")
 def test_the_fault_is_not_the_edit_above_and_its_code_runs() -> None:
-    at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=60)
-    at.run().switch_page(str(LESSONS["whatif"].page)).run()
+    at = opened("whatif")
     fault = next(radio for radio in at.radio if radio.key == "guess.fault")
     right = next(name for name in fault.options if "feed-forward" in name)
     fault.set_value(right).run()  # what was done is shown

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
+from opening import opened
 from typer.testing import CliRunner
 
 from explorer import cli
@@ -35,15 +35,6 @@ def room(monkeypatch: pytest.MonkeyPatch) -> hosted.Classroom:
     )
     monkeypatch.setitem(_SETTINGS, "room", hosted.written(held))
     return held
-
-
-def opened(page: str, **asked: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    at.query_params["part"] = "exercises"
-    at.run()
-    for name, value in asked.items():
-        at.query_params[name] = value
-    return at.switch_page(page).run()
 
 
 def test_without_a_room_everything_is_free() -> None:

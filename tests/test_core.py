@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ ASKED = (
 FOLDED = ("expander", "popover")
 WORDS = range(5_500, 8_000)  # of the core hour, "about 7,000", with the tour and without the answers of the visitor
 SOME = list(LESSONS) if ALL else ["attention", "prompting"]
-patient = partial(opened, patience=300)
 
 
 def visible(node: Any) -> Iterator[Any]:
@@ -65,7 +63,7 @@ def pages() -> dict[str, AppTest]:
 
     with MonkeyPatch.context() as patched:
         patched.setattr("explorer.app.frame.EVERY_PART", True)
-        return {name: patient(name, core="1") for name in SOME}
+        return {name: opened(name, core="1") for name in SOME}
 
 
 def test_the_core_hour_keeps_what_the_tour_visits_and_two_exercises(pages: dict[str, AppTest]) -> None:
@@ -89,7 +87,7 @@ def test_it_holds_about_seven_thousand_words(pages: dict[str, AppTest]) -> None:
 
 
 def test_everything_comes_back_with_the_same_button() -> None:
-    at = patient("prompting", core="1")
+    at = opened("prompting", core="1")
     few = len(at.header)
     at = at.button(key="core.button").click().run()
     assert len(at.header) > few and "core" not in at.query_params and not at.exception
@@ -111,7 +109,7 @@ def test_every_step_can_be_ticked_off_and_says_what_one_knows(number: int) -> No
 
 
 def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
-    at = patient("attention", step="10", part="both-masks")
+    at = opened("attention", step="10", part="both-masks")
     know = tour_steps.STEPS[9].know
     there = lambda: any(know in block.value for block in at.markdown)  # noqa: E731
     assert at.session_state[deeds.FIRST] and not there()
@@ -130,7 +128,7 @@ def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
 def test_a_question_counts_once_it_has_an_answer() -> None:
     number = next(n for n, step in enumerate(tour_steps.STEPS, 1) if step.done == ("guess.mask",))
     step = tour_steps.STEPS[number - 1]
-    at = patient("families", step=str(number), part=step.part)
+    at = opened("families", step=str(number), part=step.part)
     assert not any(step.know in block.value for block in at.markdown)
     at = at.radio(key="guess.mask").set_value(at.radio(key="guess.mask").options[0]).run()
     assert any(step.know in block.value for block in at.markdown) and not at.exception

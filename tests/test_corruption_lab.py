@@ -7,7 +7,6 @@ import json
 import math
 import re
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from torch.nn import functional
 
 import explorer as ex
 from explorer.analysis.predictions import generator
-from explorer.app.lessons import LESSONS
 from explorer.app.lessons.corruption import matrix, parts
 from explorer.app.lessons.corruption import questions as lesson
 from explorer.corruption import counting
@@ -413,8 +411,7 @@ def test_every_answer_is_what_the_records_hold(bert: TransformerModel, tokenizer
 
 
 def page(**query: str) -> AppTest:
-    at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=60)
-    at.run().switch_page(str(LESSONS["corruption"].page)).run()
+    at = opened("corruption")
     for radio in [radio for radio in at.radio if "guess" in radio.key]:
         radio.set_value(radio.options[0])
     for key, value in query.items():
@@ -440,8 +437,7 @@ def test_a_larger_share_is_harder() -> None:
     "text", ["", "   ", "<script>alert(1)</script>. 😀 你好. $x$ `a`", "word " * 500, *long("Dog", ". . .")]
 )
 def test_odd_texts_are_met_calmly(text: str) -> None:
-    at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=60)
-    at.run().switch_page(str(LESSONS["corruption"].page)).run()
+    at = opened("corruption")
     at.text_input("story").set_value(text).run()
     assert not at.exception
     if not text.strip() or len(text) > 1000:

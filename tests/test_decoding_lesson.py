@@ -11,12 +11,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from conftest import quickest
-from streamlit.testing.v1 import AppTest
+from opening import opened
 from typer.testing import CliRunner
 
 import explorer as ex
 from explorer.app import controls
-from explorer.app.lessons import LESSONS
 from explorer.app.lessons.decoding import parts
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.cli import cli
@@ -134,10 +133,7 @@ def test_the_questions_are_answered_by_the_records(gpt2: TransformerModel) -> No
 
 @pytest.mark.usefixtures("unfolded")
 def test_a_chosen_piece_is_kept_in_the_address_and_branches_the_tree() -> None:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run()
-    at = at.switch_page(str(LESSONS["decoding"].page))
-    at.query_params["path"] = "7"
-    at.run()
+    at = opened("decoding", path="7")
     assert not at.exception and any("Your text" in block.value for block in at.markdown)
     next(button for button in at.button if button.key == "force.1").click().run()
     assert not at.exception

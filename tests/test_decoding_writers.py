@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from opening import APP, opened
-from streamlit.testing.v1 import AppTest
+from opening import opened
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 
 import explorer as ex
 from explorer.app.controls import AGREED
-from explorer.app.lessons import LESSONS
 from explorer.app.lessons.decoding import parts as desk
 
 SHIPPED = {"gpt", "gpt2", "llama"}
@@ -62,12 +60,7 @@ def test_one_of_hugging_face_s_writes_on_the_page(shelf: Path) -> None:
 
 def test_what_the_visitor_opened_in_your_model_is_offered_and_a_link_alone_opens_nothing(tmp_path: Path) -> None:
     folder = str(neox(tmp_path / "mine"))
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at.query_params["part"] = "exercises"
-    at.run()
-    at.query_params.clear()
-    at.query_params["part"], at.query_params["writer"] = "greedy", folder
-    at.switch_page(str(LESSONS["decoding"].page)).run()
+    at = opened("decoding", part="greedy", writer=folder)
     assert not at.exception and folder not in at.selectbox(key="writer").options
     at.session_state[AGREED] = folder
     at.run()

@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from opening import pictures
-from streamlit.testing.v1 import AppTest
+from opening import opened, pictures
 from torch.nn import functional
 
 import explorer as ex
 from explorer.app import recorded
-from explorer.app.lessons import LESSONS
 from explorer.app.lessons.positions import questions as positions
 from explorer.app.lessons.training import questions as training
 from explorer.microworld import labelled
@@ -319,8 +317,7 @@ def test_the_recorded_decoders_part_ways_beyond_the_trained_length_in_every_seed
 @pytest.mark.usefixtures("unfolded")
 @measured
 def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
-    at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60).run()
-    at = at.switch_page(str(LESSONS["positions"].page)).run()
+    at = opened("positions")
     before = len(pictures(at))
     radio = next(radio for radio in at.radio if radio.key == "guess.reach")
     at = radio.set_value(radio.options[0]).run()

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from opening import opened
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import questions as lesson
 from explorer.app.lessons.finetuning import writing
@@ -23,10 +23,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def page(**address: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run().switch_page(str(LESSONS["finetuning"].page))
-    for name, value in address.items():
-        at.query_params[name.replace("__", ".")] = value
-    return at.run()
+    return opened("finetuning", **address)
 
 
 def test_tags_in_a_row_are_a_way_for_entities_alone() -> None:

@@ -185,7 +185,7 @@ FIRST_MET = {  # the anchors of those words that stopped a newcomer on each page
 
 @pytest.mark.parametrize("lesson", FIRST_MET if ALL else ["vectors", "heads"])
 def test_the_words_that_stopped_a_newcomer_are_marked_on_their_page(lesson: str) -> None:
-    at = opened(lesson, patience=300)
+    at = opened(lesson)
     said = " ".join(block.value for kind in (at.markdown, at.caption) for block in kind)
     anchors = set(re.findall(r"\(glossary#([^ ]+) ", said))
     assert not at.exception and set(FIRST_MET[lesson].split()) <= anchors
@@ -238,7 +238,7 @@ def test_a_text_that_is_written_again_keeps_its_marks() -> None:
 
 
 def test_the_page_of_the_glossary_has_every_term_and_finds_one() -> None:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page("explorer/app/glossary_page.py").run()
+    at = opened("explorer/app/glossary_page.py")
     said = " ".join(block.value for block in at.markdown)
     assert not at.exception and all(term.says in said for term in glossary.TERMS)
     at = at.text_input(key="find").set_value("softm").run()

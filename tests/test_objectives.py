@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
+from opening import opened, session
 from test_training import SMALL, TEXTS, weights
 from torch.nn import functional
 
 import explorer as ex
 from explorer.app.exercises import plain
-from explorer.app.lessons import LESSONS
 from explorer.corruption import collate
 from explorer.corruption.collate import Batch, BatchContext
 from explorer.corruption.strategies import STRATEGIES
@@ -126,9 +125,9 @@ def test_its_run_is_shown_with_its_sentence_and_without_it_by_its_name(
 
 
 def captions() -> list[str]:
-    at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=120).run()
+    at = session()
     at.session_state["kept"] = "short-toy"
     at.session_state["end"] = "short-toy"
-    at = at.switch_page(str(LESSONS["training"].page)).run()
+    at = opened("training", at=at)
     assert not at.exception, at.exception
     return [caption.value for caption in at.caption]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ALL, long
-from streamlit.testing.v1 import AppTest
+from opening import opened, session
 from test_board import array, board_of, header
 
 import explorer as ex
@@ -19,34 +19,23 @@ from explorer.app.controls import attentive
 from explorer.app.lessons import LESSONS, SENTENCE
 
 ROOT = Path(__file__).parent.parent
-PAGES = [lesson.page for lesson in LESSONS.values()]
 
 
-def app() -> AppTest:
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-
-
-def heads() -> AppTest:
-    return app().switch_page(str(LESSONS["heads"].page)).run()
-
-
-@pytest.mark.parametrize("page", PAGES, ids=list(LESSONS))
-def test_every_page_opens(page: Path) -> None:
-    at = app().switch_page(str(page)).run()
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_page_opens(lesson: str) -> None:
+    at = opened(lesson)
     assert not at.exception and at.title[0].value and len(at.get("plotly_chart")) + len(at.get("bidi_component")) >= 1
 
 
 @pytest.mark.parametrize("name", attentive() if ALL else ["bart"])
 def test_every_page_with_a_model_opens_with_every_model(name: str) -> None:
     for page in ("attention", "families", "heads", "whatif", "yours"):
-        at = app().switch_page(str(LESSONS[page].page))
-        at.query_params["model"] = name
-        at.run()
+        at = opened(page, model=name)
         assert not at.exception and not at.error, page
 
 
 def test_the_page_shows_the_numbers_of_the_model() -> None:
-    at = heads()
+    at = opened("heads")
     figures = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
     data = board_of(at)
     trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
@@ -61,7 +50,7 @@ def test_the_page_shows_the_numbers_of_the_model() -> None:
     [("", "empty"), ("   ", "empty"), ("word " * 20_000, "reads at most 128")],
 )
 def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
-    at = heads()
+    at = opened("heads")
     at.text_input[0].set_value(text).run()
     assert not at.exception and message in at.warning[0].value
 
@@ -70,14 +59,14 @@ def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
     "text", ["<script>alert(1)</script>", "😀 مرحبا", "$x$ `code` :red[x]", *long("photosynthesis", "</script>")]
 )
 def test_odd_input_is_shown(text: str) -> None:
-    at = heads()
+    at = opened("heads")
     at.text_input[0].set_value(text).run()
     assert not at.exception and not at.warning and "never seen" in at.info[0].value
 
 
 @pytest.mark.usefixtures("unfolded")
 def test_the_code_on_the_page_makes_the_picture() -> None:
-    lines = next(block.value for block in heads().code if "ex.show(" in block.value)
+    lines = next(block.value for block in opened("heads").code if "ex.show(" in block.value)
     shown: dict[str, object] = {}
     *first, last = lines.splitlines()
     code = compile("\n".join([*first, f"shown = {last}"]), "page", "exec")
@@ -91,7 +80,7 @@ def test_the_code_on_the_page_makes_the_picture() -> None:
 def test_what_a_page_has_loaded_is_left_out_of_the_search_for_garbage_and_later_garbage_is_found() -> None:
     gc.unfreeze()
     hosted.loaded.cache_clear()
-    app()
+    session()
     assert gc.get_freeze_count() > 100_000  # torch, the pages and the models
 
     class Ring:

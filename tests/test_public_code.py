@@ -15,6 +15,7 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import some
+from opening import opened
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -75,8 +76,9 @@ def test_no_source_of_a_page_holds_python_as_text() -> None:
                 )
 
 
-def opened(page: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page(str(LESSONS[page].page)).run()
+def answered(page: str) -> AppTest:
+    """A page whose questions all have an answer."""
+    at = opened(page)
     for radio in list(at.radio):
         if radio.key and radio.key.startswith("guess."):
             radio.set_value(radio.options[0])
@@ -129,7 +131,7 @@ def plain(value: Any) -> Any:
 @pytest.mark.parametrize("page", some(LESSONS, "attention", "finetuning"))
 def test_the_code_on_a_page_makes_its_pictures(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     boards = boards_of(monkeypatch)
-    at = opened(page)
+    at = answered(page)
     boards.clear()  # those of the page before
     at = at.run()
     assert not at.exception

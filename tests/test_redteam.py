@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 from conftest import SENTENCE, long, some
+from opening import opened
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -247,12 +248,7 @@ def test_no_name_of_a_model_is_a_raw_error(name: str) -> None:
 
 
 def page_of(lesson: str, **query: str) -> AppTest:
-    from explorer.app.lessons import LESSONS
-
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run().switch_page(str(LESSONS[lesson].page))
-    for key, value in query.items():
-        at.query_params[key] = value
-    return at.run()
+    return opened(lesson, **query)
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ import plotly.graph_objects as go
 import pytest
 import torch
 from conftest import ALL, LONG, SENTENCE
+from opening import opened
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
 import explorer as ex
 from explorer import decoding
 from explorer.analysis.parameters import blueprint, total
-from explorer.app.lessons import LESSONS
 from explorer.corruption import counting, strategies
 from explorer.corruption.rows import MASKED, Corrupted, Rows, chosen_count, drawn
 from explorer.corruption.strategy import CorruptionStrategy
@@ -115,11 +115,8 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(VIEWS, "toy", View("toy", "Tokens, counted", counted))
 
 
-def opened(page: str, **address: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page(str(LESSONS[page].page))
-    for name, value in address.items():
-        at.query_params[name] = value
-    at.run()
+def whole(page: str, **address: str) -> AppTest:
+    at = opened(page, **address)
     assert not at.exception, f"{page} with {address}"
     return at
 
@@ -154,7 +151,7 @@ def test_a_registered_corruption_is_listed_made_counted_and_trained(bert: Transf
 
 @pytest.mark.usefixtures("registered")
 def test_the_corruption_lab_shows_a_registered_strategy_and_leaves_out_one_that_refuses() -> None:
-    at = opened("corruption", strategy="toy")
+    at = whole("corruption", strategy="toy")
     assert "A share of the tokens is hidden, whichever they are." in [block.value for block in at.markdown]
     assert "**toy-refusing** is left out. This text does not fit the toy" in text_of(at)
     rows = next(
@@ -224,7 +221,7 @@ def test_a_registered_scheme_is_built_traced_and_decoded(scheme: str, preset: st
 def test_the_page_of_positions_shows_a_registered_scheme(scheme: str) -> None:
     slot = scheme.removeprefix("toy-")
     assert ex.places(scheme, count=9, dim=16).slot == slot and POSITIONS[scheme].slots == {slot}
-    at = opened("positions", scheme=scheme)
+    at = whole("positions", scheme=scheme)
     assert at.button_group(key="scheme").value == scheme
     assert POSITIONS[scheme].says() in [re.sub(r"\[([^\]]*)\]\(glossary#[^)]*\)", r"\1", block.value) for block in at.markdown]
 
@@ -257,7 +254,7 @@ def test_a_registered_strategy_writes_and_finds_its_own_setting(gpt2: Transforme
 
 @pytest.mark.usefixtures("registered")
 def test_the_page_of_decoding_shows_a_registered_strategy_and_leaves_out_one_that_refuses() -> None:
-    at = opened("decoding")
+    at = whole("decoding")
     assert "**toy**: The likeliest token, until one is less probable than `least`. Settings: least." in text_of(at)
     assert "**toy-refusing** is left out. This strategy writes nothing" in text_of(at)
     drawn_rows = [figure["layout"].get("yaxis", {}).get("ticktext", []) for figure in figures(at)]
@@ -308,9 +305,9 @@ def test_models_with_odd_settings_break_no_page_that_lists_them(tmp_path: Path, 
     pages = ("attention", "families", "heads", "whatif", "yours")
     for number, name in enumerate(names):
         for page in pages if ALL else (pages[number % 5], pages[(number + 2) % 5]):
-            at = opened(page, model=name)
+            at = whole(page, model=name)
             assert at.selectbox("model").value == name or name == "odd-electra", page
             assert bool(at.warning) or name in ("odd-encoder", "odd-both", "odd-electra", "odd-decoder"), page
-        opened("training", end=name, system=name)
+        whole("training", end=name, system=name)
     for page in ("start", "tokens", "vectors", "positions", "corruption", "decoding", "elmo"):
-        assert not opened(page).warning, page
+        assert not whole(page).warning, page

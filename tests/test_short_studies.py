@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from opening import opened
 from streamlit.testing.v1 import AppTest
 from torch import nn
 
 import explorer as ex
-from explorer.app.lessons import LESSONS
 from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.training import left_out_questions
 from explorer.records import Curve, Curves
@@ -123,11 +123,7 @@ def test_the_question_on_distance_follows_from_the_record() -> None:
 
 def part(lesson: str, name: str, **address: str) -> AppTest:
     """One part of a page, with what is asked of it in the address."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run().switch_page(str(LESSONS[lesson].page))
-    at.query_params["part"] = name
-    for key, value in address.items():
-        at.query_params[key] = value
-    return at.run()
+    return opened(lesson, part=name, **address)
 
 
 def drawn(at: AppTest) -> list[str]:

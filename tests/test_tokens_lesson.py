@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import long
+from opening import opened
 from streamlit.testing.v1 import AppTest
-from test_pages import app
 from tokenizers import models, trainers
 
 import explorer as ex
-from explorer.app.lessons import LESSONS
 from explorer.app.lessons.tokens import questions as lesson
 from explorer.records import WAYS
 from explorer.text import classroom
@@ -196,7 +195,7 @@ def test_the_answers_are_right(ways: Any) -> None:
 
 
 def page() -> AppTest:
-    return app().switch_page(str(LESSONS["tokens"].page)).run()
+    return opened("tokens")
 
 
 @pytest.mark.parametrize("text", ["", "<script>alert(1)</script>", "x" * 300, "\x00", *long("😀", "   ", "$x$ `code` :red[x]")])
@@ -241,9 +240,7 @@ def test_letters_that_are_given_are_those_of_the_library_s_initial_alphabet(lett
 
 
 def test_the_page_gives_all_tokenizers_the_same_characters() -> None:
-    at = app().switch_page(str(LESSONS["tokens"].page))
-    at.query_params["part"], at.query_params["letters"] = "one-text", "the same for all"
-    at.run()
+    at = opened("tokens", part="one-text", letters="the same for all")
     assert not at.exception
     notes = [block.value for block in at.caption if block.value.startswith("Tokens, and how many")]
     wanted = side_by_side("The unbelievable zebra didn't cross 3 streets: naïve café 😀", classroom.alike())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from opening import session
 from streamlit.testing.v1 import AppTest
 
 from explorer.app import tour
@@ -29,7 +30,7 @@ def links(at: AppTest) -> dict[str, tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def walk() -> AppTest:
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
+    return session()
 
 
 @pytest.mark.parametrize("number", range(1, len(STEPS) + 1), ids=lambda n: f"{n}-{STEPS[n - 1].page}")

@@ -16,14 +16,13 @@ import numpy as np
 import pytest
 import torch
 from conftest import LONG, long
-from opening import opened, pictures
+from opening import opened, pictures, session
 from streamlit.testing.v1 import AppTest
 from test_board import array, board_of, header
 from torch.nn import functional
 
 import explorer as ex
 from explorer.analysis.capabilities import abilities
-from explorer.app.lessons import LESSONS
 from explorer.app.lessons.training import live
 from explorer.app.lessons.training import questions as lesson
 from explorer.errors import ChoiceError
@@ -447,11 +446,10 @@ def test_a_number_for_the_hidden_share_is_sent_also_where_it_is_the_usual_one() 
 
 
 def page() -> AppTest:
-    root = Path(ex.__file__).parent
-    at = AppTest.from_file(str(root.parent / "app.py"), default_timeout=120).run()
+    at = session()
     if "short-bert" in ex.models():
         at.session_state["kept"] = "short-bert"
-    return at.switch_page(str(LESSONS["training"].page)).run()
+    return opened("training", at=at)
 
 
 def charts(at: AppTest) -> dict[str, Any]:

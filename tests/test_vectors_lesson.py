@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from opening import pictures
+from opening import opened, pictures
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -15,7 +15,6 @@ from explorer.analysis.evaluation.analogies import known, solve_analogies
 from explorer.analysis.evaluation.context import EvalContext, EvalData
 from explorer.analysis.word_pairs import count_ratios, near_counts, skipgrams
 from explorer.analysis.word_vectors import analogy, neighbours, plane, two_uses, unit
-from explorer.app.lessons import LESSONS
 from explorer.app.lessons.vectors import questions as lesson
 from explorer.errors import ChoiceError, TextError
 from explorer.microworld import stories
@@ -207,8 +206,7 @@ def test_questions_are_answered_from_the_records(word2vec: StaticModel, glove: S
 
 
 def page() -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    return at.switch_page(str(LESSONS["vectors"].page)).run()
+    return opened("vectors")
 
 
 def test_the_page_answers_odd_input_calmly() -> None:

@@ -13,7 +13,7 @@ from opening import opened
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer.app.lessons import LESSONS, SENTENCE
+from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.whatif import faults
 from explorer.app.lessons.whatif.edits import changed
 from explorer.views import VIEWS
@@ -23,10 +23,7 @@ MODELS = ("bert", "gpt2", "bart", "llama", "t5", "deberta") if ALL else ("bert",
 
 
 def page(**address: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run().switch_page(str(LESSONS["whatif"].page))
-    for name, value in address.items():
-        at.query_params[name.replace("__", ".")] = value
-    return at.run()
+    return opened("whatif", **address)
 
 
 def titles(at: AppTest) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import SENTENCE
-from streamlit.testing.v1 import AppTest
+from opening import opened
 
 import explorer as ex
 from explorer.app.lessons import LESSONS
@@ -149,7 +149,7 @@ def test_a_model_without_attention_is_refused_before_any_weight_is_made(
 
 
 def test_an_upload_is_shown_and_deleted_and_ours_can_be_taken_along(packed: bytes) -> None:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run().switch_page(YOURS).run()
+    at = opened(YOURS)
     assert not at.exception and "does *not* travel" in " ".join(caption.value for caption in at.caption)
     assert at.get("download_button") and any(header.value == "Take it with you" for header in at.header)
     at.file_uploader[0].upload("mine.zip", packed, "application/zip").run()

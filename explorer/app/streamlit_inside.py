@@ -51,7 +51,8 @@ def visitors() -> int:
     """How many browsers are connected to this server; 0 outside of one."""
     from streamlit import runtime
 
-    return len(runtime.get_instance()._session_mgr.list_active_sessions()) if runtime.exists() else 0
+    sessions = getattr(runtime.get_instance(), "_session_mgr", None) if runtime.exists() else None
+    return len(sessions.list_active_sessions()) if sessions is not None else 0
 
 
 def forget_widgets() -> None:
