@@ -200,7 +200,7 @@ def served(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[list[str],
     monkeypatch.setattr(cli, "_start", lambda module, *options: started.extend((module, *options)))
     monkeypatch.chdir(Path.cwd())
     monkeypatch.setitem(_SETTINGS, "room", "")
-    monkeypatch.setattr(os, "dup2", lambda reads, number: os.close(reads))
+    monkeypatch.setattr("explorer.app.room.hand_over", lambda: "--room")
     result = CliRunner().invoke(cli.cli, ["app", *arguments], catch_exceptions=False)
     assert result.exit_code == 0
     return started, result.output
