@@ -23,7 +23,7 @@ from explorer.text.reading import Text
 MOST_STEPS = 1000  # on the line of integrated gradients
 
 
-class Held:
+class Holder:
     """A holder for what a forward pass computed."""
 
     leaf: Tensor | None = None
@@ -35,14 +35,14 @@ class Leaf(Edit):
 
     places = (TapPlace.HIDDEN,)
     layer: int
-    held: Held
+    holder: Holder
     share: float = 1.0
 
     def changed(self, value: Any) -> Any:
         """The same numbers, or a point on the way to them from the mean of all positions, as a leaf."""
         mean = value.detach().mean(-2, keepdim=True)
-        self.held.leaf = torch.lerp(mean.expand_as(value), value.detach(), self.share).clone().requires_grad_(True)
-        return self.held.leaf
+        self.holder.leaf = torch.lerp(mean.expand_as(value), value.detach(), self.share).clone().requires_grad_(True)
+        return self.holder.leaf
 
 
 @checked
@@ -89,7 +89,7 @@ class _Asked:
 
     def scores(self, share: float) -> tuple[Tensor, Tensor]:
         """log P of every token at a point of the line, and what enters the first layer there, as a leaf."""
-        holder = Held()
+        holder = Holder()
         with with_gradients(), tap.editing([Leaf(reading_stream(self.model), -1, holder, share)]):
             out = self.model.run(self.source, self.target)
         if "lm" not in out or holder.leaf is None:
@@ -136,7 +136,7 @@ def gradient_lengths(
     """The length of the gradient of one random mix of the last state of these rows, or of all, by each token [row, token]."""
     entering = reading_stream(model)
     leaving = writing_stream(model)
-    holder, states = Held(), []
+    holder, states = Holder(), []
 
     def hear(place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
         if place == TapPlace.HIDDEN and stream == leaving:
