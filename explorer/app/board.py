@@ -45,10 +45,10 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     clicked; without it the token is written into the sentence of the page. `play` lets it run from the beginning, and
     `row` is the token that the page is about. `written` is the box of the sentence: its tokens can be masked and replaced.
     """
-    asked = _with_edits(what, key)
+    call = _with_edits(what, key)
     try:
-        trace, taken = made(asked), () if steps is None else tuple(made(steps))
-        data = _packed((asked,), (), lambda: pack(trace, steps=taken))
+        trace, taken = made(call), () if steps is None else tuple(made(steps))
+        data = _packed((call,), (), lambda: pack(trace, steps=taken))
     except ExplorerError as error:
         st.warning(plain(str(error)))
         return
@@ -56,34 +56,34 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         st.rerun()
     deeds.check()
     row = hold.held() if row is None else row
-    told = {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row)}
-    _drawn(key, asked, trace, data, force, told | {"replace": _reads(trace, written)}, written)
-    _undoing(key, asked)
+    options = {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row)}
+    _drawn(key, call, trace, data, force, options | {"replace": _reads(trace, written)}, written)
+    _undoing(key, call)
     lines = {"steps": steps} if steps is not None else {}
-    web.folded("Files · Code", f"{key}.files", lambda: _taken((trace,), asked, key, steps=taken, named=lines))
+    web.folded("Files · Code", f"{key}.files", lambda: _taken((trace,), call, key, steps=taken, named=lines))
 
 
 def _drawn(  # noqa: PLR0913  what a page knows of its board
-    key: str, asked: Expression, trace: Trace, data: bytes, force: Force | None, told: dict[str, Any], written: str
+    key: str, call: Expression, trace: Trace, data: bytes, force: Force | None, options: dict[str, Any], written: str
 ) -> None:
     """The component itself, and what it asks for."""
     mask = mask_of(trace)
-    forced = force or (_forced if trace.family != "encoder-decoder" and told["replace"] and written == "text" else None)
+    forced = force or (_forced if trace.family != "encoder-decoder" and options["replace"] and written == "text" else None)
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), large=present.on(), asks=True, mask=mask, force=forced is not None, **told),
-        on_view_change=lambda: _again(asked, lambda found: _moved(key, found)),
-        on_edit_change=lambda: _again(asked, lambda found: _asked(key, found, (mask, written), forced)),
+        data=hosted(data, mode=web.mode(), large=present.on(), asks=True, mask=mask, force=forced is not None, **options),
+        on_view_change=lambda: _again(call, lambda current: _moved(key, current)),
+        on_edit_change=lambda: _again(call, lambda current: _asked(key, current, (mask, written), forced)),
     )
 
 
-def _again(asked: Expression, act: Callable[[Trace], None]) -> None:
+def _again(call: Expression, act: Callable[[Trace], None]) -> None:
     """Ask for the trace once more where a board is touched: Streamlit keeps what is called then as long as the visitor is there."""
     try:
-        found = made(asked)
+        trace = made(call)
     except ExplorerError:  # its files have gone since
         return
-    act(found)
+    act(trace)
 
 
 @st.fragment
@@ -109,22 +109,22 @@ def series(
         st.rerun()
     deeds.check()
     row, shown = hold.held(), next(iter(every.values()))
-    told = {"moment": moment, "silence": silence is not None, **_turned(key, row)}
+    options = {"moment": moment, "silence": silence is not None, **_turned(key, row)}
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), large=present.on(), view=_begin(key, first, row, traces[0]), **told),
-        on_view_change=lambda: _again(shown, lambda found: _moved(key, found)),
-        on_edit_change=lambda: _again(shown, lambda found: _silenced(key, found, silence)),
+        data=hosted(data, mode=web.mode(), large=present.on(), view=_begin(key, first, row, traces[0]), **options),
+        on_view_change=lambda: _again(shown, lambda trace: _moved(key, trace)),
+        on_edit_change=lambda: _again(shown, lambda trace: _silenced(key, trace, silence)),
     )
     labels = tuple(every)
     web.folded("Files · Code", f"{key}.files", lambda: _taken(traces, [*every.values()], key, labels=labels))
 
 
-def _packed(asked: tuple[Expression, ...], labels: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
+def _packed(expressions: tuple[Expression, ...], labels: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
     """The buffer, once for every visitor; of a checkpoint that somebody uploaded it is made each time."""
-    if any(isinstance(one, Given) for what in asked for one in calls(what)):
+    if any(isinstance(part, Given) for what in expressions for part in calls(what)):
         return make()
-    return kept(("board", *(what.text for what in asked), *labels, *map(stamp_of, asked)), make)
+    return kept(("board", *(what.text for what in expressions), *labels, *map(stamp_of, expressions)), make)
 
 
 def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace) -> dict[str, Any]:
@@ -134,18 +134,18 @@ def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace
     if key not in st.session_state or st.session_state.get(f"{key}.put") != here:  # it is put there now, perhaps once more
         st.session_state[f"{key}.begin"] = placed(st.query_params.get(key, "")) or begun
         st.session_state[f"{key}.put"] = here
-    found: dict[str, Any] = st.session_state[f"{key}.begin"]
-    elsewhere = found.get("stream", trace.attention[0].stream) != trace.attention[0].stream  # its rows are other tokens
-    return found if row is None or elsewhere else found | {"row": row}
+    place: dict[str, Any] = st.session_state[f"{key}.begin"]
+    elsewhere = place.get("stream", trace.attention[0].stream) != trace.attention[0].stream  # its rows are other tokens
+    return place if row is None or elsewhere else place | {"row": row}
 
 
 def _turned(key: str, row: int | None) -> dict[str, int]:
     """The row that a board is told to turn to, −1 where none was held yet; `turn` grows whenever it is to turn, to the same row, too."""
-    held, told, turn = st.session_state.get(f"{key}.told", (None, -1, 0))
-    if row is not None and row != held:
-        told, turn = row, turn + 1
-    st.session_state[f"{key}.told"] = (row, told, turn)
-    return {"row": int(told), "turn": int(turn)}
+    before, shown, turn = st.session_state.get(f"{key}.told", (None, -1, 0))
+    if row is not None and row != before:
+        shown, turn = row, turn + 1
+    st.session_state[f"{key}.told"] = (row, shown, turn)
+    return {"row": int(shown), "turn": int(turn)}
 
 
 def _moved(key: str, trace: Trace) -> None:
@@ -176,23 +176,23 @@ def _reads(trace: Trace, written: str) -> bool:
     if not isinstance(text, str):
         return False
     try:
-        said = opened(trace.model).tokens(text)
+        tokens = opened(trace.model).tokens(text)
     except ExplorerError:  # a model of the visitor's, on the page that asks for its sentence
         return True
-    return np.array_equal(said.ids, trace.source.ids)
+    return np.array_equal(tokens.ids, trace.source.ids)
 
 
 def _asked(key: str, trace: Trace, box: tuple[str, str], force: Force | None) -> None:
     """Do what was asked: another word in the sentence of the page, a forced token, or the model once more on edited weights."""
-    asked, (mask, written) = st.session_state[key].edit, box
-    if not isinstance(asked, dict):
+    request, (mask, written) = st.session_state[key].edit, box
+    if not isinstance(request, dict):
         return None
-    if asked.get("what") == "row":
-        return _keep_row(key, trace, asked)
-    if asked.get("what") == "undo":
+    if request.get("what") == "row":
+        return _keep_row(key, trace, request)
+    if request.get("what") == "undo":
         return _undo(key)
-    if asked.get("what") == "force":
-        row, rank = asked.get("row"), asked.get("rank")
+    if request.get("what") == "force":
+        row, rank = request.get("row"), request.get("rank")
         if force is not None and trace.top is not None and isinstance(row, int) and isinstance(rank, int):
             rows, ranks = trace.top.ids.shape
             if 0 <= row < rows and 0 <= rank < ranks:
@@ -201,9 +201,9 @@ def _asked(key: str, trace: Trace, box: tuple[str, str], force: Force | None) ->
         return None
     text = st.session_state.get(written)
     if isinstance(text, str) and _reads(trace, written):
-        word = mask if asked.get("what") == "mask" else str(asked.get("text", ""))[:60]
-        st.session_state[written] = replaced(text, trace, asked.get("row"), word)
-        place = asked.get("view")
+        word = mask if request.get("what") == "mask" else str(request.get("text", ""))[:60]
+        st.session_state[written] = replaced(text, trace, request.get("row"), word)
+        place = request.get("view")
         if isinstance(place, dict):  # another text may draw the board anew: it goes on where it was
             st.session_state[f"{key}.begin"] = placed(addressed(place))
         st.session_state[f"{key}.edited"] = True
@@ -212,10 +212,10 @@ def _asked(key: str, trace: Trace, box: tuple[str, str], force: Force | None) ->
 
 def _silenced(key: str, trace: Trace, silence: Silence | None) -> None:
     """Tell the page which head to silence."""
-    asked = st.session_state[key].edit
-    if silence is None or not isinstance(asked, dict) or asked.get("what") != "silence":
+    request = st.session_state[key].edit
+    if silence is None or not isinstance(request, dict) or request.get("what") != "silence":
         return
-    edit = head_of(trace, asked)
+    edit = head_of(trace, request)
     if edit is not None and edit.layer is not None and edit.head is not None:
         silence(edit.stream, edit.layer, edit.head)
         st.session_state[f"{key}.edited"] = True
@@ -228,14 +228,14 @@ def _forced(trace: Trace, row: int, rank: int) -> None:
     if trace.family == "encoder":
         st.session_state["text"] = replaced(text, trace, row, trace.top.texts[row][rank].replace("·", ""))
     else:
-        said = opened(trace.model).tokenizer.decode([int(trace.top.ids[row, rank])])
-        space = " " if trace.top.texts[row][rank].startswith("·") and not said.startswith(" ") else ""
-        st.session_state["text"] = text[: trace.source.offsets[row][1]] + space + said
+        token = opened(trace.model).tokenizer.decode([int(trace.top.ids[row, rank])])
+        space = " " if trace.top.texts[row][rank].startswith("·") and not token.startswith(" ") else ""
+        st.session_state["text"] = text[: trace.source.offsets[row][1]] + space + token
 
 
-def _keep_row(key: str, trace: Trace, asked: dict[str, Any]) -> None:
+def _keep_row(key: str, trace: Trace, request: dict[str, Any]) -> None:
     """Remember a row of attention that a hand wrote, as a call that makes the edit."""
-    edit = row_of(trace, asked)
+    edit = row_of(trace, request)
     if edit is not None:
         given = (edit.stream, edit.layer, edit.head, edit.query, np.asarray(edit.row).tolist())
         st.session_state[f"{key}.rows"] += (Call(ex.ReplaceRow, *given),)
@@ -251,15 +251,15 @@ def _with_edits(what: Expression, key: str) -> Expression:
     return Call(what.function, *what.given, **what.options | {"edits": [*what.options.get("edits", ()), *rows]})
 
 
-def _undoing(key: str, asked: Expression) -> None:
+def _undoing(key: str, call: Expression) -> None:
     """The edits that the model was run on, and the way back."""
     rows = st.session_state[f"{key}.rows"]
     if not rows:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Undo the last edit", key=f"{key}.undo", on_click=_undo, args=(key,))
-        said = "; ".join(edit.label for edit in made(asked).edits)
-        st.caption(f"The model was run with edited weights ({plain(said)}). Everything after them follows.")
+        labels = "; ".join(edit.label for edit in made(call).edits)
+        st.caption(f"The model was run with edited weights ({plain(labels)}). Everything after them follows.")
 
 
 def _undo(key: str) -> None:
@@ -271,8 +271,8 @@ def replaced(text: str, trace: Trace, row: Any, word: str) -> str:
     if not isinstance(row, int) or not 0 <= row < len(trace.source) or not word.strip():
         return text
     start, end = trace.source.offsets[row]
-    held = text[start:end]
-    return text if not held.strip() else text[:start] + held[: len(held) - len(held.lstrip())] + word.strip() + text[end:]
+    token = text[start:end]
+    return text if not token.strip() else text[:start] + token[: len(token) - len(token.lstrip())] + word.strip() + text[end:]
 
 
 def _taken(  # noqa: PLR0913  a board of one trace and one of several

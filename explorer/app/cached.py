@@ -106,7 +106,7 @@ def _watched(make: Callable[[], Answer], doing: str) -> Answer:
 def _key(value: object) -> Hashable:
     """Something hashable that is equal where arguments are equal, and tells 1 from True and 1.0."""
     if isinstance(value, Mapping):
-        return tuple((name, _key(held)) for name, held in value.items())
+        return tuple((name, _key(item)) for name, item in value.items())
     if isinstance(value, (list, tuple)):
         return tuple(map(_key, value))
     return type(value), value if isinstance(value, Hashable) else repr(value)

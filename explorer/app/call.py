@@ -96,7 +96,10 @@ class Call(Expression):
     def run(self, make: Callable[[Any], Any] | None = None) -> Any:
         """What the call makes. What a builtin takes up whole may be an iterator, which nobody can keep: it is run here and now."""
         first = _once if self.builtin else run
-        given, options = [first(one, make) for one in self.given], {key: run(one, make) for key, one in self.options.items()}
+        given, options = (
+            [first(part, make) for part in self.given],
+            {key: run(part, make) for key, part in self.options.items()},
+        )
         return run(self.function, make)(*given, **options)
 
     def parts(self) -> Iterator[Any]:
@@ -132,8 +135,8 @@ class CallPart(Expression):
 
     def run(self, make: Callable[[Any], Any] | None = None) -> Any:
         """That part."""
-        held = run(self.whole, make)
-        return getattr(held, self.key) if self.attribute else held[self.key]
+        whole = run(self.whole, make)
+        return getattr(whole, self.key) if self.attribute else whole[self.key]
 
     def parts(self) -> Iterator[Any]:
         """The whole."""
@@ -162,8 +165,8 @@ def run(value: Any, make: Callable[[Any], Any] | None = None) -> Any:
     if isinstance(value, Expression):
         return value.run(make)
     if isinstance(value, (tuple, list)):
-        return type(value)(run(one, make) for one in value)
-    return {key: run(one, make) for key, one in value.items()} if isinstance(value, Mapping) else value
+        return type(value)(run(item, make) for item in value)
+    return {key: run(item, make) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
 def _once(value: Any, make: Callable[[Any], Any] | None) -> Any:
@@ -178,33 +181,33 @@ def calls(value: Any) -> Iterator[Expression]:
             yield from calls(part)
         yield value
     elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from calls(one)
+        for item in value:
+            yield from calls(item)
     elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from calls(one)
+        for item in value.values():
+            yield from calls(item)
 
 
-def program(made: Any, name: str = RESULT) -> str:
+def program(expression: Any, name: str = RESULT) -> str:
     """The Python that makes it, complete: imports, what is used more than once by a name, then `name = …`."""
-    inside = [one for one in calls(made) if isinstance(one, Call)]
+    inside = [call for call in calls(expression) if isinstance(call, Call)]
     lines: list[str] = []
     names: dict[str, str] = {}
-    for one in _worth_a_name(inside, made):
-        label = _unused(one.label, {name, *names.values()})
-        lines.append(f"{label} = {wrapped(one, names, len(label) + 3)}")
-        names[one.text] = label
-    numpy = ["import numpy as np", ""] if any(one.name.startswith("np.") for one in inside) else []
-    return "\n".join([*numpy, "import explorer as ex", "", *lines, f"{name} = {wrapped(made, names, len(name) + 3)}"])
+    for call in _worth_a_name(inside, expression):
+        label = _unused(call.label, {name, *names.values()})
+        lines.append(f"{label} = {wrapped(call, names, len(label) + 3)}")
+        names[call.text] = label
+    numpy = ["import numpy as np", ""] if any(call.name.startswith("np.") for call in inside) else []
+    return "\n".join([*numpy, "import explorer as ex", "", *lines, f"{name} = {wrapped(expression, names, len(name) + 3)}"])
 
 
-def _worth_a_name(inside: list[Call], made: Any) -> list[Call]:
+def _worth_a_name(inside: list[Call], expression: Any) -> list[Call]:
     """Calls that are written on a line by themselves: those that open a model, and those that are needed more than once."""
-    often = Counter(one.text for one in inside)
+    often = Counter(call.text for call in inside)
     first: dict[str, Call] = {}
-    for one in inside:
-        if one is not made and not one.builtin and (one.opens or often[one.text] > 1):
-            first.setdefault(one.text, one)
+    for call in inside:
+        if call is not expression and not call.builtin and (call.opens or often[call.text] > 1):
+            first.setdefault(call.text, call)
     return list(first.values())
 
 
@@ -227,9 +230,9 @@ def written(value: Any, names: Mapping[str, str]) -> str:
     if isinstance(value, Call):
         return f"{_function(value, names)}({', '.join(_arguments(value, names))})"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key!r}: {written(one, names)}' for key, one in value.items())}}}"
+        return f"{{{', '.join(f'{key!r}: {written(item, names)}' for key, item in value.items())}}}"
     if isinstance(value, (tuple, list)):
-        inner = ", ".join(written(one, names) for one in value)
+        inner = ", ".join(written(item, names) for item in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
     return repr(value)
 
@@ -243,8 +246,8 @@ def _function(value: Call, names: Mapping[str, str]) -> str:
 
 def _arguments(value: Call, names: Mapping[str, str]) -> list[str]:
     return [
-        *(written(one, names) for one in value.given),
-        *(f"{key}={written(one, names)}" for key, one in value.options.items()),
+        *(written(item, names) for item in value.given),
+        *(f"{key}={written(item, names)}" for key, item in value.options.items()),
     ]
 
 
@@ -255,9 +258,9 @@ def wrapped(value: Any, names: Mapping[str, str], indent: int) -> str:
         return line
     if isinstance(value, Call):
         begin, end = f"{_function(value, names)}(", ")"
-        inside = [("", one) for one in value.given] + [(f"{key}=", one) for key, one in value.options.items()]
+        inside = [("", item) for item in value.given] + [(f"{key}=", item) for key, item in value.options.items()]
     else:
         begin, end = ("[", "]") if isinstance(value, list) else ("(", ")")
-        inside = [("", one) for one in value]
-    rows = (f"    {before}{wrapped(one, names, len(before) + 4)}".replace("\n", "\n    ") for before, one in inside)
+        inside = [("", item) for item in value]
+    rows = (f"    {before}{wrapped(item, names, len(before) + 4)}".replace("\n", "\n    ") for before, item in inside)
     return "\n".join([begin, *(f"{row}," for row in rows), end])

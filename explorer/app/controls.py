@@ -62,7 +62,7 @@ def made(what: Any) -> Any:
         return run(what, made)
     hosted.check_text((*what.given, *what.options.values()))
     policy = policy_of(what.function)
-    if not policy.keeps or any(isinstance(one, Given) for one in calls(what)):
+    if not policy.keeps or any(isinstance(part, Given) for part in calls(what)):
         return what.run(made)
     doing = "Opening the model …" if policy.opens else "Asking the model …"
     key = (what.text, stamp_of(what))
@@ -75,7 +75,7 @@ def cache_of(what: Call) -> Cache:
     if not what.opens:
         return KEPT
     home = job_queue().home
-    return KEPT if any(isinstance(one, str) and Path(one).is_relative_to(home) for one in what.given) else OPENED
+    return KEPT if any(isinstance(argument, str) and Path(argument).is_relative_to(home) for argument in what.given) else OPENED
 
 
 def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:
@@ -93,14 +93,14 @@ def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:
 
 def stamp_of(what: Expression) -> tuple[Stamp, ...]:
     """The times and sizes of the files that a call reads: of models that it opens, of steps and results that it reads."""
-    reading = [one for one in calls(what) if isinstance(one, Call) and policy_of(one.function).files is not USUAL.files]
-    return tuple(stamp(*policy_of(one.function).files(*run(one.given), **run(one.options))) for one in reading)
+    reading = [call for call in calls(what) if isinstance(call, Call) and policy_of(call.function).files is not USUAL.files]
+    return tuple(stamp(*policy_of(call.function).files(*run(call.given), **run(call.options))) for call in reading)
 
 
 def attentive() -> list[str]:
     """The models on the shelf whose attention can be looked at: not those that count, read letters or keep one vector a word."""
     others = {name for name, system in PRESETS.items() if system.architecture["family"] not in FAMILIES}
-    return [name for name, held in models().items() if held.about()["preset"] not in others]
+    return [name for name, model in models().items() if model.about()["preset"] not in others]
 
 
 def asked(names: Sequence[str] | None = None) -> tuple[str, str]:

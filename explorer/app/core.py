@@ -58,7 +58,7 @@ def parts(every: Sequence[Any], wanted: str) -> Sequence[Any]:
     if not on():
         return every
     kept = names(st.session_state[PAGE])
-    some = [one for one in every if one.name in (*kept, wanted)]
+    some = [part for part in every if part.name in (*kept, wanted)]
     return some if len(some) > 1 else [every[0], *some]  # a lesson that the tour does not know
 
 

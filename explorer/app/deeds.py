@@ -72,8 +72,8 @@ def value_of(name: str) -> Any:
     """The value of a control, by its key; of a board, one number of its place."""
     board, at, what = name.partition("@")
     if at:
-        held = st.session_state.get(board)
-        view = getattr(held, "view", None) or st.session_state.get(f"{board}.begin") or {}
+        state = st.session_state.get(board)
+        view = getattr(state, "view", None) or st.session_state.get(f"{board}.begin") or {}
         return view.get(what, 0 if what in ("head", "layer") else None) if what in VIEW else None
     if name.endswith("*"):
         known = (value for key, value in st.session_state.items() if str(key).startswith(name[:-1]))

@@ -101,31 +101,35 @@ def at_a_word() -> Said:
     """What the four models of the front page predict for its word."""
     begin = start.TEXT.index(start.WORD)
     span = (begin, begin + len(start.WORD))
-    made: dict[str, WordPrediction] = {name: ex.analysis.word_prediction(shipped(name), start.TEXT, span) for name in READERS}
-    words = [f"{name}: {' or '.join(sides(one))}" for name, one in made.items()]
-    whole = all(texts[0].lstrip(SPACE).isalpha() for one in made.values() for texts in one.texts)
-    return Said("; ".join(words), whole and made["bert"].texts[0][0] == start.WORD)
+    predictions: dict[str, WordPrediction] = {
+        name: ex.analysis.word_prediction(shipped(name), start.TEXT, span) for name in READERS
+    }
+    words = [f"{name}: {' or '.join(sides(prediction))}" for name, prediction in predictions.items()]
+    whole = all(texts[0].lstrip(SPACE).isalpha() for prediction in predictions.values() for texts in prediction.texts)
+    return Said("; ".join(words), whole and predictions["bert"].texts[0][0] == start.WORD)
 
 
-def sides(made: WordPrediction) -> list[str]:
+def sides(prediction: WordPrediction) -> list[str]:
     """The most probable token of each side that is read, with its probability."""
-    return [f"*{texts[0].lstrip(SPACE)}* {shares[0]:.0%}" for texts, shares in zip(made.texts, made.shares, strict=True)]
+    return [
+        f"*{texts[0].lstrip(SPACE)}* {shares[0]:.0%}" for texts, shares in zip(prediction.texts, prediction.shares, strict=True)
+    ]
 
 
 def reasons(who: str, where: str) -> list[tuple[str, float, float]]:
     """For *too tired* and *too wide*: what BERT puts first in the place of *it*, and its probabilities of the two nouns."""
-    made = []
+    answers = []
     for reason in REASONS:
-        said, shares = chances("bert", FRAME.format(who=who, where=where, it=f"the {who}", reason=reason), IT)
-        made.append((said, shares[who], shares[where]))
-    return made
+        token, shares = chances("bert", FRAME.format(who=who, where=where, it=f"the {who}", reason=reason), IT)
+        answers.append((token, shares[who], shares[where]))
+    return answers
 
 
 def with_it_hidden() -> Said:
     """What BERT puts in the place of *it* for both reasons, where a head trained for it looks, and the French of both."""
     (first, tired, _), (second, _, wide) = reasons(*NOUNS)
-    told = ex.trace(shipped("bert-told"), SENTENCE)
-    seen = told.source.texts[int(told.attention[1].weights[0, told.source.texts.index("it")].argmax())]
+    trace = ex.trace(shipped("bert-told"), SENTENCE)
+    seen = trace.source.texts[int(trace.attention[1].weights[0, trace.source.texts.index("it")].argmax())]
     french = [written("transformer", FRAME.format(who=NOUNS[0], where=NOUNS[1], it="it", reason=reason)) for reason in REASONS]
     words = (
         f"bert for *it*, tired: *{first}* {tired:.0%}, wide: *{second}* {wide:.0%}; bert-told, head 0 of layer 1, from *it*: *{seen}*; "
@@ -137,30 +141,30 @@ def with_it_hidden() -> Said:
 
 def hidden_milk() -> Said:
     """What BERT puts in the place of the first word that the class hides."""
-    said, shares = chances("bert", corruption.STORY, corruption.HIDDEN)
-    return Said(f"bert: *{said}* {shares[said]:.0%}", said == corruption.HIDDEN)
+    token, shares = chances("bert", corruption.STORY, corruption.HIDDEN)
+    return Said(f"bert: *{token}* {shares[token]:.0%}", token == corruption.HIDDEN)
 
 
 def uncle() -> Said:
     """The analogy with which the lesson opens, by both models."""
-    *asked, answer = vectors.ASKED
-    found = {name: ex.analysis.analogy(shipped(name), *asked, top=1).words[0] for name in ("word2vec", "glove")}
-    return Said("; ".join(f"{name}: *{word}*" for name, word in found.items()), set(found.values()) == {answer})
+    *words, answer = vectors.ASKED
+    answers = {name: ex.analysis.analogy(shipped(name), *words, top=1).words[0] for name in ("word2vec", "glove")}
+    return Said("; ".join(f"{name}: *{word}*" for name, word in answers.items()), set(answers.values()) == {answer})
 
 
 def at_the_bank() -> Said:
     """What ELMo's two language models predict where *bank* is."""
     begin = elmo.TEXT.index(elmo.WORD)
-    made = ex.analysis.word_prediction(shipped("elmo"), elmo.TEXT, (begin, begin + len(elmo.WORD)))
-    left, right = sides(made)
-    return Said(f"elmo, from the left {left}, from the right {right}", made.texts[0][0] != made.texts[1][0])
+    prediction = ex.analysis.word_prediction(shipped("elmo"), elmo.TEXT, (begin, begin + len(elmo.WORD)))
+    left, right = sides(prediction)
+    return Said(f"elmo, from the left {left}, from the right {right}", prediction.texts[0][0] != prediction.texts[1][0])
 
 
 def after_a_prompt() -> Said:
     """How GPT-2 labels the lesson's text."""
     labels = dict(pair.split(": ") for pair in prompting.WORDS.split(", "))
-    found = ex.prompt(shipped("gpt2"), prompting.TEXT, labels=labels, template=prompting.TEMPLATE)
-    shares = found.probabilities[0] / found.probabilities[0].sum()
+    answer = ex.prompt(shipped("gpt2"), prompting.TEXT, labels=labels, template=prompting.TEMPLATE)
+    shares = answer.probabilities[0] / answer.probabilities[0].sum()
     words = ", ".join(f"{label} {share:.0%}" for label, share in zip(labels, shares, strict=True))
     return Said(f"gpt2, of these two: {words}", list(labels)[int(shares.argmax())] == "sad")
 
@@ -210,10 +214,10 @@ EXAMPLES = (
 )  # fmt: skip
 
 
-def page(asked: Sequence[tuple[OpeningExample, Said]], found: Searched) -> str:
+def page(answers: Sequence[tuple[OpeningExample, Said]], sentences: Searched) -> str:
     """The page, of what the models said."""
-    rows = (f"| {where(one)} | {one.text} | {one.claim} | {said.words} |\n" for one, said in asked)
-    return HEAD + "".join(rows) + TAIL.format(count=len(found), both=sum(first for first, _ in found.values()))
+    rows = (f"| {where(example)} | {example.text} | {example.claim} | {answer.words} |\n" for example, answer in answers)
+    return HEAD + "".join(rows) + TAIL.format(count=len(sentences), both=sum(first for first, _ in sentences.values()))
 
 
 def where(example: OpeningExample) -> str:
@@ -228,8 +232,8 @@ def searched() -> Searched:
     """
     known = shipped("bert").tokenizer.core.token_to_id
     pairs = ((who, where) for who in WHO for where in WHERE if known(who) is not None and known(where) is not None)
-    asked = {pair: reasons(*pair) for pair in pairs}
-    return {pair: ((tired[0], wide[0]) == pair, min(tired[1], wide[2])) for pair, (tired, wide) in asked.items()}
+    answers = {pair: reasons(*pair) for pair in pairs}
+    return {pair: ((tired[0], wide[0]) == pair, min(tired[1], wide[2])) for pair, (tired, wide) in answers.items()}
 
 
 def main() -> int:
@@ -240,12 +244,12 @@ def main() -> int:
         clear = sorted(((least, *pair) for pair, (_, least) in searched().items()), reverse=True)
         sys.stdout.writelines(f"{least:.2f} {who} / {where}\n" for least, who, where in clear[:SHOWN])
         return 0
-    asked = [(one, one.ask()) for one in EXAMPLES]
-    PAGE.write_text(page(asked, searched()), "utf-8")
+    answers = [(example, example.ask()) for example in EXAMPLES]
+    PAGE.write_text(page(answers, searched()), "utf-8")
     sys.stdout.writelines(
-        f"{'' if said.holds else 'NOT TRUE: '}{', '.join(one.lessons)}: {said.words}\n" for one, said in asked
+        f"{'' if answer.holds else 'NOT TRUE: '}{', '.join(example.lessons)}: {answer.words}\n" for example, answer in answers
     )
-    return not all(said.holds for _, said in asked)
+    return not all(answer.holds for _, answer in answers)
 
 
 if __name__ == "__main__":

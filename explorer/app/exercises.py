@@ -47,8 +47,8 @@ def answered(question: Exercise, key: str) -> bool:
         if given is None:
             st.caption("Choose an answer to see what happens.")
         else:
-            said = verdict(question, given)
-            (st.success if said.kind == "right" else st.info)(said.text)
+            message = verdict(question, given)
+            (st.success if message.kind == "right" else st.info)(message.text)
     return given is not None
 
 
@@ -84,15 +84,15 @@ def tried(item: Exercise, name: str) -> tuple[int, bool]:
 
 def forget(name: str) -> None:
     """Ask once more, as if there had been no answer."""
-    for one in (name, f"{name}.tries"):
-        st.session_state.pop(one, None)
+    for key in (name, f"{name}.tries"):
+        st.session_state.pop(key, None)
 
 
 def _tries(item: Exercise, name: str, given: str = "") -> Tries:
     """The answers to this question so far, with this one."""
-    made: Tries = st.session_state.get(f"{name}.tries", Tries()).after(item, given)
-    st.session_state[f"{name}.tries"] = made
-    return made
+    tries: Tries = st.session_state.get(f"{name}.tries", Tries()).after(item, given)
+    st.session_state[f"{name}.tries"] = tries
+    return tries
 
 
 def _give_up(name: str, item: Exercise) -> None:
@@ -101,11 +101,11 @@ def _give_up(name: str, item: Exercise) -> None:
 
 def _judge(item: Exercise, given: str, name: str, first: str) -> bool:
     """Say whether it is right."""
-    said = feedback(item, _tries(item, name, given), given, first, opened=present.answers())
+    message = feedback(item, _tries(item, name, given), given, first, opened=present.answers())
     ways = {"right": st.success, "shown": st.info, "wrong": st.warning}
-    if said.kind:
-        ways[said.kind](said.text)
-    return said.kind == "right"
+    if message.kind:
+        ways[message.kind](message.text)
+    return message.kind == "right"
 
 
 def deck(rows: Sequence[Sequence[str]], notation: str) -> None:
@@ -118,5 +118,5 @@ def deck(rows: Sequence[Sequence[str]], notation: str) -> None:
 
 def table_row(cells: Sequence[str]) -> str:
     """One row of a Markdown table. A | ends a cell, inside a formula as well, so formulas get a \\vert."""
-    formulas = (re.sub(r"[$][^$]*[$]", lambda found: found[0].replace("|", r"\vert "), cell) for cell in cells)
+    formulas = (re.sub(r"[$][^$]*[$]", lambda match: match[0].replace("|", r"\vert "), cell) for cell in cells)
     return f"| {' | '.join(formulas)} |"

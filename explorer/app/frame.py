@@ -94,13 +94,13 @@ class LessonPage:
         """The choice of a part in the bar, and the chosen one below."""
         every = tuple(core.parts(every, asked()))
         chosen = self._chosen(every)
-        present.keys([one.name for one in every], chosen[0].name if len(chosen) == 1 else "")
+        present.keys([part.name for part in every], chosen[0].name if len(chosen) == 1 else "")
         if chosen[0] is every[0]:
             self._open()
-        for one in chosen:
-            st.header(one.title, divider="blue")
-            one.show()
-            if one is every[0]:
+        for part in chosen:
+            st.header(part.title, divider="blue")
+            part.show()
+            if part is every[0]:
                 if self.more:
                     st.markdown(marked(self.more))
                 self._written_as_formulas()
@@ -122,7 +122,7 @@ class LessonPage:
 
     def _chosen(self, every: Sequence[PagePart]) -> Sequence[PagePart]:
         """The part in the address; the first where it names none."""
-        named, wanted = {one.name: one for one in every}, asked()
+        named, wanted = {part.name: part for part in every}, asked()
         if wanted == ALL:
             with self._choice:
                 st.button("Part by part", key="part.one", on_click=choose, args=(every[0].name,), type="tertiary")
@@ -133,7 +133,7 @@ class LessonPage:
         st.session_state["part.chosen"] = st.session_state["part.shown"] = name
         with self._choice:
             st.segmented_control(
-                "Parts of this page", list(named), format_func=lambda one: named[one].short, required=True, key="part.chosen",
+                "Parts of this page", list(named), format_func=lambda part: named[part].short, required=True, key="part.chosen",
                 on_change=_follow, label_visibility="collapsed",
             )  # fmt: skip
         return (named[name],)

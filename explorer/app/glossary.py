@@ -73,17 +73,17 @@ def explained(text: str, seen: dict[str, str]) -> str:
     """
     here: set[str] = set()
 
-    def mark(found: re.Match[str]) -> str:
-        term = FORMS.get(found["term"] or "")
+    def mark(match: re.Match[str]) -> str:
+        term = FORMS.get(match["term"] or "")
         if (
             term is None
             or term.name in here
             or not re.search(term.where, text, re.DOTALL)
             or seen.setdefault(term.name, text) != text
         ):
-            return found[0]
+            return match[0]
         here.add(term.name)
-        shown = found[0].replace("[", r"\[").replace("]", r"\]").replace("|", r"\|")
+        shown = match[0].replace("[", r"\[").replace("]", r"\]").replace("|", r"\|")
         return f'[{shown}](glossary#{term.anchor} "{term.says}")'
 
     return SCAN.sub(mark, text)

@@ -29,8 +29,8 @@ def bar(text: str, tokens: Tokens) -> int | None:
     row = row_of(text, tokens)
     st.session_state[SHOWN] = (tuple(theme.labels(tokens)), row, text)
     every = [
-        {"text": said.replace("·", " ").strip() or said, "start": -1 if special else start}
-        for said, special, (start, _) in zip(tokens.texts, tokens.special, tokens.offsets, strict=True)
+        {"text": token.replace("·", " ").strip() or token, "start": -1 if special else start}
+        for token, special, (start, _) in zip(tokens.texts, tokens.special, tokens.offsets, strict=True)
     ]
     start = "" if row is None else tokens.offsets[row][0]
     _component(
@@ -43,11 +43,11 @@ def bar(text: str, tokens: Tokens) -> int | None:
 def units(record: AlignedTraces) -> None:
     """The units of two aligned texts below each other: the one with the held token is held, and pictures of units mark it."""
     labels, text = tuple(unit_names(record)), record.texts[0]
-    held = row_of(text, record.first.source)
-    row = None if held is None else int(record.units[0][held])
+    place = row_of(text, record.first.source)
+    row = None if place is None else int(record.units[0][place])
     st.session_state[SHOWN] = (labels, row, text)
     every = [
-        {"text": f"{' beside '.join(one or 'nothing' for one in pair)}, {kind}", "lines": [one or "–" for one in pair], "kind": kind,
+        {"text": f"{' beside '.join(word or 'nothing' for word in pair)}, {kind}", "lines": [word or "–" for word in pair], "kind": kind,
          "start": -1 if kind == "special" else int(span[0][0])}
         for pair, kind, span in zip(record.words, record.kinds, record.spans, strict=True)
     ]  # fmt: skip
@@ -63,8 +63,8 @@ def _unit_chosen(text: str, tokens: Tokens, units: np.ndarray, spans: np.ndarray
     unit = st.session_state["hold.units"].chosen
     if not isinstance(unit, int) or not 0 <= unit < len(spans) or spans[unit][0][0] < 0:
         return
-    held = row_of(text, tokens)
-    if held is not None and units[held] == unit:
+    place = row_of(text, tokens)
+    if place is not None and units[place] == unit:
         free()
     else:
         keep_span(text, (int(spans[unit][0][0]), int(spans[unit][0][1])))
@@ -79,15 +79,17 @@ def row_of(text: str, tokens: Tokens) -> int | None:
     return next(inside, None)
 
 
-def _start(text: str, asked: str, held: tuple[str, str, int] | None) -> int | None:
+def _start(text: str, address: str, kept: tuple[str, str, int] | None) -> int | None:
     """The letter of the text at which what is held begins."""
-    if held is None:
-        return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 and int(asked) < len(text) else None
-    said, word, start = held
-    if said == text:
+    if kept is None:
+        return (
+            int(address) if address.isascii() and address.isdigit() and len(address) < 5 and int(address) < len(text) else None
+        )
+    sentence, word, start = kept
+    if sentence == text:
         return start
-    found = text.find(word)
-    return None if found < 0 else found
+    place = text.find(word)
+    return None if place < 0 else place
 
 
 def keep(text: str, tokens: Tokens, row: int) -> None:
@@ -150,22 +152,22 @@ def framed(figure: Any) -> Any:
     if row is None:
         return figure
     colour, layout = COLOURS[mode()], figure.layout
-    for name in [one for one in layout if one.startswith(("xaxis", "yaxis"))]:
+    for name in [item for item in layout if item.startswith(("xaxis", "yaxis"))]:
         axis = layout[name]
-        at, said = axis.tickvals, axis.ticktext
-        if at is None or said is None or not _names(at, said, labels) or row not in list(at):
+        at, texts = axis.tickvals, axis.ticktext
+        if at is None or texts is None or not _names(at, texts, labels) or row not in list(at):
             continue
         place = list(at).index(row)
         axis.ticktext = [
-            f'<span style="color:{colour}"><b>{one}</b></span>' if n == place else one for n, one in enumerate(said)
+            f'<span style="color:{colour}"><b>{item}</b></span>' if n == place else item for n, item in enumerate(texts)
         ]
         _frame(figure, name, row, colour)
     return figure
 
 
-def _names(at: Any, said: Any, labels: tuple[str, ...]) -> bool:
+def _names(at: Any, texts: Any, labels: tuple[str, ...]) -> bool:
     """Whether the names of an axis are those of the sentence's tokens, or some of them."""
-    return all(isinstance(n, int) and n < len(labels) and labels[n] == one for n, one in zip(at, said, strict=False))
+    return all(isinstance(n, int) and n < len(labels) and labels[n] == text for n, text in zip(at, texts, strict=False))
 
 
 def _frame(figure: Any, axis: str, row: int, colour: str) -> None:

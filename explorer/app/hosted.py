@@ -80,10 +80,10 @@ def opened(settings: Path | None, where: str, port: int) -> str:
         given = tomllib.loads(settings.read_text("utf-8")) if settings is not None else {}
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileError(f"{settings} is no TOML file that can be read ({error}). See docs/classroom.md.") from error
-    held = with_key(made(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
-    settle(written(held))
-    teacher = f"teacher={held.key}"
-    return f"Students: {held.public}/\nTeacher:  {held.public}/status?{teacher}\nVote:     {held.public}/vote?{teacher}\n"
+    classroom = with_key(made(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
+    settle(written(classroom))
+    teacher = f"teacher={classroom.key}"
+    return f"Students: {classroom.public}/\nTeacher:  {classroom.public}/status?{teacher}\nVote:     {classroom.public}/vote?{teacher}\n"
 
 
 def _reachable(where: str) -> str:
@@ -111,47 +111,47 @@ def room() -> Classroom | None:
 
 
 @lru_cache(maxsize=4)
-def _read(held: str) -> Classroom | None:
-    return made(json.loads(held)) if held else None
+def _read(settings: str) -> Classroom | None:
+    return made(json.loads(settings)) if settings else None
 
 
 def allowed(names: Iterable[str]) -> list[str]:
     """Those of these models that visitors may choose; all of them where none of them is named."""
-    every, held = list(names), room()
-    some = [name for name in every if held is None or not held.models or name in held.models]
+    every, classroom = list(names), room()
+    some = [name for name in every if classroom is None or not classroom.models or name in classroom.models]
     return some or every
 
 
 def check_text(texts: Iterable[object]) -> None:
     """Refuse what is longer than a text may be in this room."""
-    held = room()
+    classroom = room()
     longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
-    if held is not None and longest > held.letters:
-        raise TextError(f"The text has {longest:,} letters; this room takes at most {held.letters:,}. Shorten it.")
+    if classroom is not None and longest > classroom.letters:
+        raise TextError(f"The text has {longest:,} letters; this room takes at most {classroom.letters:,}. Shorten it.")
 
 
 def uploads() -> bool:
     """Whether folders, names on the hub and uploaded checkpoints may be opened."""
-    held = room()
-    return held is None or held.uploads
+    classroom = room()
+    return classroom is None or classroom.uploads
 
 
 def most_steps(longest: int) -> int:
     """The steps that a training may have."""
-    held = room()
-    return longest if held is None else min(held.steps, longest)
+    classroom = room()
+    return longest if classroom is None else min(classroom.steps, longest)
 
 
 def teaches(key: object) -> bool:
     """Whether this key opens the pages of the teacher; on one's own machine they are open."""
-    held = room()
-    return held is None or (bool(held.key) and key == held.key)
+    classroom = room()
+    return classroom is None or (bool(classroom.key) and key == classroom.key)
 
 
 def most_letters(longest: int) -> int:
     """The letters that a text may have."""
-    held = room()
-    return longest if held is None else min(held.letters, longest)
+    classroom = room()
+    return longest if classroom is None else min(classroom.letters, longest)
 
 
 def begin(queue: JobQueue, spec: JobSpec) -> str:
@@ -168,23 +168,23 @@ def go_on(queue: JobQueue, name: str) -> None:
 
 def _check(queue: JobQueue, spec: JobSpec) -> None:
     """Refuse a training that is too long for this room, or for which it has no place left."""
-    held = room()
-    if held is None:
+    classroom = room()
+    if classroom is None:
         return
     check_text((spec.text,))
-    if spec.steps > held.steps:
-        raise ChoiceError(f"This room trains at most {held.steps:,} steps at once. Choose fewer.")
-    if len(queue.alive()) >= held.queue:
-        raise ChoiceError(f"{held.queue} trainings are at work or in the queue already. Try again when one has ended.")
+    if spec.steps > classroom.steps:
+        raise ChoiceError(f"This room trains at most {classroom.steps:,} steps at once. Choose fewer.")
+    if len(queue.alive()) >= classroom.queue:
+        raise ChoiceError(f"{classroom.queue} trainings are at work or in the queue already. Try again when one has ended.")
 
 
 @lru_cache(maxsize=1)
 def start() -> None:
     """Once for a server: ask nothing outside; where it is a room's, stop trainings that nobody looks at any more, as long as it runs."""
     streamlit_inside.keep_inside()
-    held, queue = room(), job_queue()
-    if held is not None:
-        Thread(target=_reclaim, args=(queue, held), daemon=True, name="reclaim").start()
+    classroom, queue = room(), job_queue()
+    if classroom is not None:
+        Thread(target=_reclaim, args=(queue, classroom), daemon=True, name="reclaim").start()
 
 
 @lru_cache
@@ -198,10 +198,10 @@ def loaded(page: str) -> None:
     gc.freeze()
 
 
-def _reclaim(queue: JobQueue, held: Classroom, every: float = 20.0) -> None:
+def _reclaim(queue: JobQueue, classroom: Classroom, every: float = 20.0) -> None:
     while True:
         with suppress(ExplorerError, OSError):
-            queue.reclaim(60.0 * held.idle, 60.0 * held.minutes)
+            queue.reclaim(60.0 * classroom.idle, 60.0 * classroom.minutes)
         time.sleep(every)
 
 
@@ -217,12 +217,12 @@ _TURN = Lock()
 
 def public(address: str) -> str:
     """The address of a page as visitors reach it."""
-    held = room()
-    if held is None or not held.public:
+    classroom = room()
+    if classroom is None or not classroom.public:
         return address
-    return held.public.rstrip("/") + re.sub(r"/+$", "", urlsplit(address).path)
+    return classroom.public.rstrip("/") + re.sub(r"/+$", "", urlsplit(address).path)
 
 
-def with_key(held: Classroom, key: str, public_address: str) -> Classroom:
+def with_key(classroom: Classroom, key: str, public_address: str) -> Classroom:
     """A room whose key and address were not set by hand."""
-    return replace(held, key=held.key or key, public=held.public or public_address)
+    return replace(classroom, key=classroom.key or key, public=classroom.public or public_address)

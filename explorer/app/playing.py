@@ -19,6 +19,6 @@ _component = st.components.v2.component(
 def button(key: str, label: str, *, last: bool, again: Callable[[], None]) -> None:
     """Play the choice of this name, whose button “Next” has the key `{key}.Right`; `again` goes to its first step."""
     follows = re.sub(r"[^a-zA-Z0-9_-]", "-", f"{key}.Right")  # so Streamlit names the element of a key
-    told = {"next": follows, "last": last, "label": label, "pause": PAUSE, "state": streamlit_inside.STATE}
+    data = {"next": follows, "last": last, "label": label, "pause": PAUSE, "state": streamlit_inside.STATE}
     with st.container(width="content"):
-        _component(key=f"{key}.play", data=told, on_again_change=again)
+        _component(key=f"{key}.play", data=data, on_again_change=again)

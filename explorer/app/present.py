@@ -50,16 +50,16 @@ def larger(figure: Any) -> Any:
     return figure
 
 
-def _grown(held: Any, name: str = "") -> Any:
+def _grown(setting: Any, name: str = "") -> Any:
     """The same settings with larger fonts and margins."""
-    if isinstance(held, (list, tuple)):
-        return [_grown(value, name) for value in held]
-    if isinstance(held, str):
-        return SIZED.sub(lambda found: f"font-size:{LARGE * int(found[1]):.0f}px", held)
-    if not isinstance(held, dict):
-        return held
+    if isinstance(setting, (list, tuple)):
+        return [_grown(value, name) for value in setting]
+    if isinstance(setting, str):
+        return SIZED.sub(lambda match: f"font-size:{LARGE * int(match[1]):.0f}px", setting)
+    if not isinstance(setting, dict):
+        return setting
     lengths = ("t", "b", "l", "r") if name == "margin" else ("size",) if name.endswith("font") else ()
-    return {key: LARGE * value if key in lengths else _grown(value, key) for key, value in held.items()}
+    return {key: LARGE * value if key in lengths else _grown(value, key) for key, value in setting.items()}
 
 
 def style() -> None:
@@ -91,16 +91,16 @@ def _turn() -> None:
 
 def address() -> str:
     """The address of the page as it is now, with every choice, for somebody else: without the presenter's view."""
-    held = {name: value for name, value in st.query_params.to_dict().items() if name != KEY}
+    query = {name: value for name, value in st.query_params.to_dict().items() if name != KEY}
     base = hosted.public(st.context.url or "")
-    return base + (f"?{urlencode(held, quote_via=quote)}" if held else "")
+    return base + (f"?{urlencode(query, quote_via=quote)}" if query else "")
 
 
 @st.fragment
 def _share() -> None:
     """The address and its QR code, made when they are asked for."""
-    with st.popover("Share", type="tertiary", key="share", on_change="rerun") as held:
-        if not held.open:
+    with st.popover("Share", type="tertiary", key="share", on_change="rerun") as popover:
+        if not popover.open:
             return
         where = address()
         st.markdown("This address holds the page, the model, the text and every choice.")

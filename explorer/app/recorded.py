@@ -36,17 +36,17 @@ def again(name: str, study: str) -> None:
     st.caption(f"Measure again: `python -m studies.{study}`; the card in `data/results/{name}` says how.")
 
 
-def show(said: Mapping[str, str]) -> None:
+def show(texts: Mapping[str, str]) -> None:
     """Recorded results by name, each with what has to be said beside it; those that were not measured are left out."""
-    for name, words in said.items():
+    for name, words in texts.items():
         if there(name):
             web.show(VIEWS["curves"], call(name), key=name, beside=partial(_say, words))
 
 
-def guessed(question: Exercise, key: str, said: Mapping[str, str]) -> None:
+def guessed(question: Exercise, key: str, texts: Mapping[str, str]) -> None:
     """Recorded results, after a question about them; until it is answered the frame of the first one stands there, empty."""
-    first = next(name for name in said if there(name))
-    predict(question, key, partial(show, said), partial(web.awaited, VIEWS["curves"], call(first), key=first))
+    first = next(name for name in texts if there(name))
+    predict(question, key, partial(show, texts), partial(web.awaited, VIEWS["curves"], call(first), key=first))
 
 
 def abilities() -> None:
@@ -60,14 +60,14 @@ def abilities() -> None:
         return
     measured = results.recorded("objectives", Abilities)
     say(questions.able(measured))
-    asked = ", ".join(f"{name} {count}" for name, count in zip(measured.abilities, measured.questions, strict=True))
+    counts = ", ".join(f"{name} {count}" for name, count in zip(measured.abilities, measured.questions, strict=True))
     st.caption(
         f"Exactly right answers in percent, with the 95 % interval over the seeds. {measured.note}; about {measured.pieces.max():,.0f} "
-        f"tokens read by each. Questions: {asked}. Measure again: `python -m studies.objectives`."
+        f"tokens read by each. Questions: {counts}. Measure again: `python -m studies.objectives`."
     )
     say(prose("training")("abilities: conclusion"))
-    if found := shipped_figures(store.data_folder() / "models" / "bert"):
-        say(questions.longer(found))
+    if figures := shipped_figures(store.data_folder() / "models" / "bert"):
+        say(questions.longer(figures))
 
 
 def _say(words: str, chosen: dict[str, Any]) -> None:

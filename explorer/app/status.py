@@ -23,27 +23,27 @@ GUI = "package_data/plotly.min.js"  # what pictures in a browser are drawn with
 
 def versions() -> dict[str, str]:
     """Python, the explorer and what it stands on; "missing" where a package is not there."""
-    found = {"python": sys.version.split()[0], "system": platform.platform(terse=True)}
+    installed = {"python": sys.version.split()[0], "system": platform.platform(terse=True)}
     for package in ("pretraining-explorer", *PACKAGES):
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "missing"
-    return found
+            installed[package] = "missing"
+    return installed
 
 
 def offline() -> dict[str, str]:
     """What works without a network: every shipped model opened from its own files, what draws pictures, and where to write."""
-    found = {}
-    for name, held in store.models().items():
-        if held.shipped:
-            found[f"model {name}"] = _opens(name)
+    checks = {}
+    for name, model in store.models().items():
+        if model.shipped:
+            checks[f"model {name}"] = _opens(name)
     plotly = find_spec("plotly")
     drawn = plotly is not None and any((Path(place) / GUI).is_file() for place in plotly.submodule_search_locations or ())
-    found["pictures"] = "ok" if drawn else f"missing: {GUI}. Install plotly again."
-    found["PNG and SVG"] = "ok" if export.browser() else "no Chrome or Chromium found: HTML and CSV still work"
-    found["own models"] = _writable(job_queue().home.parent)
-    return found
+    checks["pictures"] = "ok" if drawn else f"missing: {GUI}. Install plotly again."
+    checks["PNG and SVG"] = "ok" if export.browser() else "no Chrome or Chromium found: HTML and CSV still work"
+    checks["own models"] = _writable(job_queue().home.parent)
+    return checks
 
 
 def _opens(name: str) -> str:
@@ -58,12 +58,14 @@ def _opens(name: str) -> str:
         return f"does not open: {error}"
     weights = model.module.parameters() if hasattr(model, "module") else ()
     return (
-        "ok" if all(bool(torch.isfinite(one).all()) for one in weights) else "broken: a weight is no number. Install it again."
+        "ok"
+        if all(bool(torch.isfinite(weight).all()) for weight in weights)
+        else "broken: a weight is no number. Install it again."
     )
 
 
 def _writable(folder: Path) -> str:
-    there = next(one for one in (folder, *folder.parents) if one.exists())
+    there = next(place for place in (folder, *folder.parents) if place.exists())
     return "ok" if os.access(there, os.W_OK) else f"cannot be written: {there}. Set EXPLORER_HOME to another folder."
 
 
@@ -71,8 +73,8 @@ def machine() -> dict[str, float]:
     """Memory of this process and free on the disk, in GB; cores; how busy they are."""
     import psutil
 
-    held = psutil.Process()
-    memory = sum(one.memory_info().rss for one in (held, *held.children(recursive=True)))
+    server = psutil.Process()
+    memory = sum(process.memory_info().rss for process in (server, *server.children(recursive=True)))
     return {
         "memory of the server, GB": memory / 1e9,
         "memory that is free, GB": psutil.virtual_memory().available / 1e9,
@@ -90,9 +92,10 @@ def trainings() -> dict[str, int]:
 
 def limits() -> Mapping[str, object]:
     """What the visitors of a room may do; empty on one's own machine."""
-    held = hosted.room()
-    if held is None:
+    classroom = hosted.room()
+    if classroom is None:
         return {}
     return {
-        name: getattr(held, name) for name in ("models", "letters", "steps", "minutes", "queue", "idle", "uploads", "public")
+        name: getattr(classroom, name)
+        for name in ("models", "letters", "steps", "minutes", "queue", "idle", "uploads", "public")
     }

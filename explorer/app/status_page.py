@@ -31,8 +31,8 @@ live()
 left, middle, right = st.columns(3, gap="large")
 with left:
     st.header("What visitors may do", anchor=False)
-    if held := status.limits():
-        st.table([{"setting": name, "value": str(value)} for name, value in held.items()])
+    if limits := status.limits():
+        st.table([{"setting": name, "value": str(value)} for name, value in limits.items()])
     else:
         st.markdown("This is your own machine: everything. `explorer app --classroom` serves a room.")
 with middle:
@@ -41,5 +41,5 @@ with middle:
 with right:
     st.header("Without a network", anchor=False)
     if st.toggle("Check now: opens every shipped model", key="check"):
-        found = kept(("status.offline",), status.offline, "Opening every model …")
-        st.table([{"what": name, "works": value} for name, value in found.items()])
+        checks = kept(("status.offline",), status.offline, "Opening every model …")
+        st.table([{"what": name, "works": value} for name, value in checks.items()])

@@ -37,6 +37,6 @@ def picture(matrix: np.ndarray, mode: str) -> str:
     stops = np.array([ImageColor.getrgb(colour) for colour in theme.DIVERGING[mode]], np.float64)
     at = np.clip(np.nan_to_num(matrix) / (np.nanmax(np.abs(matrix)) or 1.0), -1, 1)
     channels = [np.interp(at, np.linspace(-1, 1, len(stops)), stops[:, channel]) for channel in range(3)]
-    held = io.BytesIO()
-    Image.fromarray(np.stack(channels, -1).round().astype(np.uint8)).save(held, "PNG")
-    return f"data:image/png;base64,{base64.b64encode(held.getvalue()).decode()}"
+    buffer = io.BytesIO()
+    Image.fromarray(np.stack(channels, -1).round().astype(np.uint8)).save(buffer, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

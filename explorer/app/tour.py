@@ -28,12 +28,12 @@ def running() -> bool:
 def strip(here: str) -> None:
     """On the page `here`: the step that the visitor is at, with the controls of the page set as it says."""
     every = steps()
-    asked = st.query_params.get(KEY)
-    number = lesson.number_of(asked if asked is not None else st.session_state.get(KEY), len(every))
+    address = st.query_params.get(KEY)
+    number = lesson.number_of(address if address is not None else st.session_state.get(KEY), len(every))
     if number is None:
         return
     st.session_state[KEY] = number
-    if asked != str(number):
+    if address != str(number):
         st.query_params[KEY] = str(number)
     step = every[number - 1]
     st.html(streamlit_inside.style("tour"))
@@ -85,8 +85,8 @@ def _arrive(number: int, step: lesson.TourStep) -> None:
 def door(label: str, number: int) -> None:
     """A link to a step."""
     step = steps()[number - 1]
-    asked = {KEY: str(number)} | ({"part": step.part} if step.part else {})
-    st.page_link(str(LESSONS[step.page].page), label=f"**{label}**", query_params=asked)
+    query = {KEY: str(number)} | ({"part": step.part} if step.part else {})
+    st.page_link(str(LESSONS[step.page].page), label=f"**{label}**", query_params=query)
 
 
 def leave() -> None:

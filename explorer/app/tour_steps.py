@@ -47,10 +47,10 @@ def steps_on(pages: Collection[str]) -> tuple[TourStep, ...]:
     written = tuple(step for step in STEPS if step.page in pages)
     others = [LESSONS[name] for name in pages if name in LESSONS and name not in {step.page for step in written}]
     todo, look = "Move each control once.", "What changes with it, and what stays."
-    return written + tuple(TourStep(one.name, "", one.about, todo, look, one.about, one.title) for one in others)
+    return written + tuple(TourStep(lesson.name, "", lesson.about, todo, look, lesson.about, lesson.title) for lesson in others)
 
 
-def number_of(asked: object, count: int) -> int | None:
+def number_of(address: object, count: int) -> int | None:
     """A step's number, from 1, as an address says it; None where it says none."""
-    text = str(asked)
+    text = str(address)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 5 and 1 <= int(text) <= count else None

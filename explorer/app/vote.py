@@ -47,14 +47,14 @@ class Booth:
         """The question that is open, if there is one."""
         return self._ballot
 
-    def open(self, asked: Exercise) -> Ballot:
+    def open(self, exercise: Exercise) -> Ballot:
         """Ask the class; whatever was asked before is gone."""
-        if not asked.options:
+        if not exercise.options:
             raise ChoiceError("Only a question with options can be put to the vote. Choose another.")
-        made = Ballot(asked.question, asked.options, str(asked.answer), asked.why, secrets.token_hex(4))
+        ballot = Ballot(exercise.question, exercise.options, str(exercise.answer), exercise.why, secrets.token_hex(4))
         with self._lock:
-            self._ballot = made
-        return made
+            self._ballot = ballot
+        return ballot
 
     def vote(self, who: str, number: str, option: str) -> None:
         """Count the vote of a visitor; a second one takes the place of the first."""

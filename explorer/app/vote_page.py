@@ -41,15 +41,15 @@ def bars(ballot: Ballot) -> None:
     st.markdown(f"**{votes} vote{'s' * (votes != 1)}**")
     for option, count in zip(ballot.options, ballot.counts, strict=True):
         right = ballot.shown and option == ballot.answer
-        said = f"{'✓ ' * right}**{plain(option)}** · {count}" if right else f"{plain(option)} · {count}"
-        st.progress(count / max(1, votes), said)
+        label = f"{'✓ ' * right}**{plain(option)}** · {count}" if right else f"{plain(option)} · {count}"
+        st.progress(count / max(1, votes), label)
     if ballot.shown:
         st.success(f"The answer: **{ballot.answer}**. {ballot.why}")
 
 
-def put(asked: Exercise) -> None:
+def put(exercise: Exercise) -> None:
     """Open a question."""
-    BOOTH.open(asked)
+    BOOTH.open(exercise)
 
 
 def desk() -> None:

@@ -36,12 +36,12 @@ FIRST: dict[str, Callable[[], Exercise | None]] = {
 
 def questions() -> dict[str, Exercise]:
     """The questions whose models and records are there, by name."""
-    found: dict[str, Exercise] = {}
+    exercises: dict[str, Exercise] = {}
     for name, make in FIRST.items():
         try:
-            asked = make()
+            exercise = make()
         except ExplorerError:  # a model or a record that was not shipped here
             continue
-        if asked is not None and asked.options:
-            found[name] = asked
-    return found
+        if exercise is not None and exercise.options:
+            exercises[name] = exercise
+    return exercises

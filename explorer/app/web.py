@@ -138,9 +138,9 @@ def _laid(name: str, around: Around) -> tuple[Any, Any, Any]:
 def _waiting(view: View, figure: Any, name: str, picture: Any, words: Any) -> None:
     """The empty frame of a picture that a question stands before, and how to read it."""
     bare = styled(emptied(figure, view.title))
-    said = f"{view.title}: empty until the question is answered."
+    alt = f"{view.title}: empty until the question is answered."
     with picture:
-        st.plotly_chart(bare, theme=None, key=f"{name}.empty", config=export.CONFIG, alt=said)
+        st.plotly_chart(bare, theme=None, key=f"{name}.empty", config=export.CONFIG, alt=alt)
     if not present.on():
         with words:
             first_of(view)
@@ -198,14 +198,14 @@ def first_of(view: View) -> None:
 def first_sentence(view: View) -> str:
     """What is to be seen, in one sentence."""
     seen = caption_of(view)[0]
-    found = SENTENCE.match(seen)
-    return found[0] if found else seen
+    match = SENTENCE.match(seen)
+    return match[0] if match else seen
 
 
 def caption_of(view: View) -> tuple[str, str]:
     """The two halves of a caption."""
-    found = CONCLUDING.search(view.caption)
-    at = found.start() if found else len(view.caption)
+    match = CONCLUDING.search(view.caption)
+    at = match.start() if match else len(view.caption)
     return view.caption[:at].strip(), view.caption[at:].strip()
 
 
@@ -233,8 +233,8 @@ def folded(label: str, key: str, write: Callable[[], Any]) -> None:
     if UNFOLDED:
         write()
         return
-    with st.popover(label, type="tertiary", key=key, on_change="rerun") as held:
-        if held.open:
+    with st.popover(label, type="tertiary", key=key, on_change="rerun") as popover:
+        if popover.open:
             write()
 
 
