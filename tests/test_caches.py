@@ -90,15 +90,15 @@ def test_pages_notice_a_model_that_was_written_again(tmp_path: Path, monkeypatch
     monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
     folder = tmp_path / "models" / "mine"
     shutil.copytree(store.data_folder() / "models" / "bert", folder)
-    first, trace = controls.opened("mine"), controls.made(controls.trace_of("mine", "The dog ran."))
-    assert controls.opened("mine") is first and controls.made(controls.trace_of("mine", "The dog ran.")) is trace
+    first, trace = controls.opened("mine"), controls.result_of(controls.trace_of("mine", "The dog ran."))
+    assert controls.opened("mine") is first and controls.result_of(controls.trace_of("mine", "The dog ran.")) is trace
     changed = ex.load("mine", device="cpu")
     with torch.no_grad():
         changed.module.embeddings.tokens.weight.mul_(1.5)
     store.write(changed, folder)
     assert controls.opened("mine") is not first
     assert not np.array_equal(
-        controls.made(controls.trace_of("mine", "The dog ran.")).hidden["encoder"], trace.hidden["encoder"]
+        controls.result_of(controls.trace_of("mine", "The dog ran.")).hidden["encoder"], trace.hidden["encoder"]
     )
 
 
@@ -138,7 +138,7 @@ def test_ever_new_sentences_never_push_out_the_model_that_reads_them(monkeypatch
     monkeypatch.setattr(kept.KEPT, "most", 1)
     model = controls.opened("bert")
     for sentence in ("The dog ran.", "The cat sat.", "A bird sang."):
-        controls.made(controls.trace_of("bert", sentence))
+        controls.result_of(controls.trace_of("bert", sentence))
     assert controls.opened("bert") is model and len(kept.KEPT) == 1
     theirs = controls.Call(ex.load, str(job_queue().home / "0123456789ab" / "run"), device="cpu")
     assert controls.cache_of(theirs) is kept.KEPT and controls.cache_of(controls.model_of("bert")) is kept.OPENED
@@ -151,17 +151,17 @@ def test_what_no_visitor_wrote_outlasts_the_server_and_the_rest_does_not(
     stories = controls.Call(ex.microworld.openings, 2, 7, "test", sentences=2)
     habits = controls.Call(ex.head_statistics, controls.model_of("bert"), stories)
     kept.KEPT.drop(lambda key: True)
-    first = controls.made(habits)
+    first = controls.result_of(habits)
     (file,) = tmp_path.glob("page-*")
     kept.KEPT.drop(lambda key: True)  # another server
     monkeypatch.setattr(ex, "head_statistics", lambda *given: pytest.fail("it was kept"))
-    assert controls.made(habits) == first
+    assert controls.result_of(habits) == first
     monkeypatch.undo()
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path))
     file.write_bytes(file.read_bytes()[:500])
     kept.KEPT.drop(lambda key: True)
-    assert controls.made(habits) == first, "a damaged file is made again"
-    controls.made(controls.trace_of("bert", "A secret dog ran."))
+    assert controls.result_of(habits) == first, "a damaged file is made again"
+    controls.result_of(controls.trace_of("bert", "A secret dog ran."))
     assert list(tmp_path.glob("page-*")) == [file], "no text of a visitor is written"
 
 

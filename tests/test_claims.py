@@ -23,7 +23,7 @@ import explorer as ex
 from explorer.analysis.evaluation.generating import rewritten
 from explorer.analysis.word_vectors import ids_of, unit
 from explorer.app import controls, glossary
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.exercises import table_row
 from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.attention import questions as attention_questions
@@ -601,7 +601,7 @@ def test_the_first_story_goes_on_as_a_story_and_a_search_finds_a_better_end() ->
         text = list(ex.decode(model, decoding.PROMPT, strategy, max_tokens=14, **options))[-1].text
         assert text.endswith(".") and text.count(".") == 1 and set(text.lower().strip(" .").replace(",", "").split()) <= known
     few = desk.few("gpt2", decoding.PROMPT)
-    greedy, best = (made(call) for call in desk.everything("gpt2", decoding.PROMPT, few))
+    greedy, best = (result_of(call) for call in desk.everything("gpt2", decoding.PROMPT, few))
     assert len(few) == 8 and {*greedy.ids.tolist(), *best.ids.tolist()} <= set(few) and best.total > greedy.total + 0.1
     following = ex.decoding.distribution(model, decoding.PROMPT)
     assert len(desk.few("gpt2", "The dog")) == 8 and int(following.ids[0]) == few[0]

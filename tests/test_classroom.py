@@ -30,7 +30,7 @@ QUESTION = Exercise("How many?", "two", "Count them.", ("one", "two", "three"))
 @pytest.fixture
 def room(monkeypatch: pytest.MonkeyPatch) -> hosted.Classroom:
     """A small room."""
-    held = hosted.made(
+    held = hosted.classroom_of(
         {"models": ["bert", "gpt2"], "letters": 80, "steps": 100, "queue": 2, "key": "secret", "public": "http://room:8501"}
     )
     monkeypatch.setitem(_SETTINGS, "room", hosted.written(held))
@@ -60,7 +60,7 @@ def test_a_room_survives_the_way_to_its_server(room: hosted.Classroom) -> None:
 )  # fmt: skip
 def test_a_setting_that_is_none_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ChoiceError):
-        hosted.made(settings)
+        hosted.classroom_of(settings)
 
 
 def test_a_room_offers_its_models_only_and_a_link_opens_no_other(room: hosted.Classroom) -> None:

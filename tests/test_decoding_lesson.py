@@ -97,8 +97,8 @@ def test_the_bars_are_the_shares_and_the_line_lies_at_the_cut(gpt2: TransformerM
 @pytest.mark.parametrize("prefix", [(), (5, 9)])
 def test_the_board_under_the_bars_is_the_pass_that_they_come_from(name: str, prefix: tuple[int, ...]) -> None:
     text = lesson.PROMPT
-    bars = controls.made(parts.distribution(name, text, prefix))
-    top = controls.made(parts.passed(name, text, prefix)).top
+    bars = controls.result_of(parts.distribution(name, text, prefix))
+    top = controls.result_of(parts.passed(name, text, prefix)).top
     assert top.ids[-1].tolist() == bars.ids[: top.ids.shape[1]].tolist()
     np.testing.assert_allclose(np.exp(top.logp[-1]), softmax(bars.scores)[: top.ids.shape[1]], rtol=1e-4)
 

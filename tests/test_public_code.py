@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 import explorer as ex
 from explorer.app import board
 from explorer.app.call import Call, Given, program, public_name, run
-from explorer.app.controls import made, model_of, stamp_of, trace_of
+from explorer.app.controls import model_of, result_of, stamp_of, trace_of
 from explorer.app.lessons import LESSONS
 
 SHOWN = ("type", "name", "x", "y", "z", "r", "theta", "a", "b", "c", "text", "customdata", "ids", "labels", "parents", "values")
@@ -144,7 +144,7 @@ def test_the_code_on_a_page_makes_its_pictures(page: str, monkeypatch: pytest.Mo
             there = boards.pop(next(iter(boards)))
             alone = "labels=" not in code and "steps=" not in code
             if alone and any(box.key == "model" for box in at.selectbox):  # the page's text, read by the page's model
-                there = (made(trace_of(at.selectbox(key="model").value, at.text_input(key="text").value)),)
+                there = (result_of(trace_of(at.selectbox(key="model").value, at.text_input(key="text").value)),)
             for ours, other in zip(executed(code)["shown"].traces, there, strict=True):
                 assert (ours.source, ours.attention, ours.top) == (other.source, other.attention, other.top), code
             continue
@@ -156,7 +156,7 @@ def test_a_call_prints_what_it_runs() -> None:
     call = Call(ex.guess, model_of("bert"), Call(ex.hide, "A dog ran.", [1], tokenizer=model_of("bert").attr("tokenizer")))
     names: dict[str, Any] = {}
     exec(program(call), names)  # noqa: S102
-    assert names["trace"] == call.run() == made(call)
+    assert names["trace"] == call.run() == result_of(call)
     assert program(call).count("ex.load") == 1, "what is needed twice is made once"
 
 
@@ -204,20 +204,20 @@ def test_a_call_of_a_private_function_cannot_be_printed() -> None:
 
 
 def test_calls_are_kept_until_their_files_change(tmp_path: Path, bert: object) -> None:
-    first = made(Call(ex.trace, model_of("bert"), "A dog ran."))
-    assert made(Call(ex.trace, model_of("bert"), "A dog ran.")) is first
+    first = result_of(Call(ex.trace, model_of("bert"), "A dog ran."))
+    assert result_of(Call(ex.trace, model_of("bert"), "A dog ran.")) is first
     folder = tmp_path / "mine"
     from explorer.models import store
 
     store.write(bert, folder)  # type: ignore[arg-type]
     call = Call(ex.trace, Call(ex.load, str(folder)), "A dog ran.")
-    value, before = made(call), stamp_of(call)
-    assert made(call) is value
+    value, before = result_of(call), stamp_of(call)
+    assert result_of(call) is value
     (folder / "more").write_text("changed")
-    assert stamp_of(call) != before and made(call) is not value and made(call) == made(call)
+    assert stamp_of(call) != before and result_of(call) is not value and result_of(call) == result_of(call)
 
 
 def test_what_is_there_already_is_printed_as_what_makes_it_elsewhere(bert: object) -> None:
     call = Call(ex.trace, Given(bert, Call(ex.load, "./mine")), "A dog ran.")
-    assert np.array_equal(made(call).source.ids, ex.trace(bert, "A dog ran.").source.ids)  # type: ignore[arg-type]
+    assert np.array_equal(result_of(call).source.ids, ex.trace(bert, "A dog ran.").source.ids)  # type: ignore[arg-type]
     assert "model = ex.load('./mine')" in program(call)

@@ -34,7 +34,7 @@ def command(*arguments: str, hash_seed: str = "random") -> str:
 
 
 def test_a_trace_is_the_same_in_every_process(bert: TransformerModel, tmp_path: Path) -> None:
-    ours, paged = ex.trace(bert, SENTENCE), controls.made(controls.trace_of("bert", SENTENCE))
+    ours, paged = ex.trace(bert, SENTENCE), controls.result_of(controls.trace_of("bert", SENTENCE))
     command("trace", "bert", SENTENCE, "--out", str(tmp_path / "t.npz"), hash_seed="1")
     for other in (Trace.read(tmp_path / "t.npz"), paged):
         for layer, two in zip(ours.attention, other.attention, strict=True):
@@ -45,7 +45,7 @@ def test_a_trace_is_the_same_in_every_process(bert: TransformerModel, tmp_path: 
 def test_a_sample_of_one_seed_is_one_text(gpt2: TransformerModel) -> None:
     options: dict[str, Any] = {"temperature": 1.3, "max_tokens": 12, "seed": SEED}
     *_, ours = ex.decode(gpt2, "The dog", "sample", **options)
-    paged = controls.made(parts.written("gpt2", "The dog", "sampled", "sample", **options))
+    paged = controls.result_of(parts.written("gpt2", "The dog", "sampled", "sample", **options))
     printed = command("decode", "gpt2", "The dog", "--strategy", "sample", "--seed", str(SEED), "--json", "--set", "temperature=1.3",
                    "--set", "max_tokens=12")  # fmt: skip
     assert paged.ids.tolist() == list(ours.ids) and json.loads(printed)["steps"][-1] == ours.text

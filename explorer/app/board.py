@@ -12,7 +12,7 @@ import explorer as ex
 from explorer.app import deeds, hold, present, web
 from explorer.app.cached import kept
 from explorer.app.call import Call, Expression, Given, calls, program
-from explorer.app.controls import made, opened, stamp_of
+from explorer.app.controls import opened, result_of, stamp_of
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
 from explorer.records import Trace
@@ -47,7 +47,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     """
     call = _with_edits(what, key)
     try:
-        trace, taken = made(call), () if steps is None else tuple(made(steps))
+        trace, taken = result_of(call), () if steps is None else tuple(result_of(steps))
         data = _packed((call,), (), lambda: pack(trace, steps=taken))
     except ExplorerError as error:
         st.warning(plain(str(error)))
@@ -55,7 +55,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
     deeds.check()
-    row = hold.held() if row is None else row
+    row = hold.held_row() if row is None else row
     options = {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row)}
     _drawn(key, call, trace, data, force, options | {"replace": _reads(trace, written)}, written)
     _undoing(key, call)
@@ -73,14 +73,14 @@ def _drawn(  # noqa: PLR0913  what a page knows of its board
         key=key,
         data=hosted(data, mode=web.mode(), large=present.on(), asks=True, mask=mask, force=forced is not None, **options),
         on_view_change=lambda: _again(call, lambda current: _moved(key, current)),
-        on_edit_change=lambda: _again(call, lambda current: _asked(key, current, (mask, written), forced)),
+        on_edit_change=lambda: _again(call, lambda current: _edited(key, current, (mask, written), forced)),
     )
 
 
 def _again(call: Expression, act: Callable[[Trace], None]) -> None:
     """Ask for the trace once more where a board is touched: Streamlit keeps what is called then as long as the visitor is there."""
     try:
-        trace = made(call)
+        trace = result_of(call)
     except ExplorerError:  # its files have gone since
         return
     act(trace)
@@ -100,7 +100,7 @@ def series(
     `moment` is the trace that a control of the page chose; `silence` is what the button "silence this head" does.
     """
     try:
-        traces = tuple(made(what) for what in every.values())
+        traces = tuple(result_of(what) for what in every.values())
         data = _packed(tuple(every.values()), tuple(every), lambda: pack_series(traces, list(every)))
     except ExplorerError as error:
         st.warning(plain(str(error)))
@@ -108,7 +108,7 @@ def series(
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
     deeds.check()
-    row, shown = hold.held(), next(iter(every.values()))
+    row, shown = hold.held_row(), next(iter(every.values()))
     options = {"moment": moment, "silence": silence is not None, **_turned(key, row)}
     _component(
         key=key,
@@ -182,7 +182,7 @@ def _reads(trace: Trace, written: str) -> bool:
     return np.array_equal(tokens.ids, trace.source.ids)
 
 
-def _asked(key: str, trace: Trace, box: tuple[str, str], force: Force | None) -> None:
+def _edited(key: str, trace: Trace, box: tuple[str, str], force: Force | None) -> None:
     """Do what was asked: another word in the sentence of the page, a forced token, or the model once more on edited weights."""
     request, (mask, written) = st.session_state[key].edit, box
     if not isinstance(request, dict):
@@ -258,7 +258,7 @@ def _undoing(key: str, call: Expression) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Undo the last edit", key=f"{key}.undo", on_click=_undo, args=(key,))
-        labels = "; ".join(edit.label for edit in made(call).edits)
+        labels = "; ".join(edit.label for edit in result_of(call).edits)
         st.caption(f"The model was run with edited weights ({plain(labels)}). Everything after them follows.")
 
 

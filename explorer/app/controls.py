@@ -40,7 +40,7 @@ def model_of(name: str) -> Call:
 
 def opened(name: str) -> Any:
     """One model for every visitor."""
-    return made(model_of(name))
+    return result_of(model_of(name))
 
 
 def trace_of(name: str, text: str | list[int]) -> Call:
@@ -53,20 +53,20 @@ def target_of(model: Any, text: str) -> dict[str, str]:
     return {"target": text} if model.family == "encoder-decoder" else {}
 
 
-def made(what: Any) -> Any:
+def result_of(what: Any) -> Any:
     """What a call makes, once for every visitor who asks the same. Records are read-only, so sharing is safe.
 
     A call inside it is kept as well. What depends on files is made again when they have changed.
     """
     if not isinstance(what, Call):
-        return run(what, made)
+        return run(what, result_of)
     hosted.check_text((*what.given, *what.options.values()))
     policy = policy_of(what.function)
     if not policy.keeps or any(isinstance(part, Given) for part in calls(what)):
-        return what.run(made)
+        return what.run(result_of)
     doing = "Opening the model …" if policy.opens else "Asking the model …"
     key = (what.text, stamp_of(what))
-    make = (lambda: lasting(key, lambda: what.run(made))) if policy.on_disk else lambda: what.run(made)
+    make = (lambda: lasting(key, lambda: what.run(result_of))) if policy.on_disk else lambda: what.run(result_of)
     return kept(key, make, doing, cache_of(what))
 
 
@@ -83,7 +83,7 @@ def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:
     refused = {}
     for name, call in every.items():
         try:
-            made(call)
+            result_of(call)
         except ExplorerError as error:
             refused[name] = plain(str(error))
     if refused:
@@ -103,7 +103,7 @@ def attentive() -> list[str]:
     return [name for name, model in models().items() if model.about()["preset"] not in others]
 
 
-def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
+def model_and_text(names: Sequence[str] | None = None) -> tuple[str, str]:
     """The model and the sentence that the visitor chose; both follow from page to page. A model that does not open ends the page."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = one_of("Model", attentive() if names is None else names, "model")
@@ -152,7 +152,7 @@ def at_the_source(name: str) -> dict[str, object]:
 def read(what: Any) -> Any:
     """What a call (or a function) makes; where it cannot, the page says why and ends."""
     try:
-        return what() if callable(what) else made(what)
+        return what() if callable(what) else result_of(what)
     except ExplorerError as error:
         st.warning(plain(str(error)))
         st.stop()

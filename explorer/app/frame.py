@@ -92,7 +92,7 @@ class LessonPage:
 
     def parts(self, *every: PagePart) -> None:
         """The choice of a part in the bar, and the chosen one below."""
-        every = tuple(core.parts(every, asked()))
+        every = tuple(core.parts(every, part_in_address()))
         chosen = self._chosen(every)
         present.keys([part.name for part in every], chosen[0].name if len(chosen) == 1 else "")
         if chosen[0] is every[0]:
@@ -122,7 +122,7 @@ class LessonPage:
 
     def _chosen(self, every: Sequence[PagePart]) -> Sequence[PagePart]:
         """The part in the address; the first where it names none."""
-        named, wanted = {part.name: part for part in every}, asked()
+        named, wanted = {part.name: part for part in every}, part_in_address()
         if wanted == ALL:
             with self._choice:
                 st.button("Part by part", key="part.one", on_click=choose, args=(every[0].name,), type="tertiary")
@@ -139,7 +139,7 @@ class LessonPage:
         return (named[name],)
 
 
-def asked() -> str:
+def part_in_address() -> str:
     """The part that the address names, whether it was copied or typed as the bar writes it."""
     return addressed(st.query_params.get(KEY, ALL if EVERY_PART else ""))
 

@@ -126,7 +126,7 @@ def _chosen(text: str, tokens: Tokens) -> None:
         keep(text, tokens, row)
 
 
-def held() -> int | None:
+def held_row() -> int | None:
     """The row of the held token on this page."""
     return st.session_state.get(SHOWN, NOTHING)[1]
 

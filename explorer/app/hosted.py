@@ -58,10 +58,10 @@ class Classroom:
             raise ChoiceError('public and key must be texts, for example public = "http://lecture.example:8501".')
 
 
-def made(settings: dict[str, object]) -> Classroom:
+def classroom_of(settings: dict[str, object]) -> Classroom:
     """A room from the settings of a TOML file.
 
-    >>> made({"models": ["bert"], "steps": 200}).steps
+    >>> classroom_of({"models": ["bert"], "steps": 200}).steps
     200
     """
     known = {field.name for field in fields(Classroom)}
@@ -80,7 +80,7 @@ def opened(settings: Path | None, where: str, port: int) -> str:
         given = tomllib.loads(settings.read_text("utf-8")) if settings is not None else {}
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileError(f"{settings} is no TOML file that can be read ({error}). See docs/classroom.md.") from error
-    classroom = with_key(made(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
+    classroom = with_key(classroom_of(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
     settle(written(classroom))
     teacher = f"teacher={classroom.key}"
     return f"Students: {classroom.public}/\nTeacher:  {classroom.public}/status?{teacher}\nVote:     {classroom.public}/vote?{teacher}\n"
@@ -112,7 +112,7 @@ def room() -> Classroom | None:
 
 @lru_cache(maxsize=4)
 def _read(settings: str) -> Classroom | None:
-    return made(json.loads(settings)) if settings else None
+    return classroom_of(json.loads(settings)) if settings else None
 
 
 def allowed(names: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import explorer as ex
 from explorer.app import recorded
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of
+from explorer.app.controls import model_of, result_of
 from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.attention import questions as attention
 from explorer.app.lessons.corruption import questions as corruption
@@ -22,15 +22,15 @@ from explorer.records import Exercise
 
 FIRST: dict[str, Callable[[], Exercise | None]] = {
     "moved": lambda: start.moved_question(
-        made(
+        result_of(
             [hall.moved(name, start.TEXT, hall.choices(start.TEXT)[start.WORD], (start.OTHER,)) for name in hall.shown_models()]
         )
     ),
-    "scale": lambda: attention.scale_question(made(Call(ex.analysis.saturation))),
-    "heads": lambda: heads.pointing_question(made(Call(ex.trace, model_of("bert"), SENTENCE))),
-    "order": lambda: positions.blind_question(made(Call(ex.shuffle, model_of("bert"), SENTENCE, seed=1))),
-    "mask": lambda: family_questions.mask_question(made(families.held_out_losses("gpt2"))),
-    "planted": lambda: corruption.planted_question(made(recorded.call("planted"))),
+    "scale": lambda: attention.scale_question(result_of(Call(ex.analysis.saturation))),
+    "heads": lambda: heads.pointing_question(result_of(Call(ex.trace, model_of("bert"), SENTENCE))),
+    "order": lambda: positions.blind_question(result_of(Call(ex.shuffle, model_of("bert"), SENTENCE, seed=1))),
+    "mask": lambda: family_questions.mask_question(result_of(families.held_out_losses("gpt2"))),
+    "planted": lambda: corruption.planted_question(result_of(recorded.call("planted"))),
 }
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from explorer.app import deeds, hold, playing, present
 from explorer.app.call import program
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.exercises import answered
 from explorer.app.glossary import marked
 from explorer.records import Exercise
@@ -68,7 +68,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     `what` is the call that makes the record, or several in a tuple: it is run and, with what a visitor takes along, printed.
     `key` distinguishes two uses of one view on a page.
     """
-    record = made(what)
+    record = result_of(what)
     reason = view.fits(record)
     if reason:
         st.info(f"**{view.title}** does not fit here: {reason}")
@@ -148,7 +148,7 @@ def _waiting(view: View, figure: Any, name: str, picture: Any, words: Any) -> No
 
 def awaited(view: View, what: Any, key: str = "") -> None:
     """The empty frame of a picture, and how to read it: what stands below a question while it has no answer."""
-    record = made(what)
+    record = result_of(what)
     if not view.fits(record):
         picture, words = (st.container(), st.container()) if present.on() else st.columns([3, 2], gap="large")
         _waiting(view, view(record), _named(view, key), picture, words)
@@ -159,7 +159,7 @@ def beside(view: View, several: Sequence[Any], *, across: int = 0) -> None:
 
     `across` is how many stand in a row; without it all do.
     """
-    figures = level([styled(view(made(what))) for what in several])
+    figures = level([styled(view(result_of(what))) for what in several])
     columns = (column for _ in range(0, len(several), across or len(several)) for column in st.columns(across or len(several)))
     for number, (column, what, figure) in enumerate(zip(columns, several, figures, strict=False)):
         with column:

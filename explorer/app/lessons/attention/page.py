@@ -5,7 +5,7 @@ from functools import partial
 import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import asked, made, model_of, read, warn_of_lectured, warn_of_unseen
+from explorer.app.controls import model_and_text, model_of, read, result_of, warn_of_lectured, warn_of_unseen
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.attention import questions as lesson
@@ -26,18 +26,18 @@ def simple() -> None:
 
 def drawn() -> None:
     """What the width of the keys does to the softmax."""
-    web.show(VIEWS["saturation"], DRAWN, steps="width", question=(lesson.scale_question(made(DRAWN)), "guess.scale"))
+    web.show(VIEWS["saturation"], DRAWN, steps="width", question=(lesson.scale_question(result_of(DRAWN)), "guess.scale"))
 
 
 def trained() -> None:
     """What it does to trainings."""
     say(PROSE("t5"))
-    web.show(VIEWS["curves"], MEASURED, question=(lesson.training_question(made(MEASURED)), "guess.training"))
+    web.show(VIEWS["curves"], MEASURED, question=(lesson.training_question(result_of(MEASURED)), "guess.training"))
 
 
 page = LessonPage(PROSE)
 with page.bar:
-    name, text = asked()
+    name, text = model_and_text()
 call = Call(ex.trace, model_of(name), text, blocks=True)
 record = read(call)
 warn_of_unseen(record.source)

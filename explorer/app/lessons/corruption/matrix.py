@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.controls import made, usable
+from explorer.app.controls import result_of, usable
 from explorer.app.frame import KEY, choose
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.corruption import parts as lab
@@ -23,7 +23,7 @@ PART = "one-strategy"
 def show_strategies(model: str, text: str, seed: int, names: Sequence[str]) -> None:
     """The matrix of strategies, and beside it a link to each."""
     calls = usable({name: lab.corrupted(model, text, name, seed) for name in names})
-    rows, heads = placed(made(calls))
+    rows, heads = placed(result_of(calls))
     web.show(
         VIEWS["strategies"],
         calls,

@@ -8,7 +8,7 @@ import streamlit as st
 
 import explorer as ex
 from explorer.app import hold, recorded, web
-from explorer.app.controls import made, one_of, opened, read, warn_of_unseen
+from explorer.app.controls import one_of, opened, read, result_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -49,7 +49,7 @@ def one_strategy() -> None:
     say(entry_of(strategy).says)
     corrupted = lab.corrupted(name, text, strategy, seed, **options)
     web.show(VIEWS["corruption"], corrupted)
-    if not seen_by(made(corrupted)).all():
+    if not seen_by(result_of(corrupted)).all():
         web.show(VIEWS["visible"], corrupted)
     if entry_of(strategy).masked_lm:
         say(PROSE("masking rate"))
@@ -81,14 +81,14 @@ def hidden() -> None:
         web.show(VIEWS["guess"], guess)
         web.show(VIEWS["surprises"], guess)
 
-    question = lesson.guess_question(made(guess), int(made(guess).corruption.scored.argmax()))
+    question = lesson.guess_question(result_of(guess), int(result_of(guess).corruption.scored.argmax()))
     predict(question, f"guess.word.{name}.{text}.{chosen}", reveal, partial(web.awaited, VIEWS["guess"], guess))
 
 
 def how_much() -> None:
     """How much is hidden by chance: in many draws, then in one of a thousand tokens."""
     rates = lab.counted(ex.corruption.rates, name, text)
-    web.show(VIEWS["rates"], rates, question=(lesson.coin_question(made(rates)), f"guess.coins.{text}"))
+    web.show(VIEWS["rates"], rates, question=(lesson.coin_question(result_of(rates)), f"guess.coins.{text}"))
 
 
 def thousand() -> None:
@@ -98,7 +98,9 @@ def thousand() -> None:
 
 def planted() -> None:
     """What 80/10/10 is for."""
-    predict(lesson.planted_question(made(recorded.call("planted"))), "guess.planted", lab.both_measured, lab.to_be_measured)
+    predict(
+        lesson.planted_question(result_of(recorded.call("planted"))), "guess.planted", lab.both_measured, lab.to_be_measured
+    )
 
 
 def spans() -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, opened, read
+from explorer.app.controls import model_of, opened, read, result_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import meaning, say
 from explorer.app.lessons.corruption import questions
@@ -152,10 +152,10 @@ def corruption_exercises(name: str, text: str, seed: int) -> tuple[Exercise, ...
     """Six exercises on this text; the notebook has one more, which asks nothing about it."""
     model = opened(name)
     first = first_hidden(list(written_words(model.tokens(text), model.tokenizer)))
-    counts = made(
+    counts = result_of(
         (counted(ex.corruption.span_lengths, name, text, "spanbert"), counted(ex.corruption.gap_sentences, name, text))
     )
     first_one, _, *others = questions.exercises(
-        read(corrupted(name, text, "mlm", seed)), made(guessed(name, text, (first,))), *counts
+        read(corrupted(name, text, "mlm", seed)), result_of(guessed(name, text, (first,))), *counts
     )
     return (first_one, *others)

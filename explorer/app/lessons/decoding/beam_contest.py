@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import parts as desk
@@ -22,12 +22,12 @@ def show_contest(name: str) -> None:
     say("New stories are cut after eight tokens. Greedy and 5-beam search continue them; the true ending competes too.")
     if st.toggle("Let them write", key="contest", bind="query-params"):
         empty = partial(web.awaited, VIEWS["contest"], desk.contest(name))
-        predict(lesson.beam_question(made(desk.contest(name))), f"guess.contest.{name}", partial(judged, name), empty)
+        predict(lesson.beam_question(result_of(desk.contest(name))), f"guess.contest.{name}", partial(judged, name), empty)
 
 
 def judged(name: str) -> None:
     """Which texts are more probable, and the prompt where greedy lost most."""
     web.show(VIEWS["contest"], desk.contest(name))
-    if made(desk.trap(name)):
+    if result_of(desk.trap(name)):
         say(prose("decoding")("deepest trap"))
         web.show(VIEWS["written"], desk.trap(name), key="trap")

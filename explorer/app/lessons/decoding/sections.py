@@ -8,7 +8,7 @@ import streamlit as st
 
 from explorer.app import glossary, recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import made, one_of, read, usable
+from explorer.app.controls import one_of, read, result_of, usable
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import blanks_questions as two_blanks
@@ -121,7 +121,7 @@ def masked() -> None:
     if recorded.there(BLANKS):
         st.subheader("At once, or one after the other?", anchor=False)
         say(PROSE("blanks"))
-        measured = made(recorded.call(BLANKS))
+        measured = result_of(recorded.call(BLANKS))
         recorded.guessed(two_blanks.neighbours_question(measured), "guess.blanks", {BLANKS: PROSE("blanks: conclusion")})
 
 
@@ -130,6 +130,6 @@ def decoding_exercises(name: str, text: str, length: int) -> tuple[Exercise, ...
     search = desk.steps(name, text, "beam", beams=4, max_tokens=length, length_penalty=1.0, early_stopping=False)
     seen = desk.watched("transformer", lesson.SOURCE, "beam", beams=4, max_tokens=30)
     greedy = read(desk.written(name, text, "greedy", "greedy", max_tokens=length))
-    scores = made(metric_card.scored(metric_questions.WRITTEN, metric_questions.REFERENCE))
-    own = lesson.exercises(greedy, made(desk.distribution(name, text, ())), read(search), made(seen))
+    scores = result_of(metric_card.scored(metric_questions.WRITTEN, metric_questions.REFERENCE))
+    own = lesson.exercises(greedy, result_of(desk.distribution(name, text, ())), read(search), result_of(seen))
     return (*own, *metric_questions.exercises(scores))

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.glossary import say
 from explorer.app.prose import prose
 from explorer.records import Bench
@@ -21,7 +21,7 @@ def show_mix_by_hand(tasks: tuple[str, ...]) -> None:
     task = st.segmented_control("Task", benches, default=benches[0], required=True, key="bench", bind="query-params")
     part = task.replace(" ", "-")
     bench = recorded.call("mixes", part)
-    web.show(VIEWS["mix-bench"], bench, key=part, beside=partial(triangle, made(bench), f"mix-bench.{part}"))
+    web.show(VIEWS["mix-bench"], bench, key=part, beside=partial(triangle, result_of(bench), f"mix-bench.{part}"))
     recorded.again("mixes", "mixes")
 
 

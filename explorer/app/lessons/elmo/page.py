@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import hold, recorded, web
-from explorer.app.controls import made, read, warn_of_unseen
+from explorer.app.controls import read, result_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -31,7 +31,7 @@ def letters() -> None:
 
 def turned() -> tuple[Any, Any, int]:
     """The lesson's two sentences, and the place of the word that both hold."""
-    before, after = made(lab.traced(lesson.TEXT)), made(lab.traced(lesson.OTHER))
+    before, after = result_of(lab.traced(lesson.TEXT)), result_of(lab.traced(lesson.OTHER))
     return before, after, before.source.texts.index(lesson.WORD)
 
 
@@ -55,7 +55,9 @@ def crossing() -> None:
         web.show(VIEWS["curves"], measured, key="crossed")
         recorded.again("crossed", "crossed")
 
-    predict(lesson.crossing_question(made(measured)), "guess.crossing", lines, partial(web.awaited, VIEWS["curves"], measured))
+    predict(
+        lesson.crossing_question(result_of(measured)), "guess.crossing", lines, partial(web.awaited, VIEWS["curves"], measured)
+    )
 
 
 def senses() -> None:
@@ -78,25 +80,27 @@ def show_shares() -> None:
 
 def shares() -> None:
     """The weights that each task learns."""
-    predict(lesson.lowest_question(made(mixes)), "guess.lowest", show_shares, partial(web.awaited, VIEWS["mix-shares"], mixes))
+    predict(
+        lesson.lowest_question(result_of(mixes)), "guess.lowest", show_shares, partial(web.awaited, VIEWS["mix-shares"], mixes)
+    )
 
 
 def show_scores() -> None:
     """The scores of the mix and of every layer, and what the baseline of one task leaves out."""
     web.show(VIEWS["mix-scores"], mixes)
-    say(lesson.baseline_note(made(mixes), *lab.per_word()), small=True)
+    say(lesson.baseline_note(result_of(mixes), *lab.per_word()), small=True)
     recorded.again("mixes", "mixes")
 
 
 def helps() -> None:
     """Whether the mix is better than a layer."""
     say("A weight says how much a task uses a layer. Does the mix help?")
-    predict(lesson.use_question(made(mixes)), "guess.use", show_scores, partial(web.awaited, VIEWS["mix-scores"], mixes))
+    predict(lesson.use_question(result_of(mixes)), "guess.use", show_scores, partial(web.awaited, VIEWS["mix-scores"], mixes))
 
 
 def compared() -> None:
     """The lecture's results, and ours."""
-    say(lesson.compared(made(mixes)))
+    say(lesson.compared(result_of(mixes)))
     st.caption(PROSE("lecture: caution"))
     recorded.again("mixes", "mixes")
 
@@ -119,7 +123,7 @@ mixes = recorded.call("mixes")
 measured = (
     PagePart("The weights that each task learns", shares, "Weights"),
     PagePart("Does the mix help?", helps, "Scores"),
-    PagePart("Mix by hand", lambda: by_hand.show_mix_by_hand(made(mixes).tasks)),
+    PagePart("Mix by hand", lambda: by_hand.show_mix_by_hand(result_of(mixes).tasks)),
     PagePart("The lecture's results, and ours", compared, "Results"),
 )
 

@@ -10,7 +10,7 @@ import explorer as ex
 from explorer.app import web
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, read
+from explorer.app.controls import model_of, read, result_of
 from explorer.app.glossary import say
 from explorer.app.prose import prose
 from explorer.models.store import models
@@ -80,4 +80,4 @@ def per_word() -> tuple[float, int]:
 
 def filters() -> list[int]:
     """How many filters of each width read the letters."""
-    return [many for _, many in made(elmo()).config.filters]
+    return [many for _, many in result_of(elmo()).config.filters]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.app import recorded
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo import tagging_questions as lesson
 from explorer.app.prose import prose
@@ -19,5 +19,5 @@ def has_tagging() -> bool:
 def show_tagging() -> None:
     """What the taggers read, and how well they do by the number of labelled stories."""
     say(prose("elmo")("tagging"))
-    measured = made(recorded.call(NAME))
+    measured = result_of(recorded.call(NAME))
     recorded.guessed(lesson.labels_question(measured), "guess.tagging", {NAME: lesson.tagging_conclusion(measured)})

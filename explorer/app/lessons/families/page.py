@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import board, hold, web
-from explorer.app.controls import attentive, made, one_of, opened, read, sentence, warn_of_lectured, warn_of_unseen
+from explorer.app.controls import attentive, one_of, opened, read, result_of, sentence, warn_of_lectured, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -48,7 +48,7 @@ def masks() -> None:
         show_masks()
     else:
         empty = partial(web.awaited, VIEWS["under-masks"], parts.under(name, text))
-        predict(lesson.mask_question(made(parts.held_out_losses(name))), "guess.mask", show_masks, empty)
+        predict(lesson.mask_question(result_of(parts.held_out_losses(name))), "guess.mask", show_masks, empty)
 
 
 def blocks() -> None:
@@ -89,7 +89,7 @@ def stream() -> None:
         read(parts.lens(name, text))
         web.show(VIEWS["lens"], parts.lens(name, text))
     elif INSIDE[shown] == "board":
-        first = made(parts.traced(name, text)).attention[0].stream
+        first = result_of(parts.traced(name, text)).attention[0].stream
         begin = {"stream": first, "layer": 0, "head": 0, "station": "add1"}
         board.show(parts.traced(name, text), key="families.board", first=begin)
     else:

@@ -12,7 +12,7 @@ import explorer as ex
 from explorer.app import frame, hold, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
-from explorer.app.controls import at_the_source, made, model_of, opened, warn_of_unseen
+from explorer.app.controls import at_the_source, model_of, opened, result_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import elmo
@@ -62,20 +62,20 @@ def unmasked() -> None:
     if not recorded.there(name):
         st.info("Not measured yet: `python -m studies.unmasked` trains six small decoders and keeps the record.")
         return
-    vocabulary = made(recorded.call(name, "with")).size
+    vocabulary = result_of(recorded.call(name, "with")).size
     empty = partial(web.awaited, VIEWS["curves"], recorded.call(name), name)
-    predict(lesson.copy_question(made(recorded.call(name)), vocabulary), "guess.copy", _trained, empty)
+    predict(lesson.copy_question(result_of(recorded.call(name)), vocabulary), "guess.copy", _trained, empty)
 
 
 def _trained() -> None:
     """The lines, then the loss when no later tokens can be seen."""
     web.show(VIEWS["curves"], recorded.call("unmasked"), key="unmasked")
-    predict(lesson.writing_question(made(recorded.call("unmasked"))), "guess.writing", _written)
+    predict(lesson.writing_question(result_of(recorded.call("unmasked"))), "guess.writing", _written)
 
 
 def _written() -> None:
     """Both models go on after the same words."""
-    texts = tuple(made(recorded.call("unmasked", part)) for part in ("with", "without"))
+    texts = tuple(result_of(recorded.call("unmasked", part)) for part in ("with", "without"))
     st.markdown("\n".join(f"- **{plain(text.label)}:** {plain(text.prompt)} → *{plain(text.text)}*" for text in texts))
     st.caption("Measure again: `python -m studies.unmasked`.")
 
@@ -136,7 +136,7 @@ def watched(text: str) -> Call:
 def masks(name: str, text: str) -> dict[str, CallPart]:
     """The same text as it is read under every mask, by the name of the mask."""
     call = under(name, text)
-    return {mask: call.attr("traces").item(mask) for mask in made(call).traces}
+    return {mask: call.attr("traces").item(mask) for mask in result_of(call).traces}
 
 
 def translated(text: str) -> Call:
@@ -197,7 +197,7 @@ def _station(part: Part, block: str, record: Blueprint) -> str:
 def show_on_board(place: dict[str, Any]) -> None:
     """Open the board of this page at a place."""
     count = len(st.session_state.get(hold.SHOWN, hold.NOTHING)[0])
-    row = hold.held()
+    row = hold.held_row()
     st.query_params["families.board"] = addressed(place | {"row": count // 2 if row is None else row, "col": 0})
     st.session_state["inside"] = "Block by block"
     frame.choose("residual-stream")
@@ -262,7 +262,7 @@ PUBLISHED = {"BERT base": ("bert", "base", 30_522), "GPT-2 base": ("gpt2", "base
 
 def once(text: str) -> str:
     """What the encoder does once, and the decoder at every step, in numbers."""
-    config, record = opened("transformer").config, made(watched(text))
+    config, record = opened("transformer").config, result_of(watched(text))
     warn_of_unseen(record.trace.source)
     source, written = len(record.trace.source), len(record.rows)
     first = ex.analysis.costs.encoding(config, source)
@@ -287,7 +287,7 @@ def half(name: str) -> float:
 
 def show_exposed(name: str) -> None:
     """The probabilities as lines, and a few texts to read."""
-    record = made(exposed(name))
+    record = result_of(exposed(name))
     web.show(VIEWS["exposure"], exposed(name).attr("curves"), key=f"exposed.{name}", beside=_caution)
     rows = zip(record.begins, record.slips, record.own, record.ends, strict=True)
     head = "| beginning | forced token | its own continuation | gold continuation |\n|---|---|---|---|\n"
@@ -305,7 +305,7 @@ def exposed_section() -> None:
     say(PROSE("exposure"))
     wrote = st.segmented_control("Decoder of", tuple(EXPOSED), default="gpt2", required=True, key="writer", bind="query-params")
     empty = partial(web.awaited, VIEWS["exposure"], exposed(wrote).attr("curves"), "exposed")
-    predict(lesson.exposure_question(made(exposed(wrote))), f"guess.{wrote}", partial(show_exposed, wrote), empty)
+    predict(lesson.exposure_question(result_of(exposed(wrote))), f"guess.{wrote}", partial(show_exposed, wrote), empty)
 
 
 @st.fragment
@@ -320,5 +320,5 @@ def cost_section(name: str) -> None:
 
 def family_exercises(name: str, text: str) -> tuple[Exercise, ...]:
     """The exercises on this text, and those on published models."""
-    masks, blueprint, trace = made((under(name, text), built(name, text), traced(name, text)))
+    masks, blueprint, trace = result_of((under(name, text), built(name, text), traced(name, text)))
     return (*lesson.exercises(masks, blueprint, trace, half(name)), *published_questions.exercises())

@@ -11,7 +11,7 @@ import explorer as ex
 from explorer.analysis.parameters import Count, counts, total
 from explorer.app import recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, read
+from explorer.app.controls import model_of, read, result_of
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.families import published_questions as lesson
@@ -103,7 +103,7 @@ def repeating() -> None:
     st.subheader("How far back can each repeat a token?", anchor=False)
     say(PROSE("copying"))
     measured = recorded.call(COPYING)
-    recorded.guessed(lesson.copying_question(made(measured)), "guess.copying", {COPYING: PROSE("copying: conclusion")})
+    recorded.guessed(lesson.copying_question(result_of(measured)), "guess.copying", {COPYING: PROSE("copying: conclusion")})
 
 
 def first_results() -> None:

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import made, one_of, opened, read
+from explorer.app.controls import one_of, opened, read, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -43,7 +43,9 @@ def few_labels() -> None:
     """The score by the number of labels, pre-trained and from scratch."""
     if recorded.there("labels"):
         curves = recorded.call("labels")
-        predict(lesson.label_question(made(curves)), "guess.labels", show_curves, partial(web.awaited, VIEWS["labels"], curves))
+        predict(
+            lesson.label_question(result_of(curves)), "guess.labels", show_curves, partial(web.awaited, VIEWS["labels"], curves)
+        )
     else:
         st.info("Not measured yet: `explorer labels` measures the score by the number of labels, pre-trained and from scratch.")
     st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
@@ -131,7 +133,7 @@ page.parts(
     PagePart("Every span of a text", spans, "Spans"),
     *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE"),) if recorded.there("miniglue") else ()),
     asking(
-        lambda: lesson.exercises(made(lab.inputs(name)), opened(name).width),
+        lambda: lesson.exercises(result_of(lab.inputs(name)), opened(name).width),
         "finetuning.exercise",
         PROSE,
     ),

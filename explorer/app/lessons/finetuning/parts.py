@@ -11,7 +11,7 @@ import explorer as ex
 from explorer.app import hosted
 from explorer.app.cached import KEPT, kept
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, one_of, stamp_of
+from explorer.app.controls import model_of, one_of, result_of, stamp_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.finetuning.questions import CRF, CRF_NOTE, TAGGED, WAY_NOTES
@@ -75,7 +75,7 @@ def trained(call: Call, doing: str) -> Any:
     bar = st.progress(0.0, doing)
 
     def train() -> Any:
-        given = [made(argument) for argument in call.given]
+        given = [result_of(argument) for argument in call.given]
         return runs[str(call.name)](
             *given, **call.options, progress=lambda share, note: bar.progress(min(1.0, share), f"{doing}: {note}")
         )
@@ -92,9 +92,9 @@ def trained(call: Call, doing: str) -> Any:
 
 def hidden() -> tuple[tuple[Corruption, ...], int, int]:
     """Some texts as BERT reads them in pre-training; and how many [MASK], and tokens, the same texts have as fine-tuning reads them."""
-    tokenizer, stories = made(model_of("bert").attr("tokenizer")), texts(MASKED, SEED)
+    tokenizer, stories = result_of(model_of("bert").attr("tokenizer")), texts(MASKED, SEED)
     before = tuple(
-        made(Call(ex.corrupt, text, "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=n))
+        result_of(Call(ex.corrupt, text, "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=n))
         for n, text in enumerate(stories)
     )
     rows = [task_row(tokenizer, text) for text in stories]

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import behaviour_questions as lesson
@@ -61,7 +61,7 @@ def search() -> None:
     def show() -> None:
         """All phenomena, and what they say together."""
         web.show(VIEWS["heads-that-find"], call)
-        say(lesson.search_results(made(call)))
+        say(lesson.search_results(result_of(call)))
         recorded.again(SEARCH, "attention_there bert")
 
-    predict(lesson.silence_question(made(call)), "guess.silenced", show)
+    predict(lesson.silence_question(result_of(call)), "guess.silenced", show)

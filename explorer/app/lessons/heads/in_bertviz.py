@@ -7,7 +7,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call, program
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
 
@@ -20,7 +20,7 @@ def show_bertviz(traced: Call) -> None:
         return
     call = Call(ex.bertviz, traced, view=view, mode=web.mode())
     try:
-        shown = made(call)
+        shown = result_of(call)
     except ExplorerError as error:
         st.warning(plain(str(error)))
         return

@@ -9,7 +9,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import asked, made, model_of, opened, read, target_of, warn_of_lectured, warn_of_unseen
+from explorer.app.controls import model_and_text, model_of, opened, read, result_of, target_of, warn_of_lectured, warn_of_unseen
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import behaviour, in_bertviz
@@ -68,9 +68,9 @@ def contributing() -> None:
 
 def over_texts() -> None:
     """What heads do over many texts."""
-    known = made(habits(name))
+    known = result_of(habits(name))
     if known.pronouns:
-        say(lesson.coreference(known, made(habits(name, lesson.MEASURED)), behaviour.supervised(name)))
+        say(lesson.coreference(known, result_of(habits(name, lesson.MEASURED)), behaviour.supervised(name)))
     web.show(VIEWS["habits"], habits(name))
 
 
@@ -120,7 +120,7 @@ def board_of_heads() -> None:
 
 page = LessonPage(PROSE)
 with page.bar:
-    name, text = asked()
+    name, text = model_and_text()
 traced = Call(ex.trace, model_of(name), text)
 record = read(traced)
 warn_of_unseen(record.source)
@@ -138,7 +138,7 @@ page.parts(
     PagePart("Beyond attention: the logit lens", lens, "Lens"),
     PagePart("In BertViz", partial(in_bertviz.show_bertviz, traced), "BertViz"),
     asking(
-        lambda: lesson.exercises(record, made(habits(name)), made(asked_of(name, text, ex.visibility))),
+        lambda: lesson.exercises(record, result_of(habits(name)), result_of(asked_of(name, text, ex.visibility))),
         "heads.exercise",
         PROSE,
     ),

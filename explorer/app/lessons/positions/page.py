@@ -7,7 +7,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import flying, hold, recorded, thumbnails, web
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, opened, read, sentence, warn_of_lectured, warn_of_unseen
+from explorer.app.controls import model_of, opened, read, result_of, sentence, warn_of_lectured, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -49,13 +49,13 @@ def schemes() -> None:
     )
     web.show(VIEWS[titles[picture]], placed(scheme), steps="place")  # of the hands: they turn from position to position
     # last: the large picture comes first
-    thumbnails.drawn("scheme", [made(placed(name)).scores[0, :SEEN, :SEEN] for name in names])
+    thumbnails.drawn("scheme", [result_of(placed(name)).scores[0, :SEEN, :SEEN] for name in names])
 
 
 def together() -> None:
     """Four schemes, a line and a picture for each."""
     for name in FOUR:
-        say(f"- **{name}**: {POSITIONS[made(placed(name)).scheme].says(trained=name in TABLES)}")
+        say(f"- **{name}**: {POSITIONS[result_of(placed(name)).scheme].says(trained=name in TABLES)}")
     web.beside(VIEWS["place-distances"], [placed(name) for name in FOUR], across=2)
 
 
@@ -97,7 +97,7 @@ def beyond() -> None:
     """Texts longer than those of training."""
     if recorded.there("lengths-decoder"):
         curves = recorded.call("lengths-decoder")
-        predict(lesson.reach_question(made(curves)), "guess.reach", reach, partial(web.awaited, VIEWS["curves"], curves))
+        predict(lesson.reach_question(result_of(curves)), "guess.reach", reach, partial(web.awaited, VIEWS["curves"], curves))
     else:
         st.info("Not measured yet: `python -m studies.lengths decoder` does it.")
 
@@ -124,7 +124,7 @@ page.parts(
     PagePart("Attention follows the words", followed, "Attention"),
     PagePart("Beyond the trained length", beyond, "Length"),
     asking(
-        lambda: lesson.exercises(*(made(placed(name)) for name in ("sinusoidal", "rope", "alibi", "learned (bert)"))),
+        lambda: lesson.exercises(*(result_of(placed(name)) for name in ("sinusoidal", "rope", "alibi", "learned (bert)"))),
         "positions.exercise",
         PROSE,
     ),

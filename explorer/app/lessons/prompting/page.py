@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import clickable, made, one_of, opened, read, warn_of_unseen
+from explorer.app.controls import clickable, one_of, opened, read, result_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -41,7 +41,7 @@ def ask() -> None:
     call = desk.prompt_call(name, text, template or "", words, desk.shots_in(count, backwards, words))
     answer = read(call)
     st.code(f"{answer.prompts[0]} ___", language=None, wrap_lines=True)
-    warn_of_unseen(made(desk.tokens_of(name, answer.prompts[0])))
+    warn_of_unseen(result_of(desk.tokens_of(name, answer.prompts[0])))
     asks = first and (text, template, count) != (lesson.TEXT, lesson.TEMPLATE, 0)
     question = (lesson.play_question(answer), f"guess.play.{name}.{answer.prompts[0]}") if asks else None
     web.show(VIEWS["prompt-answer"], call, question=question)
@@ -58,7 +58,9 @@ def other_words() -> None:
     """The same question under several templates."""
     say("The same stories and the same two words; only the words of the template differ.")
     call = recorded.call(desk.RESULT, "templates")
-    web.show(VIEWS["prompt-forms"], call, key="templates", question=(lesson.template_question(made(call)), "guess.template"))
+    web.show(
+        VIEWS["prompt-forms"], call, key="templates", question=(lesson.template_question(result_of(call)), "guess.template")
+    )
     recorded.again(desk.RESULT, "prompting")
 
 
@@ -113,7 +115,7 @@ page.parts(
     *(measured if there else (PagePart("How many solved examples?", missing, "Examples"),)),
     PagePart("At scale: what the lectures and papers report", scale, "At scale"),
     asking(
-        lambda: lesson.exercises(default_answer(), made(recorded.call(desk.RESULT, "orders")) if there else None),
+        lambda: lesson.exercises(default_answer(), result_of(recorded.call(desk.RESULT, "orders")) if there else None),
         "prompting.exercise",
         PROSE,
     ),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import explorer as ex
 from explorer.app import recorded
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of
+from explorer.app.controls import model_of, result_of
 from explorer.app.lessons.prompting.questions import SHOTS
 from explorer.models import store
 from explorer.models.presets import PRESETS
@@ -43,7 +43,7 @@ def recorded_tasks() -> dict[str, Call]:
 
 def curves() -> dict[str, Curves]:
     """The same as records."""
-    return {name: made(call) for name, call in recorded_tasks().items()}
+    return {name: result_of(call) for name, call in recorded_tasks().items()}
 
 
 def prompt_call(name: str, text: str, template: str, words: Mapping[str, str], shots: Sequence[tuple[str, str]]) -> Call:

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import board, hold, tour, web
-from explorer.app.controls import made, read
+from explorer.app.controls import read, result_of
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -61,9 +61,9 @@ def elsewhere() -> None:
         read(moved)
         web.beside(VIEWS["moves"], moved)
         for name in hall.with_vectors(word)[: -len(moved)]:
-            say(lesson.static_note(made(hall.moved(name, text, span, compared))), small=True)
+            say(lesson.static_note(result_of(hall.moved(name, text, span, compared))), small=True)
 
-    fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.with_vectors(lesson.WORD)])
+    fixed = result_of([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.with_vectors(lesson.WORD)])
     first = partial(web.awaited, VIEWS["moves"], hall.moved(hall.shown_models()[0], text, span, compared)) if compared else None
     predict(lesson.moved_question(fixed), "guess.moved", moves, first)
 

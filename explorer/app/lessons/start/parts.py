@@ -11,7 +11,7 @@ from explorer.analysis import architectures
 from explorer.app import tour
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of
+from explorer.app.controls import model_of, result_of
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.start import questions as lesson
@@ -44,7 +44,7 @@ def with_vectors(word: str) -> tuple[str, ...]:
 @cached()
 def knows(word: str) -> bool:
     """Whether the static model has a vector for a word."""
-    tokenizer = made(model_of(STATIC)).tokenizer
+    tokenizer = result_of(model_of(STATIC)).tokenizer
     number = tokenizer.core.token_to_id(word)
     return number is not None and number not in tokenizer.vocabulary.special
 

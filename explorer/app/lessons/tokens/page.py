@@ -8,7 +8,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import made, read
+from explorer.app.controls import read, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -50,7 +50,7 @@ def merges() -> None:
 
 def both_ways() -> tuple[Any, Any]:
     """Every merge by count, and by the score."""
-    by_count, by_score = (made(learned("wordpiece", by)) for by in ("count", "score"))
+    by_count, by_score = (result_of(learned("wordpiece", by)) for by in ("count", "score"))
     return by_count, by_score
 
 
@@ -110,7 +110,7 @@ def token_exercises() -> tuple[Exercise, ...]:
     wordpiece = classroom.shelf()["wordpiece"]
     lost = {word: wordpiece.vocabulary.unknown in wordpiece.encode(word).ids for word in RARE}
     length = len(wordpiece.encode(" ".join(classroom.toys(60)), special=False))
-    return lesson.exercises(*both_ways(), made(COST), lost, length)
+    return lesson.exercises(*both_ways(), result_of(COST), lost, length)
 
 
 COST = Call(ex.text.fertility, SHELF)

@@ -9,7 +9,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.exercises import plain
 from explorer.app.lessons.training import parts as lab
 from explorer.errors import ExplorerError
@@ -22,7 +22,7 @@ def show_inside(folder: Path, system: str, step: int, sentence: str, *, alive: b
     """The picture of the last snapshot; with everything that a view has once the training has ended."""
     try:
         title, view, call = picture(folder, system, step, sentence)
-        record = made(call)
+        record = result_of(call)
     except ExplorerError as error:
         st.caption(plain(str(error)))
         return
@@ -43,7 +43,7 @@ def picture(folder: Path, system: str, step: int, sentence: str) -> tuple[str, s
     if family == "bilm":
         return "What both directions predict", "both-sides", Call(ex.analysis.both_sides, snapshot, sentence)
     if family == "static":
-        word = known(made(snapshot), sentence)
+        word = known(result_of(snapshot), sentence)
         return f"Nearest to *{plain(word)}*", "neighbours", Call(ex.analysis.neighbours, snapshot, word)
     return "Attention", "heads", lab.traced_at(folder, step, sentence)
 

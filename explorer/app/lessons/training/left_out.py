@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.app import recorded
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.glossary import say
 from explorer.app.lessons.training import left_out_questions as lesson
 from explorer.app.prose import prose
@@ -20,4 +20,6 @@ def show_left_out() -> None:
     """What is left out, and what becomes of the loss."""
     say(prose("training")("left out"))
     call = recorded.call(NAME)
-    recorded.guessed(lesson.costliest_question(made(call)), "guess.left_out", {NAME: lesson.left_out_conclusion(made(call))})
+    recorded.guessed(
+        lesson.costliest_question(result_of(call)), "guess.left_out", {NAME: lesson.left_out_conclusion(result_of(call))}
+    )

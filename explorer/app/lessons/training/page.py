@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import lessons, recorded, web
-from explorer.app.controls import clickable, made, one_of, opened, read
+from explorer.app.controls import clickable, one_of, opened, read, result_of
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -77,12 +77,12 @@ def schedule() -> None:
 
 def rates() -> None:
     """How much to mask."""
-    recorded.guessed(lesson.rates_question(made(recorded.call("rates"))), "guess.rates", lesson.RATES)
+    recorded.guessed(lesson.rates_question(result_of(recorded.call("rates"))), "guess.rates", lesson.RATES)
 
 
 def signal() -> None:
     """How much one prediction teaches."""
-    recorded.guessed(lesson.signal_question(made(recorded.call("signal"))), "guess.signal", lesson.SIGNAL)
+    recorded.guessed(lesson.signal_question(result_of(recorded.call("signal"))), "guess.signal", lesson.SIGNAL)
 
 
 def along() -> None:
@@ -102,7 +102,7 @@ def training_exercises() -> tuple[Exercise, ...]:
     """The exercises on the training that is watched."""
     folder, steps, now = runs[name], lab.read_steps(name), lab.halfway(name)
     vocabulary, cost = read(partial(opened, name)).tokenizer.vocabulary.size, lab.budget(folder, steps[-1].step)
-    mine = made(lab.schedule_of(folder, now))
+    mine = result_of(lab.schedule_of(folder, now))
     share = float(mine.shares[mine.names.index(mine.chosen)][list(mine.at).index(mine.now)])
     smoothed = lab.plan(folder).get("smoothing", 0) > 0
     return lesson.exercises(steps, cost, vocabulary, (now, share), smoothed)

@@ -10,7 +10,7 @@ import explorer as ex
 from explorer.analysis.capabilities import abilities
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.exercises import plain
 from explorer.app.prose import prose
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
@@ -57,7 +57,7 @@ def steps_of(run: str | Path) -> Call:
 def read_steps(run: str | Path) -> tuple[Any, ...]:
     """The steps that are written down by now."""
     folder = shelf()[run] if isinstance(run, str) else run
-    return made(steps_of(run)) if (folder / run_folder.STEPS).is_file() else ()
+    return result_of(steps_of(run)) if (folder / run_folder.STEPS).is_file() else ()
 
 
 def plan(folder: Path) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def snapshot(run: str | Path, step: int | None = None) -> Call:
 
 def at_step(folder: Path, step: int | None = None) -> Any:
     """A model as it was at a step, or at the end."""
-    return made(snapshot(folder, step))
+    return result_of(snapshot(folder, step))
 
 
 def traced_at(run: str | Path, step: int, text: str) -> Call:

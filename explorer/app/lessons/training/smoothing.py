@@ -7,7 +7,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, read
+from explorer.app.controls import model_of, read, result_of
 from explorer.app.glossary import say
 from explorer.app.lessons.training import smoothing_questions as lesson
 from explorer.app.prose import prose
@@ -33,5 +33,5 @@ def show_smoothing() -> None:
         target = st.text_input("Its translation, the target", lesson.TARGET, key="smooth.target", bind="query-params")
     call = targets(source, target)
     read(call)
-    question = lesson.least_question(made(targets(lesson.SOURCE, lesson.TARGET)))
+    question = lesson.least_question(result_of(targets(lesson.SOURCE, lesson.TARGET)))
     web.show(VIEWS["smoothed-targets"], call, question=(question, "guess.smoothing"))

@@ -9,7 +9,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import editing_questions as lesson
@@ -57,7 +57,7 @@ def show_corpus() -> None:
             )
 
     predict(
-        lesson.added_question(made(with_added())),
+        lesson.added_question(result_of(with_added())),
         "guess.added",
         show_edited,
         partial(web.awaited, VIEWS["corpus-ratios"], with_added()),

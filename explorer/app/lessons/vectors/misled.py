@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.app import recorded, web
-from explorer.app.controls import made
+from explorer.app.controls import result_of
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import misled_questions as lesson
@@ -26,7 +26,7 @@ def show_misled() -> None:
     def show() -> None:
         """Both kinds of questions."""
         web.show(VIEWS["sentence-traps"], call)
-        say(lesson.misled_conclusion(made(call)))
+        say(lesson.misled_conclusion(result_of(call)))
         recorded.again(NAME, "misled")
 
-    predict(lesson.plain_question(made(call)), "guess.misled", show)
+    predict(lesson.plain_question(result_of(call)), "guess.misled", show)

@@ -9,7 +9,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of
+from explorer.app.controls import model_of, result_of
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import networks_questions as lesson
@@ -51,7 +51,7 @@ def of_word2vec() -> None:
 
     asked_about = network(*lesson.PAIR)
     empty = partial(web.awaited, VIEWS["skipgram-network"], asked_about)
-    predict(lesson.used_question(made(asked_about)), "guess.network", show, empty)
+    predict(lesson.used_question(result_of(asked_about)), "guess.network", show, empty)
 
 
 def of_glove() -> None:

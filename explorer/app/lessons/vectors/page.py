@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.controls import made, one_of, warn_of_unseen
+from explorer.app.controls import one_of, result_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -34,7 +34,7 @@ def pairs() -> None:
     say(
         "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to tell them apart, nothing else."
     )
-    question = lesson.stranger_question(made(lab.drawn(lesson.TEXT, 0)))
+    question = lesson.stranger_question(result_of(lab.drawn(lesson.TEXT, 0)))
     web.show(VIEWS["context-pairs"], lab.drawn(text, int(seed)), steps="place", question=(question, "guess.stranger"))
 
 
@@ -108,11 +108,11 @@ def plane() -> None:
 
 def vector_exercises() -> tuple[Exercise, ...]:
     """Six exercises: on words, on the small corpus and on sentences."""
-    fixed = made(
+    fixed = result_of(
         (lab.drawn(lesson.TEXT, 0), lab.ratios("glove", "he", "she"), lab.solved("word2vec"), lab.plane("word2vec", "gender"))
     )
-    of_sentences = whole.exercises(made(sentences.first()), sentences.recorded_ranking())
-    return (*lesson.exercises(*fixed)[:3], *edits.exercises(made(editing.with_added()))[:1], *of_sentences[:2])
+    of_sentences = whole.exercises(result_of(sentences.first()), sentences.recorded_ranking())
+    return (*lesson.exercises(*fixed)[:3], *edits.exercises(result_of(editing.with_added()))[:1], *of_sentences[:2])
 
 
 page = LessonPage(PROSE)

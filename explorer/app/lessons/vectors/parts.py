@@ -12,7 +12,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, opened
+from explorer.app.controls import model_of, opened, result_of
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import choose
 from explorer.app.glossary import say
@@ -43,7 +43,7 @@ def shelf() -> list[str]:
 def tried(make: Callable[[], Any]) -> Any:
     """What the call makes that `make` gives; where it cannot, the page says why here and goes on."""
     try:
-        return made(make())
+        return result_of(make())
     except ExplorerError as error:
         st.warning(plain(str(error)))
         return None
@@ -122,7 +122,7 @@ def plane(name: str, relation: str) -> Call:
 
 def uses(name: str, word: str, texts: tuple[str, str]) -> np.ndarray:
     """The cosine of a word's vectors in two texts, by layer."""
-    return made(Call(ex.analysis.two_uses, model_of(name), word, texts))
+    return result_of(Call(ex.analysis.two_uses, model_of(name), word, texts))
 
 
 def in_context(name: str, word: str) -> Call:

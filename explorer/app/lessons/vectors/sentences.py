@@ -9,7 +9,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of
+from explorer.app.controls import model_of, result_of
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import sentences_questions as lesson
@@ -46,7 +46,7 @@ def first() -> Call:
 
 def recorded_ranking() -> Ranked | None:
     """What was measured, if it was."""
-    return made(recorded.call(sentences.HOME)) if recorded.there(f"{sentences.HOME}/record.npz") else None
+    return result_of(recorded.call(sentences.HOME)) if recorded.there(f"{sentences.HOME}/record.npz") else None
 
 
 def show_sentences() -> None:
@@ -66,7 +66,7 @@ def show_sentences() -> None:
             web.show(VIEWS["sentence-likeness"], alike(texts))
 
     predict(
-        lesson.turned_question(made(first())),
+        lesson.turned_question(result_of(first())),
         "guess.turned",
         show_own,
         partial(web.awaited, VIEWS["sentence-likeness"], first()),

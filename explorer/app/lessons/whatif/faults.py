@@ -10,7 +10,7 @@ import streamlit as st
 
 from explorer.app import core, deeds, exercises, present, recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import made, opened, read
+from explorer.app.controls import opened, read, result_of
 from explorer.app.exercises import ask, plain, tried
 from explorer.app.glossary import say
 from explorer.app.lessons import LESSONS
@@ -97,7 +97,7 @@ def learned() -> None:
     """A fault that no edit makes: what was measured of models that were trained with it."""
     if not left_out.has_left_out():
         return
-    say(learned_fault(made(recorded.call(left_out.NAME))))
+    say(learned_fault(result_of(recorded.call(left_out.NAME))))
     page, address = str(LESSONS["training"].page), {"part": "a-part-left-out"}
     st.page_link(page, label="The trainings without one part", query_params=address, width="content")
 

@@ -8,7 +8,17 @@ import streamlit as st
 import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import asked, made, model_of, one_of, opened, read, target_of, warn_of_lectured, warn_of_unseen
+from explorer.app.controls import (
+    model_and_text,
+    model_of,
+    one_of,
+    opened,
+    read,
+    result_of,
+    target_of,
+    warn_of_lectured,
+    warn_of_unseen,
+)
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.whatif import edits, faults, parts
@@ -62,7 +72,7 @@ def one_thing() -> None:
         {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
         first={"stream": stream, "layer": 0, "head": 0, "station": "mix"},
     )  # fmt: skip
-    say(lesson.in_nats(made(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
+    say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
     shown = st.segmented_control(
         "What changed", tuple(CHANGED), default="Predictions", required=True, key="changed", bind="query-params"
     )
@@ -77,7 +87,7 @@ def each() -> None:
 
 page = LessonPage(PROSE)
 with page.bar:
-    name, text = asked()
+    name, text = model_and_text()
 stream = "encoder" if opened(name).family == "encoder" else "decoder"
 plain = read(edits.changed(name, text, ()))
 warn_of_unseen(plain.before.source)

@@ -10,7 +10,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, opened, read, target_of
+from explorer.app.controls import model_of, opened, read, result_of, target_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.prose import prose
@@ -75,7 +75,7 @@ def numbers_of(typed: str) -> list[float]:
 def shown(view: str, call: Call, **options: Any) -> None:
     """A view of what a call makes; where it cannot, one line says why, and the page goes on."""
     try:
-        made(call)
+        result_of(call)
     except ExplorerError as error:
         st.info(plain(str(error)))
         return

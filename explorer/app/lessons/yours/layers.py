@@ -11,7 +11,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import present, web
 from explorer.app.call import Call, Given
-from explorer.app.controls import attentive, made, model_of, one_of, opened, read
+from explorer.app.controls import attentive, model_of, one_of, opened, read, result_of
 from explorer.app.glossary import say
 from explorer.app.lessons.yours import layers_questions as lesson
 from explorer.app.lessons.yours.twin import twin_of
@@ -46,7 +46,7 @@ def alike(first: str | Upload, second: str | Upload) -> Call:
 
 def twin_likeness() -> Any:
     """What the question is about: a shipped model beside its random twin and beside itself."""
-    return made(alike(FIRST, TWIN))
+    return result_of(alike(FIRST, TWIN))
 
 
 def show_likeness(names: Sequence[str | Upload]) -> None:

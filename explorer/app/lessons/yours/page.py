@@ -9,7 +9,7 @@ import explorer as ex
 from explorer.analysis.trace import MEMORY, cost
 from explorer.app import board, hold, hosted
 from explorer.app.call import Call, Given
-from explorer.app.controls import AGREED, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
+from explorer.app.controls import AGREED, attentive, one_of, opened, read, result_of, trace_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -98,7 +98,7 @@ def opened_models() -> list[Any]:
         name, at = (f"./{which.name}", which) if isinstance(which, Upload) else (which, None)
         try:
             model = opened(name) if at is None else at.model
-            record = made(trace_of(name, text)) if at is None else at.trace(text)
+            record = result_of(trace_of(name, text)) if at is None else at.trace(text)
         except ExplorerError as error:
             st.warning(plain(str(error)))
             continue
@@ -113,7 +113,7 @@ def opened_models() -> list[Any]:
 
 def classes() -> None:
     """Which architectures open."""
-    table = made(TABLE)
+    table = result_of(TABLE)
     say(PROSE("architectures", table=table))
     st.dataframe(
         [
