@@ -31,7 +31,7 @@ class Term:
 
 
 TERMS = tuple(
-    Term(**{name: tuple(value) if isinstance(value, list) else value for name, value in term.items()})
+    Term(term["name"], term["says"], tuple(term.get("forms", ())), term.get("where", ""))
     for term in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["terms"]
 )
 FORMS = {form: term for term in TERMS for form in (term.name, *term.forms)}
