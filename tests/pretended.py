@@ -80,12 +80,12 @@ class Pretended(Tensor):
 
     @staticmethod
     def __new__(cls, inner: Tensor, requires_grad: bool = False) -> Pretended:
-        made = torch.Tensor._make_wrapper_subclass(
+        wrapped = torch.Tensor._make_wrapper_subclass(
             cls, inner.size(), strides=inner.stride(), storage_offset=inner.storage_offset(), dtype=inner.dtype,
             layout=inner.layout, device=torch.device("meta"), requires_grad=requires_grad,
         )  # fmt: skip
-        made.inner = inner
-        return made
+        wrapped.inner = inner
+        return wrapped
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -96,9 +96,11 @@ class Pretended(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            made = Pretended(self.inner.detach().clone())
+            wrapped = Pretended(self.inner.detach().clone())
             own = isinstance(self, torch.nn.Parameter)
-            memo[id(self)] = torch.nn.Parameter(made, self.requires_grad) if own else made.requires_grad_(self.requires_grad)
+            memo[id(self)] = (
+                torch.nn.Parameter(wrapped, self.requires_grad) if own else wrapped.requires_grad_(self.requires_grad)
+            )
         return memo[id(self)]
 
 
@@ -128,9 +130,9 @@ def computed(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         _check(func, name, args, tensors)
     if (given or meant) and name not in FREE:
         LOG.launches[name] += 1
-    found = OWN[name](*own_args, **own) if name in OWN else func(*own_args, **own)
+    result = OWN[name](*own_args, **own) if name in OWN else func(*own_args, **own)
     if not meant or name in READS:
-        return found
+        return result
     same = {id(x.inner): x for x in tensors if there(x)}  # of an operation in place
 
     def wrapped(x: object) -> object:
@@ -138,7 +140,7 @@ def computed(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             return x
         return same[id(x)] if id(x) in same else Pretended(x)
 
-    return tree_map(wrapped, found)
+    return tree_map(wrapped, result)
 
 
 def _check(func: Any, name: str, args: Any, tensors: list[Tensor]) -> None:
@@ -168,10 +170,10 @@ def moved(func: Any, args: Any, kwargs: dict[str, Any], own_args: Any, own: dict
     if func.overloadpacket.__name__ == "copy_":
         func(*own_args, **own)
         return args[0]
-    found = func(*own_args, **own)
-    if found.numel() and found.data_ptr() == own_args[0].data_ptr():
-        found = found.clone()
-    return Pretended(found) if to else found
+    moved_value = func(*own_args, **own)
+    if moved_value.numel() and moved_value.data_ptr() == own_args[0].data_ptr():
+        moved_value = moved_value.clone()
+    return Pretended(moved_value) if to else moved_value
 
 
 def _rms_norm(x: Tensor, shape: Any, weight: Tensor | None, epsilon: float | None) -> tuple[Tensor, Tensor]:
@@ -214,11 +216,11 @@ def attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None, 
             scores = scores.masked_fill(~attn_mask, -torch.inf)
         elif attn_mask is not None:
             scores = scores + attn_mask
-        found: Tensor = torch.nn.functional.dropout(scores.softmax(-1), dropout_p) @ v
+        mixed: Tensor = torch.nn.functional.dropout(scores.softmax(-1), dropout_p) @ v
     LOG.launches.clear()
     LOG.launches.update(before)
     LOG.launches["attention without a mask" if attn_mask is None else "attention with a mask"] += 1
-    return found
+    return mixed
 
 
 REAL_ATTENTION = torch.nn.functional.scaled_dot_product_attention
@@ -228,18 +230,18 @@ def end_to_end(
     q: Tensor, k: Tensor, v: Tensor, starts: Tensor, *rest: Any, scale: float, window_size: tuple[int, int]
 ) -> Tensor:
     """What `varlen_attn` is documented to compute, text by text, with the conditions of its kernel: [token, head, dim]."""
-    edges, made = starts.inner.tolist(), []  # type: ignore[attr-defined]
+    edges, outputs = starts.inner.tolist(), []  # type: ignore[attr-defined]
     assert starts.dtype == torch.int32 and q.dtype == torch.bfloat16 and q.shape == k.shape == v.shape
     assert q.shape[-1] % 8 == 0 and q.shape[-1] <= 256, "the kernel reads heads of such widths alone"
     assert torch.cuda.get_device_capability() >= (8, 0), "and runs on Ampere and later GPUs alone"
     before = LOG.launches.copy()
     for begin, end in zip(edges[:-1], edges[1:], strict=True):
         mine = (x[begin:end].transpose(0, 1)[None] for x in (q, k, v))
-        made.append(attention(*mine, scale=scale, is_causal=window_size == (-1, 0))[0].transpose(0, 1))
+        outputs.append(attention(*mine, scale=scale, is_causal=window_size == (-1, 0))[0].transpose(0, 1))
     LOG.launches.clear()
     LOG.launches.update(before)
     LOG.launches["attention end to end"] += 1
-    return torch.cat(made)
+    return torch.cat(outputs)
 
 
 class Recurrent:
@@ -256,15 +258,15 @@ class Recurrent:
             raise RuntimeError(f"cudnn RNN backward can only be called in training mode ({asked_by()})")
         assert layers == 1 and more == (False, True), "one layer in one direction, batch first"
         h, c = (state[0] for state in hx)
-        found = []
+        outputs = []
         for place in range(x.shape[1]):
             gates = torch.nn.functional.linear(x[:, place], weights[0], weights[2])
             gates = gates + torch.nn.functional.linear(h, weights[1], weights[3])
             i, f, g, o = gates.float().chunk(4, -1)
             c = f.sigmoid() * c + i.sigmoid() * g.tanh()
             h = torch.nn.functional.linear((o.sigmoid() * c.tanh()).to(weights[4].dtype), weights[4])
-            found.append(h)
-        return torch.stack(found, 1), h[None], c[None]
+            outputs.append(h)
+        return torch.stack(outputs, 1), h[None], c[None]
 
 
 HALVED = {  # functions that autocast runs in 16 bits on a GPU

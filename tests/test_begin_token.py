@@ -35,8 +35,8 @@ def test_a_decoder_predicts_a_text_of_a_page_better_than_counting(name: str) -> 
 
 def surprise(model: Model, rows: list[np.ndarray], first: int) -> np.ndarray:
     """−log P of the tokens of each row from `first` on."""
-    said = zip(rows, model.outputs_many(rows), strict=True)
-    return np.concatenate([losses_of(scores["lm"][:-1], ids[1:])[first - 1 :] for ids, scores in said])
+    outputs = zip(rows, model.outputs_many(rows), strict=True)
+    return np.concatenate([losses_of(scores["lm"][:-1], ids[1:])[first - 1 :] for ids, scores in outputs])
 
 
 @pytest.mark.parametrize("name", (*DECODERS, "induction"))
@@ -68,8 +68,8 @@ def test_a_decoder_that_is_trained_here_reads_as_it_was_trained() -> None:
     kinds = ("byte-bpe", "bpe", "unigram", "words")
     for name, kind in (*(("gpt2", kind) for kind in kinds), ("gpt", None), ("llama", None), ("olmo", None)):
         more = {"tokenizer": kind} if kind else {}
-        made = ex.fit(name, corpus=texts, pieces=300, steps=1, batch=4, checks=0, device="cpu", **more).model
-        assert only_begins(made.tokenizer) and made.tokens(TEXT).ids[0] == collate_causal(*_one(made)).source[0, 0]
+        model = ex.fit(name, corpus=texts, pieces=300, steps=1, batch=4, checks=0, device="cpu", **more).model
+        assert only_begins(model.tokenizer) and model.tokens(TEXT).ids[0] == collate_causal(*_one(model)).source[0, 0]
     own = ex.tokenizer("byte-bpe", texts, size=300)
     given = ex.fit("gpt2", corpus=texts, tokenizer=own, steps=1, batch=4, checks=0, device="cpu").model
     assert not only_begins(given.tokenizer), "a tokenizer that was given stays as it is"

@@ -76,23 +76,23 @@ def test_a_missing_shard_is_named(tmp_path: Path) -> None:
 def test_a_vocabulary_in_the_old_form_is_read(tmp_path: Path) -> None:
     """BERT's vocab.txt, without a tokenizer.json."""
     folder = exported("bert", tmp_path / "bert")
-    held = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
-    (folder / "vocab.txt").write_text("\n".join(sorted(held, key=held.__getitem__)) + "\n", "utf-8")
+    described = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    (folder / "vocab.txt").write_text("\n".join(sorted(described, key=described.__getitem__)) + "\n", "utf-8")
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer", "do_lower_case": True}))
     model = ex.load(folder, device="cpu")
     assert isinstance(model, HubModel)
     theirs = AutoTokenizer.from_pretrained(folder)(TEXT)["input_ids"]
     assert model.tokens(TEXT).ids.tolist() == theirs and len(set(theirs)) > 4
-    assert model.tokenizer.vocabulary.mask == held["[MASK]"]
+    assert model.tokenizer.vocabulary.mask == described["[MASK]"]
 
 
 def test_letters_and_merges_in_the_old_form_are_read(tmp_path: Path) -> None:
     """GPT-2's vocab.json and merges.txt."""
     folder = exported("gpt2", tmp_path / "gpt2")
-    held = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]
-    (folder / "vocab.json").write_text(json.dumps(held["vocab"]), "utf-8")
-    merges = (" ".join(pair) if isinstance(pair, list) else pair for pair in held["merges"])
+    described = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]
+    (folder / "vocab.json").write_text(json.dumps(described["vocab"]), "utf-8")
+    merges = (" ".join(pair) if isinstance(pair, list) else pair for pair in described["merges"])
     (folder / "merges.txt").write_text("#version: 0.2\n" + "\n".join(merges) + "\n", "utf-8")
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "GPT2Tokenizer"}))
@@ -118,8 +118,8 @@ def test_settings_that_our_class_lacks_are_left_to_theirs(rope: dict[str, Any], 
     LlamaForCausalLM(LlamaConfig(**shape, max_position_embeddings=64, rope_parameters=rope)).save_pretrained(folder)
     if old:
         config = json.loads((folder / "config.json").read_text("utf-8"))
-        held = config.pop("rope_parameters")
-        config |= {"rope_theta": held.pop("rope_theta"), "rope_scaling": {"type": held.pop("rope_type"), **held}}
+        described = config.pop("rope_parameters")
+        config |= {"rope_theta": described.pop("rope_theta"), "rope_scaling": {"type": described.pop("rope_type"), **described}}
         (folder / "config.json").write_text(json.dumps(config))
     model = ex.load(folder, device="cpu")
     assert isinstance(model, HubModel)
@@ -131,9 +131,9 @@ def test_settings_that_our_class_lacks_are_left_to_theirs(rope: dict[str, Any], 
 
 def command_in(message: str) -> list[str]:
     """The one command of a message, as a shell would read it, run by this Python."""
-    found = re.search(r"python -c \".*\"", message)
-    assert found, message
-    _, *rest = shlex.split(found[0])
+    command = re.search(r"python -c \".*\"", message)
+    assert command, message
+    _, *rest = shlex.split(command[0])
     return [sys.executable, *rest]
 
 

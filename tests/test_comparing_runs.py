@@ -39,36 +39,36 @@ def lines(folder: Path) -> list[dict[str, object]]:
 
 
 def test_only_what_was_changed_is_named_and_curves_are_the_lines_of_the_files(folders: dict[str, Path]) -> None:
-    made = ex.training.compare_runs({name: folders[name] for name in ("a", "b")})
-    assert dict(zip(made.settings, made.values, strict=True)) == {"seed": ("0", "5"), "rate": ("–", "0.001")}
+    record = ex.training.compare_runs({name: folders[name] for name in ("a", "b")})
+    assert dict(zip(record.settings, record.values, strict=True)) == {"seed": ("0", "5"), "rate": ("–", "0.001")}
     assert ex.training.compare_runs({"a": folders["a"], "twin": folders["twin"]}).settings == ()
     for number, name in enumerate(("a", "b")):
         frame = pd.DataFrame(
             [{"step": line["step"], **line["losses"], **line.get("metrics", {})} for line in lines(folders[name])]
         )  # type: ignore[dict-item]
-        np.testing.assert_allclose(made.line(number), (frame.step, frame.lm))
-        held = frame[["step", "held-out loss"]].dropna()
-        np.testing.assert_allclose(made.line(number, "held-out loss"), held.to_numpy().T)
-        drawn = VIEWS["runs"](made, shows="held-out loss").data[number]
-        np.testing.assert_allclose((drawn.x, drawn.y), held.to_numpy().T)
-    assert RunsBeside.read(made.write(folders["a"] / "beside.npz")) == made
+        np.testing.assert_allclose(record.line(number), (frame.step, frame.lm))
+        measured = frame[["step", "held-out loss"]].dropna()
+        np.testing.assert_allclose(record.line(number, "held-out loss"), measured.to_numpy().T)
+        drawn = VIEWS["runs"](record, shows="held-out loss").data[number]
+        np.testing.assert_allclose((drawn.x, drawn.y), measured.to_numpy().T)
+    assert RunsBeside.read(record.write(folders["a"] / "beside.npz")) == record
 
 
 def test_an_older_run_that_did_not_know_a_setting_has_its_default(folders: dict[str, Path], tmp_path: Path) -> None:
-    told = json.loads((folders["a"] / "run.json").read_text("utf-8"))
-    del told["plan"]["by_length"]
-    (tmp_path / "run.json").write_text(json.dumps(told), "utf-8")
+    described = json.loads((folders["a"] / "run.json").read_text("utf-8"))
+    del described["plan"]["by_length"]
+    (tmp_path / "run.json").write_text(json.dumps(described), "utf-8")
     (tmp_path / "steps.jsonl").write_bytes((folders["a"] / "steps.jsonl").read_bytes())
     assert ex.training.compare_runs({"a": folders["a"], "older": tmp_path}).settings == ()
 
 
 def test_a_metric_that_only_one_run_measured_is_not_offered_and_a_sum_is_of_all_objectives() -> None:
     shelf = ex.models()
-    made = ex.training.compare_runs({name: shelf[name].folder for name in ("bert", "gpt2")})
+    record = ex.training.compare_runs({name: shelf[name].folder for name in ("bert", "gpt2")})
     first = lines(shelf["bert"].folder)[0]
-    assert made.line(0)[1][0] == pytest.approx(sum(first["losses"].values()))  # type: ignore[attr-defined]
-    offered = VIEWS["runs"].controls(made)["shows"].options  # type: ignore[union-attr]
-    assert "held-out loss" in offered and all(set(offered[1:]) <= {*made.metrics(n)} for n in range(2))
+    assert record.line(0)[1][0] == pytest.approx(sum(first["losses"].values()))  # type: ignore[attr-defined]
+    offered = VIEWS["runs"].controls(record)["shows"].options  # type: ignore[union-attr]
+    assert "held-out loss" in offered and all(set(offered[1:]) <= {*record.metrics(n)} for n in range(2))
 
 
 def test_what_cannot_be_compared_is_refused_in_words(tmp_path: Path, folders: dict[str, Path]) -> None:

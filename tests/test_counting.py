@@ -39,27 +39,27 @@ def rows(tokenizer: object, texts: list[list[str]]) -> list[np.ndarray]:
 @pytest.mark.parametrize("smoothing", ["witten-bell", "kneser-ney"])
 def test_the_last_portion_leaves_the_model_of_the_whole(gpt2: TransformerModel, smoothing: str) -> None:
     run = begun(None, gpt2.tokenizer, smoothing=smoothing, order=3)
-    made, whole = list(run), ngram.train(rows(gpt2.tokenizer, TEXTS[:294]), gpt2.tokenizer, order=3, smoothing=smoothing)
-    held = rows(gpt2.tokenizer, TEXTS[294:])
-    assert [step.step for step in made] == [1, 2, 3, 4] and run.model.family == "ngram"
+    steps, whole = list(run), ngram.train(rows(gpt2.tokenizer, TEXTS[:294]), gpt2.tokenizer, order=3, smoothing=smoothing)
+    fresh = rows(gpt2.tokenizer, TEXTS[294:])
+    assert [step.step for step in steps] == [1, 2, 3, 4] and run.model.family == "ngram"
     np.testing.assert_array_equal(run.model.logits("The dog was"), whole.logits("The dog was"))
-    assert made[-1].metrics["perplexity"] == pytest.approx(whole.perplexity(held))
-    bits = whole.bits_per_character(held, [" ".join(story) for story in TEXTS[294:]])
-    assert made[-1].metrics["bits per character"] == pytest.approx(bits)
-    assert made[-1].metrics["texts counted"] == 294 and run.plan.corpus["held"] == 6
-    prices = [step.metrics["perplexity"] for step in made]
-    assert prices == sorted(prices, reverse=True) and len(made[-1].samples) == 3
+    assert steps[-1].metrics["perplexity"] == pytest.approx(whole.perplexity(fresh))
+    bits = whole.bits_per_character(fresh, [" ".join(story) for story in TEXTS[294:]])
+    assert steps[-1].metrics["bits per character"] == pytest.approx(bits)
+    assert steps[-1].metrics["texts counted"] == 294 and run.plan.corpus["held"] == 6
+    prices = [step.metrics["perplexity"] for step in steps]
+    assert prices == sorted(prices, reverse=True) and len(steps[-1].samples) == 3
 
 
 def test_the_loss_of_a_portion_is_its_price_before_it_is_counted(gpt2: TransformerModel) -> None:
     run = begun(None, gpt2.tokenizer)
-    made, known = list(run), rows(gpt2.tokenizer, TEXTS[:294])
+    steps, known = list(run), rows(gpt2.tokenizer, TEXTS[:294])
     assert run.ends[0] == 0 and run.ends[-1] == 294
-    assert made[0].losses["lm"] == pytest.approx(math.log(gpt2.tokenizer.vocabulary.size))
+    assert steps[0].losses["lm"] == pytest.approx(math.log(gpt2.tokenizer.vocabulary.size))
     for number in (1, 2, 3):
         before = ngram.train(known[: run.ends[number]], gpt2.tokenizer)
         fresh = known[run.ends[number] : run.ends[number + 1]]
-        assert made[number].losses["lm"] == pytest.approx(math.log(before.perplexity(fresh)))
+        assert steps[number].losses["lm"] == pytest.approx(math.log(before.perplexity(fresh)))
 
 
 def test_a_stopped_count_goes_on_and_opens_again(gpt2: TransformerModel, tmp_path: Path) -> None:
@@ -127,12 +127,12 @@ def test_counting_from_the_command_line(tmp_path: Path) -> None:
 def test_few_texts_make_fewer_portions_and_none_is_empty(gpt2: TransformerModel, tmp_path: Path) -> None:
     run = begun(tmp_path / "run", gpt2.tokenizer, corpus=TEXTS[:11], portions=10)
     assert run.ends[0] == 0 and run.ends[-1] == 10 and np.all(np.diff(run.ends) > 0)
-    made = list(run)
-    assert len(made) == run.plan.steps == len(run.ends) - 1 > 1
+    steps = list(run)
+    assert len(steps) == run.plan.steps == len(run.ends) - 1 > 1
     size = math.log(gpt2.tokenizer.vocabulary.size)
-    assert made[0].losses["lm"] == pytest.approx(size)
-    assert all(abs(step.losses["lm"] - size) > 0.01 for step in made[1:]), "only before the first text nothing is known"
-    assert begun(tmp_path / "run", gpt2.tokenizer, corpus=TEXTS[:11], portions=10).step == len(made)
+    assert steps[0].losses["lm"] == pytest.approx(size)
+    assert all(abs(step.losses["lm"] - size) > 0.01 for step in steps[1:]), "only before the first text nothing is known"
+    assert begun(tmp_path / "run", gpt2.tokenizer, corpus=TEXTS[:11], portions=10).step == len(steps)
 
 
 def test_steps_are_portions(gpt2: TransformerModel) -> None:
@@ -168,14 +168,14 @@ def test_one_process_counts_in_a_folder(gpt2: TransformerModel, tmp_path: Path) 
 
 
 def test_a_lock_is_taken_over_by_another_thread_of_the_same_process_only(tmp_path: Path) -> None:
-    first, made = Lock(tmp_path), []
-    taken = threading.Thread(target=lambda: made.append(Lock(tmp_path)))
+    first, locks = Lock(tmp_path), []
+    taken = threading.Thread(target=lambda: locks.append(Lock(tmp_path)))
     taken.start()
     taken.join()
-    assert not first.held and made[0].held, "who comes later in this process writes, whichever thread it is"
+    assert not first.held and locks[0].held, "who comes later in this process writes, whichever thread it is"
     first.free()
-    assert made[0].held and (tmp_path / "lock").read_text() == str(os.getpid())
-    made[0].free()
-    made[0].free()
+    assert locks[0].held and (tmp_path / "lock").read_text() == str(os.getpid())
+    locks[0].free()
+    locks[0].free()
     ask = "import sys; from pathlib import Path; from explorer.training.folder import Lock; Lock(Path(sys.argv[1]))"
     assert subprocess.run([sys.executable, "-c", ask, str(tmp_path)]).returncode == 0, "free for everyone again"

@@ -226,8 +226,8 @@ def test_two_exports_at_once_leave_one_of_both(two: tuple[Any, Any], tmp_path: P
     for thread in threads:
         thread.join()
     assert not faults
-    found = answers(tmp_path / "model")
-    assert any(torch.equal(found, torch.from_numpy(model.logits("A dog ran."))) for model in two)
+    opened = answers(tmp_path / "model")
+    assert any(torch.equal(opened, torch.from_numpy(model.logits("A dog ran."))) for model in two)
     assert not (tmp_path / "model" / folders.TURN).exists()
 
 

@@ -79,7 +79,7 @@ def test_the_losses_are_the_formulas_of_the_paper(deep: TransformerModel) -> Non
     """Against PyTorch's own losses, which the released program calls, and the scores that `outputs_many` hands out."""
     run = begun(deep)
     batch = run.batch(1)
-    found = run.loss(run.model.module, tensors(batch, run.model.device), 0.0)
+    actual = run.loss(run.model.module, tensors(batch, run.model.device), 0.0)
     rows = [batch.source[n, : batch.attention_mask[n].sum()].tolist() for n in range(len(batch.source))]
     where = np.concatenate([batch.loss_mask[n, : len(row)] for n, row in enumerate(rows)])
     scores = [
@@ -96,7 +96,7 @@ def test_the_losses_are_the_formulas_of_the_paper(deep: TransformerModel) -> Non
         ]  # fmt: skip
     cosine = nn.CosineEmbeddingLoss()(*states, torch.ones(len(states[0])))
     expected = {"soft": 5 / 8 * soft, "hard": 2 / 8 * hard, "cosine": 1 / 8 * cosine}
-    assert {name: float(loss.detach()) for name, loss in found.items()} == pytest.approx(
+    assert {name: float(loss.detach()) for name, loss in actual.items()} == pytest.approx(
         {name: float(loss) for name, loss in expected.items()}, abs=2e-5
     )
     assert min(expected.values()) > 1e-3
@@ -139,8 +139,8 @@ def test_a_student_goes_on_to_the_same_bits_and_only_with_its_own_teacher(
     for step in part:
         if step.step == 5:
             part.stop()
-    told = json.loads((tmp_path / "part" / "run.json").read_text("utf-8"))["plan"]["teacher"]
-    assert told["name"] == "bert-tiny" and len(told["sha256"]) == 64
+    described = json.loads((tmp_path / "part" / "run.json").read_text("utf-8"))["plan"]["teacher"]
+    assert described["name"] == "bert-tiny" and len(described["sha256"]) == 64
     other = ex.load("bert-tiny", device="cpu")
     with torch.no_grad():
         other.module.head.bias[0] += 1e-3
@@ -159,8 +159,8 @@ def test_a_student_goes_on_to_the_same_bits_and_only_with_its_own_teacher(
 @pytest.mark.parametrize("parts", [3, 8])
 def test_a_batch_in_parts_is_the_whole_batch(bert: TransformerModel, parts: int) -> None:
     """Each loss is a mean over its own places: hidden tokens, or all of them."""
-    one, cut = ([dict(step.losses) for step in begun(bert, steps=3, accumulate=n)] for n in (1, parts))
-    assert [pytest.approx(losses, abs=1e-4) for losses in one] == cut
+    whole, cut = ([dict(step.losses) for step in begun(bert, steps=3, accumulate=n)] for n in (1, parts))
+    assert [pytest.approx(losses, abs=1e-4) for losses in whole] == cut
 
 
 def test_what_cannot_teach_is_refused(bert: TransformerModel, gpt2: TransformerModel, deep: TransformerModel) -> None:
@@ -180,12 +180,12 @@ def test_what_cannot_teach_is_refused(bert: TransformerModel, gpt2: TransformerM
 
 
 def test_the_share_is_that_of_the_teacher_on_the_same_questions(bert: TransformerModel) -> None:
-    held = list(stories(40, 9))
-    run = begun(bert, steps=2, checks=1, held=held)
-    found = [dict(step.metrics) for step in run][-1]
-    mine, its = (measure(model, "mlm", held).metrics["mlm accuracy"] for model in (run.model, bert))
-    assert (found["mlm accuracy"], found["teacher's mlm accuracy"]) == (mine, its) and its > mine > 0
-    assert found["share of its teacher's"] == pytest.approx(mine / its)
+    texts = list(stories(40, 9))
+    run = begun(bert, steps=2, checks=1, held=texts)
+    actual = [dict(step.metrics) for step in run][-1]
+    mine, its = (measure(model, "mlm", texts).metrics["mlm accuracy"] for model in (run.model, bert))
+    assert (actual["mlm accuracy"], actual["teacher's mlm accuracy"]) == (mine, its) and its > mine > 0
+    assert actual["share of its teacher's"] == pytest.approx(mine / its)
 
 
 def test_both_distributions_are_those_of_the_two_models(bert: TransformerModel, tmp_path: Path) -> None:

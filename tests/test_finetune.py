@@ -56,14 +56,16 @@ def test_every_family_learns_answers_and_is_kept(model: str, task: str, tmp_path
     run = tuned(model, task, examples=8, batch=8, steps=12, schedule="constant")
     steps = list(run)
     assert steps[-1].losses["task"] < steps[0].losses["task"] and len(steps) == 12
-    asked = [one.given.asked for one in run.examples]
-    said = run.model.answers(asked)
-    assert len(said) == 8 and all(len(one) == max(1, len(text.words)) for one, text in zip(said, asked, strict=True))
+    texts = [example.given.asked for example in run.examples]
+    answers = run.model.answers(texts)
+    assert len(answers) == 8 and all(
+        len(example) == max(1, len(text.words)) for example, text in zip(answers, texts, strict=True)
+    )
     store.write(run.model, tmp_path / "kept")
     again = ex.load(tmp_path / "kept", device="cpu")
     assert isinstance(again, FinetunedModel) and again.output == run.model.output
-    assert again.answers(asked) == said
-    assert ex.load(f"{tmp_path}/kept").classify(asked[0].text if asked[0].pair is None else (asked[0].text, asked[0].pair))
+    assert again.answers(texts) == answers
+    assert ex.load(f"{tmp_path}/kept").classify(texts[0].text if texts[0].pair is None else (texts[0].text, texts[0].pair))
 
 
 def test_a_pre_trained_model_learns_sentiment() -> None:
@@ -124,18 +126,18 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(how: str, tmp_path: Pat
     whole = tuned(how=how, steps=5)
     wanted = [dict(step.losses) for step in whole]
     half = tuned(how=how, steps=5, folder=tmp_path / "run")
-    found = []
+    actual = []
     for step in half:
-        found.append(dict(step.losses))
+        actual.append(dict(step.losses))
         if step.step == 2:
             half.stop()
     rest = tuned(how=how, steps=5, folder=tmp_path / "run")
     assert rest.step == 2
-    found += [dict(step.losses) for step in rest]
-    assert found == wanted
+    actual += [dict(step.losses) for step in rest]
+    assert actual == wanted
     last, kept = store.state(whole.model.module), ex.load(tmp_path / "run", device="cpu")
-    held = store.state(kept.module)
-    assert last.keys() == held.keys() and all(torch.equal(value, held[name]) for name, value in last.items())
+    weights = store.state(kept.module)
+    assert last.keys() == weights.keys() and all(torch.equal(value, weights[name]) for name, value in last.items())
     with pytest.raises(ChoiceError, match="another run"):
         tuned(how=how, steps=6, folder=tmp_path / "run")
 
@@ -173,37 +175,37 @@ def test_decoders_read_start_delim_extract_and_go_on_predicting_words() -> None:
 
 def test_lm_loss_is_the_mean_of_the_next_tokens() -> None:
     run = tuned("gpt2", "sentiment", lm_weight=1.0)
-    one = run.examples[0]
+    example = run.examples[0]
     with torch.no_grad():
-        found = task_loss(run.model, [one], lm_weight=1.0)["lm"].item()
-        ids = torch.tensor(one.rows[0].ids)[None]
+        actual = task_loss(run.model, [example], lm_weight=1.0)["lm"].item()
+        ids = torch.tensor(example.rows[0].ids)[None]
         logp = run.model.module.outputs(run.model.module(ids))["lm"].log_softmax(-1)
     wanted = -np.mean([float(logp[0, n, ids[0, n + 1]]) for n in range(ids.shape[1] - 1)])
-    assert found == pytest.approx(wanted, rel=1e-5)
+    assert actual == pytest.approx(wanted, rel=1e-5)
 
 
 def test_labels_of_words_stand_at_their_first_token() -> None:
     run = tuned("roberta", "entities", examples=6, batch=4)
-    one = run.examples[0]
-    row, labels = one.rows[0], run.model.output.labels
-    places = row.first(one.given.asked.words).tolist()  # two marks may be one token, such as ."
-    assert len(one.target) == len(row) and (one.target != IGNORED).sum() == len(set(places))
-    for (start, end), tag, place in zip(one.given.asked.words, one.given.tags, places, strict=True):
+    example = run.examples[0]
+    row, labels = example.rows[0], run.model.output.labels
+    places = row.first(example.given.asked.words).tolist()  # two marks may be one token, such as ."
+    assert len(example.target) == len(row) and (example.target != IGNORED).sum() == len(set(places))
+    for (start, end), tag, place in zip(example.given.asked.words, example.given.tags, places, strict=True):
         if places.count(place) > 1:
             continue
-        assert labels[one.target[place]] == tag
-        assert run.model.tokenizer.core.id_to_token(int(row.ids[place])).lstrip("Ġ")[0] == one.given.asked.text[start]
-        assert all(one.target[n] == IGNORED for n in row.inside(start, end)[1:])
+        assert labels[example.target[place]] == tag
+        assert run.model.tokenizer.core.id_to_token(int(row.ids[place])).lstrip("Ġ")[0] == example.given.asked.text[start]
+        assert all(example.target[n] == IGNORED for n in row.inside(start, end)[1:])
 
 
 def test_answers_are_stretches_of_the_text() -> None:
     run = tuned("bert", "questions")
-    one = run.examples[0]
-    first, last = one.target
-    offsets, text = one.rows[0].offsets, one.given.asked.pair or ""
-    assert text[offsets[first][0] : offsets[last][1]] == one.given.label
-    assert all(said[0] in (asked.given.asked.pair or "") for asked, said in zip(
-        run.examples, run.model.answers([one.given.asked for one in run.examples]), strict=True))  # fmt: skip
+    example = run.examples[0]
+    first, last = example.target
+    offsets, text = example.rows[0].offsets, example.given.asked.pair or ""
+    assert text[offsets[first][0] : offsets[last][1]] == example.given.label
+    assert all(answers[0] in (texts.given.asked.pair or "") for texts, answers in zip(
+        run.examples, run.model.answers([example.given.asked for example in run.examples]), strict=True))  # fmt: skip
 
 
 def test_a_fine_tuned_model_is_traced_and_says_its_classes() -> None:
@@ -238,14 +240,14 @@ def test_bags_count_words() -> None:
 def test_tasks_are_drawn_by_split_and_seed() -> None:
     for name in ("sentiment", "acceptability", "paraphrase", "similarity", "questions", "entities", "summary"):
         task = task_named(name)
-        one, same, other = (
+        first, same, other = (
             draw_labelled(task, 20, "train", 7),
             draw_labelled(task, 20, "train", 7),
             draw_labelled(task, 20, "train", 8),
         )
-        assert one == same and len(one) == 20 and not {x.asked for x in one} & {x.asked for x in other}
-        assert not {x.asked for x in one} & {x.asked for x in draw_labelled(task, 20, "test", 7)}
-    labels = [one.label for one in draw_labelled(task_named("paraphrase"), 40, "train")]
+        assert first == same and len(first) == 20 and not {x.asked for x in first} & {x.asked for x in other}
+        assert not {x.asked for x in first} & {x.asked for x in draw_labelled(task, 20, "test", 7)}
+    labels = [first.label for first in draw_labelled(task_named("paraphrase"), 40, "train")]
     assert labels.count("same") == labels.count("different")
 
 
@@ -268,7 +270,7 @@ def test_long_texts_are_refused_cut_or_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "options", "said"),
+    ("model", "options", "message"),
     [
         ("bert", {"task": "sentimant"}, "Did you mean 'sentiment'"),
         ("bert", {"task": "roles"}, "asks about 2 places"),
@@ -291,8 +293,8 @@ def test_long_texts_are_refused_cut_or_left_out() -> None:
         ("bert", {"too_long": "burn"}, "too_long"),
     ],
 )
-def test_what_cannot_be_learned_is_said_before_the_first_step(model: str, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ExplorerError, match=said):
+def test_what_cannot_be_learned_is_said_before_the_first_step(model: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ExplorerError, match=message):
         tuned(model, **{"task": "sentiment", **options})
 
 

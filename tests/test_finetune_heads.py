@@ -28,11 +28,11 @@ def tuned(model: Any = "bert", task: str = "new words: entities", **options: Any
 
 
 def chain_of(tags: int, seed: int) -> TagChain:
-    made = TagChain(tags)
+    built = TagChain(tags)
     with torch.no_grad():
-        for weight in made.parameters():
+        for weight in built.parameters():
             weight.copy_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(seed)))
-    return made
+    return built
 
 
 def written_out(chain: TagChain, x: torch.Tensor, tags: tuple[int, ...]) -> float:
@@ -66,23 +66,23 @@ def test_the_table_of_spans_is_every_span_by_itself(attentive: bool) -> None:
     torch.manual_seed(3)
     layer, z = SpanLayer(6, 4, widest=5, attentive=attentive), torch.randn(2, 7, 6)
     with torch.no_grad():
-        made = layer(z)
-        torch.testing.assert_close(made.total, made.start + made.end + made.summary + layer.classify.bias)
+        built = layer(z)
+        torch.testing.assert_close(built.total, built.start + built.end + built.summary + layer.classify.bias)
         for batch, i, j in product(range(2), range(7), range(7)):
             if not 0 <= j - i < 5:
                 continue
             inside = z[batch, i : j + 1]
             g = inside.mean(0) if layer.weigh is None else (layer.weigh(inside).softmax(0) * inside).sum(0)
             span = torch.cat((layer.first(z[batch, i]).relu(), layer.last(z[batch, j]).relu(), g))
-            torch.testing.assert_close(made.total[batch, i, j - i], layer.classify(span), atol=1e-5, rtol=1e-4)
+            torch.testing.assert_close(built.total[batch, i, j - i], layer.classify(span), atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize(("length", "widest"), [(1, 3), (5, 5), (9, 4), (12, 8)])
 def test_so_many_spans_are_legal(length: int, widest: int) -> None:
     """T(T + 1)/2 where the limit is the length, and L·T − L(L − 1)/2 with a limit L."""
-    held = legal(torch.ones((1, length), dtype=torch.bool), widest)
+    spans = legal(torch.ones((1, length), dtype=torch.bool), widest)
     limit = min(length, widest)
-    assert int(held.sum()) == limit * length - limit * (limit - 1) // 2
+    assert int(spans.sum()) == limit * length - limit * (limit - 1) // 2
     gap = legal(torch.tensor([[False, True, True, False, True]]), 3)[0]
     assert gap.nonzero().tolist() == [[1, 0], [1, 1], [2, 0], [4, 0]]
 
@@ -92,12 +92,12 @@ def test_each_head_learns_answers_and_is_kept(head: str, tmp_path: Path) -> None
     run = tuned(head=head, examples=8, batch=8, steps=25, rate=1e-2, schedule="constant")
     losses = [step.losses["task"] for step in run]
     assert losses[-1] < losses[0] / 2
-    asked = [one.given.asked for one in run.examples]
-    said = run.model.answers(asked)
-    assert [len(one) for one in said] == [len(text.words) for text in asked]
+    texts = [example.given.asked for example in run.examples]
+    answers = run.model.answers(texts)
+    assert [len(example) for example in answers] == [len(text.words) for text in texts]
     store.write(run.model, tmp_path / "kept")
     again = ex.load(tmp_path / "kept", device="cpu")
-    assert isinstance(again, FinetunedModel) and again.answers(asked) == said
+    assert isinstance(again, FinetunedModel) and again.answers(texts) == answers
     assert [word for word, _ in again.classify("Anna likes Bern.")[0]] == ["Anna", "likes", "Bern", "."]
     with pytest.raises(ChoiceError, match="no .* class"):
         ex.export(run.model, tmp_path / "theirs")
@@ -105,22 +105,24 @@ def test_each_head_learns_answers_and_is_kept(head: str, tmp_path: Path) -> None
 
 def test_spans_are_labelled_where_names_are_and_nowhere_else() -> None:
     run = tuned(head="spans", examples=40)
-    for one in run.examples:
-        target, row = one.target, one.rows[0]
+    for example in run.examples:
+        target, row = example.target, example.rows[0]
         assert target.shape == (len(row), WIDEST)
-        held = {(i, i + w, run.model.output.span_classes[target[i, w]]) for i, w in np.argwhere(target > 0).tolist()}
-        words = one.given.asked.words
-        named = [n for n, tag in enumerate(one.given.tags) if tag.startswith("B-")]
-        assert len(held) == len(named)
-        for i, j, kind in held:
-            text = one.given.asked.text[row.offsets[i][0] : row.offsets[j][1]]
+        spans = {(i, i + w, run.model.output.span_classes[target[i, w]]) for i, w in np.argwhere(target > 0).tolist()}
+        words = example.given.asked.words
+        named = [n for n, tag in enumerate(example.given.tags) if tag.startswith("B-")]
+        assert len(spans) == len(named)
+        for i, j, kind in spans:
+            text = example.given.asked.text[row.offsets[i][0] : row.offsets[j][1]]
             first = next(n for n in named if words[n][0] == row.offsets[i][0])
-            assert text.split()[0] == one.given.asked.text[slice(*words[first])] and one.given.tags[first] == f"B-{kind}"
+            assert (
+                text.split()[0] == example.given.asked.text[slice(*words[first])] and example.given.tags[first] == f"B-{kind}"
+            )
         assert (target[row.part < 0] == IGNORED).all() and run.model.output.span_classes[0] == NONE
 
 
 def test_what_is_said_of_a_head_or_a_pool_that_does_not_fit() -> None:
-    for options, said in (
+    for options, message in (
         ({"head": "crf", "task": "sentiment"}, "answers tasks about words"),
         ({"head": "spans", "task": "part of speech"}, "no tag of 'part of speech' begins with B-"),
         ({"head": "cfr"}, "Did you mean 'crf'"),
@@ -128,7 +130,7 @@ def test_what_is_said_of_a_head_or_a_pool_that_does_not_fit() -> None:
         ({"pool": "mean"}, "one answer about a whole text"),
         ({"pool": "first", "model": "gpt2", "task": "sentiment"}, "has read nothing"),
     ):
-        with pytest.raises(ChoiceError, match=said):
+        with pytest.raises(ChoiceError, match=message):
             tuned(**options)
 
 
@@ -136,12 +138,12 @@ def test_what_is_said_of_a_head_or_a_pool_that_does_not_fit() -> None:
 def test_a_mean_pool_is_the_mean_of_the_states_of_the_text(model: str, tmp_path: Path) -> None:
     run = tuned(model, "sentiment", pool="mean")
     list(run)
-    made = run.model
-    layer = made.layer
-    row = made.rows([run.examples[0].given.asked])[0][0]
+    learned = run.model
+    layer = learned.layer
+    row = learned.rows([run.examples[0].given.asked])[0][0]
     with torch.no_grad():
-        states = made.states(made.batch([row]))[0].mean(0)
+        states = learned.states(learned.batch([row]))[0].mean(0)
         wanted = layer.classify(torch.tanh(layer.dense(states)) if layer.dense is not None else states)
-    np.testing.assert_allclose(made.outputs(run.examples[0].given.asked.text)["labels"], wanted, atol=1e-5)
+    np.testing.assert_allclose(learned.outputs(run.examples[0].given.asked.text)["labels"], wanted, atol=1e-5)
     with pytest.raises(ChoiceError, match="no .* class"):
-        ex.export(made, tmp_path / "theirs")
+        ex.export(learned, tmp_path / "theirs")

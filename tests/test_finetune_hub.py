@@ -61,26 +61,28 @@ def theirs_of(run: FinetuneRun, architecture: str) -> Any:
     body = run.model.body
     assert isinstance(body, HubBody)
     config = type(body.module.config).from_dict(body.module.config.to_dict() | {"num_labels": len(run.model.output.labels)})
-    made = getattr(transformers, f"{name}ForSequenceClassification")(config)
+    theirs = getattr(transformers, f"{name}ForSequenceClassification")(config)
     state = body.module.state_dict().items()
-    held = {key.replace("base_layer.", ""): value for key, value in state if not key.startswith(LAYER) and "lora_" not in key}
-    told = made.base_model.load_state_dict(held, strict=False)
-    assert not told.unexpected_keys and all("pooler" in key for key in told.missing_keys)
+    weights = {
+        key.replace("base_layer.", ""): value for key, value in state if not key.startswith(LAYER) and "lora_" not in key
+    }
+    report = theirs.base_model.load_state_dict(weights, strict=False)
+    assert not report.unexpected_keys and all("pooler" in key for key in report.missing_keys)
     layer = dict(run.model.layer.named_parameters())
     with torch.no_grad():
         for ours, there in parts.items():
-            for part, value in made.get_submodule(there).named_parameters():
+            for part, value in theirs.get_submodule(there).named_parameters():
                 value.copy_(layer[f"{ours}.{part}"])
-    return made.train()
+    return theirs.train()
 
 
 def asked(theirs: Any, run: FinetuneRun, part: tuple[TargetExample, ...]) -> Any:
     """What their class says to the same rows, with its own loss."""
-    rows = stacked_rows([one.rows for one in part])
+    rows = stacked_rows([example.rows for example in part])
     wide, pad = max(map(len, rows)), theirs.config.pad_token_id
     ids = torch.tensor([[*row.ids.tolist(), *[pad] * (wide - len(row))] for row in rows])
     real = torch.tensor([[1] * len(row) + [0] * (wide - len(row)) for row in rows])
-    return theirs(input_ids=ids, attention_mask=real, labels=torch.tensor([int(one.target) for one in part]))
+    return theirs(input_ids=ids, attention_mask=real, labels=torch.tensor([int(example.target) for example in part]))
 
 
 def only(theirs: Any, how: str, architecture: str) -> Any:
@@ -122,7 +124,7 @@ def gradient_gaps(run: FinetuneRun, theirs: Any, parts: dict[str, str]) -> list[
         ours, _, part = name.removeprefix(f"{LAYER}.").partition(".")
         end = f"{parts[ours]}.{part}" if name.startswith(LAYER) else name
         (peer,) = [value for key, value in every.items() if f".{key}".endswith(f".{end}") and value.requires_grad]
-        a, b = (torch.zeros(1) if one.grad is None else one.grad for one in (weight, peer))
+        a, b = (torch.zeros(1) if parameter.grad is None else parameter.grad for parameter in (weight, peer))
         gaps.append(float((a - b).abs().max()))
     return gaps
 
@@ -170,9 +172,11 @@ def test_a_model_without_a_twin_learns_as_in_a_plain_loop(
     assert all(torch.equal(weight, before[name]) for name, weight in given.module.named_parameters()), (
         "the opened one is as it was"
     )
-    said = asked(theirs.eval(), run, run.held("validation", 24)).logits.argmax(-1).tolist()
-    right = [int(one.target) for one in run.held("validation", 24)]
-    assert run.score("validation", 24) == pytest.approx(np.mean([a == b for a, b in zip(said, right, strict=True)]), abs=0.05)
+    outputs = asked(theirs.eval(), run, run.held("validation", 24)).logits.argmax(-1).tolist()
+    right = [int(example.target) for example in run.held("validation", 24)]
+    assert run.score("validation", 24) == pytest.approx(
+        np.mean([a == b for a, b in zip(outputs, right, strict=True)]), abs=0.05
+    )
 
 
 def test_texts_pairs_words_and_spans_are_read_as_their_own_tokenizer_reads_them() -> None:
@@ -182,9 +186,9 @@ def test_texts_pairs_words_and_spans_are_read_as_their_own_tokenizer_reads_them(
         for task in ("new words: entailment", "new words: entities", "questions", "similarity"):
             run = ex.finetune(given, task=task, steps=1, **{k: v for k, v in SMALL.items() if k != "steps"}, too_long="cut")
             assert len(list(run)) == 1 and np.isfinite(run.score("validation", 8))
-            one = run.examples[0]
-            wanted = given.tokenizer.encode(one.given.asked.text, one.given.asked.pair).ids.tolist()
-            assert one.rows[0].ids.tolist()[:8] == wanted[:8]
+            example = run.examples[0]
+            wanted = given.tokenizer.encode(example.given.asked.text, example.given.asked.pair).ids.tolist()
+            assert example.rows[0].ids.tolist()[:8] == wanted[:8]
 
 
 def test_a_copy_learns_again_and_from_scratch_and_is_compared() -> None:
@@ -197,8 +201,8 @@ def test_a_copy_learns_again_and_from_scratch_and_is_compared() -> None:
     assert torch.equal(again.model.module.embed_in.weight, run.model.module.embed_in.weight)
     new = ex.finetune(given, task=TASK, how="scratch", **SMALL)
     assert not torch.equal(new.model.module.embed_in.weight, given.module.gpt_neox.embed_in.weight)
-    found = ex.training.compare_ways(given, task=TASK, ways=["frozen", "lora", "full"], examples=16, steps=2, device="cpu")
-    assert found.moved[0] < found.moved[1] < found.moved[2]
+    record = ex.training.compare_ways(given, task=TASK, ways=["frozen", "lora", "full"], examples=16, steps=2, device="cpu")
+    assert record.moved[0] < record.moved[1] < record.moved[2]
     inputs = ex.training.task_inputs(given, [TASK])
     assert inputs.reads[0].tolist() == [len(inputs.tokens[0]) - 1]
 
@@ -211,24 +215,24 @@ def test_what_was_learned_is_written_as_their_own_class(architecture: str, how: 
     run = ex.finetune(opened(architecture), task=TASK, how=how, rate=1e-2, **SMALL)
     list(run)
     ex.export(run.model, tmp_path)
-    made, told = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path, output_loading_info=True)
-    assert type(made).__name__ == f"{CLASSES[architecture][0]}ForSequenceClassification" and not any(told.values()), told
-    one = run.examples[0]
+    written, report = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path, output_loading_info=True)
+    assert type(written).__name__ == f"{CLASSES[architecture][0]}ForSequenceClassification" and not any(report.values()), report
+    example = run.examples[0]
     with torch.no_grad():
-        theirs = made.eval()(input_ids=torch.tensor([one.rows[0].ids.tolist()])).logits[0]
-        ours = run.model.scores(run.model.batch(one.rows))[0]
+        theirs = written.eval()(input_ids=torch.tensor([example.rows[0].ids.tolist()])).logits[0]
+        ours = run.model.scores(run.model.batch(example.rows))[0]
     assert float((ours - theirs).abs().max()) <= 1e-5 and float(ours.std()) > 1e-3
-    assert made.config.id2label == dict(enumerate(run.model.output.labels))
+    assert written.config.id2label == dict(enumerate(run.model.output.labels))
 
 
 def test_what_cannot_be_done_with_them_is_said() -> None:
     given = opened("GPTNeoXForCausalLM")
-    for options, said in (
+    for options, message in (
         ({"lm_weight": 0.5}, "decoders of ours"),
         ({"folder": "there"}, "Leave folder out"),
         ({"how": "last-7"}, "2 layers"),
     ):
-        with pytest.raises(ChoiceError, match=said):
+        with pytest.raises(ChoiceError, match=message):
             ex.finetune(given, task=TASK, **SMALL, **options)
     tokenizer = ex.load("bert", device="cpu").tokenizer
     both = ex.load((tiny("BlenderbotSmallForConditionalGeneration", tokenizer.vocabulary.size), tokenizer))

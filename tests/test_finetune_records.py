@@ -32,17 +32,17 @@ def tuned(model: Any = "bert", task: str = "new words: feeling", steps: int = 3,
 
 def test_one_answer_is_the_likeliest_of_all_spans() -> None:
     run = tuned(task="questions", steps=8, examples=16)
-    for one in run.examples[:4]:
-        asked = (one.given.asked.text, one.given.asked.pair or "")
-        table = ex.analysis.span_table(run.model, asked)
-        out = run.model.outputs(asked)
+    for example in run.examples[:4]:
+        pair = (example.given.asked.text, example.given.asked.pair or "")
+        table = ex.analysis.span_table(run.model, pair)
+        out = run.model.outputs(pair)
         i, j, name = table.best
         assert table.one_answer and name == "answer" and table.legal[i, j]
         np.testing.assert_allclose(table.scores[i, j, 0], out["start"][i] + out["end"][j], atol=1e-4)
         odds = np.exp((out["start"][:, None] + out["end"][None, :])[table.legal].astype(np.float64))
         np.testing.assert_allclose(table.chances[..., 0][table.legal], odds / odds.sum(), rtol=1e-3, atol=1e-9)
         first, last = (table.tokens.offsets[n] for n in (i, j))
-        assert run.model.classify(asked) == [asked[1][first[0] : last[1]]]
+        assert run.model.classify(pair) == [pair[1][first[0] : last[1]]]
 
 
 def test_classes_of_spans_are_those_of_the_layer() -> None:
@@ -79,8 +79,8 @@ def test_a_probe_is_scikit_learn_s_ridge_regression(seed: int) -> None:
     theirs = Ridge(alpha=RIDGE * len(x) / 10)
     mean, wide = x.mean(0), x.std(0) + 1e-6
     theirs.fit((x - mean) / wide, np.where(np.array(gold)[:, None] == np.array(names), 1.0, -1.0))
-    said = theirs.predict((new - mean) / wide).argmax(1)
-    assert fitted(x, gold, names, new) == [names[n] for n in said]
+    predicted = theirs.predict((new - mean) / wide).argmax(1)
+    assert fitted(x, gold, names, new) == [names[n] for n in predicted]
 
 
 def test_a_probe_reads_every_layer_at_the_place_that_is_asked_about() -> None:
@@ -92,8 +92,12 @@ def test_a_probe_reads_every_layer_at_the_place_that_is_asked_about() -> None:
         n for n, (a, b) in enumerate(read.source.offsets) if a < place.end and b > place.start and not read.source.special[n]
     ]
     np.testing.assert_allclose(states[1], read.hidden["encoder"][:, there].mean(1), atol=1e-6)
-    made = ex.training.probe_layers(model, "new words: kind", examples=60, asked=40)
-    assert made.scores.shape == (model.config.layers + 1,) and made.scores.max() > made.blind + 0.2 and made.counts == (60, 40)
+    record = ex.training.probe_layers(model, "new words: kind", examples=60, asked=40)
+    assert (
+        record.scores.shape == (model.config.layers + 1,)
+        and record.scores.max() > record.blind + 0.2
+        and record.counts == (60, 40)
+    )
     with pytest.raises(ChoiceError, match="separates classes"):
         ex.training.probe_layers(model, "similarity")
 
@@ -108,8 +112,8 @@ def test_a_model_of_others_is_probed_as_well() -> None:
         transformers.AlbertForMaskedLM(transformers.AlbertConfig(vocab_size=pieces.vocabulary.size, **sizes)).eval(),
         pieces,
     )
-    made = ex.training.probe_layers(ex.load(pair, device="cpu"), "new words: feeling", examples=20, asked=10)
-    assert made.scores.shape == (3,) and np.isfinite(made.scores).all()
+    record = ex.training.probe_layers(ex.load(pair, device="cpu"), "new words: feeling", examples=20, asked=10)
+    assert record.scores.shape == (3,) and np.isfinite(record.scores).all()
 
 
 def test_frozen_states_stay_and_full_ones_move() -> None:
@@ -117,18 +121,18 @@ def test_frozen_states_stay_and_full_ones_move() -> None:
     still = ex.training.before_after(before, tuned(how="frozen"), text)
     assert float(still.moved("encoder").max()) == 0.0 and float(np.abs(still.weights("encoder", 0, 0)).max()) == 0.0
     run = tuned(steps=20, rate=3e-3)
-    made = ex.training.before_after(before, run, text, probes="new words: feeling", examples=30)
+    record = ex.training.before_after(before, run, text, probes="new words: feeling", examples=30)
     hidden = [ex.trace(model, text).hidden["encoder"] for model in (before, run.model.body)]
     wanted = np.linalg.norm(hidden[1] - hidden[0], axis=-1) / np.linalg.norm(hidden[0], axis=-1)
-    np.testing.assert_allclose(made.moved("encoder"), wanted, rtol=1e-4)
-    assert made.moved("encoder").min() > 0 and len(made.probes) == 2 and made.comparison is not None
-    np.testing.assert_allclose(made.chances[1], run.model.probabilities([text])[0], atol=1e-6)
-    assert np.isnan(made.chances[0]).all()
-    figure = VIEWS["before-after"](made, layer=1, head=2, shows="difference")
+    np.testing.assert_allclose(record.moved("encoder"), wanted, rtol=1e-4)
+    assert record.moved("encoder").min() > 0 and len(record.probes) == 2 and record.comparison is not None
+    np.testing.assert_allclose(record.chances[1], run.model.probabilities([text])[0], atol=1e-6)
+    assert np.isnan(record.chances[0]).all()
+    figure = VIEWS["before-after"](record, layer=1, head=2, shows="difference")
     weights = [ex.trace(model, text).at("encoder", 1).weights[2] for model in (before, run.model.body)]
     np.testing.assert_allclose(figure.data[0].z, weights[1] - weights[0], atol=1e-6)
     for shows in ("before", "after"):
-        scale = VIEWS["before-after"](made, layer=1, head=2, shows=shows).layout.coloraxis3
+        scale = VIEWS["before-after"](record, layer=1, head=2, shows=shows).layout.coloraxis3
         assert (scale.cmin, scale.cmax) == (0, 1), "one scale for both, so that they compare"
     with pytest.raises(ChoiceError, match="different shapes"):
         ex.training.before_after(ex.load("gpt2", device="cpu"), run, text)
@@ -137,27 +141,30 @@ def test_frozen_states_stay_and_full_ones_move() -> None:
 
 
 def test_a_decoder_with_marks_is_compared_without_them() -> None:
-    made = ex.training.before_after(ex.load("gpt2", device="cpu"), tuned("gpt2"), "Anna was gloomy.")
-    assert made.comparison is not None and made.before.outputs["lm"].shape == made.after.outputs["lm"].shape
+    record = ex.training.before_after(ex.load("gpt2", device="cpu"), tuned("gpt2"), "Anna was gloomy.")
+    assert record.comparison is not None and record.before.outputs["lm"].shape == record.after.outputs["lm"].shape
 
 
 @pytest.mark.parametrize(("task", "metric"), [("new words: feeling", "accuracy"), ("new words: part of speech", "accuracy")])
 def test_answers_are_counted_as_scikit_learn_counts_them(task: str, metric: str) -> None:
     run = tuned(task=task, steps=10)
-    made = ex.training.answers(run, examples=60)
-    assert made.metric == metric and made.score == pytest.approx(run.score("test", 60))
-    np.testing.assert_array_equal(made.confusion, confusion_matrix(made.gold, made.said, labels=list(made.labels)))
-    sure = made.chances[list(made.errors)]
+    record = ex.training.answers(run, examples=60)
+    assert record.metric == metric and record.score == pytest.approx(run.score("test", 60))
+    np.testing.assert_array_equal(record.confusion, confusion_matrix(record.gold, record.said, labels=list(record.labels)))
+    sure = record.chances[list(record.errors)]
     assert (
         (np.diff(sure) <= 0).all()
-        and not made.right[list(made.errors)].any()
-        and ((made.chances > 0) & (made.chances <= 1)).all()
+        and not record.right[list(record.errors)].any()
+        and ((record.chances > 0) & (record.chances <= 1)).all()
     )
-    for label in made.labels:
-        inside = np.array(made.gold) == label
-        assert not inside.any() or made.share(f"label {label}") == (pytest.approx(made.right[inside].mean()), int(inside.sum()))
-    figure = VIEWS["confusion"](made)
-    np.testing.assert_array_equal(figure.data[0].text, made.confusion)
+    for label in record.labels:
+        inside = np.array(record.gold) == label
+        assert not inside.any() or record.share(f"label {label}") == (
+            pytest.approx(record.right[inside].mean()),
+            int(inside.sum()),
+        )
+    figure = VIEWS["confusion"](record)
+    np.testing.assert_array_equal(figure.data[0].text, record.confusion)
     with pytest.raises(ChoiceError, match="takes a fine-tuned model"):
         ex.training.answers(ex.load("bert", device="cpu"))  # type: ignore[arg-type]
 
@@ -189,5 +196,5 @@ def test_the_figures_draw_the_means_and_intervals_of_the_records() -> None:
 
 def test_a_probe_leaves_out_what_a_model_cannot_read_whole() -> None:
     """Some of the stories of sentiment are longer than the 128 tokens that bert-tiny reads; fine-tuning leaves them out as well."""
-    made = ex.training.probe_layers(ex.load("bert-tiny", device="cpu"), "sentiment", examples=100, asked=300)
-    assert made.counts[0] <= 100 and 250 < made.counts[1] < 300 and made.scores.max() > made.blind
+    record = ex.training.probe_layers(ex.load("bert-tiny", device="cpu"), "sentiment", examples=100, asked=300)
+    assert record.counts[0] <= 100 and 250 < record.counts[1] < 300 and record.scores.max() > record.blind

@@ -51,18 +51,18 @@ def theirs_of(model: FinetunedModel, folder: Path) -> Any:
     """The exported model, opened by the class that its config.json names; not one weight is missing or left over."""
     ex.export(model, folder)
     name = json.loads((folder / "config.json").read_text("utf-8"))["architectures"][0]
-    made, told = getattr(transformers, name).from_pretrained(folder, output_loading_info=True)
-    assert not any(told.values()), told
-    return made.eval()
+    theirs, report = getattr(transformers, name).from_pretrained(folder, output_loading_info=True)
+    assert not any(report.values()), report
+    return theirs.eval()
 
 
 def asked_of(theirs: Any, run: FinetuneRun, part: tuple[TargetExample, ...]) -> tuple[Any, list[Tensor]]:
     """Their outputs and the loss for the same rows and targets."""
-    batch = run.model.batch(stacked_rows([one.rows for one in part]))
+    batch = run.model.batch(stacked_rows([example.rows for example in part]))
     given: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.real.long()}
     if run.model.config.segments > 1:
         given["token_type_ids"] = batch.segments
-    targets = [one.target for one in part]
+    targets = [example.target for example in part]
     kind = run.model.output.kind
     if kind == "span":
         both = torch.as_tensor(np.stack(targets))
@@ -70,7 +70,7 @@ def asked_of(theirs: Any, run: FinetuneRun, part: tuple[TargetExample, ...]) -> 
     elif kind == "tags":
         wide = batch.ids.shape[1]
         given["labels"] = torch.as_tensor(
-            np.stack([np.pad(one, (0, wide - len(one)), constant_values=-100) for one in targets])
+            np.stack([np.pad(example, (0, wide - len(example)), constant_values=-100) for example in targets])
         )
     else:
         given["labels"] = torch.as_tensor(np.stack(targets))
@@ -89,7 +89,7 @@ def test_an_exported_model_gives_equal_logits(
     part = run.batch(1).examples
     with torch.no_grad():
         out, logits = asked_of(theirs, run, part)
-        batch = run.model.batch(stacked_rows([one.rows for one in part]))
+        batch = run.model.batch(stacked_rows([example.rows for example in part]))
         ours = run.model.scores(batch)
         mine = [ours[..., 0], ours[..., 1]] if run.model.output.kind == "span" else [ours]
     gaps = []
@@ -107,11 +107,11 @@ def test_the_exported_tokenizer_makes_the_same_rows(tmp_path: Path) -> None:
         run = ex.finetune(model, task="entailment", steps=1, **SMALL)
         ex.export(run.model, tmp_path / model)
         tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / model)
-        for one in run.examples[:5]:
-            made = tokenizer(one.given.asked.text, one.given.asked.pair)
-            assert made["input_ids"] == one.rows[0].ids.tolist()
+        for example in run.examples[:5]:
+            encoded = tokenizer(example.given.asked.text, example.given.asked.pair)
+            assert encoded["input_ids"] == example.rows[0].ids.tolist()
             if model == "bert":
-                assert made["token_type_ids"] == one.rows[0].segments.tolist()
+                assert encoded["token_type_ids"] == example.rows[0].segments.tolist()
 
 
 def named_alike(run: FinetuneRun, theirs: Any, inside: str = "") -> list[tuple[str, nn.Parameter, nn.Parameter]]:
@@ -142,8 +142,8 @@ def adapted(theirs: Any, run: FinetuneRun) -> tuple[Any, list[tuple[str, nn.Para
         modules_to_save=["classifier", "pooler"],
         task_type="SEQ_CLS",
     )
-    made = get_peft_model(theirs, config)
-    mine, other, pairs = dict(run.model.module.named_parameters()), dict(made.named_parameters()), []
+    adapted_model = get_peft_model(theirs, config)
+    mine, other, pairs = dict(run.model.module.named_parameters()), dict(adapted_model.named_parameters()), []
     for name, value in other.items():
         if "lora_" in name:
             layer = name.split("encoder.layer.")[1].split(".")[0]
@@ -152,7 +152,7 @@ def adapted(theirs: Any, run: FinetuneRun) -> tuple[Any, list[tuple[str, nn.Para
             pairs.append((ours, mine[ours], value))
     saved = {f"{LAYER}.classify.weight": "classifier.modules_to_save.default.weight"}
     pairs += [(ours, mine[ours], value) for ours, end in saved.items() for name, value in other.items() if name.endswith(end)]
-    return made, pairs
+    return adapted_model, pairs
 
 
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # peft asks the old name
@@ -193,10 +193,10 @@ def test_gradients_and_steps_are_those_of_hugging_face_and_peft(
         optimiser.step()
         far = max(far, abs(step.losses["task"] - loss.item()))
         assert step.losses["task"] == pytest.approx(loss.item(), abs=2e-3)
-    held = run.held("validation", 40)
+    examples = run.held("validation", 40)
     with torch.no_grad():
-        said = asked_of(theirs.eval(), run, held)[1][0].argmax(-1)
-    accuracy = float(np.mean([int(n) == int(one.target) for n, one in zip(said, held, strict=True)]))
+        answers = asked_of(theirs.eval(), run, examples)[1][0].argmax(-1)
+    accuracy = float(np.mean([int(n) == int(example.target) for n, example in zip(answers, examples, strict=True)]))
     ours, peer = run.score("validation", 40), "peft" if how == "lora" else "Hugging Face"
     line = f"first gradients {max(gaps.values()):.0e}, losses of 20 steps {far:.0e}, accuracy {ours:.3f} and {accuracy:.3f}"
     record_property(TABLE + EQUAL, f"{peer:12} {how:7} {line}")
@@ -230,16 +230,16 @@ def test_what_no_class_has_is_not_exported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_matthews_is_scikit_learn_s(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    said, gold_ = (rng.choice(["right", "wrong", "other"][: 2 + seed % 2], 50).tolist() for _ in range(2))
-    assert matthews(said, gold_) == pytest.approx(matthews_corrcoef(gold_, said))
+    answers, gold_ = (rng.choice(["right", "wrong", "other"][: 2 + seed % 2], 50).tolist() for _ in range(2))
+    assert matthews(answers, gold_) == pytest.approx(matthews_corrcoef(gold_, answers))
     assert matthews(["a"] * 4, ["a", "b", "a", "b"]) == 0 and METRICS["Matthews"] is matthews
 
 
 def test_tags_of_many_texts_score_as_seqeval_scores_them() -> None:
     texts = draw_labelled(task_named("entities"), 30, "train")
-    said = [tuple(np.random.default_rng(n).permutation(one.tags)) for n, one in enumerate(texts)]
-    wanted = f1_score([list(one.tags) for one in texts], [list(one) for one in said])
-    assert METRICS["span F1"](flat(said, tagged=True), gold(texts)) == pytest.approx(wanted)
+    answers = [tuple(np.random.default_rng(n).permutation(example.tags)) for n, example in enumerate(texts)]
+    wanted = f1_score([list(example.tags) for example in texts], [list(example) for example in answers])
+    assert METRICS["span F1"](flat(answers, tagged=True), gold(texts)) == pytest.approx(wanted)
 
 
 def test_words_of_answers_are_counted_as_squad_does() -> None:
@@ -250,7 +250,7 @@ def test_words_of_answers_are_counted_as_squad_does() -> None:
 def test_the_losses_of_compared_ways_are_those_of_hugging_face_s_class(tmp_path: Path) -> None:
     """The curves that a comparison shows: each way from the same start, beside the loop over the exported model."""
     ways, steps = ("full", "frozen"), 5
-    found = ex.training.compare_ways("bert", task="entailment", ways=ways, examples=40, steps=steps, seed=1, device="cpu")
+    record = ex.training.compare_ways("bert", task="entailment", ways=ways, examples=40, steps=steps, seed=1, device="cpu")
     for number, how in enumerate(ways):
         run = ex.finetune("bert", task="entailment", how=how, steps=steps, seed=1, examples=40, device="cpu")
         theirs = theirs_of(run.model, tmp_path / how).train()
@@ -266,10 +266,12 @@ def test_the_losses_of_compared_ways_are_those_of_hugging_face_s_class(tmp_path:
             loss.backward()
             nn.utils.clip_grad_norm_(moving, 1.0)
             optimiser.step()
-            assert found.loss[number, step - 1] == pytest.approx(loss.item(), abs=2e-3)
-        assert found.weights[number] == sum(weight.numel() for weight in run.model.module.parameters())
+            assert record.loss[number, step - 1] == pytest.approx(loss.item(), abs=2e-3)
+        assert record.weights[number] == sum(weight.numel() for weight in run.model.module.parameters())
     everything = sum(weight.numel() for weight in theirs.classifier.parameters())
-    assert 0 < found.moved[1] <= everything + sum(weight.numel() for weight in theirs.bert.pooler.parameters()) < found.moved[0]
+    assert (
+        0 < record.moved[1] <= everything + sum(weight.numel() for weight in theirs.bert.pooler.parameters()) < record.moved[0]
+    )
 
 
 @pytest.mark.parametrize("model", ["bert", "gpt2"])
@@ -279,8 +281,8 @@ def test_the_positions_that_are_shown_as_read_are_those_that_hugging_face_s_clas
     shown = ex.training.task_inputs(ex.load(model, device="cpu"), ["entailment"])
     theirs = theirs_of(run.model, tmp_path / model)
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / model)
-    pairs = [one.asked for one in draw_labelled(task_named("entailment"), 40, "train")]
-    rows = [tokenizer(one.text, one.pair)["input_ids"] for one in pairs]
+    pairs = [example.asked for example in draw_labelled(task_named("entailment"), 40, "train")]
+    rows = [tokenizer(example.text, example.pair)["input_ids"] for example in pairs]
     (ids,) = [row for row in rows if run.model.tokenizer.tokens(row).texts == shown.tokens[0]]
     kept: list[Tensor] = []
     stack = theirs.base_model

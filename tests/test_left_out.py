@@ -91,8 +91,8 @@ def test_a_block_holds_what_was_computed(preset: str) -> None:
             edited = block.stream == stream
             assert block.residual == (not edited or block.layer != 0)
             np.testing.assert_allclose(block.total, block.given * block.residual + block.out, atol=1e-5)
-            made = (block.norm_input - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
-            np.testing.assert_allclose(made, block.normed, atol=1e-4)
+            normed = (block.norm_input - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
+            np.testing.assert_allclose(normed, block.normed, atol=1e-4)
             if edited and block.layer == 1:
                 assert (block.normed == block.norm_input).all()
 
@@ -123,9 +123,9 @@ def test_it_writes_as_its_whole_pass_says(setting: dict[str, Any], preset: str) 
     with torch.no_grad():
         for weight in model.module.parameters():
             weight.mul_(3)
-    said = [list(ex.decode(model, "A dog ran", max_tokens=6, cache=cache))[-1] for cache in (True, False)]
-    assert list(said[0].ids) == list(said[1].ids)
-    assert said[0].logp == pytest.approx(said[1].logp, abs=1e-3)
+    written = [list(ex.decode(model, "A dog ran", max_tokens=6, cache=cache))[-1] for cache in (True, False)]
+    assert list(written[0].ids) == list(written[1].ids)
+    assert written[0].logp == pytest.approx(written[1].logp, abs=1e-3)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -134,11 +134,11 @@ def test_it_trains_and_is_opened_again(setting: dict[str, Any], tmp_path: Path) 
     steps = list(
         ex.fit("bert", corpus=texts, pieces=200, steps=3, batch=4, checks=0, device="cpu", folder=tmp_path / "run", **setting)
     )
-    held = ex.load(tmp_path / "run", device="cpu")
+    opened = ex.load(tmp_path / "run", device="cpu")
     name, value = next(iter(setting.items()))
-    assert len(steps) == 3 and isinstance(held, TransformerModel) and getattr(held.config, name) == value
+    assert len(steps) == 3 and isinstance(opened, TransformerModel) and getattr(opened.config, name) == value
     with pytest.raises(ex.ExplorerError, match="no Hugging Face class with these settings"):
-        ex.export(held, tmp_path / "theirs")
+        ex.export(opened, tmp_path / "theirs")
 
 
 def test_what_would_erase_the_states_is_refused() -> None:
@@ -158,8 +158,8 @@ def test_views_that_take_sums_apart_refuse_a_model_without_them() -> None:
         )
 
 
-@pytest.mark.parametrize(("edit", "made"), [("no residual connection", ex.NoResidual), ("no norm", ex.NoNorm)])
-def test_the_page_leaves_out_what_was_chosen(edit: str, made: type[Edit]) -> None:
+@pytest.mark.parametrize(("edit", "kind"), [("no residual connection", ex.NoResidual), ("no norm", ex.NoNorm)])
+def test_the_page_leaves_out_what_was_chosen(edit: str, kind: type[Edit]) -> None:
     at = page(part="change-one-thing", model="gpt2", edit=edit, edit__layer="1")
-    wanted = ex.views["change"](ex.change(ex.load("gpt2", device="cpu"), WRITTEN, made("decoder", 1)))  # type: ignore[call-arg]
+    wanted = ex.views["change"](ex.change(ex.load("gpt2", device="cpu"), WRITTEN, kind("decoder", 1)))  # type: ignore[call-arg]
     assert not at.exception and not at.warning and wanted.layout.title.text in titles(at)

@@ -90,9 +90,9 @@ def test_a_single_text_holds_out_its_end(tmp_path: Path) -> None:
     *_, step = run
     assert step.metrics["held-out loss"] > 0 and step.counts["texts"] == 1
     corpus = corpus_of(tmp_path / "verses.txt")
-    held = corpus.held(9, "validation").texts
-    assert [*" ".join(corpus.texts).split(), *" ".join(held).split()] == " ".join(SENTENCES[:500]).split()
-    assert len(held[0].splitlines()) == 10
+    held_out = corpus.held(9, "validation").texts
+    assert [*" ".join(corpus.texts).split(), *" ".join(held_out).split()] == " ".join(SENTENCES[:500]).split()
+    assert len(held_out[0].splitlines()) == 10
     assert list(corpus_of([["One.", "Two.", "Three."]]).texts) == [["One.", "Two."]]
     words = corpus_of(["word " * 200])
     assert [len(text.split()) for text in (*words.texts, *words.held(9, "test").texts)] == [196, 4]

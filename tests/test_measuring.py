@@ -39,8 +39,8 @@ FRESH = list(toy(12, 9))
 WORLD = EvalData(list(stories(10, 1, "validation")), "microworld", "validation", 1)
 
 
-def desk(model: TransformerModel, objective: str, held: EvalData, strategy: str = "") -> EvalContext:
-    return EvalContext(held, model.tokenizer, strategy or objective, model.longest, pairs=objective == "mlm+nsp")
+def desk(model: TransformerModel, objective: str, data: EvalData, strategy: str = "") -> EvalContext:
+    return EvalContext(data, model.tokenizer, strategy or objective, model.longest, pairs=objective == "mlm+nsp")
 
 
 def logp(scores_: np.ndarray) -> np.ndarray:
@@ -57,8 +57,8 @@ def wordpieces() -> TransformerModel:
 
 @pytest.fixture(scope="module")
 def translator() -> TransformerModel:
-    held = list(pairs(300, 1))
-    texts = [text for pair in held for text in (pair.english, pair.french)]
+    gold = list(pairs(300, 1))
+    texts = [text for pair in gold for text in (pair.english, pair.french)]
     pieces = ex.tokenizer("bpe", texts, size=400, specials=("<pad>", "</s>", "<unk>"))
     return ex.build("transformer", tokenizer=pieces, seed=3, device="cpu", **SMALL)
 
@@ -74,21 +74,21 @@ def test_perplexity_is_the_loss_that_hugging_face_finds(gpt2: TransformerModel, 
         with torch.no_grad():
             total += float(twin(ids, labels=ids).loss) * (ids.shape[1] - 1)
         count, characters = count + ids.shape[1] - 1, characters + len(" ".join(story))
-    found = measure(gpt2, "causal", FRESH).metrics
-    assert found["perplexity"] == pytest.approx(math.exp(total / count), rel=1e-4)
-    assert found["held-out loss"] == pytest.approx(total / count, rel=1e-4)
-    assert found["bits per character"] == pytest.approx(total / math.log(2) / characters, rel=1e-4)
+    actual = measure(gpt2, "causal", FRESH).metrics
+    assert actual["perplexity"] == pytest.approx(math.exp(total / count), rel=1e-4)
+    assert actual["held-out loss"] == pytest.approx(total / count, rel=1e-4)
+    assert actual["bits per character"] == pytest.approx(total / math.log(2) / characters, rel=1e-4)
 
 
 def test_the_4_gram_stands_beside_on_the_same_pieces(gpt2: TransformerModel) -> None:
     known = ngram.token_rows([" ".join(story) for story in toy(200, 1)], gpt2.tokenizer)
     texts = [" ".join(story) for story in FRESH]
-    found = measure(gpt2, "causal", EvalData(FRESH, train=known)).metrics
+    actual = measure(gpt2, "causal", EvalData(FRESH, train=known)).metrics
     own, rows = ngram.train(known, gpt2.tokenizer), ngram.token_rows(texts, gpt2.tokenizer)
-    assert found["4-gram perplexity"] == pytest.approx(own.perplexity(rows))
-    assert found["4-gram bits per character"] == pytest.approx(own.bits_per_character(rows, texts))
+    assert actual["4-gram perplexity"] == pytest.approx(own.perplexity(rows))
+    assert actual["4-gram bits per character"] == pytest.approx(own.bits_per_character(rows, texts))
     mine = [logp(gpt2.logits(row))[np.arange(len(row) - 1), row[1:]] for row in rows]
-    assert found["perplexity"] == pytest.approx(ngram.perplexity(mine), rel=1e-4)
+    assert actual["perplexity"] == pytest.approx(ngram.perplexity(mine), rel=1e-4)
 
 
 def test_long_documents_are_cut_to_what_the_model_reads(gpt2: TransformerModel) -> None:
@@ -101,19 +101,19 @@ def test_long_documents_are_cut_to_what_the_model_reads(gpt2: TransformerModel) 
 
 def test_hidden_pieces_are_counted_one_by_one(bert: TransformerModel) -> None:
     """Brute force: every text alone, through the model's own outputs."""
-    asked = desk(bert, "mlm+nsp", EvalData(FRESH))
-    tokens = masked.as_read(asked, 1)
+    context = desk(bert, "mlm+nsp", EvalData(FRESH))
+    tokens = masked.as_read(context, 1)
     rows = masked.rows_from(tokens, 0)
-    made = masked.mlm(rows, bert.tokenizer.vocabulary, asked.rng(2))
+    corrupted = masked.mlm(rows, bert.tokenizer.vocabulary, context.rng(2))
     right, under, price = [], [], []
     for n, text in enumerate(tokens):
         assert set(text.segments) == {0, 1} and text.ids.tolist() == rows.ids[n][rows.attention_mask[n]].tolist()
-        assert made.scored[n].sum() == max(1, round(0.15 * rows.free[n].sum()))
-        found = logp(bert.outputs(replace(text, ids=made.source.ids[n][: len(text)]))["lm"])
-        for place in np.flatnonzero(made.scored[n]):
-            right.append(int(found[place].argmax()) == text.ids[place])
-            price.append(-found[place, text.ids[place]])
-            if made.source.ids[n, place] == bert.tokenizer.vocabulary.mask:
+        assert corrupted.scored[n].sum() == max(1, round(0.15 * rows.free[n].sum()))
+        actual = logp(bert.outputs(replace(text, ids=corrupted.source.ids[n][: len(text)]))["lm"])
+        for place in np.flatnonzero(corrupted.scored[n]):
+            right.append(int(actual[place].argmax()) == text.ids[place])
+            price.append(-actual[place, text.ids[place]])
+            if corrupted.source.ids[n, place] == bert.tokenizer.vocabulary.mask:
                 under.append(right[-1])
     result = measure(bert, "mlm+nsp", FRESH).metrics
     assert result["mlm accuracy"] == pytest.approx(np.mean(right))
@@ -168,29 +168,29 @@ def test_whether_b_follows_a_is_asked_with_the_one_line_rule_beside_it(wordpiece
         wordpieces.module.next_sentence.classify.bias.copy_(torch.tensor([1.0, 0.0]))  # type: ignore[union-attr]
     ask = masked.next_sentence(desk(wordpieces, "mlm+nsp", WORLD))
     assert ask is not None
-    found, given = ask(wordpieces).metrics, list(following(10, 2, "validation"))
-    assert found["nsp accuracy"] == pytest.approx(np.mean([pair.follows for pair in given])), "this model always says yes"
+    actual, given = ask(wordpieces).metrics, list(following(10, 2, "validation"))
+    assert actual["nsp accuracy"] == pytest.approx(np.mean([pair.follows for pair in given])), "this model always says yes"
     capital = [
         {w.strip('.,"!?') for s in half for w in s.split()[1:] if w[0].isupper()} for p in given for half in (p.first, p.second)
     ]
     shares = [bool(a & b) for a, b in zip(capital[::2], capital[1::2], strict=True)]
-    assert abs(found["nsp, shared-name rule"] - np.mean([s == p.follows for s, p in zip(shares, given, strict=True)])) < 0.25
+    assert abs(actual["nsp, shared-name rule"] - np.mean([s == p.follows for s, p in zip(shares, given, strict=True)])) < 0.25
 
 
 def test_a_blank_is_decided_by_the_two_words_alone(wordpieces: TransformerModel) -> None:
     """Each question by hand: the scores of its words under the only [MASK]."""
-    asked = []
+    context = []
     for reason in reasons(12, 4, "validation"):
-        one = blanks._reasoned(desk(wordpieces, "mlm", WORLD), reason, 0)
-        if one is not None:
-            asked.append(one)
-            text = wordpieces.tokenizer.decode(one[0])  # without its special tokens
+        first = blanks._reasoned(desk(wordpieces, "mlm", WORLD), reason, 0)
+        if first is not None:
+            context.append(first)
+            text = wordpieces.tokenizer.decode(first[0])  # without its special tokens
             assert reason.nouns[0] in text and text.endswith(f"because the was too {reason.reasons[0]}.")
-            assert [wordpieces.tokenizer.decode([piece]) for piece in one[2]] == list(reason.nouns)
-    assert len(asked) > 3
-    for (ids, at, choices), said in zip(asked, blanks.preferred(wordpieces, asked), strict=True):
+            assert [wordpieces.tokenizer.decode([piece]) for piece in first[2]] == list(reason.nouns)
+    assert len(context) > 3
+    for (ids, at, choices), scores_ in zip(context, blanks.preferred(wordpieces, context), strict=True):
         assert ids[at] == wordpieces.tokenizer.vocabulary.mask
-        assert said == int(np.argmax(wordpieces.logits(ids)[at][choices]))
+        assert scores_ == int(np.argmax(wordpieces.logits(ids)[at][choices]))
 
 
 def test_reasons_come_in_pairs_that_differ_in_one_word() -> None:
@@ -208,10 +208,10 @@ def test_repetition_is_foreseen_by_a_model_that_copies(
 ) -> None:
     def copier(model: TransformerModel, sheet: Sheet, answers: np.ndarray, scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         right = []
-        for row, (ids, said) in enumerate(zip(sheet.ids, answers, strict=True)):
+        for row, (ids, scores_) in enumerate(zip(sheet.ids, answers, strict=True)):
             for at in np.flatnonzero(scored[row]):
                 earlier = np.flatnonzero(ids[:at] == ids[at])
-                right.append((ids[earlier[0] + 1] == said[at]) == repeats)
+                right.append((ids[earlier[0] + 1] == scores_[at]) == repeats)
         return np.zeros(len(right)), np.array(right)
 
     monkeypatch.setattr(causal, "judged", copier)
@@ -222,14 +222,14 @@ def test_repetition_is_foreseen_by_a_model_that_copies(
 def test_induction_is_the_weight_on_the_piece_after_the_earlier_copy(
     gpt2: TransformerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held: list[tuple[Sheet, dict[str, head_weights.Links]]] = []
-    monkeypatch.setattr(causal, "weights_on", lambda model, sheet, asked: held.append((sheet, asked)) or {})
+    texts: list[tuple[Sheet, dict[str, head_weights.Links]]] = []
+    monkeypatch.setattr(causal, "weights_on", lambda model, sheet, context: texts.append((sheet, context)) or {})
     ask = causal.repeated(desk(gpt2, "causal", EvalData(FRESH)))
     assert ask is not None
     ask(gpt2)
-    sheet, asked = held[0]
+    sheet, context = texts[0]
     for name, after in (("induction", 1), ("same token earlier", 0)):
-        for row, query, key in zip(asked[name].row, asked[name].query, asked[name].key, strict=True):
+        for row, query, key in zip(context[name].row, context[name].query, context[name].key, strict=True):
             assert sheet.ids[row, key - after] == sheet.ids[row, query] and key < query
 
 
@@ -238,25 +238,25 @@ def test_weights_are_those_of_a_trace(bert: TransformerModel, gpt2: TransformerM
     for model, stream in ((bert, "encoder"), (gpt2, "decoder")):
         texts = [model.tokenizer.encode(" ".join(story)) for story in FRESH[:3]]
         sheet = sheet_of([text.ids for text in texts])
-        found = head_weights.weights_on(model, sheet, {"x": head_weights.links([(0, 5, 1), (0, 5, 2), (2, 9, 4)])})["x"]
+        actual = head_weights.weights_on(model, sheet, {"x": head_weights.links([(0, 5, 1), (0, 5, 2), (2, 9, 4)])})["x"]
         first, last = ex.trace(model, texts[0].ids.tolist()), ex.trace(model, texts[2].ids.tolist())
         for layer in range(model.config.layers):
-            one, other = first.at(stream, layer).weights, last.at(stream, layer).weights
-            np.testing.assert_allclose(found[layer], (one[:, 5, 1] + one[:, 5, 2] + other[:, 9, 4]) / 2, atol=1e-5)
+            lower, other = first.at(stream, layer).weights, last.at(stream, layer).weights
+            np.testing.assert_allclose(actual[layer], (lower[:, 5, 1] + lower[:, 5, 2] + other[:, 9, 4]) / 2, atol=1e-5)
 
 
 def test_the_piece_before_is_found_in_every_row(bert: TransformerModel) -> None:
     ask = probing.near(desk(bert, "mlm", EvalData(FRESH[:2])))
     assert ask is not None
-    found = ask(bert).probes["previous token"]
-    total, count = np.zeros_like(found), 0
+    actual = ask(bert).probes["previous token"]
+    total, count = np.zeros_like(actual), 0
     for story in FRESH[:2]:
         trace = ex.trace(bert, " ".join(story))
         inside = [n for n, special in enumerate(trace.source.special) if not special]
         for query in inside[1:]:
             total += np.stack([attention.weights[:, query, query - 1] for attention in trace.attention])
             count += 1
-    np.testing.assert_allclose(found, total / count, atol=1e-5)
+    np.testing.assert_allclose(actual, total / count, atol=1e-5)
 
 
 def test_antecedents_are_what_the_labels_say(wordpieces: TransformerModel) -> None:
@@ -281,12 +281,12 @@ def test_antecedents_are_what_the_labels_say(wordpieces: TransformerModel) -> No
 
 def test_it_and_its_two_noun_phrases_are_found(wordpieces: TransformerModel) -> None:
     for reason in reasons(20, 2, "validation"):
-        said = reason.text(0)
-        text = wordpieces.tokenizer.encode(said)
-        query, phrases = probing.phrases_of(said, len(" ".join(reason.before)) + 1, reason.nouns, text)
+        scores_ = reason.text(0)
+        text = wordpieces.tokenizer.encode(scores_)
+        query, phrases = probing.phrases_of(scores_, len(" ".join(reason.before)) + 1, reason.nouns, text)
         assert text.texts[query] == "it"
         for places, noun in zip(phrases, reason.nouns, strict=True):
-            spelled = said[text.offsets[places[0]][0] : text.offsets[places[-1]][1]].lower()
+            spelled = scores_[text.offsets[places[0]][0] : text.offsets[places[-1]][1]].lower()
             assert spelled == f"the {noun}" and max(places) < query
 
 
@@ -300,11 +300,11 @@ def test_two_way_counts_the_head_that_was_chosen_elsewhere() -> None:
 
 def test_alignment_is_found_where_a_head_is_rigged(translator: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights put by hand on the gold words: one head right everywhere, the others never."""
-    held = list(pairs(12, 5, "validation"))
-    coded = [(translator.tokenizer.encode(p.english), translator.tokenizer.encode(p.french), p) for p in held]
-    gold = [(n, row, keys) for n, one in enumerate(coded) for row, keys in translated.gold_rows(*one)]
+    texts = list(pairs(12, 5, "validation"))
+    coded = [(translator.tokenizer.encode(p.english), translator.tokenizer.encode(p.french), p) for p in texts]
+    gold = [(n, row, keys) for n, first in enumerate(coded) for row, keys in translated.gold_rows(*first)]
 
-    def rigged(model: TransformerModel, read: Sheet, said: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def rigged(model: TransformerModel, read: Sheet, scores_: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
         weights = np.zeros((2, len(gold), 2, read.ids.shape[1]))
         for n, (pair, row, keys) in enumerate(gold):
             assert (at[n], rows[n]) == (pair, row)
@@ -315,7 +315,7 @@ def test_alignment_is_found_where_a_head_is_rigged(translator: TransformerModel,
 
     monkeypatch.setattr(translated, "_rows", rigged)
     ask = translated.aligned(
-        desk(translator, "translation", EvalData([Translation(p.english, p.french) for p in held], gold=held))
+        desk(translator, "translation", EvalData([Translation(p.english, p.french) for p in texts], gold=texts))
     )
     assert ask is not None
     assert ask(translator).metrics == {"alignment": 1.0, "alignment, mean of last heads": 1.0}
@@ -325,19 +325,19 @@ def test_the_row_that_predicts_a_word_is_the_one_before_it_is_read(translator: T
     for pair in pairs(30, 2, "test"):
         source, target = translator.tokenizer.encode(pair.english), translator.tokenizer.encode(pair.french)
         for row, keys in translated.gold_rows(source, target, pair):
-            said = pair.french[slice(*target.offsets[row])].strip()
+            scores_ = pair.french[slice(*target.offsets[row])].strip()
             french = [pair.french_words[j] for i, j in pair.alignment]
-            assert any(word.startswith(said) for word in french)
-            english = {pair.english_words[i] for i, j in pair.alignment if pair.french_words[j].startswith(said)}
+            assert any(word.startswith(scores_) for word in french)
+            english = {pair.english_words[i] for i, j in pair.alignment if pair.french_words[j].startswith(scores_)}
             for key in keys:
                 assert any(pair.english[slice(*source.offsets[key])].strip() in word for word in english)
 
 
 def test_greedy_writing_with_the_cache_is_argmax_one_by_one(translator: TransformerModel, gpt2: TransformerModel) -> None:
     sources = [translator.tokenizer.encode(pair.english).ids for pair in pairs(3, 1)]
-    for source, said in zip(sources, rewritten(translator, sources, 6), strict=True):
+    for source, scores_ in zip(sources, rewritten(translator, sources, 6), strict=True):
         so_far: list[int] = []
-        for piece in said:
+        for piece in scores_:
             row = translator.logits(source.tolist(), [*so_far, 0])[-1]
             assert row[piece] == pytest.approx(row.max(), abs=1e-4)
             so_far.append(piece)
@@ -348,14 +348,14 @@ def test_greedy_writing_with_the_cache_is_argmax_one_by_one(translator: Transfor
 
 
 def test_exact_match_counts_translations(translator: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = [Translation(pair.english, pair.french) for pair in pairs(10, 3, "test")]
-    perfect = [translator.tokenizer.encode(text.target).ids[:-1].tolist() for text in held]
+    texts = [Translation(pair.english, pair.french) for pair in pairs(10, 3, "test")]
+    perfect = [translator.tokenizer.encode(text.target).ids[:-1].tolist() for text in texts]
     perfect[0] = perfect[0][::-1]
     monkeypatch.setattr(translated, "rewritten", lambda model, sources, longest: perfect)
-    ask = translated.exact(desk(translator, "translation", EvalData(held)))
+    ask = translated.exact(desk(translator, "translation", EvalData(texts)))
     assert ask is not None
-    found = ask(translator)
-    assert found.metrics["exact match"] == 0.9 and 50 < found.metrics["bleu"] < 100 and held[1].target in found.samples[1]
+    actual = ask(translator)
+    assert actual.metrics["exact match"] == 0.9 and 50 < actual.metrics["bleu"] < 100 and texts[1].target in actual.samples[1]
 
 
 @pytest.mark.parametrize("strategy", ["bart", "bart-permute", "bart-delete"])
@@ -367,12 +367,12 @@ def test_restored_texts_stand_beside_the_damaged_ones(strategy: str, monkeypatch
     monkeypatch.setattr(restored, "rewritten", lambda model, sources, longest: gold)
     ask = restored.reconstructed(desk(model, "denoising", EvalData(FRESH), strategy))
     assert ask is not None
-    found = ask(model).metrics
-    assert found["exact match"] == 1.0 and found["bleu"] == pytest.approx(100)
+    actual = ask(model).metrics
+    assert actual["exact match"] == 1.0 and actual["bleu"] == pytest.approx(100)
     monkeypatch.setattr(restored, "rewritten", lambda model, sources, longest: [row.tolist() for row in sources])
-    found = ask(model).metrics
-    assert found["bleu"] == found["copying the source, bleu"] < 100
-    assert found["exact match"] == found["copying the source, exact"] < 0.2
+    actual = ask(model).metrics
+    assert actual["bleu"] == actual["copying the source, bleu"] < 100
+    assert actual["exact match"] == actual["copying the source, exact"] < 0.2
 
 
 @pytest.mark.parametrize("strategy", ["bart", "bart-mask", "bart-rotate", "bart-delete"])
@@ -380,21 +380,21 @@ def test_a_copied_piece_is_looked_for_where_it_stands(strategy: str, monkeypatch
     texts = [" ".join(story) for story in FRESH]
     pieces = ex.tokenizer("byte-bpe", texts, size=400, specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"))
     model = ex.build("bart", tokenizer=pieces, seed=0, device="cpu", **SMALL)
-    held: list[tuple[Sheet, dict[str, head_weights.Links], np.ndarray]] = []
+    kept_links: list[tuple[Sheet, dict[str, head_weights.Links], np.ndarray]] = []
     monkeypatch.setattr(
-        restored, "weights_on", lambda m, sheet, asked, stream, target: held.append((sheet, asked, target)) or {}
+        restored, "weights_on", lambda m, sheet, context, stream, target: kept_links.append((sheet, context, target)) or {}
     )
     ask = restored.copying_cross_attention(desk(model, "denoising", EvalData(FRESH), strategy))
     assert ask is not None
     ask(model)
-    sheet, asked, target = held[0]
-    kept, hidden = asked["source token that is copied"], asked["mark that hides the token"]
+    sheet, context, target = kept_links[0]
+    kept, hidden = context["source token that is copied"], context["mark that hides the token"]
     assert len(kept.row) and (sheet.ids[kept.row, kept.key] == target[kept.row, kept.query]).all()
     assert (sheet.ids[hidden.row, hidden.key] == pieces.vocabulary.mask).all()
     assert bool(len(hidden.row)) == (strategy in ("bart", "bart-mask"))
-    told = {(int(row), int(query)) for link in (kept, hidden) for row, query in zip(link.row, link.query, strict=True)}
+    hidden_links = {(int(row), int(query)) for link in (kept, hidden) for row, query in zip(link.row, link.query, strict=True)}
     whole = sum(len(pieces.encode(text)) for text in texts)
-    assert len(told) == whole if strategy != "bart-delete" else len(told) < whole, (
+    assert len(hidden_links) == whole if strategy != "bart-delete" else len(hidden_links) < whole, (
         "every token that is not gone stands somewhere"
     )
 
@@ -423,19 +423,19 @@ def test_short_models_and_odd_texts_are_measured_as_far_as_they_go(preset: str, 
     run = ex.fit(preset, corpus=texts, steps=2, batch=4, device="cpu", pieces=400, length=10, **SMALL)
     assert all(np.isfinite(list(step.metrics.values())).all() for step in run)
     for odd in (["x"], ["x" * 3000], [["Hi."]], ["日本語 ☃ \n\n\t"], ["", "a"]):
-        found = measure(run.model, run.plan.objective, odd, strategy=run.plan.strategy)
-        assert np.isfinite(list(found.metrics.values())).all()
+        actual = measure(run.model, run.plan.objective, odd, strategy=run.plan.strategy)
+        assert np.isfinite(list(actual.metrics.values())).all()
 
 
 def test_measuring_says_the_same_each_time_and_leaves_the_model_as_it_was(bert: TransformerModel) -> None:
-    asked = measurement(bert, "mlm+nsp", FRESH)
+    context = measurement(bert, "mlm+nsp", FRESH)
     bert.module.train()
     before = torch.random.get_rng_state()
-    one, other = asked(bert), asked(bert)
+    first, other = context(bert), context(bert)
     assert bert.module.training and torch.equal(before, torch.random.get_rng_state())
     bert.module.eval()
-    assert one.metrics == other.metrics and one.samples == other.samples
-    assert all(np.array_equal(one.probes[name], other.probes[name]) for name in one.probes)
+    assert first.metrics == other.metrics and first.samples == other.samples
+    assert all(np.array_equal(first.probes[name], other.probes[name]) for name in first.probes)
 
 
 def test_a_run_that_is_measured_trains_to_the_same_bits(bert: TransformerModel, tmp_path: Path) -> None:
@@ -443,13 +443,13 @@ def test_a_run_that_is_measured_trains_to_the_same_bits(bert: TransformerModel, 
     for checks in (0, 20):
         run = ex.fit("bert", corpus=list(toy(200, 4)), tokenizer=bert.tokenizer, steps=30, batch=8, seed=5, device="cpu",
                      dropout=0.1, checks=checks, folder=tmp_path / f"{checks}", **SMALL)  # fmt: skip
-        made = list(run)
-        assert [step.step for step in made if step.metrics] == list(run.plan.checked)
+        corrupted = list(run)
+        assert [step.step for step in corrupted if step.metrics] == list(run.plan.checked)
         ends.append({name: value.clone() for name, value in run.model.module.state_dict().items()})
     assert all(torch.equal(value, ends[1][name]) for name, value in ends[0].items())
-    held = json.loads((tmp_path / "20" / "run.json").read_text())["plan"]["corpus"]
-    assert held == {"name": "given", "stories": 196, "held": 4}
-    for mine, kept in zip(made, steps_of(tmp_path / "20"), strict=True):
+    texts = json.loads((tmp_path / "20" / "run.json").read_text())["plan"]["corpus"]
+    assert texts == {"name": "given", "stories": 196, "held": 4}
+    for mine, kept in zip(corrupted, steps_of(tmp_path / "20"), strict=True):
         assert kept.samples == mine.samples and set(kept.probes) == set(mine.probes) and kept.snapshot == mine.snapshot
         assert dict(kept.metrics) == pytest.approx(dict(mine.metrics))
         assert all(np.allclose(kept.probes[name], mine.probes[name], atol=1e-4) for name in mine.probes)
@@ -505,13 +505,13 @@ def test_a_head_that_is_told_what_pronouns_mean_is_scored_on_it(
     assert meant.any() and (batch.source == batch.labels)[np.nonzero(meant)[0], np.nonzero(meant)[1]].all()
     from explorer.training.device import tensors
 
-    found = OBJECTIVES["mlm+antecedent"].loss(run.model.module, tensors(batch, run.model.device), 0.0)
+    actual = OBJECTIVES["mlm+antecedent"].loss(run.model.module, tensors(batch, run.model.device), 0.0)
     price = []
     for row in range(4):
         ids = batch.source[row][batch.attention_mask[row]].tolist()
         weights = ex.trace(run.model, ids).at("encoder", 1).weights[0]
         for query in np.flatnonzero(meant[row].any(axis=1)):
             price.append(-math.log(weights[query, np.flatnonzero(meant[row, query])].sum()))
-    assert float(found["antecedent"].detach()) == pytest.approx(np.mean(price), rel=1e-4)
+    assert float(actual["antecedent"].detach()) == pytest.approx(np.mean(price), rel=1e-4)
     with pytest.raises(ex.ExplorerError, match="microworld"):
         ex.fit("bert", objective="mlm+antecedent", corpus=FRESH, tokenizer=wordpieces.tokenizer, device="cpu", **SMALL)

@@ -22,10 +22,10 @@ def matrices(seed: int) -> list[torch.nn.Parameter]:
     return [torch.nn.Parameter(torch.randn(shape, generator=rng)) for shape in SHAPES]
 
 
-def steps(optimiser: torch.optim.Optimizer, held: list[torch.nn.Parameter], count: int) -> None:
+def steps(optimiser: torch.optim.Optimizer, weights: list[torch.nn.Parameter], count: int) -> None:
     rng = torch.Generator().manual_seed(7)
     for n in range(count):
-        for place, p in enumerate(held):
+        for place, p in enumerate(weights):
             p.grad = None if (n, place) == (0, 3) else torch.randn(p.shape, generator=rng)
         optimiser.step()
 
@@ -34,21 +34,21 @@ def steps(optimiser: torch.optim.Optimizer, held: list[torch.nn.Parameter], coun
 def test_it_moves_as_pytorch_s_does(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(muon, "quick_in_half", lambda device: quick)
     begun, ours, theirs = matrices(0), matrices(0), matrices(0)
-    one, other = StackedMuon(ours, **SETTINGS), torch.optim.Muon(theirs, **SETTINGS)
-    steps(one, ours, 5)
+    first, other = StackedMuon(ours, **SETTINGS), torch.optim.Muon(theirs, **SETTINGS)
+    steps(first, ours, 5)
     steps(other, theirs, 5)
     for start, p, q in zip(begun, ours, theirs, strict=True):
         assert float((p - q).detach().norm()) <= 0.02 * float((q - start).detach().norm())
     for p, q in zip(ours, theirs, strict=True):
-        assert torch.allclose(one.state[p]["momentum_buffer"], other.state[q]["momentum_buffer"], atol=1e-6)
+        assert torch.allclose(first.state[p]["momentum_buffer"], other.state[q]["momentum_buffer"], atol=1e-6)
 
 
 def test_a_state_of_pytorch_s_can_be_taken_up() -> None:
     ours, theirs = matrices(1), matrices(1)
-    one, other = StackedMuon(ours, **SETTINGS), torch.optim.Muon(theirs, **SETTINGS)
+    first, other = StackedMuon(ours, **SETTINGS), torch.optim.Muon(theirs, **SETTINGS)
     steps(other, theirs, 2)
-    one.load_state_dict(other.state_dict())
-    assert torch.equal(one.state[ours[0]]["momentum_buffer"], other.state[theirs[0]]["momentum_buffer"])
+    first.load_state_dict(other.state_dict())
+    assert torch.equal(first.state[ours[0]]["momentum_buffer"], other.state[theirs[0]]["momentum_buffer"])
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (24, 6), (6, 24)])

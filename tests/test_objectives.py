@@ -37,8 +37,8 @@ def loss(module: Any, batch: Tensors, smoothing: float) -> Losses:
 
 
 def every_second(stories: Sequence[Example], context: BatchContext) -> Batch:
-    made = collate.collate_causal(stories, context)
-    return replace(made, loss_mask=made.loss_mask & (np.arange(made.source.shape[1]) % 2 == 0))
+    batch = collate.collate_causal(stories, context)
+    return replace(batch, loss_mask=batch.loss_mask & (np.arange(batch.source.shape[1]) % 2 == 0))
 
 
 @pytest.fixture
@@ -75,12 +75,12 @@ def test_a_registered_objective_trains(gpt2: TransformerModel, toy: Objective) -
     batch = run.batch(1)
     with torch.no_grad():
         given = tensors(batch, run.model.device)
-        found = float(run.loss(run.model.module.eval(), given, 0.0)["toy"])
+        actual = float(run.loss(run.model.module.eval(), given, 0.0)["toy"])
         states = run.model.module(given["source"], None, given["attention_mask"])
         mask = given["attention_mask"].clone()
         mask[:, 1::2] = False
         wanted = float(functional.cross_entropy(run.model.module.head(states[mask]), given["labels"][mask]))
-    assert found == pytest.approx(wanted, abs=1e-6)
+    assert actual == pytest.approx(wanted, abs=1e-6)
     steps = list(run)
     assert run.plan.strategy == "toy" and len(steps) == 6 and all(set(step.losses) == {"toy"} for step in steps)
     assert steps[-1].losses["toy"] < steps[0].losses["toy"]

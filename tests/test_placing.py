@@ -151,26 +151,26 @@ def test_the_recorded_trainings_say_what_the_question_says() -> None:
 def test_every_answer_is_what_the_picture_holds(bert: TransformerModel, gpt2: TransformerModel) -> None:
     for model in (bert, gpt2):
         trace = ex.trace(model, SENTENCE, blocks=True)
-        asked = attention.exercises(trace, word=6)
-        held = trace.attention[0]
-        key = int(held.weights[0][6].argmax())
-        q, k = (x[0].astype(np.float64) for x in (held.q, held.k))
-        shares = torch_softmax(np.where(held.allowed[6], q[6] @ k.T / np.sqrt(q.shape[1]), -np.inf))
+        exercises = attention.exercises(trace, word=6)
+        attention_record = trace.attention[0]
+        key = int(attention_record.weights[0][6].argmax())
+        q, k = (x[0].astype(np.float64) for x in (attention_record.q, attention_record.k))
+        shares = torch_softmax(np.where(attention_record.allowed[6], q[6] @ k.T / np.sqrt(q.shape[1]), -np.inf))
         wanted = [q.shape[1], q[6] @ k[key] / np.sqrt(q.shape[1]), shares[key], 1 - shares[key]]
-        for item, number in zip(asked, wanted, strict=False):
+        for item, number in zip(exercises, wanted, strict=False):
             assert item.right(f"{number:.{item.digits}f}") and not item.right(f"{number + 3 * 10**-item.digits:.3f}"), (
                 item.question
             )
-        assert len(asked) == 6 and all(item.right(item.shown.replace(".", ",")) for item in asked)
+        assert len(exercises) == 6 and all(item.right(item.shown.replace(".", ",")) for item in exercises)
 
 
 def test_the_questions_about_positions_have_the_formula_s_answers(bert: TransformerModel, gpt2: TransformerModel) -> None:
     schemes = [ex.places(scheme) for scheme in ("sinusoidal", "rope", "alibi")]
-    asked = positions.exercises(*schemes, ex.places(bert))
+    exercises = positions.exercises(*schemes, ex.places(bert))
     wanted = [np.sin(1), np.sin(10 / 10000 ** (62 / 64)), np.degrees(4), -(2.0**-2) * 6]
-    for item, number in zip(asked, wanted, strict=False):
+    for item, number in zip(exercises, wanted, strict=False):
         assert item.right(f"{number:.{item.digits}f}"), item.question
-    assert asked[-1].right("learned")
+    assert exercises[-1].right("learned")
     blind = positions.blind_question(ex.shuffle(bert, SENTENCE))
     assert blind.answer == "no state changes"
     assert positions.blind_question(ex.shuffle(gpt2, SENTENCE)).answer == "states change from the second layer on"

@@ -42,17 +42,17 @@ def curve(run: Any) -> list[float]:
 @pytest.mark.parametrize("name", NEURAL)
 def test_a_run_goes_as_on_the_processor(name: str) -> None:
     """The same losses, from weights that all lie there; Python waits once a step and blocks for no copy, and one generator is touched."""
-    expected, found = curve(begun(name, "cpu")), []
+    expected, actual = curve(begun(name, "cpu")), []
     with pretended(devices=8) as log:
         run = begun(name, "cuda")
         for step in run:
-            found.append(sum(step.losses.values()))
+            actual.append(sum(step.losses.values()))
             if step.step > 1:
                 assert log.waits.total() <= 1 and not log.copies, (log.waits, log.copies)
                 assert log.states == {0: 1}
             log.reset()
         assert str(run.model.device) == "cuda:0" and all(p.is_cuda for p in run.model.module.parameters())
-    assert found == pytest.approx(expected, rel=2e-4)
+    assert actual == pytest.approx(expected, rel=2e-4)
 
 
 @pytest.mark.parametrize("name", ["bert", "transformer", "electra"])
@@ -61,10 +61,10 @@ def test_a_batch_goes_to_the_gpu_by_one_copy(name: str) -> None:
     expected = tensors(batch, torch.device("cpu"))
     with pretended() as log:
         log.reset()
-        found = tensors(batch, torch.device("cuda:0"))
+        actual = tensors(batch, torch.device("cuda:0"))
         assert log.launches["copy"] == 1 and not log.copies and not log.waits
         for part, value in expected.items():
-            assert found[part].is_cuda and found[part].dtype == value.dtype and torch.equal(found[part].cpu(), value), part
+            assert actual[part].is_cuda and actual[part].dtype == value.dtype and torch.equal(actual[part].cpu(), value), part
 
 
 def test_parts_of_every_kind_and_size_arrive() -> None:
@@ -79,9 +79,9 @@ def test_parts_of_every_kind_and_size_arrive() -> None:
 def test_mixed_precision_stays_near(name: str) -> None:
     expected = curve(begun(name, "cpu"))
     with pretended() as log:
-        found = curve(begun(name, "cuda", precision="bfloat16"))
+        actual = curve(begun(name, "cuda", precision="bfloat16"))
         assert (log.casts > 0) == (name != "word2vec")  # whose sparse products stay in float32
-    assert found == pytest.approx(expected, rel=3e-2)
+    assert actual == pytest.approx(expected, rel=3e-2)
 
 
 @pytest.mark.parametrize("name", NEURAL if ALL else ("glove", "spanbert", "t5"))
@@ -90,18 +90,18 @@ def test_the_checks_of_a_run_find_the_same(name: str) -> None:
     settings |= {"length": 64} if name == "elmo" else {}  # it is asked about whole texts
     expected = list(begun(name, "cpu", **settings))[-1].metrics
     with pretended():
-        found = list(begun(name, "cuda", **settings))[-1].metrics
-    assert found and dict(found) == pytest.approx(dict(expected), rel=3e-2, abs=1e-5)
+        actual = list(begun(name, "cuda", **settings))[-1].metrics
+    assert actual and dict(actual) == pytest.approx(dict(expected), rel=3e-2, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ("bert", "gpt2", "bart", "deberta", "t5", "llama") if ALL else ("bert", "bart"))
 def test_traces_are_the_same(name: str) -> None:
     expected = ex.trace(ex.load(name, device="cpu"), SENTENCE)
     with pretended():
-        found = ex.trace(ex.load(name, device="cuda"), SENTENCE)
-    assert len(found.attention) == len(expected.attention) > 0
-    for one, other in zip(found.attention, expected.attention, strict=True):
-        np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
+        actual = ex.trace(ex.load(name, device="cuda"), SENTENCE)
+    assert len(actual.attention) == len(expected.attention) > 0
+    for first, other in zip(actual.attention, expected.attention, strict=True):
+        np.testing.assert_allclose(first.weights, other.weights, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ("gpt2", "bart", "t5", "llama") if ALL else ("gpt2", "bart"))
@@ -119,9 +119,9 @@ def test_decodings_are_the_same(name: str, way: str) -> None:
 def test_what_each_half_of_elmo_sees_is_the_same() -> None:
     expected = ex.analysis.elmo_visibility(ex.load("elmo", device="cpu"), "A dog ran home.")
     with pretended():
-        found = ex.analysis.elmo_visibility(ex.load("elmo", device="cuda"), "A dog ran home.")
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one.moved, other.moved, rtol=1e-4, atol=1e-6)
+        actual = ex.analysis.elmo_visibility(ex.load("elmo", device="cuda"), "A dog ran home.")
+    for first, other in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(first.moved, other.moved, rtol=1e-4, atol=1e-6)
 
 
 ASKED: dict[str, Callable[[Any], Any]] = {
@@ -137,8 +137,8 @@ ASKED: dict[str, Callable[[Any], Any]] = {
 def test_what_is_asked_of_a_model_is_the_same(what: str) -> None:
     expected = ASKED[what](ex.load("bert", device="cpu"))
     with pretended():
-        found = ASKED[what](ex.load("bert", device="cuda"))
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=5e-5)
+        actual = ASKED[what](ex.load("bert", device="cuda"))
+    np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=5e-5)
 
 
 @pytest.mark.parametrize(("name", "task"), [("bert", "entities"), ("gpt2", "sentiment"), ("t5", "summary")])
@@ -173,11 +173,11 @@ def test_rows_without_padding_are_read_without_a_mask(name: str) -> None:
     with pretended() as log:
         run = ex.fit(name, device="cuda", **settings)
         log.reset()
-        found = curve(run)
+        actual = curve(run)
         masks = {kind: count for kind, count in log.launches.items() if kind.startswith("attention")}
         padded = run.batch(1).attention_mask
     assert padded.all() and set(masks) == {"attention without a mask"}, masks
-    assert found == pytest.approx(expected, rel=2e-4)
+    assert actual == pytest.approx(expected, rel=2e-4)
 
 
 def test_each_process_of_a_machine_takes_its_own_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

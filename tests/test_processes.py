@@ -50,9 +50,9 @@ def curve(run: Run) -> list[dict[str, float]]:
     return [dict(step.losses) for step in run]
 
 
-def largest_gap(one: list[dict[str, float]], other: list[dict[str, float]]) -> float:
-    assert len(one) == len(other) > 0 and set(one[0]) == set(other[0])
-    return max(abs(here[name] - there[name]) for here, there in zip(one, other, strict=True) for name in here)
+def largest_gap(first: list[dict[str, float]], other: list[dict[str, float]]) -> float:
+    assert len(first) == len(other) > 0 and set(first[0]) == set(other[0])
+    return max(abs(here[name] - there[name]) for here, there in zip(first, other, strict=True) for name in here)
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_processes_end_together_and_go_on_alone(tmp_path: Path) -> None:
     alone = begun("gpt2", 400, tmp_path / "run")
     assert alone.step == 6
     rest, whole = iter(alone), iter(begun("gpt2", 400))
-    found = [dict(next(rest).losses) for _ in range(4)]
-    assert largest_gap([dict(next(whole).losses) for _ in range(10)][6:], found) <= 1e-4
+    actual = [dict(next(rest).losses) for _ in range(4)]
+    assert largest_gap([dict(next(whole).losses) for _ in range(10)][6:], actual) <= 1e-4
 
 
 KILLED = """
@@ -221,8 +221,8 @@ def test_killed_processes_go_on_alone_or_together(shard: bool, tmp_path: Path) -
     assert largest_gap(straight[alone.step :], curve(alone)) <= 5e-4
     (tmp_path / "runs").mkdir()
     shutil.move(place, tmp_path / "runs" / "0")
-    found = trained_by_two([("bert", {"steps": 12, "shard": shard})], tmp_path)[0][0]["losses"]
-    assert 6 <= len(found) < 12 and largest_gap(straight[-len(found) :], found) <= 5e-4
+    actual = trained_by_two([("bert", {"steps": 12, "shard": shard})], tmp_path)[0][0]["losses"]
+    assert 6 <= len(actual) < 12 and largest_gap(straight[-len(actual) :], actual) <= 5e-4
     exported = ex.export(ex.load(tmp_path / "runs" / "0", device="cpu"), tmp_path / "exported")
     theirs, ours = BertForPreTraining.from_pretrained(exported).eval(), ex.load(tmp_path / "runs" / "0", device="cpu")
     logits = theirs(torch.tensor([ours.tokens("Tom ran home.").ids.tolist()])).prediction_logits[0].detach().numpy()
@@ -248,8 +248,8 @@ def test_a_part_with_nothing_scored_adds_nothing() -> None:
     batch.loss_mask[:5] = False
     whole = dict(zip(("mlm", "nsp"), (float(loss.detach()) for loss in losses(run, batch)), strict=True))
     cut = Run(run.model, run.stories, Plan("mlm+nsp", "mlm", 20, 10, accumulate=2))
-    found = cut._gradients(batch, 1)
-    assert found == pytest.approx(whole, abs=1e-6) and OBJECTIVES["mlm+nsp"].weigh(batch)["nsp"] == 10
+    actual = cut._gradients(batch, 1)
+    assert actual == pytest.approx(whole, abs=1e-6) and OBJECTIVES["mlm+nsp"].weigh(batch)["nsp"] == 10
 
 
 def losses(run: Run, batch: Batch) -> list[torch.Tensor]:
@@ -276,11 +276,11 @@ def test_what_cannot_be_divided_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("name", LAYERED if ALL else ("bert", "deberta", "bart"))
 def test_every_layer_is_divided_by_itself_unless_it_shares_its_weights(name: str) -> None:
     module = ex.build(name, tokenizer=ex.load("bert", device="cpu").tokenizer, device="cpu").module
-    found = own_layers(LossModule(module, lambda *_: {}))
-    weights = [id(weight) for layer in found for weight in layer.parameters()]
-    assert len(weights) == len(set(weights)) and found
-    inside = {id(part) for layer in found for part in layer.modules()}
-    for layer in found:  # no module is reached by a way around its layer
+    layers = own_layers(LossModule(module, lambda *_: {}))
+    weights = [id(weight) for layer in layers for weight in layer.parameters()]
+    assert len(weights) == len(set(weights)) and layers
+    inside = {id(part) for layer in layers for part in layer.modules()}
+    for layer in layers:  # no module is reached by a way around its layer
         apart = [part for part in module.modules() if id(part) not in inside and part is not module]
         assert not {id(child) for part in apart for child in part.children()} & {id(child) for child in layer.children()}
 
@@ -302,9 +302,9 @@ def test_the_command_starts_its_processes_and_ends_when_it_is_asked_to(tmp_path:
     assert line, process.communicate()[1]
     assert json.loads(line)["step"] == 10
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 130 and "goes on from there" in said, said
-    stopped = int(said.split("Stopped after step ")[1].split(".")[0])
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130 and "goes on from there" in errors, errors
+    stopped = int(errors.split("Stopped after step ")[1].split(".")[0])
     stamp = resume.resume_stamp(tmp_path / "runs" / "bert")
     assert stamp is not None and json.loads(stamp)["step"] == stopped >= 10
     again = subprocess.Popen(command, cwd=tmp_path, env=here, stdout=subprocess.PIPE, text=True)

@@ -85,21 +85,21 @@ def test_without_a_terminal_there_are_ten_lines(monkeypatch: pytest.MonkeyPatch)
     assert len(lines) == 10 and "\r" not in file.getvalue() and "200/200" in lines[-1]
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(7, "0:07"), (760, "12:40"), (11_100, "3:05:00"), (0.4, "0:00")])
-def test_a_time_is_told_as_on_a_clock(seconds: float, told: str) -> None:
-    assert clock(seconds) == told
+@pytest.mark.parametrize(("seconds", "shown"), [(7, "0:07"), (760, "12:40"), (11_100, "3:05:00"), (0.4, "0:00")])
+def test_a_time_is_told_as_on_a_clock(seconds: float, shown: str) -> None:
+    assert clock(seconds) == shown
 
 
 def test_the_first_ctrl_c_asks_and_the_second_interrupts() -> None:
-    asked: list[int] = []
+    calls: list[int] = []
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), stopping(lambda: asked.append(1)) as came:
+    with pytest.raises(KeyboardInterrupt), stopping(lambda: calls.append(1)) as came:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.01)
-        assert asked == [1] and came == [signal.SIGINT]
+        assert calls == [1] and came == [signal.SIGINT]
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(1)
-    assert asked == [1] and signal.getsignal(signal.SIGINT) is before
+    assert calls == [1] and signal.getsignal(signal.SIGINT) is before
 
 
 TINY = ("--set", "dim=32", "--set", "heads=2", "--set", "hidden=64", "--set", "pieces=300", "--device", "cpu")
@@ -114,10 +114,10 @@ def test_every_choice_of_the_command_line_reaches_the_plan(tmp_path: Path) -> No
     choices = ("--batch", "6", "--rate", "1e-3", "--accumulate", "2", "--set", "dropout=0.1", "--set", "schedule=linear")
     done = typed("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "12", *TINY, *choices, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    held = json.loads((tmp_path / "runs" / "gpt2" / "run.json").read_text())
+    described = json.loads((tmp_path / "runs" / "gpt2" / "run.json").read_text())
     wanted = {"batch": 6, "rate": 1e-3, "accumulate": 2, "schedule": "linear", "steps": 12}
-    assert wanted.items() <= held["plan"].items()
-    assert held["architecture"]["dropout"] == 0.1 and held["architecture"]["dim"] == 32
+    assert wanted.items() <= described["plan"].items()
+    assert described["architecture"]["dropout"] == 0.1 and described["architecture"]["dim"] == 32
     *lines, last = (json.loads(line) for line in done.stdout.splitlines())
     kept = {step.step: dict(step.losses) for step in steps_of(tmp_path / "runs" / "gpt2")}
     assert [line["step"] for line in lines if line["step"] % 10 == 0 or line["step"] == 12] == [10, 12]
@@ -150,8 +150,8 @@ def test_a_command_that_is_ended_politely_goes_on_to_the_same_end(tmp_path: Path
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["step"] <= 10
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 130 and "goes on from there" in said and "Traceback" not in said
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and "goes on from there" in errors and "Traceback" not in errors
     for folder in ((), ("--folder", "./straight")):
         done = subprocess.run([*command, *folder], cwd=tmp_path, env=here, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
@@ -168,5 +168,5 @@ def test_torchrun_trains_one_run_from_the_command_line(tmp_path: Path) -> None:
     assert done.stdout.count("Done: runs/gpt2") == 1, "one of the two speaks"
     alone = typed(*fit, "--folder", "./alone", folder=tmp_path)
     assert alone.returncode == 0, alone.stderr
-    both, one = ([s.losses["lm"] for s in steps_of(tmp_path / place)] for place in ("runs/gpt2", "alone"))
-    assert both == pytest.approx(one, abs=1e-4) and len(one) == 20
+    both, single = ([s.losses["lm"] for s in steps_of(tmp_path / place)] for place in ("runs/gpt2", "alone"))
+    assert both == pytest.approx(single, abs=1e-4) and len(single) == 20

@@ -88,9 +88,9 @@ def test_a_tokenizer_without_the_special_pieces_is_refused(gpt2: TransformerMode
 
 
 def test_texts_too_short_for_an_objective_are_refused() -> None:
-    one = [[story[0]] for story in TEXTS]
+    texts = [[story[0]] for story in TEXTS]
     with pytest.raises(ex.ExplorerError, match="Nothing is hidden in the batch of step 1.*several sentences"):
-        fitted("bart", objective="gap-sentence", corpus=one)
+        fitted("bart", objective="gap-sentence", corpus=texts)
     with pytest.raises(ex.ExplorerError, match="all end alike"):
         fitted(corpus=[["A dog ran.", "It was big."]] * 20, pieces=120)
     with pytest.raises(ex.ExplorerError, match="Every text of this corpus is empty"):
@@ -118,10 +118,10 @@ def test_odd_texts_are_trained_on(system: str, what: str) -> None:
 
 
 def test_translations_of_nothing_are_left_out() -> None:
-    told = [Translation("A dog.", "Un chien."), Translation("", "Un chat."), Translation("A cat.", "")] * 8
-    assert len(fitted("transformer", corpus=told, pieces=120)) == 2
+    translations = [Translation("A dog.", "Un chien."), Translation("", "Un chat."), Translation("A cat.", "")] * 8
+    assert len(fitted("transformer", corpus=translations, pieces=120)) == 2
     with pytest.raises(ex.ExplorerError, match="A batch takes 9 stories, but there are 8"):
-        fitted("transformer", corpus=told, pieces=120, batch=9)
+        fitted("transformer", corpus=translations, pieces=120, batch=9)
 
 
 def test_a_long_document_is_read_to_its_end(bert: TransformerModel) -> None:
@@ -143,8 +143,8 @@ def test_a_long_document_is_read_to_its_end(bert: TransformerModel) -> None:
 def begun_at(tmp_path: Path, bert: TransformerModel, step: int = 2) -> tuple[Path, dict[Path, bytes]]:
     """A run that was stopped, and every file of it."""
     run = begun(tmp_path / "run", bert.tokenizer)
-    for made in run:
-        if made.step == step:
+    for latest in run:
+        if latest.step == step:
             run.stop()
     return tmp_path / "run", files(tmp_path / "run")
 
@@ -261,10 +261,10 @@ def test_the_second_process_is_told(bert: TransformerModel, tmp_path: Path) -> N
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=here, text=True) as process:
         assert process.stdout is not None and process.stdin is not None
         assert process.stdout.readline() == "1\n"
-        held = files(folder)
+        before = files(folder)
         with pytest.raises(ex.ExplorerError, match=f"Another process .number {process.pid}. is training"):
             list(begun(folder, bert.tokenizer))
-        assert files(folder) == held, "and touches nothing"
+        assert files(folder) == before, "and touches nothing"
         process.stdin.write("\n")
         process.stdin.flush()
         assert process.stdout.readline() == "2\n", "the first one goes on"
@@ -320,11 +320,11 @@ def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_bits(
 
 
 def test_training_works_in_a_thread(bert: TransformerModel, tmp_path: Path) -> None:
-    run, made = begun(tmp_path / "run", bert.tokenizer), []
-    thread = threading.Thread(target=lambda: made.extend(run))
+    run, steps = begun(tmp_path / "run", bert.tokenizer), []
+    thread = threading.Thread(target=lambda: steps.extend(run))
     thread.start()
     thread.join()
-    assert len(made) == 12
+    assert len(steps) == 12
 
 
 @pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("CUDA out of memory."), RuntimeError(

@@ -116,12 +116,12 @@ def test_thinned_steps_keep_what_was_measured(count: int) -> None:
 def test_a_step_is_written_down_whole(tmp_path: Path) -> None:
     from explorer.records import TrainingStep
 
-    made = TrainingStep(3, {"lm": 2.5}, 0.5, 100.0, {"perplexity": 9.0}, ("Ida … · bread",), {"same": np.eye(2)}, 3)
-    (tmp_path / "steps.jsonl").write_text(line_of(made), "utf-8")
+    step = TrainingStep(3, {"lm": 2.5}, 0.5, 100.0, {"perplexity": 9.0}, ("Ida … · bread",), {"same": np.eye(2)}, 3)
+    (tmp_path / "steps.jsonl").write_text(line_of(step), "utf-8")
     (back,) = steps_of(tmp_path)
-    np.testing.assert_array_equal(back.probes["same"], made.probes["same"])
+    np.testing.assert_array_equal(back.probes["same"], step.probes["same"])
     assert (back.samples, dict(back.metrics), back.snapshot, dict(back.losses)) == (
-        made.samples,
+        step.samples,
         {"perplexity": 9.0},
         3,
         {"lm": 2.5},
@@ -186,10 +186,10 @@ def test_a_flipped_bit_of_weights_is_noticed_or_changes_nothing(
         harmed[place] ^= 1 << int(rng.integers(8))
         path.write_bytes(bytes(harmed))
         try:
-            found = ex.load(folder, step=step, device="cpu").logits("A dog.")
+            opened = ex.load(folder, step=step, device="cpu").logits("A dog.")
         except ex.ExplorerError:
             continue
-        assert place < begin and (found == right).all()
+        assert place < begin and (opened == right).all()
 
 
 def test_a_foreign_resume_point_is_refused(
@@ -218,8 +218,8 @@ def test_another_tokenizer_is_another_run(bert: TransformerModel, tmp_path: Path
     other = ex.tokenizer("wordpiece", (" ".join(story) for story in TEXTS), size=bert.config.vocab)
     with pytest.raises(ex.ExplorerError, match="another run"):
         begun(tmp_path / "run", other, vocab=bert.config.vocab)
-    held = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert len(held["tokenizer"]["sha256"]) == 64
+    described = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert len(described["tokenizer"]["sha256"]) == 64
 
 
 def test_a_run_is_a_run(bert: TransformerModel) -> None:

@@ -29,8 +29,8 @@ SYSTEMS = ("roberta", "olmo", "olmo2", "pegasus", "llama")
 
 def pieces(system: str) -> Tokenizer:
     preset = ex.presets()[system]
-    told = [" ".join(text) for text in TEXTS]
-    return ex.tokenizer(preset.tokenizer, told, size=400, specials=preset.specials)
+    texts = [" ".join(text) for text in TEXTS]
+    return ex.tokenizer(preset.tokenizer, texts, size=400, specials=preset.specials)
 
 
 @pytest.fixture(scope="module")
@@ -68,18 +68,20 @@ def test_each_trains_is_traced_exported_and_opened_again(system: str, tmp_path: 
 
 
 def test_rows_are_filled_with_whole_sentences_in_their_order(roberta: Tokenizer) -> None:
-    made, separator, room = prepared(TEXTS, roberta), roberta.vocabulary.sep, 93
+    stories_, separator, room = prepared(TEXTS, roberta), roberta.vocabulary.sep, 93
     assert separator is not None
-    rows = packed(made, separator, room)
-    assert [i for row in rows for i in row.ids.tolist() if i != separator] == [i for story in made for i in story.ids.tolist()]
-    wholes = [[s.ids[s.sentences == n].tolist() for n in range(int(s.sentences.max()) + 1)] for s in made]
+    rows = packed(stories_, separator, room)
+    assert [i for row in rows for i in row.ids.tolist() if i != separator] == [
+        i for story in stories_ for i in story.ids.tolist()
+    ]
+    wholes = [[s.ids[s.sentences == n].tolist() for n in range(int(s.sentences.max()) + 1)] for s in stories_]
     sentences = [sentence for story in wholes for sentence in story]
-    found = [row.ids[row.sentences == n].tolist() for row in rows for n in np.unique(row.sentences[row.sentences >= 0])]
-    assert found == sentences, "every sentence whole, each in one row"
+    shown = [row.ids[row.sentences == n].tolist() for row in rows for n in np.unique(row.sentences[row.sentences >= 0])]
+    assert shown == sentences, "every sentence whole, each in one row"
     counts = np.array([len(row.ids) for row in rows])
     nexts = np.array([int((row.sentences == row.sentences[0]).sum()) for row in rows[1:]])
     assert counts.max() <= room and (counts[:-1] + 2 + nexts > room).all(), "a row ends because the next sentence does not fit"
-    assert sum(int((row.ids == separator).sum()) for row in rows) > len(made) / 2, "most stories begin inside a row"
+    assert sum(int((row.ids == separator).sum()) for row in rows) > len(stories_) / 2, "most stories begin inside a row"
     for row in rows:
         marks = row.ids == separator
         assert not marks[[0, -1]].any() and (row.words[marks] == -1).all() and (row.sentences[marks] == -1).all()
@@ -148,12 +150,14 @@ def test_qk_norm_is_its_formula_and_is_seen(bert: TransformerModel) -> None:
         x = record.hidden["decoder"][layer].astype(np.float64)
         for name, part, ready in (("query", seen.projected_q, seen.q), ("key", seen.projected_k, seen.k)):
             assert part is not None and ready is not None
-            made = x @ state[f"layers.{layer}.attention.{name}.weight"].T  # [position, dim of all heads]
-            np.testing.assert_allclose(np.concatenate(list(part), axis=1), made, rtol=1e-4, atol=1e-4)
-            made = (
-                made / np.sqrt((made**2).mean(-1, keepdims=True) + 1e-6) * state[f"layers.{layer}.attention.{name}_norm.weight"]
+            projected = x @ state[f"layers.{layer}.attention.{name}.weight"].T  # [position, dim of all heads]
+            np.testing.assert_allclose(np.concatenate(list(part), axis=1), projected, rtol=1e-4, atol=1e-4)
+            projected = (
+                projected
+                / np.sqrt((projected**2).mean(-1, keepdims=True) + 1e-6)
+                * state[f"layers.{layer}.attention.{name}_norm.weight"]
             )
-            turned = [rope(head, model.config.rope_base) for head in np.split(made, len(part), axis=1)]
+            turned = [rope(head, model.config.rope_base) for head in np.split(projected, len(part), axis=1)]
             np.testing.assert_allclose(ready, turned, rtol=1e-4, atol=1e-4)
 
 
@@ -197,14 +201,16 @@ def test_pegasus_reads_masks_for_sentences_and_writes_them(roberta: Tokenizer) -
     run = fitted("pegasus")
     vocabulary, batch = run.model.tokenizer.vocabulary, run.batch(1)
     assert run.model.config.start == vocabulary.pad and vocabulary.mask is not None
-    told = [run.model.tokenizer.encode(" ".join(text), special=False).ids.tolist() for text in TEXTS]
+    encoded = [run.model.tokenizer.encode(" ".join(text), special=False).ids.tolist() for text in TEXTS]
     for source, real, answers, scored in zip(batch.source, batch.attention_mask, batch.labels, batch.loss_mask, strict=True):
         written = answers[scored].tolist()
         assert written.pop() == vocabulary.end and source[real][-1] == vocabulary.end
         gone = sentences(written, run.model.tokenizer)
         whole = [part for i in source[real][:-1].tolist() for part in (next(gone) if i == vocabulary.mask else [i])]
         assert next(gone, None) is None, "each hidden sentence is one mask"
-        assert any(story[: len(whole)] == whole for story in told), "put back in order, they give a story, or as much as fits"
+        assert any(story[: len(whole)] == whole for story in encoded), (
+            "put back in order, they give a story, or as much as fits"
+        )
 
 
 def sentences(ids: list[int], tokenizer: Tokenizer) -> Iterator[list[int]]:

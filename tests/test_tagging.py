@@ -22,7 +22,7 @@ def told() -> tagging.Read:
     return tagging.read(TASKS[SIZE.task], 3, "train")
 
 
-def test_x_is_the_vector_of_the_word_whatever_stands_around_it(told: tagging.Read) -> None:
+def test_x_is_the_vector_of_the_word_whatever_stands_around_it(read: tagging.Read) -> None:
     questions, model = TASKS[SIZE.task].make(3, "train"), ex.load("word2vec", device="cpu")
     table = np.asarray(model.vectors, np.float64)
     for number in range(0, len(questions.examples), 7):
@@ -32,35 +32,35 @@ def test_x_is_the_vector_of_the_word_whatever_stands_around_it(told: tagging.Rea
         if at is None:
             continue
         wanted = (table[at] - table[at].mean()) / np.sqrt(table[at].var() + EPSILON)
-        np.testing.assert_allclose(told.x[number], wanted, atol=1e-5)
+        np.testing.assert_allclose(read.x[number], wanted, atol=1e-5)
     words = [questions.texts[e.places[0].text][e.places[0].start : e.places[0].end] for e in questions.examples]
     twice = next((i, j) for i in range(len(words)) for j in range(i) if words[i] == words[j])
-    assert torch.equal(told.x[twice[0]], told.x[twice[1]]) and not torch.equal(
-        told.layers[twice[0], 2], told.layers[twice[1], 2]
+    assert torch.equal(read.x[twice[0]], read.x[twice[1]]) and not torch.equal(
+        read.layers[twice[0], 2], read.layers[twice[1], 2]
     )
 
 
-def test_each_tagger_reads_what_its_name_says(told: tagging.Read) -> None:
-    other = tagging.Read(told.x, told.layers + torch.randn_like(told.layers), told.texts, told.labels)
+def test_each_tagger_reads_what_its_name_says(read: tagging.Read) -> None:
+    other = tagging.Read(read.x, read.layers + torch.randn_like(read.layers), read.texts, read.labels)
     for way in tagging.WAYS:
-        tagger = tagging.Tagger(way, told, 5)
-        wide = told.x.shape[1] * (way != tagging.ELMO) + told.layers.shape[2] * (way != tagging.X)
+        tagger = tagging.Tagger(way, read, 5)
+        wide = read.x.shape[1] * (way != tagging.ELMO) + read.layers.shape[2] * (way != tagging.X)
         assert tagger.tag.read.input_size == wide
-        assert torch.equal(tagger(told), tagger(other)) is (way == tagging.X)
-    both = tagging.Tagger(tagging.BOTH, told, 5)
+        assert torch.equal(tagger(read), tagger(other)) is (way == tagging.X)
+    both = tagging.Tagger(tagging.BOTH, read, 5)
     with torch.no_grad():
         both.mix.weights.copy_(torch.tensor([0.3, -1.0, 2.0]))
         both.mix.gamma.fill_(0.7)
     shares = torch.tensor([0.3, -1.0, 2.0]).exp() / torch.tensor([0.3, -1.0, 2.0]).exp().sum()
-    mixed = 0.7 * (shares[:, None] * told.layers).sum(1)
-    torch.testing.assert_close(both(told), both.tag(torch.cat([told.x, mixed], -1), told.texts))
+    mixed = 0.7 * (shares[:, None] * read.layers).sum(1)
+    torch.testing.assert_close(both(read), both.tag(torch.cat([read.x, mixed], -1), read.texts))
 
 
 def test_the_study_draws_every_way_and_the_record_was_made_by_it() -> None:
-    for made in (tagging.STUDIES["tagging"].record(SIZE), ex.result("tagging")):
-        assert isinstance(made, Curves) and [line.label for line in made.lines] == list(tagging.WAYS)
-        assert all(0 <= y <= 1 for line in made.lines for y in line.y) and "paired by seed" in made.note
-    assert made.lines[0].x.tolist() == list(tagging.TaggingSize().labelled)
+    for record in (tagging.STUDIES["tagging"].record(SIZE), ex.result("tagging")):
+        assert isinstance(record, Curves) and [line.label for line in record.lines] == list(tagging.WAYS)
+        assert all(0 <= y <= 1 for line in record.lines for y in line.y) and "paired by seed" in record.note
+    assert record.lines[0].x.tolist() == list(tagging.TaggingSize().labelled)
 
 
 def test_the_question_follows_from_the_record() -> None:
@@ -90,6 +90,6 @@ def test_what_x_adds_to_elmo_is_said_as_it_was_measured() -> None:
 @pytest.mark.usefixtures("unfolded")
 def test_the_page_asks_before_it_shows() -> None:
     at = part("elmo", "tagger")
-    asked = next(radio for radio in at.radio if radio.key == "guess.tagging")
-    at = asked.set_value(asked.options[0]).run()
+    radio_ = next(radio for radio in at.radio if radio.key == "guess.tagging")
+    at = radio_.set_value(radio_.options[0]).run()
     assert not at.exception and any(ex.result("tagging").title in title for title in drawn(at))

@@ -34,12 +34,12 @@ def test_a_csv_is_read_whole_and_says_so(tmp_path: Path, sign: str) -> None:
     assert task.report == (
         "reviews.csv: 40 rows read (text, label), 8 of them held out; left out: 1 empty. Labels: bad 20, good 20."
     )
-    train, held = (draw_labelled(task, 100, split) for split in ("train", "test"))
-    assert (len(train), len(held)) == (32, 8) and not {x.asked for x in train} & {x.asked for x in held}
-    assert {(one.asked.text, one.label) for one in (*train, *held)} == set(ROWS)
+    train, held_out = (draw_labelled(task, 100, split) for split in ("train", "test"))
+    assert (len(train), len(held_out)) == (32, 8) and not {x.asked for x in train} & {x.asked for x in held_out}
+    assert {(example.asked.text, example.label) for example in (*train, *held_out)} == set(ROWS)
     assert (
         draw_labelled(task, 10, "train", 1) != draw_labelled(task, 10, "train", 2)
-        and draw_labelled(task, 8, "validation") == held
+        and draw_labelled(task, 8, "validation") == held_out
     )
 
 
@@ -47,7 +47,7 @@ def test_a_byte_order_mark_other_columns_and_quotes_are_no_matter(tmp_path: Path
     path = csv_file(tmp_path, [(f"A, {n}\nand more", "x" if n % 2 else "y") for n in range(12)], "review,stars")
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     task = ex.tasks.from_file(path, text="review", label="stars")
-    assert any("\nand more" in one.asked.text for one in draw_labelled(task, 12, "train"))
+    assert any("\nand more" in example.asked.text for example in draw_labelled(task, 12, "train"))
 
 
 def test_a_model_learns_from_a_file(tmp_path: Path) -> None:
@@ -66,12 +66,16 @@ def test_pairs_grades_questions_tags_and_texts(tmp_path: Path) -> None:
     assert draw_labelled(ex.tasks.from_file(path, text="a", pair="b"), 5, "train")[0].asked.pair is not None
     graded = ex.tasks.from_file(path, text="a", pair="b", label="n", kind="number")
     assert graded.metric == "Spearman" and float(draw_labelled(graded, 5, "train")[0].label) >= 0
-    asked = draw_labelled(ex.tasks.from_file(path, text="a", pair="b", label="answer", kind="question"), 5, "train")[0]
-    assert asked.answer is not None and (asked.asked.pair or "")[slice(*asked.answer)] == "is here"
+    examples = draw_labelled(ex.tasks.from_file(path, text="a", pair="b", label="answer", kind="question"), 5, "train")[0]
+    assert examples.answer is not None and (examples.asked.pair or "")[slice(*examples.answer)] == "is here"
     assert ex.tasks.from_file(path, text="a", label="answer", kind="text").kind == "text"
     tags = jsonl(tmp_path, [{"text": ["Anna", "saw", "Bern"], "label": ["B-PER", "O", "B-LOC"]}] * 12)
-    one = draw_labelled(ex.tasks.from_file(tags, kind="token"), 3, "train")[0]
-    assert [one.asked.text[a:b] for a, b in one.asked.words] == ["Anna", "saw", "Bern"] and one.tags == ("B-PER", "O", "B-LOC")
+    example = draw_labelled(ex.tasks.from_file(tags, kind="token"), 3, "train")[0]
+    assert [example.asked.text[a:b] for a, b in example.asked.words] == ["Anna", "saw", "Bern"] and example.tags == (
+        "B-PER",
+        "O",
+        "B-LOC",
+    )
 
 
 def test_many_rows_are_read_up_to_a_limit_and_the_report_says_so(tmp_path: Path) -> None:
@@ -92,17 +96,17 @@ def test_a_label_that_was_not_learned_is_one_more_error(tmp_path: Path) -> None:
     task = ex.tasks.from_file(csv_file(tmp_path, [*ROWS, *((f"Odd {n}.", f"rare {n // 2}") for n in range(12))]))
     run = ex.finetune("bert", task=task, examples=8, steps=2, checks=2, snapshots=0, device="cpu")
     assert [step.step for step in run] == [1, 2]
-    held = draw_labelled(task, 99, "test")
-    strange = [one for one in held if one.label not in run.model.output.labels]
-    assert strange and len(run.held("test", 99)) == len(held) and run.score("test", 99) <= 1 - len(strange) / len(held)
-    said = ex.training.answers(run, examples=99)
-    assert {one.label for one in strange} <= set(said.labels) and said.confusion.sum() == len(held)
+    held_out = draw_labelled(task, 99, "test")
+    strange = [example for example in held_out if example.label not in run.model.output.labels]
+    assert strange and len(run.held("test", 99)) == len(held_out) and run.score("test", 99) <= 1 - len(strange) / len(held_out)
+    record = ex.training.answers(run, examples=99)
+    assert {example.label for example in strange} <= set(record.labels) and record.confusion.sum() == len(held_out)
 
 
 def test_what_is_too_long_is_counted(tmp_path: Path) -> None:
     task = ex.tasks.from_file(csv_file(tmp_path, [*ROWS, ("word " * 400, "good"), ("word " * 300, "bad")]))
     options: dict[str, Any] = {"task": task, "examples": 60, "steps": 1, "checks": 0, "snapshots": 0, "device": "cpu"}
-    many = sum(len(one.asked.text) > 900 for one in draw_labelled(task, 60, "train"))
+    many = sum(len(example.asked.text) > 900 for example in draw_labelled(task, 60, "train"))
     assert many and f"left out: {many} with more than 128 tokens (too_long='cut'" in ex.finetune("bert", **options).report
     assert f"cut to 128 tokens: {many}" in ex.finetune("bert", too_long="cut", **options).report
     with pytest.raises(ExplorerError, match="have more than the 128 tokens"):
@@ -125,14 +129,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "said"), BAD)
-def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, given: dict[str, Any], said: str) -> None:
-    with pytest.raises(ExplorerError, match=said):
+@pytest.mark.parametrize(("given", "message"), BAD)
+def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ExplorerError, match=message):
         ex.tasks.from_file(csv_file(tmp_path, **given))
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"labels": ("good",)}, "labels=… does not name: 'bad'"),
         ({"kind": "clas"}, "Did you mean 'class'"),
@@ -143,8 +147,8 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, given: dict[str, An
         ({"encoding": "utf-99"}, "no encoding 'utf-99'"),
     ],
 )
-def test_a_call_that_does_not_fit_says_why(tmp_path: Path, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ExplorerError, match=said):
+def test_a_call_that_does_not_fit_says_why(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ExplorerError, match=message):
         ex.tasks.from_file(csv_file(tmp_path), **options)
 
 
@@ -154,9 +158,9 @@ def test_wrong_encodings_name_the_line(tmp_path: Path) -> None:
     with pytest.raises(ExplorerError, match="Line 2 of latin.csv is not written in utf-8.*latin-1"):
         ex.tasks.from_file(path)
     assert "Grüße 3" in {
-        one.asked.text
+        example.asked.text
         for split in ("train", "test")
-        for one in draw_labelled(ex.tasks.from_file(path, encoding="latin-1"), 99, split)
+        for example in draw_labelled(ex.tasks.from_file(path, encoding="latin-1"), 99, split)
     }
     path.write_bytes("text,label\n".encode("utf-16"))
     with pytest.raises(ExplorerError, match="UTF-8|utf-8"):
@@ -167,11 +171,11 @@ def test_wrong_encodings_name_the_line(tmp_path: Path) -> None:
 
 def test_broken_json_is_said(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
-    for content, said in (
+    for content, message in (
         ('{"text": "a"', "no whole JSON"),
         ("[1, 2]", "no JSON object"),
         ('{"text": "a"}\n', "no column 'label'"),
     ):
         path.write_text(content, "utf-8")
-        with pytest.raises(ExplorerError, match=said):
+        with pytest.raises(ExplorerError, match=message):
             ex.tasks.from_file(path)

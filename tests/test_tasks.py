@@ -33,9 +33,9 @@ TEXT = "The dog was tired because it ran all day."
 
 @pytest.fixture(scope="module")
 def elmo() -> ElmoModel:
-    made = ex.build("elmo", tokenizer=ex.tokenizer("characters", toys()[:60], size=4000), device="cpu", dim=8, hidden=12)
-    assert isinstance(made, ElmoModel)
-    return made
+    model = ex.build("elmo", tokenizer=ex.tokenizer("characters", toys()[:60], size=4000), device="cpu", dim=8, hidden=12)
+    assert isinstance(model, ElmoModel)
+    return model
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -46,11 +46,14 @@ def test_every_place_is_what_it_asks_about(name: str) -> None:
     for example in questions.examples:
         for place in example.places:
             text = questions.texts[place.text]
-            said = text[place.start : place.end]
-            assert said.strip() == said and said
-            assert not said[0].isalnum() or place.start == 0 or not text[place.start - 1].isalnum()
-            assert not said[-1].isalnum() or place.end == len(text) or not text[place.end].isalnum()
-    read = [{tuple(one.texts[place.text] for place in example.places) for example in one.examples} for one in (questions, new)]
+            word = text[place.start : place.end]
+            assert word.strip() == word and word
+            assert not word[0].isalnum() or place.start == 0 or not text[place.start - 1].isalnum()
+            assert not word[-1].isalnum() or place.end == len(text) or not text[place.end].isalnum()
+    read = [
+        {tuple(questions_.texts[place.text] for place in example.places) for example in questions_.examples}
+        for questions_ in (questions, new)
+    ]
     assert not read[0] & read[1] and len(set(questions.labels)) > 1
     many = {len(example.places) for example in (*questions.examples, *new.examples)}
     assert len(many) == 1
@@ -58,19 +61,19 @@ def test_every_place_is_what_it_asks_about(name: str) -> None:
 
 def test_labels_are_those_of_the_stories() -> None:
     story = next(labelled(1, 5))
-    asked = {name: TASKS[name].make(1, "train") for name in TASKS}
+    questions_by_task = {name: TASKS[name].make(1, "train") for name in TASKS}
     words = [word.text for word in story.words]
-    assert asked["part of speech"].labels == tuple(word.pos for word in story.words)
-    assert asked["last letter"].labels == tuple(word[-1].lower() for word in words if word[-1].isalpha())
+    assert questions_by_task["part of speech"].labels == tuple(word.pos for word in story.words)
+    assert questions_by_task["last letter"].labels == tuple(word[-1].lower() for word in words if word[-1].isalpha())
     named = [
         mention for mention in story.mentions if mention.form == "name" and mention.kind in ("person", "place", "organisation")
     ]
-    assert {(a, b - 1) for a, b, _ in tag_spans(asked["entities"].labels)} == {(m.first, m.last) for m in named}
-    verb, mention = asked["roles"].examples[0].places
+    assert {(a, b - 1) for a, b, _ in tag_spans(questions_by_task["entities"].labels)} == {(m.first, m.last) for m in named}
+    verb, mention = questions_by_task["roles"].examples[0].places
     role = story.roles[0]
     assert story.text[verb.start : verb.end] == words[role.verb]
     assert story.text[mention.start : mention.end].split()[-1] == words[story.mentions[role.mention].last]
-    assert asked["topic"].labels == (story.topic,)
+    assert questions_by_task["topic"].labels == (story.topic,)
 
 
 def test_features_are_the_normed_layers_at_the_places(elmo: ElmoModel) -> None:
@@ -82,13 +85,13 @@ def test_features_are_the_normed_layers_at_the_places(elmo: ElmoModel) -> None:
             LabelledExample((TokenPosition(1, 2, 5), TokenPosition(0, 0, 3)), "y"),
         ),
     )
-    made = features(elmo, questions)
+    vectors = features(elmo, questions)
     tokens, states = elmo.tokenizer.encode(TEXT), elmo.layers([TEXT])[0].astype(np.float64)
     dog = states[:, tokens.texts.index("dog")]
     wanted = (dog - dog.mean(-1, keepdims=True)) / np.sqrt(dog.var(-1, keepdims=True) + 1e-5)
-    np.testing.assert_allclose(made[0, 0], wanted, atol=1e-4)
+    np.testing.assert_allclose(vectors[0, 0], wanted, atol=1e-4)
     cat = nn.functional.layer_norm(torch.tensor(elmo.layers(["A cat."])[0][:, 1:4]), (16,)).mean(1)  # without begin and end
-    np.testing.assert_allclose(made[0, 1], cat.numpy(), atol=1e-4)
+    np.testing.assert_allclose(vectors[0, 1], cat.numpy(), atol=1e-4)
     with pytest.raises(ChoiceError, match="no word from letter"):
         features(elmo, Questions((TEXT,), (LabelledExample((TokenPosition(0, 3, 4),), "x"),)))
 
@@ -107,10 +110,10 @@ def test_spans_are_read_as_conlleval_reads_them(tags: str, wanted: set) -> None:
 
 
 def test_metrics_are_their_definitions() -> None:
-    gold, said = ["B-PER", "I-PER", "O", "B-LOC", "O", "B-ORG"], ["B-PER", "O", "O", "B-LOC", "O", "B-ORG"]
-    assert span_f1(said, gold) == pytest.approx(2 * 2 / (3 + 3)) and span_f1(gold, gold) == 1 and span_f1(["O"], ["O"]) == 1
-    one, other = np.array([1.0, 2.0, 2.0, 5.0]), np.array([3.0, 1.0, 4.0, 9.0])
-    assert spearman(one, other) == pytest.approx(np.corrcoef([1, 2.5, 2.5, 4], [2, 1, 3, 4])[0, 1])
+    gold, answers = ["B-PER", "I-PER", "O", "B-LOC", "O", "B-ORG"], ["B-PER", "O", "O", "B-LOC", "O", "B-ORG"]
+    assert span_f1(answers, gold) == pytest.approx(2 * 2 / (3 + 3)) and span_f1(gold, gold) == 1 and span_f1(["O"], ["O"]) == 1
+    first, other = np.array([1.0, 2.0, 2.0, 5.0]), np.array([3.0, 1.0, 4.0, 9.0])
+    assert spearman(first, other) == pytest.approx(np.corrcoef([1, 2.5, 2.5, 4], [2, 1, 3, 4])[0, 1])
     mean, low, high = interval([0.1, 0.2, 0.3])
     assert (mean, high - mean) == pytest.approx((0.2, 4.303 * 0.1 / 3**0.5)) and mean - low == pytest.approx(high - mean)
     assert np.isnan(interval([0.5])[1])
@@ -158,7 +161,7 @@ def test_a_mix_finds_the_layer_that_knows_and_tasks_share_nothing() -> None:
     assert low.weights.argmax() == 0 and high.weights.argmax() == 2 and min(low.weights.max(), high.weights.max()) > 0.5
     scores = learning.scores()
     assert min(scores.values()) > 0.9 and tasks["low"].blind < 0.65
-    alone = Learning({name: held.only(1) for name, held in tasks.items()}, seed=0, steps=120)
+    alone = Learning({name: frozen.only(1) for name, frozen in tasks.items()}, seed=0, steps=120)
     assert all(mix.weights.tolist() == [1.0] for mixes in alone for mix in mixes)
     assert max(alone.scores().values()) < 0.7
     learning._loss("low").backward()  # the gradient of one task reaches no weight of another
@@ -180,9 +183,9 @@ def echoing(seed: int, texts: int = 120, words: int = 6) -> Frozen:
 
 
 def test_a_gru_reads_the_words_of_a_text_and_a_linear_head_does_not() -> None:
-    held, scores = {"echo": echoing(0)}, {}
+    frozen, scores = {"echo": echoing(0)}, {}
     for head in ("linear", "gru"):
-        learning = Learning(held, seed=0, steps=80, head=head)
+        learning = Learning(frozen, seed=0, steps=80, head=head)
         for _ in learning:
             pass
         scores[head] = learning.scores()["echo"]
@@ -191,24 +194,26 @@ def test_a_gru_reads_the_words_of_a_text_and_a_linear_head_does_not() -> None:
 
 
 def test_a_gru_is_pytorch_s_own_on_every_text_alone() -> None:
-    held = echoing(1, texts=8)
-    reader = Learning({"echo": held}, seed=3, steps=1, head="gru").readers["echo"]
+    frozen = echoing(1, texts=8)
+    reader = Learning({"echo": frozen}, seed=3, steps=1, head="gru").readers["echo"]
     uneven = torch.tensor([0, 0, 0, 1, 2, 2])  # texts of different lengths, side by side
-    given = torch.as_tensor(held.train[:6])
-    made, mixed = reader(given, uneven), reader.mix(given.movedim(2, 0)).flatten(1)
+    given = torch.as_tensor(frozen.train[:6])
+    vectors, mixed = reader(given, uneven), reader.mix(given.movedim(2, 0)).flatten(1)
     for first, last in ((0, 3), (3, 4), (4, 6)):
         alone = reader.head.say(reader.head.read(mixed[None, first:last])[0][0])
-        torch.testing.assert_close(made[first:last], alone)
+        torch.testing.assert_close(vectors[first:last], alone)
     for name, task in (("GRU reads", TASKS["topic"]), ("no head", TASKS["roles"])):
         with pytest.raises(ChoiceError, match=name):
             Learning(
-                {"x": Frozen(task, held.train, held.gold, held.test, held.asked)}, 0, head="gru" if "GRU" in name else "tree"
+                {"x": Frozen(task, frozen.train, frozen.gold, frozen.test, frozen.asked)},
+                0,
+                head="gru" if "GRU" in name else "tree",
             )
 
 
 def test_the_bench_fits_a_ridge_anew() -> None:
-    held = planted(TASKS["part of speech"], 1)
-    bench = experiment.bench(held, np.full((1, 3), 1 / 3))
+    frozen = planted(TASKS["part of speech"], 1)
+    bench = experiment.bench(frozen, np.full((1, 3), 1 / 3))
     s = np.array([0.2, 0.5, 0.3])
     x = np.hstack((np.tensordot(bench.train.astype(np.float64), s, (1, 0)), np.ones((len(bench.train), 1))))
     y = np.where(bench.gold[:, None] == np.arange(2), 1.0, -1.0)
@@ -224,10 +229,10 @@ def test_the_bench_fits_a_ridge_anew() -> None:
 
 def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> None:
     """Small, but whole: two biLMs, two seeds of heads, every way; the record is written, read, told and asked about."""
-    told = [story[:2] for story in toy_stories()]
+    texts = [story[:2] for story in toy_stories()]
     options = {
-        "corpus": told,
-        "held": told[:1],
+        "corpus": texts,
+        "held": texts[:1],
         "dim": 8,
         "hidden": 12,
         "steps": 2,
@@ -264,11 +269,11 @@ def test_the_order_of_tasks_is_judged_by_every_bilm() -> None:
     shares = np.zeros((3, 2, 1, 3))
     shares[0, :, 0, 0] = shares[1, :, 0, 1] = shares[2, 0, 0, 2] = shares[2, 1, 0, 0] = 1
     some = np.zeros((3, 4, 3))
-    held = Mixes(
+    record = Mixes(
         ("last letter", "entities", "topic"), ("accuracy",) * 3, ((0, 0), (1, 0)), np.array([1]), shares, np.ones((3, 2, 1)),
         ("mix", "layer 0", "layer 1", "layer 2"), np.zeros((3, 2, 4)), some, some, np.zeros(3),
     )  # fmt: skip
-    assert experiment.followed(held, experiment.ORDER) == [True, False]
+    assert experiment.followed(record, experiment.ORDER) == [True, False]
 
 
 def test_both_sides_are_the_model_s_own_probabilities(elmo: ElmoModel) -> None:
@@ -308,7 +313,10 @@ def test_filters_are_the_convolutions_of_pytorch(elmo: ElmoModel) -> None:
     from explorer.text.letters import letters
 
     x = elmo.module.characters.letters(torch.tensor(letters(["dogs"]))).transpose(1, 2)
-    answers = [nn.functional.max_pool1d(one(x), one(x).shape[-1])[0, :, 0] for one in elmo.module.characters.filters]
+    answers = [
+        nn.functional.max_pool1d(convolution(x), convolution(x).shape[-1])[0, :, 0]
+        for convolution in elmo.module.characters.filters
+    ]
     np.testing.assert_allclose(record.strongest, torch.cat(answers).detach().numpy(), atol=1e-6)
     with pytest.raises(TextError, match="not one word"):
         directions.letter_filters(elmo, "two words")
@@ -333,8 +341,8 @@ def test_any_model_has_a_vector_for_each_use_and_its_nearest_is_that_of_scikit_l
     record = ex.analysis.contexts(model, "dog", uses)
     for layer, vectors in enumerate(record.vectors):
         near = NearestNeighbors(n_neighbors=2, metric="cosine").fit(vectors).kneighbors(vectors)
-        found = record.likeness(layer)[np.arange(4), record.nearest(layer)]
-        np.testing.assert_allclose(found, 1 - near[0][:, 1], atol=1e-5)
+        actual = record.likeness(layer)[np.arange(4), record.nearest(layer)]
+        np.testing.assert_allclose(actual, 1 - near[0][:, 1], atol=1e-5)
     read = ex.trace(model, uses[1][0])
     last = next(iter(read.hidden.values()))[:, next(n for n, text in enumerate(read.source.texts) if "dog" in text)]
     np.testing.assert_allclose(record.vectors[:, 1], last, atol=1e-5)
@@ -394,21 +402,23 @@ def test_a_click_in_the_triangle_sets_the_three_weights(monkeypatch: pytest.Monk
     corners = np.array([[0, 0], [1, 0], [0.5, 3**0.5 / 2]])
     np.testing.assert_allclose(np.array([mine.x[0], mine.y[0]]), np.array([0, 0.25, 0.75]) @ corners)
     np.testing.assert_allclose(np.array([learned.x, learned.y]).T, bench.learned @ corners)
-    held = {f"mix-bench.x.s{layer}": 10 for layer in range(3)}
-    monkeypatch.setattr(by_hand.st, "session_state", held)
+    state = {f"mix-bench.x.s{layer}": 10 for layer in range(3)}
+    monkeypatch.setattr(by_hand.st, "session_state", state)
     for number in (0, 57, len(grid.x) - 1):
-        held["mix-bench.x.place"] = SimpleNamespace(selection=SimpleNamespace(points=[{"customdata": grid.customdata[number]}]))  # type: ignore[assignment]
+        state["mix-bench.x.place"] = SimpleNamespace(
+            selection=SimpleNamespace(points=[{"customdata": grid.customdata[number]}])
+        )  # type: ignore[assignment]
         by_hand.clicked("mix-bench.x")
-        weights = np.array([held[f"mix-bench.x.s{layer}"] for layer in range(3)])
+        weights = np.array([state[f"mix-bench.x.s{layer}"] for layer in range(3)])
         assert weights.sum() == 20 and weights.min() >= 0
         np.testing.assert_allclose(weights / 20 @ corners, [grid.x[number], grid.y[number]], atol=1e-12)
         moved = ex.views["mix-place"](bench, **{f"s{layer}": int(value) for layer, value in enumerate(weights)}).data[2]
         assert moved.x[0] == pytest.approx(grid.x[number]) and moved.y[0] == pytest.approx(grid.y[number])
-    before = dict(held)
+    before = dict(state)
     for points in ([], [{"x": 0.5}]):  # nothing, or a point of a run
-        held["mix-bench.x.place"] = before["mix-bench.x.place"] = SimpleNamespace(selection=SimpleNamespace(points=points))  # type: ignore[assignment]
+        state["mix-bench.x.place"] = before["mix-bench.x.place"] = SimpleNamespace(selection=SimpleNamespace(points=points))  # type: ignore[assignment]
         by_hand.clicked("mix-bench.x")
-        assert held == before
+        assert state == before
 
 
 def test_a_slider_of_the_bench_answers_at_once() -> None:

@@ -25,57 +25,60 @@ from explorer.training.interpolation import fresh
 
 
 def test_every_question_has_its_prefix_and_the_gold_answer_of_its_task() -> None:
-    made = list(tasks_as_text(1200, 3))
-    assert Counter(one.task for one in made) == dict.fromkeys(PREFIXES, 300)
-    assert all(task_of(one.source) == one.task for one in made)
-    held = {
-        task: [(one.source.removeprefix(PREFIXES[task]), one.target) for one in made if one.task == task] for task in PREFIXES
+    questions = list(tasks_as_text(1200, 3))
+    assert Counter(question.task for question in questions) == dict.fromkeys(PREFIXES, 300)
+    assert all(task_of(question.source) == question.task for question in questions)
+    gold_answers = {
+        task: [
+            (question.source.removeprefix(PREFIXES[task]), question.target) for question in questions if question.task == task
+        ]
+        for task in PREFIXES
     }
-    assert held["translation"] == [(pair.english, pair.french) for pair in pairs(300, 3)]
-    good = [("not acceptable", "acceptable")[one.good] for one in judged(300, 3)]
-    assert [answer for _, answer in held["acceptability"]] == good
-    assert set(Counter(answer for _, answer in held["sentiment"]).values()) == {100}
+    assert gold_answers["translation"] == [(pair.english, pair.french) for pair in pairs(300, 3)]
+    good = [("not acceptable", "acceptable")[question.good] for question in judged(300, 3)]
+    assert [answer for _, answer in gold_answers["acceptability"]] == good
+    assert set(Counter(answer for _, answer in gold_answers["sentiment"]).values()) == {100}
     gold = {
         sentence: feeling
         for story in ex.microworld.labelled(2000, 3)
         for sentence, feeling in zip(story.sentences, story.feelings, strict=True)
     }
-    assert all(gold[text] == {"glad": 1, "sad": -1, "neither": 0}[answer] for text, answer in held["sentiment"])
-    assert all(answer.endswith((" It ends well.", " It ends badly.", ".")) for _, answer in held["summary"])
+    assert all(gold[text] == {"glad": 1, "sad": -1, "neither": 0}[answer] for text, answer in gold_answers["sentiment"])
+    assert all(answer.endswith((" It ends well.", " It ends badly.", ".")) for _, answer in gold_answers["summary"])
 
 
 def test_held_out_questions_are_of_other_stories() -> None:
     corpus = corpus_of("tasks-as-text:200")
     learned = {text.source for text in corpus.texts if isinstance(text, Translation)}
     for split in ("validation", "test"):
-        held = [text[0] for text in corpus.held(100, split).texts]
-        assert len(held) == 100 and not learned & set(held)
+        texts = [text[0] for text in corpus.held(100, split).texts]
+        assert len(texts) == 100 and not learned & set(texts)
     assert len(fresh("tasks-as-text:200", 8)) == 8 and corpus.name == "tasks-as-text:200"
 
 
 def test_each_task_is_scored_by_its_metric(bert: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = ex.load("t5-tasks", device="cpu").tokenizer
-    held = [Translation(one.source, one.target) for one in tasks_as_text(80, 5, "validation")]
+    texts = [Translation(question.source, question.target) for question in tasks_as_text(80, 5, "validation")]
     rng = np.random.default_rng(0)
-    said: dict[str, list[str]] = {}
+    answers: dict[str, list[str]] = {}
 
     def answer(model: object, sources: list[np.ndarray], longest: int) -> list[list[int]]:
         task = task_of(pieces.decode(list(sources[0])))
-        gold = [text.target for text in held if task_of(text.source) == task]
-        said[task] = [one if rng.random() < 0.6 else gold[int(rng.integers(len(gold)))] for one in gold]
-        return [pieces.encode(one).ids.tolist() for one in said[task]]
+        gold = [text.target for text in texts if task_of(text.source) == task]
+        answers[task] = [right if rng.random() < 0.6 else gold[int(rng.integers(len(gold)))] for right in gold]
+        return [pieces.encode(right).ids.tolist() for right in answers[task]]
 
     monkeypatch.setattr(as_text, "rewritten", answer)
-    ask = as_text.by_task(EvalContext(EvalData(held), pieces, "translation", 128))
+    ask = as_text.by_task(EvalContext(EvalData(texts), pieces, "translation", 128))
     assert ask is not None
-    found = ask(bert).metrics  # whoever is asked: the answers are those above
-    gold = {task: [text.target for text in held if task_of(text.source) == task] for task in PREFIXES}
-    assert found["translation, bleu"] == pytest.approx(corpus_bleu(said["translation"], [gold["translation"]]).score)
+    actual = ask(bert).metrics  # whoever is asked: the answers are those above
+    gold = {task: [text.target for text in texts if task_of(text.source) == task] for task in PREFIXES}
+    assert actual["translation, bleu"] == pytest.approx(corpus_bleu(answers["translation"], [gold["translation"]]).score)
     for task in ("acceptability", "sentiment"):
-        assert found[f"{task}, accuracy"] == accuracy_score(gold[task], said[task])
+        assert actual[f"{task}, accuracy"] == accuracy_score(gold[task], answers[task])
         most = Counter(gold[task]).most_common(1)[0][1] / len(gold[task])
-        assert found[f"{task}, most frequent answer"] == most
-    assert 0.3 < found["summary, F1 of words"] < 1 and found["summary, first sentence and “It ends well.”"] < 0.6
+        assert actual[f"{task}, most frequent answer"] == most
+    assert 0.3 < actual["summary, F1 of words"] < 1 and actual["summary, first sentence and “It ends well.”"] < 0.6
     assert as_text.by_task(EvalContext(EvalData([Translation("A dog.", "Un chien.")]), pieces, "translation", 128)) is None
 
 
@@ -97,8 +100,8 @@ def test_the_prefix_alone_decides_what_is_done() -> None:
 def test_the_figures_of_the_card_are_measured_again() -> None:
     model = ex.load("t5-tasks", device="cpu")
     assert isinstance(model, TransformerModel)
-    held = corpus_of("tasks-as-text:80000").held(500, "validation")
-    ask = as_text.by_task(EvalContext(held, model.tokenizer, "translation", model.longest))
+    texts = corpus_of("tasks-as-text:80000").held(500, "validation")
+    ask = as_text.by_task(EvalContext(texts, model.tokenizer, "translation", model.longest))
     assert ask is not None
-    found, card = ask(model).metrics, shipped_figures(ex.models()["t5-tasks"].folder, "validation")
-    assert {name: pytest.approx(value, abs=2e-3) for name, value in found.items()} == {name: card[name] for name in found}
+    actual, card = ask(model).metrics, shipped_figures(ex.models()["t5-tasks"].folder, "validation")
+    assert {name: pytest.approx(value, abs=2e-3) for name, value in actual.items()} == {name: card[name] for name in actual}

@@ -66,13 +66,13 @@ def test_it_trains_and_shows_what_it_learned(system: str, bench: JobQueue) -> No
     last = run_folder.snapshots(folder)[-1]
     title, view, call = inside.picture(folder, system, last, SENTENCE)
     assert any(title in block.value for block in at.markdown if "at step" in block.value) or view == "neighbours"
-    made = call.run()
+    shown = call.run()
     if view == "neighbours":  # against the cosines of the weights themselves
         model = ex.load(folder, step=last, device="cpu")
         vectors = model.vectors / np.linalg.norm(model.vectors, axis=1, keepdims=True)
-        word = model.tokenizer.core.token_to_id(made.given[0])
-        best = model.tokenizer.core.token_to_id(made.words[0])
-        assert float(made.likeness[0]) == pytest.approx(float(vectors[best] @ vectors[word]), abs=1e-5)
+        word = model.tokenizer.core.token_to_id(shown.given[0])
+        best = model.tokenizer.core.token_to_id(shown.words[0])
+        assert float(shown.likeness[0]) == pytest.approx(float(vectors[best] @ vectors[word]), abs=1e-5)
 
 
 @pytest.mark.parametrize("what", some([*live.LEFT_OUT][1:], "feed-forward layers"))

@@ -41,13 +41,13 @@ TEXTS = list(stories(300, 4))
 
 
 def kitchen(model: TransformerModel, texts: list[list[str]], strategy: str = "mlm") -> BatchContext:
-    held = prepared(texts, model.tokenizer)
-    return BatchContext(held, model.tokenizer.vocabulary, model.longest, strategy, np.random.default_rng(0))
+    examples = prepared(texts, model.tokenizer)
+    return BatchContext(examples, model.tokenizer.vocabulary, model.longest, strategy, np.random.default_rng(0))
 
 
 def test_the_causal_loss_is_the_mean_surprise_of_the_next_piece(gpt2: TransformerModel) -> None:
-    held = kitchen(gpt2, TEXTS[:3])
-    loss = OBJECTIVES["causal"].loss(gpt2.module, tensors(collate_causal(held.every, held), gpt2.device), 0.0)["lm"]
+    context = kitchen(gpt2, TEXTS[:3])
+    loss = OBJECTIVES["causal"].loss(gpt2.module, tensors(collate_causal(context.every, context), gpt2.device), 0.0)["lm"]
     surprise = []
     for story in TEXTS[:3]:
         ids = [0, *gpt2.tokenizer.encode(" ".join(story), special=False).ids.tolist(), 0]
@@ -71,24 +71,24 @@ def test_stories_are_the_same_pieces_under_every_tokenizer(kind: str) -> None:
     for text, story in zip(TEXTS[:30], prepared(TEXTS[:30], pieces), strict=True):
         assert story.ids.tolist() == pieces.encode(" ".join(text), special=False).ids.tolist()
     whole = prepared([" ".join(text) for text in TEXTS[:30]], pieces)
-    for one, other in zip(prepared(TEXTS[:30], pieces), whole, strict=True):
-        assert one.ids.tolist() == other.ids.tolist() and one.words.tolist() == other.words.tolist()
+    for first, other in zip(prepared(TEXTS[:30], pieces), whole, strict=True):
+        assert first.ids.tolist() == other.ids.tolist() and first.words.tolist() == other.words.tolist()
 
 
 def test_the_transformer_reads_english_and_is_taught_french() -> None:
-    told = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
-    run = ex.fit("transformer", corpus=told, pieces=300, steps=120, batch=16, device="cpu", seed=1, **SMALL)
+    texts = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
+    run = ex.fit("transformer", corpus=texts, pieces=300, steps=120, batch=16, device="cpu", seed=1, **SMALL)
     pieces, batch, numbers = run.model.tokenizer, run.batch(1), examples_of_step(1, 392, 16, 1)
     for row, number in enumerate(numbers):
         source = batch.source[row][batch.attention_mask[row]].tolist()
         target = batch.labels[row][batch.loss_mask[row]].tolist()
-        assert pieces.decode(source) == told[number].source and source[-1] == pieces.vocabulary.end
-        assert pieces.decode(target) == told[number].target and target[-1] == pieces.vocabulary.end
+        assert pieces.decode(source) == texts[number].source and source[-1] == pieces.vocabulary.end
+        assert pieces.decode(target) == texts[number].target and target[-1] == pieces.vocabulary.end
     assert run.plan.schedule == "noam" and run.plan.smoothing == 0.1 and run.model.config.start == pieces.vocabulary.pad
     losses = [step.losses["lm"] for step in run]
     assert np.mean(losses[-5:]) < 0.9 * losses[0]
     with pytest.raises(ex.ExplorerError, match="do not go together"):
-        ex.fit("gpt2", corpus=told, device="cpu", **SMALL)
+        ex.fit("gpt2", corpus=texts, device="cpu", **SMALL)
     with pytest.raises(ex.ExplorerError, match="do not go together"):
         ex.fit("transformer", corpus=TEXTS, device="cpu", **SMALL)
 
@@ -103,11 +103,11 @@ def test_bart_and_t5_learn_with_their_own_tokenizers() -> None:
 
 
 def test_pairs_follow_or_come_from_another_story(bert: TransformerModel) -> None:
-    held = kitchen(bert, TEXTS)
-    batch = collate_mlm_nsp(held.every, held)
+    context = kitchen(bert, TEXTS)
+    batch = collate_mlm_nsp(context.every, context)
     label = batch.extras["nsp"]
     assert 0.4 < label.mean() < 0.6
-    for n, story in enumerate(held.every):
+    for n, story in enumerate(context.every):
         ids, segments = batch.labels[n][batch.attention_mask[n]], batch.segments[n][batch.attention_mask[n]]
         assert ids[0] == 2 and ids[-1] == 3 and (ids == 3).sum() == 2
         first = int(np.argmax(ids == 3))
@@ -118,18 +118,20 @@ def test_pairs_follow_or_come_from_another_story(bert: TransformerModel) -> None
 
 
 def test_long_stories_are_cut_to_what_the_model_reads(bert: TransformerModel) -> None:
-    held = kitchen(bert, [[sentence for text in TEXTS[n : n + 9] for sentence in text] for n in (0, 20, 40)])
+    context = kitchen(bert, [[sentence for text in TEXTS[n : n + 9] for sentence in text] for n in (0, 20, 40)])
     for name, entry in OBJECTIVES.items():
         strategy = {"denoising": "bart", "causal": "causal", "gap-sentence": "pegasus"}.get(name, "mlm")
         if name not in ("span-to-text", "translation", "bilm", "skip-gram", "co-occurrence"):
-            batch = entry.collate(held.every, BatchContext(held.every, held.vocabulary, 64, strategy, np.random.default_rng(0)))
+            batch = entry.collate(
+                context.every, BatchContext(context.every, context.vocabulary, 64, strategy, np.random.default_rng(0))
+            )
             assert batch.source.shape[1] <= 64 and batch.labels.shape[1] <= 64
 
 
 def test_an_encoder_decoder_is_taught_with_the_right_pieces_shifted(bert: TransformerModel) -> None:
     model = ex.build("bart", tokenizer=bert.tokenizer, seed=0, device="cpu", **SMALL)
-    held = kitchen(model, TEXTS[:2], "bart")
-    batch = tensors(OBJECTIVES["denoising"].collate(held.every, held), model.device)
+    context = kitchen(model, TEXTS[:2], "bart")
+    batch = tensors(OBJECTIVES["denoising"].collate(context.every, context), model.device)
     loss = float(OBJECTIVES["denoising"].loss(model.module, batch, 0.0)["lm"].detach())
     each = []
     for row in range(2):
@@ -153,14 +155,14 @@ def test_every_story_comes_once_in_a_round_and_a_step_is_always_the_same() -> No
 
 @pytest.mark.parametrize("system", ["bert", "transformer"])
 def test_stories_of_like_length_share_a_batch_and_each_still_comes_once(system: str) -> None:
-    told = [Translation(pair.english, pair.french) for pair in pairs(400, 3)] if system == "transformer" else TEXTS[:400]
-    given = {"corpus": told, "pieces": 300, "steps": 6, "batch": 8, "device": "cpu", "checks": 0, **SMALL}
+    texts = [Translation(pair.english, pair.french) for pair in pairs(400, 3)] if system == "transformer" else TEXTS[:400]
+    given = {"corpus": texts, "pieces": 300, "steps": 6, "batch": 8, "device": "cpu", "checks": 0, **SMALL}
     mixed, sorted_ = ex.fit(system, **given), ex.fit(system, by_length=True, **given)
     count = len(mixed.stories)
     plain = [examples_of_step(step, count, 8, 0) for step in range(1, 33)]
-    made = batches_by_length(0, mixed.stories, 8, 0)
-    assert sorted(np.concatenate(plain).tolist()) == sorted(made.reshape(-1).tolist())
-    lengths = np.array([[tokens_in(mixed.stories[number]) for number in batch] for batch in made.tolist()])
+    batches = batches_by_length(0, mixed.stories, 8, 0)
+    assert sorted(np.concatenate(plain).tolist()) == sorted(batches.reshape(-1).tolist())
+    lengths = np.array([[tokens_in(mixed.stories[number]) for number in batch] for batch in batches.tolist()])
     bounds = sorted((row.min(), row.max()) for row in lengths)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(bounds))  # no two batches overlap in their lengths
     filled = [np.mean([run.batch(step).attention_mask.mean() for step in range(1, 33)]) for run in (mixed, sorted_)]
@@ -181,13 +183,13 @@ def test_short_texts_are_read_whole_and_their_next_sentence_is_not_asked(bert: T
     assert (batch.segments[~short].max(axis=1) == 1).all()
     twin = BertForPreTraining.from_pretrained(ex.export(bert, tmp_path)).eval()
     for rows in (np.arange(12), np.arange(6)):  # Hugging Face leaves out the rows with −100, too
-        held = Batch(
+        batch_ = Batch(
             batch.source[rows], batch.attention_mask[rows], batch.segments[rows], batch.labels[rows], batch.loss_mask[rows],
             {"nsp": batch.extras["nsp"][rows]},
         )  # fmt: skip
-        given = tensors(held, bert.device)
+        given = tensors(batch_, bert.device)
         mine = OBJECTIVES["mlm+nsp"].loss(bert.module, given, 0.0)
-        assert OBJECTIVES["mlm+nsp"].weigh(held)["nsp"] == int((~short[rows]).sum())
+        assert OBJECTIVES["mlm+nsp"].weigh(batch_)["nsp"] == int((~short[rows]).sum())
         if not (~short[rows]).any():
             assert float(mine["nsp"].detach()) == 0.0
             continue
@@ -222,8 +224,8 @@ def test_texts_are_read_whole_until_pairs_begin(bert: TransformerModel) -> None:
     run = begun(None, bert.tokenizer, steps=6, pairs_after=0.5, checks=0)
     for step in range(1, 7):
         batch = run.batch(step)
-        asked, second = batch.extras["nsp"] != -100, batch.segments.max(axis=1) == 1
-        assert (asked == second).all() and asked.all() == (step > 3) and asked.any() == (step > 3)
+        is_pair, second = batch.extras["nsp"] != -100, batch.segments.max(axis=1) == 1
+        assert (is_pair == second).all() and is_pair.all() == (step > 3) and is_pair.any() == (step > 3)
     assert [step.losses["nsp"] > 0 for step in run] == [False] * 3 + [True] * 3
 
 
@@ -235,19 +237,19 @@ def test_a_second_half_that_does_not_follow_can_come_from_a_text_about_the_same(
     met = np.flatnonzero(counts.any(axis=0))
     weighed = TfidfTransformer(norm=None, smooth_idf=False).fit_transform(counts[:, met]).toarray() - counts[:, met]
     about = met[weighed.argmax(axis=1)]
-    found = Subjects.of(texts, size)
-    assert {token: numbers.tolist() for token, numbers in found.groups.items()} == {
+    subjects = Subjects.of(texts, size)
+    assert {token: numbers.tolist() for token, numbers in subjects.groups.items()} == {
         int(token): np.flatnonzero(about == token).tolist() for token in np.unique(about)
     }
     run = begun(None, bert.tokenizer, steps=1, batch=64, checks=0, strangers="alike")
     any_run = begun(None, bert.tokenizer, steps=1, batch=64, checks=0)
     shared = []
-    for one in (run, any_run):
-        batch = one.batch(1)
+    for each in (run, any_run):
+        batch = each.batch(1)
         rows = [(batch.labels[n], batch.segments[n]) for n in np.flatnonzero(batch.extras["nsp"] == 1)]
         shared.append(
             np.mean(
-                [subject(ids[(second == 0) & np.isin(ids, met)], found.weights) in ids[second == 1] for ids, second in rows]
+                [subject(ids[(second == 0) & np.isin(ids, met)], subjects.weights) in ids[second == 1] for ids, second in rows]
             )
         )
     assert len(rows) > 15 and shared[0] > 2 * shared[1]
@@ -458,9 +460,9 @@ def test_a_full_disk_leaves_the_point_before_intact(
 
 
 def test_rows_are_framed_by_their_ends(bert: TransformerModel) -> None:
-    held = prepared(TEXTS[:4], bert.tokenizer)
-    rows = add_special(held, Vocabulary(50, pad=0), 40, ends=(2, None))
-    for n, story in enumerate(held):
+    examples = prepared(TEXTS[:4], bert.tokenizer)
+    rows = add_special(examples, Vocabulary(50, pad=0), 40, ends=(2, None))
+    for n, story in enumerate(examples):
         ids = rows.ids[n][rows.attention_mask[n]].tolist()
         assert ids == [2, *story.ids[:39].tolist()] and (rows.ids[n][~rows.attention_mask[n]] == 0).all()
         assert (rows.words[n] >= 0).sum() == len(ids) - 1
@@ -468,5 +470,5 @@ def test_rows_are_framed_by_their_ends(bert: TransformerModel) -> None:
 
 def test_a_run_s_plan_is_on_the_disk(bert: TransformerModel, tmp_path: Path) -> None:
     begun(tmp_path / "run", bert.tokenizer)
-    held = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert held["plan"]["seed"] == 5 and held["preset"]["name"] == "bert" and held["architecture"]["dim"] == 32
+    described = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert described["plan"]["seed"] == 5 and described["preset"]["name"] == "bert" and described["architecture"]["dim"] == 32

@@ -22,49 +22,49 @@ from explorer.training.objectives import OBJECTIVES
 def measurement(
     model: TrainableModel | NGram,
     objective: str,
-    held: EvalData | Sequence[Any],
+    texts: EvalData | Sequence[Any],
     *,
     strategy: str = "",
     seed: int = 0,
     thorough: bool = False,
 ) -> Measurement:
     """The questions for models like this one; `thorough` asks more of them, for a card."""
-    return Measurement(*_asked(model, objective, held, strategy=strategy, seed=seed, thorough=thorough))
+    return Measurement(*_asked(model, objective, texts, strategy=strategy, seed=seed, thorough=thorough))
 
 
 def _asked(
-    model: TrainableModel | NGram, objective: str, held: EvalData | Sequence[Any], *, strategy: str, **more: Any
+    model: TrainableModel | NGram, objective: str, texts: EvalData | Sequence[Any], *, strategy: str, **more: Any
 ) -> tuple[EvalContext, Sequence[Metric]]:
     """What the questions are made of, and how."""
-    held = held if isinstance(held, EvalData) else EvalData(held)
+    texts = texts if isinstance(texts, EvalData) else EvalData(texts)
     if isinstance(model, NGram):
         model.tokens("a")  # an n-gram model without a tokenizer says here that it cannot read a text
         assert model.tokenizer is not None
-        return EvalContext(held, model.tokenizer, "", ENDLESS, **more), COUNTED
+        return EvalContext(texts, model.tokenizer, "", ENDLESS, **more), COUNTED
     if objective not in OBJECTIVES:
         raise unknown("measure for the objective", objective, OBJECTIVES)
     entry = OBJECTIVES[objective]
     strategy = strategy or entry.usual_strategy
-    return EvalContext(held, model.tokenizer, strategy, model.longest, pairs=entry.pairs, **more), entry.metrics
+    return EvalContext(texts, model.tokenizer, strategy, model.longest, pairs=entry.pairs, **more), entry.metrics
 
 
 def measure(
     model: TrainableModel | NGram,
     objective: str,
-    held: EvalData | Sequence[Any],
+    texts: EvalData | Sequence[Any],
     *,
     strategy: str = "",
     seed: int = 0,
     thorough: bool = False,
 ) -> Measured:
     """What a model that was trained with this objective does on held-out texts: metrics, samples and probes."""
-    return measurement(model, objective, held, strategy=strategy, seed=seed, thorough=thorough)(model)
+    return measurement(model, objective, texts, strategy=strategy, seed=seed, thorough=thorough)(model)
 
 
-def with_baseline(held: EvalData, objective: str, tokenizer: Tokenizer, examples: Callable[[], Sequence[Any]]) -> EvalData:
+def with_baseline(texts: EvalData, objective: str, tokenizer: Tokenizer, examples: Callable[[], Sequence[Any]]) -> EvalData:
     """The held-out texts with what a rule beside the model counts: the `examples` of its training, where its objective has one."""
     baseline = OBJECTIVES[objective].baseline
-    return held if baseline is None else replace(held, train=baseline(tokenizer, examples()))
+    return texts if baseline is None else replace(texts, train=baseline(tokenizer, examples()))
 
 
 class Checks:
@@ -93,11 +93,11 @@ class Checks:
         return self.stories.sample() if isinstance(self.stories, StreamedExamples) else self.stories
 
     def _prepared(self, model: TrainableModel | NGram) -> Measurement | None:
-        held = self.corpus.held(MEASURED, "validation")
-        if all(map(blank, held.texts)):
+        texts = self.corpus.held(MEASURED, "validation")
+        if all(map(blank, texts.texts)):
             return None
         if isinstance(model, TrainableModel):
-            held = with_baseline(held, self.objective, model.tokenizer, self._counted)
+            texts = with_baseline(texts, self.objective, model.tokenizer, self._counted)
             if OBJECTIVES[self.objective].taught and self.teacher is not None:
-                held = replace(held, teacher=self.teacher.model)
-        return measurement(model, self.objective, held, strategy=self.strategy)
+                texts = replace(texts, teacher=self.teacher.model)
+        return measurement(model, self.objective, texts, strategy=self.strategy)

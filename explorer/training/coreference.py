@@ -23,17 +23,17 @@ def coref_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None = No
         raise ChoiceError(
             "Only the microworld has labels of what its pronouns mean. Leave `corpus` out, or choose another objective."
         )
-    made = []
+    examples = []
     for story in labelled(STORIES, 1, "train"):
         tokens = tokenizer.encode(story.text, special=False)
-        made.append(_example(tokens, [(query, key) for query, keys in antecedents(story, tokens) for key in keys]))
+        examples.append(_example(tokens, [(query, key) for query, keys in antecedents(story, tokens) for key in keys]))
     for reason in reasons(REASONS, 1, "train"):
         for which in (0, 1):
             tokens = tokenizer.encode(reason.text(which), special=False)
             begin = len(" ".join(reason.before)) + 1
             query, phrases = phrases_of(reason.text(which), begin, reason.nouns, tokens)
-            made.append(_example(tokens, [(query, key) for key in phrases[which]]))
-    return made
+            examples.append(_example(tokens, [(query, key) for key in phrases[which]]))
+    return examples
 
 
 def _example(tokens: Tokens, links: list[tuple[int, int]]) -> CorefExample:

@@ -75,18 +75,18 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
     if isinstance(what, (str, Path)) and (Path(what) / CARD).is_file():
         return _streamed(Path(what), held)
     if isinstance(what, Path) or (isinstance(what, str) and (what.startswith(".") or "/" in what)):
-        made = own(str(what), list(documents(what)), held)
+        corpus = own(str(what), list(documents(what)), held)
     elif not isinstance(what, str):
-        made = own("given", what, held)
+        corpus = own("given", what, held)
     else:
-        made = corpus_named(what)
-    return made if held is None else replace(made, held=lambda count, _: EvalData(held[:count]))
+        corpus = corpus_named(what)
+    return corpus if held is None else replace(corpus, held=lambda count, _: EvalData(held[:count]))
 
 
-def _streamed(folder: Path, held: Texts | None) -> Corpus:
+def _streamed(folder: Path, held_out: Texts | None) -> Corpus:
     """A prepared corpus, which stays on the disk."""
     texts = StreamedTexts(folder)
-    kept = texts.held if held is None else held
+    kept = texts.held if held_out is None else held_out
     return Corpus(str(folder), texts, lambda count, _: EvalData(kept[:count]), tokenizer=texts.tokenizer)
 
 
@@ -98,13 +98,13 @@ def corpus_named(what: str) -> Corpus:
     if name not in CORPORA and os.path.exists(what):
         raise ChoiceError(f"There is no corpus {what!r}. For the file or folder of that name write ./{what}")
     if name not in CORPORA or (sign and name not in COUNTABLE):
-        raise unknown("corpus", what, [*CORPORA, *(f"{one}:COUNT" for one in COUNTABLE)])
+        raise unknown("corpus", what, [*CORPORA, *(f"{countable}:COUNT" for countable in COUNTABLE)])
     if not sign:
         return CORPORA[name]()
     if not (count.isascii() and count.isdecimal() and int(count) > 0):
         raise ChoiceError(f"corpus={what!r}: after the colon comes how many texts, for example {name}:120000.")
-    found = COUNTABLE[name](int(count))
-    return replace(found, name=f"{found.name}:{count}")
+    corpus = COUNTABLE[name](int(count))
+    return replace(corpus, name=f"{corpus.name}:{count}")
 
 
 def full_name(what: str) -> str:
@@ -118,12 +118,12 @@ def recorded_corpus(name: str) -> Corpus:
     return corpus_of(VERSIONED.sub(rf"\1-{FIRST}", name))
 
 
-def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:
+def own(name: str, texts: Texts, held_out: Texts | None = None) -> Corpus:
     """Texts that somebody brought along: the last 2 % of them, at least one, are held out; of a single text, its last 2 %."""
     check_texts(texts)
-    if len(texts) == 1 and held is None:
+    if len(texts) == 1 and held_out is None:
         texts = split_end(texts[0])
-    many = max(1, round(SHARE * len(texts))) if len(texts) > 1 and held is None else 0
+    many = max(1, round(SHARE * len(texts))) if len(texts) > 1 and held_out is None else 0
     cut = len(texts) - many
     return Corpus(name, texts[:cut], lambda count, _: EvalData(texts[cut:][:count]))
 
@@ -232,12 +232,12 @@ def _tasks(count: int = TRANSLATIONS) -> Corpus:
         return frozenset(text[0] for text in texts)
 
     def asked(count: int, split: str) -> list[Translation]:
-        new = (one for one in tasks_as_text(MORE * count, 1, split) if one.source not in learned())
-        return [Translation(one.source, one.target) for one in islice(new, count)]
+        new = (question for question in tasks_as_text(MORE * count, 1, split) if question.source not in learned())
+        return [Translation(question.source, question.target) for question in islice(new, count)]
 
     def make() -> list[Translation]:
         every = with_progress(tasks_as_text(count, 1), "Generating tasks as text", count)
-        return [Translation(one.source, one.target) for one in every]
+        return [Translation(question.source, question.target) for question in every]
 
     texts, mark = _kept("tasks as text", count, make)
     return Corpus("tasks-as-text", texts, lambda count, split: EvalData(asked(count, split)), mark=mark)

@@ -100,10 +100,10 @@ class CountingRun(Summarised):
             if self.folder is not None:
                 self._take_up(self.folder)
             while self.step < self.plan.steps and not self._stopped:
-                made = self._next()
+                step = self._next()
                 if self.folder is not None and lock is not None and lock.held:
-                    self._keep(self.folder, made)
-                yield made
+                    self._keep(self.folder, step)
+                yield step
 
     def _next(self) -> TrainingStep:
         """One portion: how surprising it is, then count it."""
@@ -113,9 +113,9 @@ class CountingRun(Summarised):
         self.model = self._counted(self.ends[self.step + 1])
         self.step += 1
         speed = sum(map(len, fresh)) / (time.perf_counter() - clock)
-        found = self.measure(self.model) if self.measure is not None and self.plan.checks else Measured()
-        metrics = {**found.metrics, "texts counted": float(self.ends[self.step])} if found.metrics else {}
-        return TrainingStep(self.step, {"lm": loss}, 0.0, speed, metrics, found.samples, counts=found.counts)
+        measured = self.measure(self.model) if self.measure is not None and self.plan.checks else Measured()
+        metrics = {**measured.metrics, "texts counted": float(self.ends[self.step])} if measured.metrics else {}
+        return TrainingStep(self.step, {"lm": loss}, 0.0, speed, metrics, measured.samples, counts=measured.counts)
 
     def _loss(self, rows: Sequence[np.ndarray]) -> float:
         logp = self.model.logp(rows)
@@ -138,9 +138,9 @@ class CountingRun(Summarised):
             self.step = written
             self.model = self._counted(max(1, self.ends[written]))
 
-    def _keep(self, folder: Path, made: TrainingStep) -> None:
+    def _keep(self, folder: Path, step: TrainingStep) -> None:
         ngram_files.write(self.model, folder)
         try:
-            append(folder / run_folder.STEPS, [line_of(made)])
+            append(folder / run_folder.STEPS, [line_of(step)])
         except OSError as error:
             raise FileError(f"Could not write into {folder} ({error.strerror}). Make room, then go on.") from error

@@ -46,13 +46,13 @@ def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
     named = {name: getattr(batch, name) for name in PARTS}
     positions = np.flatnonzero(batch.loss_mask)  # found here: no device is waited for
     named |= {"loss_positions": positions, **batch.extras}
-    made = {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
+    parts = {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
     if device.type == "cuda" and batch.attention_mask.all():  # then attention takes its quickest way, which knows no padding
-        made[UNPADDED] = torch.empty(0)
+        parts[UNPADDED] = torch.empty(0)
     if device.type != "cuda":
-        wide = {name: value.to(widest(device)) for name, value in made.items() if value.dtype == torch.float64}
-        return {name: value.to(device) for name, value in {**made, **wide}.items()}
-    return sent(made, device)
+        wide = {name: value.to(widest(device)) for name, value in parts.items() if value.dtype == torch.float64}
+        return {name: value.to(device) for name, value in {**parts, **wide}.items()}
+    return sent(parts, device)
 
 
 def sent(parts: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:

@@ -100,11 +100,11 @@ def new_student(system: Preset, teacher: Teacher, options: Mapping[str, Any], *,
     if options:
         raise ChoiceError(f"A student has its teacher's shape and tokenizer: {', '.join(options)} cannot be chosen.")
     if OBJECTIVES[system.objective].discriminator:
-        made = discriminator_of(teacher.model, name=system.name, seed=seed)
+        student = discriminator_of(teacher.model, name=system.name, seed=seed)
     else:
-        made = student_of(teacher.model, name=system.name)
-    made.module.to(pick_device(device))
-    return made
+        student = student_of(teacher.model, name=system.name)
+    student.module.to(pick_device(device))
+    return student
 
 
 def discriminator_of(teacher: TransformerModel, *, name: str = "electra", seed: int = 0) -> TransformerModel:
@@ -114,22 +114,22 @@ def discriminator_of(teacher: TransformerModel, *, name: str = "electra", seed: 
     does not learn more than that most tokens are original. Here it does, where some of the replaced tokens are random at first
     (`random_until`).
     """
-    held = teacher.config
-    shape = {part.name: getattr(held, part.name) for part in fields(held) if part.name not in (*HEADS, "family", "vocab")}
+    config = teacher.config
+    shape = {part.name: getattr(config, part.name) for part in fields(config) if part.name not in (*HEADS, "family", "vocab")}
     new = build(
         name,
         tokenizer=teacher.tokenizer,
         seed=seed,
         device="cpu",
         precision="float32",
-        generator=max(1, held.dim // 4),
+        generator=max(1, config.dim // 4),
         **shape,
     )
-    made = transformer(new)
-    own, known = store.state(made.module), store.state(teacher.module)
+    discriminator = transformer(new)
+    own, known = store.state(discriminator.module), store.state(teacher.module)
     trunk = {part: known[part] for part in own if not part.startswith(("generator.", "replaced."))}
-    store.fill_weights(made.module, {**own, **trunk}, Path(teacher.name))
-    return made
+    store.fill_weights(discriminator.module, {**own, **trunk}, Path(teacher.name))
+    return discriminator
 
 
 def student_of(teacher: TransformerModel, layers: Sequence[int] | None = None, *, name: str = "distilbert") -> TransformerModel:
@@ -138,11 +138,11 @@ def student_of(teacher: TransformerModel, layers: Sequence[int] | None = None, *
     What the teacher adds to every token of a single text, the vector of segment 0, is added to the table of positions: with all
     layers kept, the student would say exactly what its teacher says.
     """
-    held = teacher.config
-    kept = every_other(held.layers) if layers is None else tuple(layers)
+    config = teacher.config
+    kept = every_other(config.layers) if layers is None else tuple(layers)
     weights = store.state(teacher.module)
-    if held.segments:
-        table = "embeddings.position.table.weight" if held.positions == "learned" else "embeddings.tokens.weight"
+    if config.segments:
+        table = "embeddings.position.table.weight" if config.positions == "learned" else "embeddings.tokens.weight"
         weights[table] = weights[table] + weights.pop("embeddings.segments.weight")[0]
     inner = {
         f"layers.{new}.{part}": weights[f"layers.{old}.{part}"]
@@ -150,6 +150,6 @@ def student_of(teacher: TransformerModel, layers: Sequence[int] | None = None, *
         for part in (name.split(".", 2)[2] for name in weights if name.startswith("layers.0."))
     }
     outer = {name: value for name, value in weights.items() if not name.startswith(("layers.", "next_sentence."))}
-    module = Transformer(replace(held, layers=len(kept), segments=0, next_sentence=False))
+    module = Transformer(replace(config, layers=len(kept), segments=0, next_sentence=False))
     store.fill_weights(module, {**outer, **inner}, Path(teacher.name))
     return TransformerModel(name, module.eval(), teacher.tokenizer, name)

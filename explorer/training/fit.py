@@ -65,11 +65,11 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     if isinstance(what, str) and system.objective == "counting":
         return fit_ngram(system, source, seed, folder, _portions(steps, options))
     planned = {name: options.pop(name) for name in PLANNED & options.keys()}
-    asked = planned.pop("objective", system.objective)
-    usual_teacher = system.teacher if entry_of(asked).taught else None
-    teacher, objective = learns_from(system, asked, options.pop("teacher", usual_teacher))
+    wanted = planned.pop("objective", system.objective)
+    usual_teacher = system.teacher if entry_of(wanted).taught else None
+    teacher, objective = learns_from(system, wanted, options.pop("teacher", usual_teacher))
     model = _model(what, system, source, options, size=size, teacher=teacher, seed=seed, device=device)
-    entry, tiny = entry_of(objective), _is_tiny(what, size) and asked == system.objective
+    entry, tiny = entry_of(objective), _is_tiny(what, size) and wanted == system.objective
     new = isinstance(what, str) and not (teacher and entry.discriminator)
     usual = _usual(system, tiny, planned, new=new, packable=entry.packable and source.tokenizer is None)
     strategy = planned.pop("strategy", entry.usual_strategy)

@@ -45,21 +45,21 @@ def _usual(plan: Any) -> dict[str, Any]:
     return {field.name: field.default for field in fields(plan) if field.default is not MISSING}
 
 
-def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any], usual: Mapping[str, Any]) -> None:
+def _check_same(folder: Path, described: dict[str, Any], wanted: dict[str, Any], usual: Mapping[str, Any]) -> None:
     """Refuse to go on with other settings than those a folder was begun with."""
     different = [
-        f"{name}={held[part].get(name)!r} there, {value!r} here"
+        f"{name}={described[part].get(name)!r} there, {value!r} here"
         for part in wanted
-        if part in held
+        if part in described
         for name, value in wanted[part].items()
-        if held[part].get(name, usual.get(name, None if value else value)) != value and name not in FREE
+        if described[part].get(name, usual.get(name, None if value else value)) != value and name not in FREE
     ]
     if different:
         raise ChoiceError(
             f"{folder} holds another run ({'; '.join(different)}). Choose another folder, or that run's settings; its "
             "snapshots open with ex.load(folder, step=…)."
         )
-    older = [f"{name}=True" for name in REFUSED if held["plan"].get(name)]
+    older = [f"{name}=True" for name in REFUSED if described["plan"].get(name)]
     if older:
         raise ChoiceError(
             f"{folder} was begun by an earlier version with {', '.join(older)}, which there is no more. Its snapshots open: go on in a "

@@ -68,8 +68,8 @@ def along(
         for t in with_progress(share.tolist(), "Measuring along the line")
     ]
     went, apart = [], []
-    for step, held in sorted((snapshots or {}).items()):
-        here = _weights(held)
+    for step, snapshot in sorted((snapshots or {}).items()):
+        here = _weights(snapshot)
         place, beside = nearest_on_line(begin, end, here)
         went.append((step, place, _loss(walker, here, ready, task)))
         apart.append(beside)
@@ -152,7 +152,9 @@ FRESH: dict[str, Callable[[int], Texts]] = {
     "microworld+repeats": lambda count: list(repeated_words(count, 2)),
     "microworld": _stories,
     "english-french": _translations,
-    "tasks-as-text": lambda count: [Translation(one.source, one.target) for one in tasks_as_text(count, 2, "test")],
+    "tasks-as-text": lambda count: [
+        Translation(question.source, question.target) for question in tasks_as_text(count, 2, "test")
+    ],
     **{f"microworld-{version}": partial(_stories, version=version) for version in WORLDS},
     **{f"english-french-{version}": partial(_translations, version=version) for version in WORLDS},
 }

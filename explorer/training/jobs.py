@@ -104,8 +104,8 @@ class JobQueue:
         try:
             (self.home / name).mkdir(parents=True)
             (self.home / name / TEXT).write_text(spec.text, "utf-8", "replace")
-            held = {part: value for part, value in asdict(spec).items() if part != "text"}  # which has a file
-            (self.home / name / SPEC).write_text(json.dumps(held), "utf-8")
+            described = {part: value for part, value in asdict(spec).items() if part != "text"}  # which has a file
+            (self.home / name / SPEC).write_text(json.dumps(described), "utf-8")
         except OSError as error:
             raise FileError(f"A training cannot be kept in {self.home} ({error.strerror}). Make room there.") from error
         self.go_on(name)
@@ -194,16 +194,16 @@ class JobQueue:
         began = self.folder(names[0]) / BEGAN
         if not began.is_file():
             return float("nan")
-        held, (now, _) = json.loads(began.read_text("utf-8")), self._reached(names[0])
-        if now <= held["step"]:
+        start, (now, _) = json.loads(began.read_text("utf-8")), self._reached(names[0])
+        if now <= start["step"]:
             return float("nan")
-        pace = (time.time() - held["time"]) / (now - held["step"])
+        pace = (time.time() - start["time"]) / (now - start["step"])
         return pace * sum(steps - step for step, steps in map(self._reached, names))
 
     def _tidy(self) -> None:
         """Let the oldest trainings go, so that a class does not fill the disk."""
-        found = sorted(self.home.glob(f"*/{SPEC}"), key=lambda path: path.stat().st_mtime)
-        for path in found[: max(0, len(found) - OLDEST)]:
+        specs = sorted(self.home.glob(f"*/{SPEC}"), key=lambda path: path.stat().st_mtime)
+        for path in specs[: max(0, len(specs) - OLDEST)]:
             if not self.state(path.parent.name).alive:
                 shutil.rmtree(path.parent, ignore_errors=True)
 
@@ -218,8 +218,8 @@ def job_queue() -> JobQueue:
 def read_spec(folder: Path) -> JobSpec:
     """What was asked for: the text is in its own file."""
     text = folder / TEXT
-    held = {"text": text.read_text("utf-8") if text.is_file() else "", **json.loads((folder / SPEC).read_text("utf-8"))}
-    return JobSpec(**held)
+    fields = {"text": text.read_text("utf-8") if text.is_file() else "", **json.loads((folder / SPEC).read_text("utf-8"))}
+    return JobSpec(**fields)
 
 
 def _started(folder: Path, ticket: Path) -> subprocess.Popen[bytes]:
@@ -268,8 +268,8 @@ def work(folder: Path, ticket: Path) -> None:
             (folder / FAULT).write_text(str(error), "utf-8")
         except Exception as error:
             traceback.print_exc()
-            said = f"The training ended with an error that was not foreseen ({type(error).__name__}: {error})."
-            (folder / FAULT).write_text(said, "utf-8")
+            message = f"The training ended with an error that was not foreseen ({type(error).__name__}: {error})."
+            (folder / FAULT).write_text(message, "utf-8")
         finally:
             ticket.unlink(missing_ok=True)
 

@@ -97,17 +97,17 @@ class Optimiser:
         return {
             f"{n}.{place}.{name}": torch.as_tensor(value)
             for n, (optimiser, _) in enumerate(self.parts)
-            for place, held in optimiser.state_dict()["state"].items()
-            for name, value in held.items()
+            for place, state in optimiser.state_dict()["state"].items()
+            for name, value in state.items()
         }
 
     def fill(self, state: Mapping[str, Tensor]) -> None:
         """Take up a state that `state` handed out."""
         for n, (optimiser, _) in enumerate(self.parts):
             weights = [weight for group in optimiser.param_groups for weight in group["params"]]
-            held: dict[int, dict[str, Tensor]] = {}
+            states: dict[int, dict[str, Tensor]] = {}
             for name, value in state.items():
                 number, place, key = name.split(".", 2)
                 if int(number) == n:
-                    held.setdefault(int(place), {})[key] = divided_like(value, weights[int(place)])
-            optimiser.load_state_dict({"state": held, "param_groups": optimiser.state_dict()["param_groups"]})
+                    states.setdefault(int(place), {})[key] = divided_like(value, weights[int(place)])
+            optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})

@@ -94,10 +94,10 @@ def _many(count: int, what: str) -> str:
 
 def as_plain(step: TrainingStep) -> dict[str, Any]:
     """A step as JSON takes it; what was not measured is left out."""
-    held: dict[str, Any] = {"step": step.step, "losses": dict(step.losses), "speed": round(step.speed)}
-    held |= {"metrics": dict(step.metrics), "samples": list(step.samples), "snapshot": step.snapshot}
-    held["counts"] = dict(step.counts)
-    return {name: value for name, value in held.items() if value not in ({}, [], None)}
+    plain: dict[str, Any] = {"step": step.step, "losses": dict(step.losses), "speed": round(step.speed)}
+    plain |= {"metrics": dict(step.metrics), "samples": list(step.samples), "snapshot": step.snapshot}
+    plain["counts"] = dict(step.counts)
+    return {name: value for name, value in plain.items() if value not in ({}, [], None)}
 
 
 @contextmanager

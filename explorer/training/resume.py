@@ -131,11 +131,11 @@ def opened(folder: Path, module: nn.Module) -> tuple[int, dict[str, Tensor]]:
     path = folder / POINT
     try:
         resume_stamp, content = path.read_bytes().split(b"\n", 1)
-        held = json.loads(resume_stamp)
-        if hashlib.sha256(content).hexdigest() != held["sha256"]:
+        stamp = json.loads(resume_stamp)
+        if hashlib.sha256(content).hexdigest() != stamp["sha256"]:
             raise ValueError("its checksum is wrong")
-        tensors, step = load(content), int(held["step"])
-        if held.get("run", run_mark(folder)) != run_mark(folder):
+        tensors, step = load(content), int(stamp["step"])
+        if stamp.get("run", run_mark(folder)) != run_mark(folder):
             raise ValueError("it belongs to another run")
         _fits(tensors, module)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
@@ -156,9 +156,9 @@ def fill(module: nn.Module, optimiser: Optimiser, tensors: dict[str, Tensor]) ->
 def _fits(tensors: dict[str, Tensor], module: nn.Module) -> None:
     """Every weight is there and has its shape, before the first of them is changed."""
     for name, value in _own(module).items():
-        found = tensors[f"weight.{name}"]
-        if found.shape != value.shape:
-            raise ValueError(f"{name} is {tuple(found.shape)} there and {tuple(value.shape)} here")
+        tensor = tensors[f"weight.{name}"]
+        if tensor.shape != value.shape:
+            raise ValueError(f"{name} is {tuple(tensor.shape)} there and {tuple(value.shape)} here")
 
 
 def replace_file(path: Path, *content: bytes) -> None:

@@ -197,8 +197,8 @@ class Run(KeptRun[Trained]):
             if not self.processes.main:
                 return step
             measured = self.measure(self.model)
-        found = {name: getattr(measured, name) for name in ("metrics", "samples", "probes", "counts")}
-        return replace(step, **found)
+        figures = {name: getattr(measured, name) for name in ("metrics", "samples", "probes", "counts")}
+        return replace(step, **figures)
 
     def _gathered(self) -> AbstractContextManager[None]:
         """While inside, the model is whole in the main process."""

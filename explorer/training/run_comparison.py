@@ -40,31 +40,31 @@ def compare_runs(runs: Mapping[str, str | Path]) -> RunsBeside:
     if len(runs) < 2:
         raise ChoiceError(f"There must be two runs or more to compare; there {'is one' if runs else 'are none'}.")
     steps = tuple(tuple(steps_of(folder)) for folder in runs.values())
-    for name, held in zip(runs, steps, strict=True):
-        if not held:
+    for name, run_steps in zip(runs, steps, strict=True):
+        if not run_steps:
             raise ChoiceError(f"The run {name!r} has written down no step yet. Let it train first.")
-    told = [_settings(Path(folder)) for folder in runs.values()]
-    every = dict.fromkeys(name for held in told for name in held)
-    rows = {name: tuple(held.get(name, MISSING) for held in told) for name in every}
+    settings = [_settings(Path(folder)) for folder in runs.values()]
+    every = dict.fromkeys(name for run_steps in settings for name in run_steps)
+    rows = {name: tuple(run_steps.get(name, MISSING) for run_steps in settings) for name in every}
     differing = {name: row for name, row in rows.items() if len(set(row)) > 1}
     return RunsBeside(tuple(map(str, runs)), steps, tuple(differing), tuple(differing.values()))
 
 
 def _settings(folder: Path) -> dict[str, str]:
     """Everything that a run wrote down of itself, flat and as texts. What an older run did not know yet has its default."""
-    held = run_folder.described(folder)
-    plan: dict[str, Any] = dict(held["plan"])
+    described = run_folder.described(folder)
+    plan: dict[str, Any] = dict(described["plan"])
     if "batch" in plan:  # a run that counts n-grams has other settings
         plan = {**FORMER, **DEFAULTS, **plan}
-    shape = held["architecture"]
+    shape = described["architecture"]
     shape = {**SHAPES, **shape} if shape.get("family") in FAMILIES else shape
-    parts = {"model": dict(held["preset"]).get("name"), **plan, "architecture": shape}
-    parts["tokenizer"] = dict(held.get("tokenizer") or {}).get("sha256", MISSING)[:8]
+    parts = {"model": dict(described["preset"]).get("name"), **plan, "architecture": shape}
+    parts["tokenizer"] = dict(described.get("tokenizer") or {}).get("sha256", MISSING)[:8]
     return dict(_flat("", parts))
 
 
 def _flat(before: str, value: Any) -> list[tuple[str, str]]:
     """A tree of settings as names with dots."""
     if isinstance(value, Mapping):
-        return [pair for name, one in value.items() for pair in _flat(f"{before}.{name}" if before else str(name), one)]
+        return [pair for name, item in value.items() for pair in _flat(f"{before}.{name}" if before else str(name), item)]
     return [(before, MISSING if value is None else str(value))]

@@ -36,12 +36,12 @@ def in_processes(count: int, arguments: list[str]) -> int | None:
 
 def _waited(child: subprocess.Popen[bytes]) -> int:
     """The exit code of the launcher, which hands on to its processes that they are asked to stop."""
-    asked: list[int] = []
+    signals: list[int] = []
 
     def ask(number: int, _: FrameType | None) -> None:
-        if not asked:
+        if not signals:
             child.send_signal(signal.SIGTERM)
-        asked.append(number)
+        signals.append(number)
 
     before = {number: signal.signal(number, ask) for number in ASKING}
     try:
@@ -49,4 +49,4 @@ def _waited(child: subprocess.Popen[bytes]) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    return STOPPED if asked else code
+    return STOPPED if signals else code

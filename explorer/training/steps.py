@@ -67,12 +67,12 @@ class TrainingRun(Protocol):
         """The steps, from the next one on."""
 
 
-def line_of(made: TrainingStep) -> str:
+def line_of(step: TrainingStep) -> str:
     """A step as it is written down."""
-    always = {"step": made.step, "losses": dict(made.losses), "rate": made.rate, "speed": made.speed}
-    measured = {"metrics": dict(made.metrics), "samples": list(made.samples), "snapshot": made.snapshot}
-    measured["probes"] = {name: np.asarray(probe).round(4).tolist() for name, probe in made.probes.items()}
-    measured["counts"] = dict(made.counts)
+    always = {"step": step.step, "losses": dict(step.losses), "rate": step.rate, "speed": step.speed}
+    measured = {"metrics": dict(step.metrics), "samples": list(step.samples), "snapshot": step.snapshot}
+    measured["probes"] = {name: np.asarray(probe).round(4).tolist() for name, probe in step.probes.items()}
+    measured["counts"] = dict(step.counts)
     return json.dumps(always | {name: value for name, value in measured.items() if value}, ensure_ascii=False) + "\n"
 
 
@@ -90,11 +90,11 @@ def steps_of(folder: str | Path) -> list[TrainingStep]:
     >>> steps[-1].step >= steps[0].step
     True
     """
-    made = []
+    steps = []
     for line in run_folder.lines(Path(folder)):
         probes = {name: np.array(probe) for name, probe in line.get("probes", {}).items()}
         try:
-            made.append(TrainingStep(**{**line, "samples": tuple(line.get("samples", ())), "probes": probes}))
+            steps.append(TrainingStep(**{**line, "samples": tuple(line.get("samples", ())), "probes": probes}))
         except TypeError as error:
             raise FileError(f"{Path(folder) / run_folder.STEPS} was not written by a run of this package ({error}).") from error
-    return made
+    return steps

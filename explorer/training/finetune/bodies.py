@@ -43,10 +43,10 @@ def with_output_layer(model: TrainableModel, task: Task, labels: tuple[str, ...]
     if isinstance(body, TransformerModel) and body.family == "decoder":
         body = knowing_marks(body, plan.seed)
     output = with_choices(output_of(body, task, labels), plan)
-    made = FinetunedModel(body, output, None if output.kind == "text" else output_layer(output, plan.seed))
-    _take_pooler(made)
-    _freeze(made, plan)
-    return made
+    finetuned = FinetunedModel(body, output, None if output.kind == "text" else output_layer(output, plan.seed))
+    _take_pooler(finetuned)
+    _freeze(finetuned, plan)
+    return finetuned
 
 
 def _body(model: TrainableModel, plan: FinetunePlan) -> TrainableModel:
@@ -58,10 +58,10 @@ def _body(model: TrainableModel, plan: FinetunePlan) -> TrainableModel:
     module = initialised(source.config, plan.seed).to(source.device) if scratch else deepcopy(source.module)
     if hasattr(module, LAYER):
         delattr(module, LAYER)
-    made = model_of(source.name, module.eval(), source.tokenizer, source.preset)
-    for weight in made.module.parameters():
+    body = model_of(source.name, module.eval(), source.tokenizer, source.preset)
+    for weight in body.module.parameters():
         weight.requires_grad_(True)
-    return made
+    return body
 
 
 def output_of(body: TrainableModel, task: Task, labels: tuple[str, ...]) -> OutputConfig:
@@ -161,16 +161,16 @@ def knowing_marks(body: TransformerModel, seed: int) -> TransformerModel:
 def widened(module: Transformer, vocab: int, near: int, seed: int) -> Transformer:
     """The same network with more tokens; each new one has the vector of the token `near`, and a little chance."""
     old = module.config.vocab
-    made, rng = Transformer(replace(module.config, vocab=vocab)), torch.Generator().manual_seed(seed)
-    held = {name: value.detach().cpu() for name, value in module.state_dict().items()}
-    for name, value in made.state_dict().items():
-        if value.shape != held[name].shape:
+    wider, rng = Transformer(replace(module.config, vocab=vocab)), torch.Generator().manual_seed(seed)
+    weights = {name: value.detach().cpu() for name, value in module.state_dict().items()}
+    for name, value in wider.state_dict().items():
+        if value.shape != weights[name].shape:
             noise = torch.randn((vocab - old, *value.shape[1:]), generator=rng) * DEVIATION
-            held[name] = torch.cat((held[name], held[name][near] + noise))
+            weights[name] = torch.cat((weights[name], weights[name][near] + noise))
     if module.config.tied:
-        held["head.project.weight"] = held["embeddings.tokens.weight"]
-    made.load_state_dict(held)
-    return made.eval()
+        weights["head.project.weight"] = weights["embeddings.tokens.weight"]
+    wider.load_state_dict(weights)
+    return wider.eval()
 
 
 def _take_pooler(model: FinetunedModel) -> None:

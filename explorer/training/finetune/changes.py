@@ -37,25 +37,25 @@ def before_after(
     >>> change.moved("encoder").shape[0], change.labels
     (5, ('glad', 'neither', 'sad'))
     """
-    made = after.model if isinstance(after, FinetuneRun) else after
-    if not isinstance(made, FinetunedModel):
+    finetuned = after.model if isinstance(after, FinetuneRun) else after
+    if not isinstance(finetuned, FinetunedModel):
         raise ChoiceError("The second model must be a fine-tuned one, or the run that made it: ex.finetune(…).")
     old = before.body if isinstance(before, FinetunedModel) else body_of(before) if isinstance(before, HubModel) else before
-    if type(old.config) is not type(made.body.config) or old.streams != made.body.streams:
-        raise ChoiceError(f"{before.name} and {made.name} have different shapes, so their heads cannot be compared.")
-    was = made.module.training
-    made.module.eval()
+    if type(old.config) is not type(finetuned.body.config) or old.streams != finetuned.body.streams:
+        raise ChoiceError(f"{before.name} and {finetuned.name} have different shapes, so their heads cannot be compared.")
+    was = finetuned.module.training
+    finetuned.module.eval()
     try:
         first = trace(old, text, scores=True)
-        second = _narrowed(trace(made.body, first.source, scores=True), first)
-        both = (old, made.body) if probes is not None else ()
+        second = _narrowed(trace(finetuned.body, first.source, scores=True), first)
+        both = (old, finetuned.body) if probes is not None else ()
         kept = tuple(probe_layers(model, probes or "", examples=examples) for model in both)
-        labels = made.output.labels if made.output.kind == "class" else ()
-        chances = np.array([_chances(model, text, labels) for model in (before, made)])
+        labels = finetuned.output.labels if finetuned.output.kind == "class" else ()
+        chances = np.array([_chances(model, text, labels) for model in (before, finetuned)])
     finally:
-        made.module.train(was)
+        finetuned.module.train(was)
     compared = compare(first, second) if "lm" in first.outputs and "lm" in second.outputs else None
-    return TaskChange(made.output.task, first, second, labels, chances, compared, kept)
+    return TaskChange(finetuned.output.task, first, second, labels, chances, compared, kept)
 
 
 def _narrowed(after: Trace, before: Trace) -> Trace:

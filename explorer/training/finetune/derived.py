@@ -17,7 +17,7 @@ TURNS = (4, SAME, 3, SAME)  # of every four pairs two tell one event, and two te
 
 def acceptability(count: int, split: str, seed: int = SEED) -> Questions:
     """Is this sentence as it should be, or has it one fault?"""
-    return _whole(((one.text,), "right" if one.good else "wrong") for one in judged(count, seed, split))
+    return _whole(((sentence.text,), "right" if sentence.good else "wrong") for sentence in judged(count, seed, split))
 
 
 def paraphrase(count: int, split: str, seed: int = SEED) -> Questions:
@@ -34,25 +34,28 @@ def answered_questions(count: int, split: str, seed: int = SEED) -> Questions:
     """Which stretch of the story answers the question? The places are the question and the answer."""
     texts: list[str] = []
     examples = []
-    for asked in questions(count, seed, split):
-        places = (TokenPosition(len(texts), 0, len(asked.question)), TokenPosition(len(texts) + 1, asked.start, asked.end))
-        texts += [asked.question, asked.text]
-        examples.append(LabelledExample(places, asked.answer))
+    for question in questions(count, seed, split):
+        places = (
+            TokenPosition(len(texts), 0, len(question.question)),
+            TokenPosition(len(texts) + 1, question.start, question.end),
+        )
+        texts += [question.question, question.text]
+        examples.append(LabelledExample(places, question.answer))
     return Questions(tuple(texts), tuple(examples))
 
 
 def summary(count: int, split: str, seed: int = SEED) -> Questions:
     """What does a story come to? The answer is a text."""
-    return _whole(((one.text,), one.summary) for one in summaries(count, seed, split))
+    return _whole(((story.text,), story.summary) for story in summaries(count, seed, split))
 
 
 def _same_or_near(count: int, seed: int, split: str) -> Iterator[tuple[tuple[str, str], str]]:
     """Pairs of the highest grade and pairs of the grades just below it, in turn."""
-    made = 0
+    number = 0
     for pair in paraphrases(GRADES * count, seed, split):
-        if made < count and pair.grade == TURNS[made % len(TURNS)]:
+        if number < count and pair.grade == TURNS[number % len(TURNS)]:
             yield (pair.first, pair.second), "same" if pair.grade == SAME else "different"
-            made += 1
+            number += 1
 
 
 def _whole(items: Iterable[tuple[tuple[str, ...], str]]) -> Questions:

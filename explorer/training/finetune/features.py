@@ -25,21 +25,21 @@ def features(model: TrainableModel, questions: Questions) -> np.ndarray:
         raise ChoiceError(
             f"Mixing layers is ELMo's way; {model.name} is {an(model.family)}. Give an ELMo, for example of ex.fit('elmo')."
         )
-    asked: dict[int, list[tuple[int, int, TokenPosition]]] = {}
+    places_by_text: dict[int, list[tuple[int, int, TokenPosition]]] = {}
     for number, example in enumerate(questions.examples):
         for which, place in enumerate(example.places):
-            asked.setdefault(place.text, []).append((number, which, place))
+            places_by_text.setdefault(place.text, []).append((number, which, place))
     many, layers = len(questions.examples[0].places), model.config.layers + 1
-    made = np.zeros((len(questions.examples), many, layers, 2 * model.config.dim), np.float32)
-    wanted = sorted(asked)
+    vectors = np.zeros((len(questions.examples), many, layers, 2 * model.config.dim), np.float32)
+    wanted = sorted(places_by_text)
     for first in range(0, len(wanted), TEXTS):
         part = wanted[first : first + TEXTS]
         tokens = [model.tokens(questions.texts[text]) for text in part]
         for text, read, states in zip(part, tokens, model.layers(tokens), strict=True):
             states = normed(states)
-            for number, which, place in asked[text]:
-                made[number, which] = states[:, inside(read, place)].mean(axis=1)
-    return made
+            for number, which, place in places_by_text[text]:
+                vectors[number, which] = states[:, inside(read, place)].mean(axis=1)
+    return vectors
 
 
 def normed(states: np.ndarray) -> np.ndarray:
@@ -50,11 +50,11 @@ def normed(states: np.ndarray) -> np.ndarray:
 
 def inside(tokens: Tokens, place: TokenPosition) -> Sequence[int]:
     """The numbers of the tokens that lie in a place, in part or whole."""
-    found = [
+    places = [
         n
         for n, ((start, end), special) in enumerate(zip(tokens.offsets, tokens.special, strict=True))
         if not special and start < place.end and end > place.start
     ]
-    if not found:
+    if not places:
         raise ChoiceError(f"There is no word from letter {place.start} to {place.end} of text {place.text}.")
-    return found
+    return places

@@ -163,12 +163,12 @@ def _csv_rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
 
 def _json_rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
     try:
-        held = (
+        objects = (
             json.loads(content)
             if content.lstrip().startswith("[")
             else map(json.loads, filter(str.strip, content.splitlines()))
         )
-        for number, row in enumerate(held, 1):
+        for number, row in enumerate(objects, 1):
             if not isinstance(row, dict):
                 raise FileError(
                     f"Row {number} of {path.name} is no JSON object. Write one object a line, or a list of objects."
@@ -237,32 +237,32 @@ def _examples(rows: list[dict[str, Any]], columns: Columns) -> tuple[tuple[tuple
 
 
 def _check_labels(path: Path, units: Iterable[tuple[LabelledExample, ...]], columns: Columns) -> None:
-    found = Counter(example.label for unit in units for example in unit)
-    marked = next((label for label in found if MARKUP.search(label)), None)
+    counts = Counter(example.label for unit in units for example in unit)
+    marked = next((label for label in counts if MARKUP.search(label)), None)
     if marked is not None:
         raise TextError(f"The label {marked!r} in {path.name} holds HTML. Write labels as plain words.")
     if columns.kind not in ("class", "token"):
         return
-    strange = [label for label in found if columns.labels and label not in columns.labels]
+    strange = [label for label in counts if columns.labels and label not in columns.labels]
     if strange:
         raise TextError(f"{path.name} has labels that labels=… does not name: {_some(strange)}. Mend them, or name them too.")
-    if len(found) < 2:
-        raise TextError(f"Every row of {path.name} has the label {next(iter(found))!r}. A task needs at least two labels.")
-    if columns.kind == "class" and len(found) > found.total() / 2:
+    if len(counts) < 2:
+        raise TextError(f"Every row of {path.name} has the label {next(iter(counts))!r}. A task needs at least two labels.")
+    if columns.kind == "class" and len(counts) > counts.total() / 2:
         raise TextError(
-            f"The column {columns.label!r} of {path.name} has {len(found)} different labels in {found.total()} rows. Choose the column of "
-            "the classes, or say what it is with kind='number', 'question' or 'text'."
+            f"The column {columns.label!r} of {path.name} has {len(counts)} different labels in {counts.total()} rows. Choose the "
+            "column of the classes, or say what it is with kind='number', 'question' or 'text'."
         )
 
 
 def _report(path: Path, reading: Reading, units: Sequence[tuple[LabelledExample, ...]], columns: Columns) -> str:
     """What was read, in one or two sentences."""
-    held = max(1, round(HELD_OUT * len(units)))
-    summary = f"{path.name}: {len(units):,} rows read ({', '.join(columns.names)}), {held:,} of them held out{_said(reading.left_out)}."
+    held_out = max(1, round(HELD_OUT * len(units)))
+    summary = f"{path.name}: {len(units):,} rows read ({', '.join(columns.names)}), {held_out:,} of them held out{_said(reading.left_out)}."
     if columns.kind in ("class", "token"):
-        found = Counter(example.label for unit in units for example in unit)
-        summary += " Labels: " + ", ".join(f"{label} {count:,}" for label, count in found.most_common(SHOWN))
-        summary += f" and {len(found) - SHOWN} more." if len(found) > SHOWN else "."
+        counts = Counter(example.label for unit in units for example in unit)
+        summary += " Labels: " + ", ".join(f"{label} {count:,}" for label, count in counts.most_common(SHOWN))
+        summary += f" and {len(counts) - SHOWN} more." if len(counts) > SHOWN else "."
     return summary
 
 

@@ -59,15 +59,15 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
     """
     chosen = task_named(task)
     with during("Preparing the labelled texts"):
-        held = _examples(chosen, examples, seed)
-        source = _source(model, held, device)
-        labels = classes(chosen, held)
+        labelled = _examples(chosen, examples, seed)
+        source = _source(model, labelled, device)
+        labels = classes(chosen, labelled)
         how = how or ("frozen" if source.family in ("bilm", "static") and source.preset != COUNTS else "full")
-        plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(held), **options})
+        plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(labelled), **options})
         if folder is not None and isinstance(source, HubBody):
             raise ChoiceError(f"{source.name} has no class of ours, so a folder cannot keep its run. Leave folder out.")
         return FinetuneRun(
-            with_output_layer(source, chosen, labels, plan), chosen, held, plan, None if folder is None else Path(folder)
+            with_output_layer(source, chosen, labels, plan), chosen, labelled, plan, None if folder is None else Path(folder)
         )
 
 
@@ -76,33 +76,33 @@ def _examples(task: Task, examples: int | Sequence[Labelled], seed: int) -> tupl
     if isinstance(examples, Sequence):
         return tuple(examples)
     check_whole("examples", examples, 1)
-    held = draw_labelled(task, examples, "train", SEED + 1000 * (seed + 1))
-    if task.kind in ("sentence", "pair", "token") and len(classes(task, held)) < 2:
+    labelled = draw_labelled(task, examples, "train", SEED + 1000 * (seed + 1))
+    if task.kind in ("sentence", "pair", "token") and len(classes(task, labelled)) < 2:
         raise ChoiceError(
-            f"The {len(held)} examples of {task.name!r} have one label only, so there is nothing to distinguish. Give more."
+            f"The {len(labelled)} examples of {task.name!r} have one label only, so there is nothing to distinguish. Give more."
         )
-    return held
+    return labelled
 
 
-def _source(model: object, held: Sequence[Labelled], device: str) -> TrainableModel:
+def _source(model: object, labelled: Sequence[Labelled], device: str) -> TrainableModel:
     """The model to begin with."""
     if isinstance(model, str) and model.replace("-", " ") == COUNTS:
-        return _bag_of_words(held)
-    found = load(model, device=device) if isinstance(model, (str, Path)) else model
-    if isinstance(found, HubModel) and not isinstance(found, HubBody):
-        found = body_of(found)
-    if not isinstance(found, TrainableModel):
+        return _bag_of_words(labelled)
+    source = load(model, device=device) if isinstance(model, (str, Path)) else model
+    if isinstance(source, HubModel) and not isinstance(source, HubBody):
+        source = body_of(source)
+    if not isinstance(source, TrainableModel):
         raise ChoiceError(
-            f"finetune takes a model with weights, for example 'bert' or ex.load(…); this is {type(found).__name__}. Any model can be "
+            f"finetune takes a model with weights, for example 'bert' or ex.load(…); this is {type(source).__name__}. Any model can be "
             "probed layer by layer with ex.training.probe_layers(model, task)."
         )
-    found.module.to(pick_device(device))
-    return found
+    source.module.to(pick_device(device))
+    return source
 
 
-def _bag_of_words(held: Sequence[Labelled]) -> TrainableModel:
+def _bag_of_words(labelled: Sequence[Labelled]) -> TrainableModel:
     """A model that knows no word vectors: its output layer counts words. Its words are those of the labelled texts."""
-    texts = [text for one in held for text in (one.asked.text, one.asked.pair) if text]
+    texts = [text for example in labelled for text in (example.asked.text, example.asked.pair) if text]
     words = learned("words", texts, size=WORDS)
     shape = StaticConfig(words.vocabulary.size, dim=1)
     return model_of(COUNTS, initialised(shape, 0), words, COUNTS)
@@ -112,7 +112,9 @@ def _plan(task: Task, model: TrainableModel, given: dict[str, Any]) -> FinetuneP
     known = [field.name for field in fields(FinetunePlan)]
     for name in given:
         if name not in known or name in ("task", "model", "objective", "optimiser"):
-            raise unknown("setting of finetune", name, [one for one in known if one not in ("task", "model", "objective")])
+            raise unknown(
+                "setting of finetune", name, [option for option in known if option not in ("task", "model", "objective")]
+            )
     plan = FinetunePlan(task.name, str(model.name), **given)
     return plan if "rate" in given else FinetunePlan(task.name, str(model.name), **{**given, "rate": usual_rate(plan, model)})
 

@@ -40,32 +40,34 @@ def task_inputs(model: Model, tasks: Sequence[str] = TASKS) -> TaskInputs:
     for name in tasks:
         task = task_named(name)
         check_task(body, task, FinetunePlan(task.name, str(body.name)))
-        held = draw_labelled(task, SHORTEST, "train")
-        output = output_of(body, task, classes(task, held))
-        rows, one = min(((_rows(body, output, one), one) for one in held), key=lambda pair: sum(map(len, pair[0])))
+        labelled = draw_labelled(task, SHORTEST, "train")
+        output = output_of(body, task, classes(task, labelled))
+        rows, example = min(
+            ((_rows(body, output, example), example) for example in labelled), key=lambda pair: sum(map(len, pair[0]))
+        )
         for number, row in enumerate(rows):
             names.append(task.name)
             tokens.append(body.tokenizer.tokens(row.ids.tolist()).texts)
             parts.append(np.where(row.part < 0, -1, number if output.apart else row.part))
-            reads.append(read_positions(output, row, one))
+            reads.append(read_positions(output, row, example))
             outputs.append(_said(output))
-            answers.append(" ".join(one.tags) or one.label)
+            answers.append(" ".join(example.tags) or example.label)
     return TaskInputs(str(body.name), tuple(names), tuple(tokens), tuple(parts), tuple(reads), tuple(outputs), tuple(answers))
 
 
-def _rows(body: TrainableModel, output: OutputConfig, one: Labelled) -> list[TaskRow]:
+def _rows(body: TrainableModel, output: OutputConfig, example: Labelled) -> list[TaskRow]:
     """An example as the row that is read, or as two where they are read apart."""
     if output.apart:
-        return [task_row(body.tokenizer, text) for text in (one.asked.text, one.asked.pair or "")]
-    return [task_row(body.tokenizer, one.asked.text, one.asked.pair)]
+        return [task_row(body.tokenizer, text) for text in (example.asked.text, example.asked.pair or "")]
+    return [task_row(body.tokenizer, example.asked.text, example.asked.pair)]
 
 
-def read_positions(output: OutputConfig, row: TaskRow, one: Labelled) -> np.ndarray:
+def read_positions(output: OutputConfig, row: TaskRow, example: Labelled) -> np.ndarray:
     """The positions whose states the output layer reads; none where an encoder-decoder writes the answer."""
     if output.kind == "text":
         return np.zeros(0, np.int64)
     if output.kind == "tags":
-        return row.first(one.asked.words)
+        return row.first(example.asked.words)
     if output.kind == "span":
         return np.flatnonzero(row.part == 1)
     return {"first": np.array([0]), "last": np.array([len(row) - 1])}.get(output.pool, np.arange(len(row)))

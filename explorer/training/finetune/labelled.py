@@ -37,29 +37,29 @@ def task_named(task: str | Task) -> Task:
 def draw_labelled(task: Task, count: int, split: str, seed: int = SEED) -> tuple[Labelled, ...]:
     """So many labelled texts of a split; a task that knows no more gives all that it has."""
     texts = check_whole("examples", count, 0, LARGEST)
-    found: tuple[Labelled, ...] = ()
+    drawn: tuple[Labelled, ...] = ()
     for _ in range(MOST):
         more = as_labelled(task, task.make(texts, split, seed))
-        if len(more) >= count or len(more) == len(found):
+        if len(more) >= count or len(more) == len(drawn):
             return more[:count]
-        texts, found = 2 * texts, more
-    return found
+        texts, drawn = 2 * texts, more
+    return drawn
 
 
 def as_labelled(task: Task, questions: Questions) -> tuple[Labelled, ...]:
     """Questions as labelled texts: the words of a text together, everything else example by example."""
     if task.kind == "token":
         return _tagged(task, questions)
-    made = []
+    labelled = []
     for example in questions.examples:
         texts = [questions.texts[place.text] for place in example.places]
         if task.kind == "question":
             where = example.places[1]
-            made.append(Labelled(_asked(texts), example.label, answer=(where.start, where.end)))
+            labelled.append(Labelled(_asked(texts), example.label, answer=(where.start, where.end)))
         else:
             cut = [text[place.start : place.end] for text, place in zip(texts, example.places, strict=True)]
-            made.append(Labelled(_asked(cut), example.label))
-    return tuple(made)
+            labelled.append(Labelled(_asked(cut), example.label))
+    return tuple(labelled)
 
 
 def _asked(texts: list[str]) -> AskedText:
@@ -80,8 +80,8 @@ def _tagged(task: Task, questions: Questions) -> tuple[Labelled, ...]:
         words[place.text].append((place.start, place.end))
         tags[place.text].append(example.label)
     return tuple(
-        Labelled(AskedText(questions.texts[number], words=tuple(found)), tags=tuple(tags[number]))
-        for number, found in words.items()
+        Labelled(AskedText(questions.texts[number], words=tuple(examples_of_text)), tags=tuple(tags[number]))
+        for number, examples_of_text in words.items()
     )
 
 
@@ -89,16 +89,16 @@ def classes(task: Task, examples: tuple[Labelled, ...]) -> tuple[str, ...]:
     """The answers that can be learned; none where the answer is a number, a stretch or a text."""
     if task.kind in ("graded", "question", "text"):
         return ()
-    return tuple(sorted({tag for one in examples for tag in (one.tags or (one.label,))}))
+    return tuple(sorted({tag for example in examples for tag in (example.tags or (example.label,))}))
 
 
 def gold(examples: tuple[Labelled, ...]) -> tuple[str, ...]:
     """The right answers as a metric takes them: those of words one after the other, with an O between two texts."""
-    return flat([one.tags or (one.label,) for one in examples], tagged=bool(examples and examples[0].tags))
+    return flat([example.tags or (example.label,) for example in examples], tagged=bool(examples and examples[0].tags))
 
 
 def flat(answers: list[tuple[str, ...]], *, tagged: bool) -> tuple[str, ...]:
     """The answers of all texts in one row; between the tags of two texts there is an O, so that no span goes on from one to the next."""
     if not tagged:
-        return tuple(answer for one in answers for answer in one)
-    return tuple(tag for one in answers for tag in (*one, "O"))
+        return tuple(answer for answer_tags in answers for answer in answer_tags)
+    return tuple(tag for answer_tags in answers for tag in (*answer_tags, "O"))

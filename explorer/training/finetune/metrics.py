@@ -34,51 +34,51 @@ def interval(values: Sequence[float] | np.ndarray, within: tuple[float, float] =
     >>> [round(float(end), 3) for end in interval([0.9, 1.0, 1.0], (0, 1))]
     [0.967, 0.823, 1.0]
     """
-    held = np.asarray(values, np.float64)
-    mean = float(held.mean())
-    if len(held) < 2:
+    numbers = np.asarray(values, np.float64)
+    mean = float(numbers.mean())
+    if len(numbers) < 2:
         return Interval(mean, float("nan"), float("nan"))
-    wide = (T[len(held) - 2] if len(held) - 2 < len(T) else NORMAL) * float(held.std(ddof=1)) / len(held) ** 0.5
+    wide = (T[len(numbers) - 2] if len(numbers) - 2 < len(T) else NORMAL) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
     return Interval(mean, max(mean - wide, within[0]), min(mean + wide, within[1]))
 
 
-def accuracy(said: Sequence[str], gold: Sequence[str]) -> float:
+def accuracy(answers: Sequence[str], gold: Sequence[str]) -> float:
     """The share of right answers."""
-    return float(np.mean(np.array(said) == np.array(gold)))
+    return float(np.mean(np.array(answers) == np.array(gold)))
 
 
 def tag_spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
     """The spans of B- and I- tags: (first, behind the last, kind). An I- that continues nothing begins a new span."""
-    found, begin = set(), 0
+    spans, begin = set(), 0
     open_kind = ""
     for place, tag in enumerate([*tags, "O"]):
         mark, _, kind = tag.partition("-")
         if open_kind and (mark != "I" or kind != open_kind):
-            found.add((begin, place, open_kind))
+            spans.add((begin, place, open_kind))
             open_kind = ""
         if mark in ("B", "I") and not open_kind:
             begin, open_kind = place, kind
-    return found
+    return spans
 
 
-def span_f1(said: Sequence[str], gold: Sequence[str]) -> float:
+def span_f1(answers: Sequence[str], gold: Sequence[str]) -> float:
     """F1 over whole spans: one counts only if its borders and its kind are right."""
-    mine, right = tag_spans(said), tag_spans(gold)
+    mine, right = tag_spans(answers), tag_spans(gold)
     if not mine and not right:
         return 1.0
     return 2 * len(mine & right) / (len(mine) + len(right))
 
 
-def macro_f1(said: Sequence[str], gold: Sequence[str]) -> float:
+def macro_f1(answers: Sequence[str], gold: Sequence[str]) -> float:
     """The mean of the F1 of every class that is said or right somewhere: a rare class counts as much as a frequent one."""
-    x, y = np.array(said), np.array(gold)
+    x, y = np.array(answers), np.array(gold)
     names = np.unique(np.concatenate((x, y)))
     return float(np.mean([2 * ((x == name) & (y == name)).sum() / ((x == name).sum() + (y == name).sum()) for name in names]))
 
 
-def spearman(one: Sequence[float] | np.ndarray, other: Sequence[float] | np.ndarray) -> float:
+def spearman(first: Sequence[float] | np.ndarray, other: Sequence[float] | np.ndarray) -> float:
     """The correlation of the ranks; equal values share their mean rank."""
-    return float(np.corrcoef(ranks(np.asarray(one)), ranks(np.asarray(other)))[0, 1])
+    return float(np.corrcoef(ranks(np.asarray(first)), ranks(np.asarray(other)))[0, 1])
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
@@ -88,24 +88,24 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return (last - (counts - 1) / 2)[which]
 
 
-def matthews(said: Sequence[str], gold: Sequence[str]) -> float:
+def matthews(answers: Sequence[str], gold: Sequence[str]) -> float:
     """Matthews' correlation of answers and classes: 1 if all are right, 0 for who answers blindly, whatever the classes' sizes."""
-    names = sorted({*said, *gold})
-    x, y = (np.array([[answer == name for name in names] for answer in some], np.float64) for some in (said, gold))
+    names = sorted({*answers, *gold})
+    x, y = (np.array([[answer == name for name in names] for answer in some], np.float64) for some in (answers, gold))
     x, y = x - x.mean(0), y - y.mean(0)
     spread = float((x * x).sum() * (y * y).sum()) ** 0.5
     return float((x * y).sum()) / spread if spread else 0.0
 
 
-def correlation(said: Sequence[str], gold: Sequence[str]) -> float:
+def correlation(answers: Sequence[str], gold: Sequence[str]) -> float:
     """Spearman's correlation of numbers that are written as text; 0 where all answers are the same number."""
-    x, y = (np.array(some, np.float64) for some in (said, gold))
+    x, y = (np.array(some, np.float64) for some in (answers, gold))
     return spearman(x, y) if x.std() and y.std() else 0.0
 
 
-def shared_words_f1(said: Sequence[str], gold: Sequence[str]) -> float:
+def shared_words_f1(answers: Sequence[str], gold: Sequence[str]) -> float:
     """The mean F1 of the words of each answer, as SQuAD counts it: without articles and punctuation, in lower case."""
-    return float(np.mean([_words_f1(_plain(a), _plain(b)) for a, b in zip(said, gold, strict=True)]))
+    return float(np.mean([_words_f1(_plain(a), _plain(b)) for a, b in zip(answers, gold, strict=True)]))
 
 
 def _words_f1(mine: Counter[str], right: Counter[str]) -> float:

@@ -55,16 +55,16 @@ class Frozen:
 class Reader(nn.Module):
     """A mix of the layers, the places of an example made one, and a head: linear (for pairs with one layer of 64 between) or a GRU."""
 
-    def __init__(self, held: Frozen, head: str = "linear") -> None:
+    def __init__(self, frozen: Frozen, head: str = "linear") -> None:
         super().__init__()
-        check_head(held, head)
-        _, places, layers, dim = held.train.shape
-        self.join, self.reads = held.task.join, head == "gru"
+        check_head(frozen, head)
+        _, places, layers, dim = frozen.train.shape
+        self.join, self.reads = frozen.task.join, head == "gru"
         self.mix = ScalarMix(layers)
         if self.join == "compared":
-            self.head: nn.Module = nn.Sequential(nn.Linear(4 * dim, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, len(held.classes)))
+            self.head: nn.Module = nn.Sequential(nn.Linear(4 * dim, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, len(frozen.classes)))
         else:
-            self.head = (Gru if self.reads else nn.Linear)(places * dim, len(held.classes))
+            self.head = (Gru if self.reads else nn.Linear)(places * dim, len(frozen.classes))
 
     def forward(self, layers: Tensor, texts: Tensor | None = None) -> Tensor:
         """From [example, place, layer, dim] to a score for each answer [example, class]; a GRU must know the text of each example."""
@@ -91,16 +91,16 @@ class Gru(nn.Module):
         return self.say(torch.cat([row[:length] for row, length in zip(states, lengths.tolist(), strict=True)]))
 
 
-def check_head(held: Frozen, head: str) -> None:
+def check_head(frozen: Frozen, head: str) -> None:
     """Refuse a head that there is not, or one that reads where there is nothing to read."""
     if head not in HEADS:
         raise unknown("head", head, HEADS)
     if head == "gru" and (
-        held.task.kind != "token" or len(held.train_texts) != len(held.train) or len(held.new) != len(held.test)
+        frozen.task.kind != "token" or len(frozen.train_texts) != len(frozen.train) or len(frozen.new) != len(frozen.test)
     ):
         raise ChoiceError(
-            f"A GRU reads the words of a text, so it needs a task about words and the text of each example; {held.task.name!r} is about "
-            f"one {held.task.kind}, with {len(held.train_texts)} texts for {len(held.train)} examples."
+            f"A GRU reads the words of a text, so it needs a task about words and the text of each example; {frozen.task.name!r} is about "
+            f"one {frozen.task.kind}, with {len(frozen.train_texts)} texts for {len(frozen.train)} examples."
         )
 
 
@@ -114,10 +114,10 @@ class Learning:
         self.tasks, self.steps, self.rng = dict(tasks), steps, np.random.default_rng((seed, 8))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.readers = {name: Reader(held, head) for name, held in tasks.items()}
-        self._given = {name: torch.as_tensor(held.train) for name, held in tasks.items()}
-        self._right = {name: _numbers(held) for name, held in tasks.items()}
-        self._texts = {name: torch.tensor(held.train_texts) for name, held in tasks.items()}
+            self.readers = {name: Reader(frozen, head) for name, frozen in tasks.items()}
+        self._given = {name: torch.as_tensor(frozen.train) for name, frozen in tasks.items()}
+        self._right = {name: _numbers(frozen) for name, frozen in tasks.items()}
+        self._texts = {name: torch.tensor(frozen.train_texts) for name, frozen in tasks.items()}
 
     def __iter__(self) -> Iterator[tuple[Mix, ...]]:
         weights = [weight for reader in self.readers.values() for weight in reader.parameters()]
@@ -147,22 +147,22 @@ class Learning:
 
     def mixes(self, step: int) -> tuple[Mix, ...]:
         """How each task weighs the layers now."""
-        held = ((name, reader.mix) for name, reader in self.readers.items())
-        return tuple(Mix(mix.shares.detach().numpy(), mix.gamma.item(), name, step) for name, mix in held)
+        mixes_by_name = ((name, reader.mix) for name, reader in self.readers.items())
+        return tuple(Mix(mix.shares.detach().numpy(), mix.gamma.item(), name, step) for name, mix in mixes_by_name)
 
     @torch.no_grad()
     def said(self, name: str) -> tuple[str, ...]:
         """The answers to the questions of a task that were not learned from."""
-        held = self.tasks[name]
-        texts = torch.tensor(held.new) if self.readers[name].reads else None
-        best = self.readers[name](torch.as_tensor(held.test), texts).argmax(-1).tolist()
-        return tuple(held.classes[number] for number in best)
+        frozen = self.tasks[name]
+        texts = torch.tensor(frozen.new) if self.readers[name].reads else None
+        best = self.readers[name](torch.as_tensor(frozen.test), texts).argmax(-1).tolist()
+        return tuple(frozen.classes[number] for number in best)
 
     def scores(self) -> dict[str, float]:
         """What the answers are worth, by task."""
-        return {name: held.task.score(self.said(name), held.asked) for name, held in self.tasks.items()}
+        return {name: frozen.task.score(self.said(name), frozen.asked) for name, frozen in self.tasks.items()}
 
 
-def _numbers(held: Frozen) -> Tensor:
-    classes = {name: number for number, name in enumerate(held.classes)}
-    return torch.tensor([classes[label] for label in held.gold])
+def _numbers(frozen: Frozen) -> Tensor:
+    classes = {name: number for number, name in enumerate(frozen.classes)}
+    return torch.tensor([classes[label] for label in frozen.gold])

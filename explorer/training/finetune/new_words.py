@@ -97,10 +97,10 @@ def halves(groups: Groups) -> dict[bool, dict[str, tuple[str, ...]]]:
 
 def _spelled(name: str) -> list[str]:
     """The words of a class as they are written: verbs in the past, no word with several senses, and only names of two words."""
-    held = lexicon()
+    lexicon_words = lexicon()
     if name == "everyday":
-        return [held.verbs[base].past for base in EVERYDAY]
-    words = [word for word in held.classes[name] if isinstance(word, Word) and not word.sense]
+        return [lexicon_words.verbs[base].past for base in EVERYDAY]
+    words = [word for word in lexicon_words.classes[name] if isinstance(word, Word) and not word.sense]
     return [word.name for word in words if word.pos == "PROPN" or " " not in word.name]
 
 
@@ -131,7 +131,11 @@ def sensible(count: int, split: str, seed: int = SEED) -> Questions:
     def draw(supply: Supply, number: int) -> Parts:
         kinds = list(FITTING)
         kind = kinds[number // 2 % len(kinds)]
-        fitting = FITTING[kind] if number % 2 else next(FITTING[one] for one in kinds if FITTING[one] != FITTING[kind])
+        fitting = (
+            FITTING[kind]
+            if number % 2
+            else next(FITTING[other_kind] for other_kind in kinds if FITTING[other_kind] != FITTING[kind])
+        )
         text = supply.fill(FORMS, w=supply.word(KINDS, kind), q=supply.rng.choice(fitting))
         return (text,), "right" if number % 2 else "wrong"
 

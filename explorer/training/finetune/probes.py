@@ -42,22 +42,22 @@ def probe_layers(
         raise ChoiceError(
             f"A probe separates classes; the task {chosen.name!r} is one {chosen.kind}. Choose sentiment or entities."
         )
-    told = _readable(model, _some(chosen, "examples", examples, "train", SEED + 1000 * (seed + 1)))
+    training = _readable(model, _some(chosen, "examples", examples, "train", SEED + 1000 * (seed + 1)))
     new = _readable(model, _some(chosen, "asked", asked, "test", SEED))
-    x, y = (layer_states(model, questions) for questions in (told, new))
-    names = sorted(set(told.labels))
-    scores = [chosen.score(fitted(x[:, layer], told.labels, names, y[:, layer]), new.labels) for layer in range(x.shape[1])]
-    blind = chosen.score([majority(told.labels)] * len(new.labels), new.labels)
+    x, y = (layer_states(model, questions) for questions in (training, new))
+    names = sorted(set(training.labels))
+    scores = [chosen.score(fitted(x[:, layer], training.labels, names, y[:, layer]), new.labels) for layer in range(x.shape[1])]
+    blind = chosen.score([majority(training.labels)] * len(new.labels), new.labels)
     took = time.perf_counter() - begin
-    counts = (len(told.labels), len(new.labels))
+    counts = (len(training.labels), len(new.labels))
     return LayerProbes(model.name, chosen.name, chosen.metric, np.array(scores), blind, counts, took)
 
 
 def _some(task: Task, name: str, count: int, split: str, seed: int) -> Questions:
     """So many examples, the texts whole: those of one text stay together."""
-    found = task.make(check_whole(name, count, 1, MOST), split, seed)
-    kept = found.examples[:count]
-    return Questions(found.texts, kept)
+    questions = task.make(check_whole(name, count, 1, MOST), split, seed)
+    kept = questions.examples[:count]
+    return Questions(questions.texts, kept)
 
 
 def _readable(model: Model, questions: Questions) -> Questions:
@@ -77,18 +77,18 @@ def _readable(model: Model, questions: Questions) -> Questions:
 
 def layer_states(model: Model, questions: Questions) -> np.ndarray:
     """The state of every layer at the places of every example [example, layer, dim]; several places stand side by side."""
-    asked: dict[int, list[tuple[int, int]]] = {}
+    places_by_text: dict[int, list[tuple[int, int]]] = {}
     for number, example in enumerate(questions.examples):
         for which, place in enumerate(example.places):
-            asked.setdefault(place.text, []).append((number, which))
-    made: list[list[np.ndarray]] = [[np.zeros(0)] * len(example.places) for example in questions.examples]
-    for text, places in reported(list(asked.items()), "Reading the texts"):
+            places_by_text.setdefault(place.text, []).append((number, which))
+    means: list[list[np.ndarray]] = [[np.zeros(0)] * len(example.places) for example in questions.examples]
+    for text, places in reported(list(places_by_text.items()), "Reading the texts"):
         read = trace(model, questions.texts[text], layers=[], scores=False)
         states = next(iter(read.hidden.values()))
         for number, which in places:
             where = questions.examples[number].places[which]
-            made[number][which] = states[:, inside(read.source, where)].mean(axis=1)
-    return np.stack([np.concatenate(parts, axis=-1) for parts in made])
+            means[number][which] = states[:, inside(read.source, where)].mean(axis=1)
+    return np.stack([np.concatenate(parts, axis=-1) for parts in means])
 
 
 def fitted(x: np.ndarray, gold: Sequence[str], names: Sequence[str], new: np.ndarray) -> list[str]:

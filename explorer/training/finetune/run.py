@@ -68,7 +68,7 @@ class FinetuneRun(Run[FinetunedModel]):
         """The texts of a step: always the same ones."""
         size = min(self.plan.batch, len(self.examples))
         part = tuple(self.examples[int(n)] for n in examples_of_step(step, len(self.examples), size, self.plan.seed))
-        return TaskPart(part, sum(len(row) for one in part for row in one.rows))
+        return TaskPart(part, sum(len(row) for example in part for row in example.rows))
 
     def _next(self) -> TrainingStep:
         """One step. What a step costs does not grow with what else the machine does: a small model needs no second thread."""
@@ -94,7 +94,7 @@ class FinetuneRun(Run[FinetunedModel]):
         """The states of a part where they cannot change, computed once; None where they can."""
         if self.plan.lm_weight or self.model.output.pool == "counts" or not self._still or len(self.examples) > KEPT_STATES:
             return None
-        rows = stacked_rows([one.rows for one in part])
+        rows = stacked_rows([example.rows for example in part])
         for row in rows:
             if id(row) not in self._states:
                 with torch.no_grad():
@@ -105,14 +105,16 @@ class FinetuneRun(Run[FinetunedModel]):
 
     def _checked(self, model: Any) -> Measured:
         """The score on held-out texts, and what is said of three of them."""
-        held = self.held("validation")
+        examples = self.held("validation")
         was = self.model.module.training
         self.model.module.eval()
-        said = self.model.answers([one.given.asked for one in held], [one.rows for one in held])
+        answers = self.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
         self.model.module.train(was)
-        score = self._scored(said, [one.given for one in held])
-        samples = tuple(f"{one.given.asked.text} → {' '.join(answer)}" for one, answer in zip(held[:3], said, strict=False))
-        counts = {"texts": len(held), "predictions": sum(map(len, said))}
+        score = self._scored(answers, [example.given for example in examples])
+        samples = tuple(
+            f"{example.given.asked.text} → {' '.join(answer)}" for example, answer in zip(examples[:3], answers, strict=False)
+        )
+        counts = {"texts": len(examples), "predictions": sum(map(len, answers))}
         return Measured({self.task.metric: score}, samples, counts=counts)
 
     def held(self, split: str, count: int | None = None) -> tuple[TargetExample, ...]:
@@ -127,17 +129,17 @@ class FinetuneRun(Run[FinetunedModel]):
 
     def score(self, split: str = "test", count: int | None = None) -> float:
         """How good the answers are on texts of a split: "validation" has known words, "test" of the microworld new ones too."""
-        held = self.held(split, count)
-        said = self.model.answers([one.given.asked for one in held], [one.rows for one in held])
-        return self._scored(said, [one.given for one in held])
+        examples = self.held(split, count)
+        answers = self.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
+        return self._scored(answers, [example.given for example in examples])
 
     def blind(self, split: str = "test", count: int | None = None) -> float:
         """The score of who always gives the most frequent answer of the labels that were learned from."""
-        held = gold(tuple(one.given for one in self.held(split, count)))
-        return self.task.score([majority(gold(tuple(one.given for one in self.examples)))] * len(held), held)
+        answers = gold(tuple(example.given for example in self.held(split, count)))
+        return self.task.score([majority(gold(tuple(example.given for example in self.examples)))] * len(answers), answers)
 
-    def _scored(self, said: list[tuple[str, ...]], held: Sequence[Labelled]) -> float:
-        return METRICS[self.task.metric](flat(said, tagged=self.task.kind == "token"), gold(tuple(held)))
+    def _scored(self, answers: list[tuple[str, ...]], examples: Sequence[Labelled]) -> float:
+        return METRICS[self.task.metric](flat(answers, tagged=self.task.kind == "token"), gold(tuple(examples)))
 
     def _made_of(self) -> dict[str, Any]:
         """What a run that goes on must have in common with the one in its folder: the output layer, too."""
@@ -148,7 +150,7 @@ def reported(model: FinetunedModel, given: Sequence[Labelled], kept: Sequence[Ta
     """What became of the labelled texts: how many are learned from, cut or left out because the model cannot read them whole."""
     many = len(given) - len(kept)
     cut = (
-        sum(max(map(len, rows)) > model.longest for rows in model.rows([one.asked for one in given]))
+        sum(max(map(len, rows)) > model.longest for rows in model.rows([labelled.asked for labelled in given]))
         if too_long == "cut"
         else 0
     )

@@ -45,11 +45,11 @@ def cls_state(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
 def _last(model: TrainableModel, texts: Sequence[str], pool: Callable[[Tensor, Tensor], Tensor]) -> np.ndarray:
     if model.family != "encoder":
         raise ChoiceError(f"This is asked of an encoder, such as bert; {model.name} is {an(model.family)}.")
-    sheet, found = sheet_of([model.tokens(text).ids for text in texts]), []
+    sheet, pooled = sheet_of([model.tokens(text).ids for text in texts]), []
     for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
-        found.append(pool(states(transformer(model), part), torch.as_tensor(part.attention_mask, device=model.device)))
-    return torch.cat(found).double().cpu().numpy()
+        pooled.append(pool(states(transformer(model), part), torch.as_tensor(part.attention_mask, device=model.device)))
+    return torch.cat(pooled).double().cpu().numpy()
 
 
 def mean_of_words(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
@@ -57,21 +57,21 @@ def mean_of_words(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     if not isinstance(model, StaticModel):
         raise ChoiceError(f"This is asked of word vectors, such as glove; {model.name} is {an(model.family)}.")
     table, without = model.vectors.astype(np.float64), list(model.tokenizer.vocabulary.special)
-    made = np.full((len(texts), table.shape[1]), np.nan)
+    vectors = np.full((len(texts), table.shape[1]), np.nan)
     for row, text in enumerate(texts):
         ids = model.tokens(text).ids
         known = ids[~np.isin(ids, without)]
         if len(known):
-            made[row] = table[known].mean(0)
-    return made
+            vectors[row] = table[known].mean(0)
+    return vectors
 
 
 def both_ends(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """[b; f] of an ELMo's last layer: the backward state at the first word, the forward state at the last word [text, 2 dim]."""
     if not isinstance(model, ElmoModel):
         raise ChoiceError(f"This is asked of an ELMo; {model.name} is {an(model.family)}.")
-    half, made = model.config.dim, _both_sides(model, texts)
-    return np.array([np.concatenate((words[0, :half], words[-1, half:])) for words in made], np.float64)
+    half, sides = model.config.dim, _both_sides(model, texts)
+    return np.array([np.concatenate((words[0, :half], words[-1, half:])) for words in sides], np.float64)
 
 
 def _both_sides(model: ElmoModel, texts: Sequence[str]) -> Iterator[np.ndarray]:
@@ -86,8 +86,8 @@ def _both_sides(model: ElmoModel, texts: Sequence[str]) -> Iterator[np.ndarray]:
 
 def shared_words(texts: Sequence[str], others: Sequence[str]) -> np.ndarray:
     """No vectors at all: of the different words of two sentences, the share that is in both."""
-    one, other = ([frozenset(plain_words(text)) for text in some] for some in (texts, others))
-    return np.array([len(a & b) / max(1, len(a | b)) for a, b in zip(one, other, strict=True)])
+    left, other = ([frozenset(plain_words(text)) for text in some] for some in (texts, others))
+    return np.array([len(a & b) / max(1, len(a | b)) for a, b in zip(left, other, strict=True)])
 
 
 def sentence_bert() -> TransformerModel:
@@ -106,19 +106,19 @@ def likeness(texts: Sequence[str], models: Sequence[tuple[str, TrainableModel]])
     >>> ex.training.likeness(["A dog ran.", "A cat ran."], [("[CLS]", ex.load("bert"))]).texts
     ('A dog ran.', 'A cat ran.')
     """
-    said = [text.strip() for text in texts if text.strip()]
-    if not 2 <= len(said) <= MOST:
-        raise TextError(f"There are {len(said)} sentences. Give 2 to {MOST}, one on each line.")
-    made, strange = [], []
+    sentences = [text.strip() for text in texts if text.strip()]
+    if not 2 <= len(sentences) <= MOST:
+        raise TextError(f"There are {len(sentences)} sentences. Give 2 to {MOST}, one on each line.")
+    rows, strange = [], []
     for way, model in models:
         if way not in WAYS:
             raise ChoiceError(f"There is no way {way!r}. There are: {', '.join(WAYS)}.")
-        x = WAYS[way](model, said)
-        made.append(cosine(x[:, None], x[None]))
-        read = [model.tokens(text) for text in said]
+        x = WAYS[way](model, sentences)
+        rows.append(cosine(x[:, None], x[None]))
+        read = [model.tokens(text) for text in sentences]
         strange.append([tokens.unseen_share if tokens.unseen is not None else 0.0 for tokens in read])
     names = tuple(f"{model.name}: {way}" for way, model in models)
-    return Likeness(tuple(said), names, np.array(made), np.array(strange))
+    return Likeness(tuple(sentences), names, np.array(rows), np.array(strange))
 
 
 WAYS: dict[str, Callable[[TrainableModel, Sequence[str]], np.ndarray]] = {

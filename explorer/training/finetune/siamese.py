@@ -53,16 +53,16 @@ def graded(count: int, seed: int, split: str = "train") -> Pairs:
     >>> ex.training.graded(4, 0).__class__.__name__
     'Pairs'
     """
-    held = list(paraphrases(check_whole("count", count, 0, MOST), seed, split))
-    grades = np.array([pair.grade for pair in held]) / BEST
-    return Pairs(tuple(pair.first for pair in held), tuple(pair.second for pair in held), grades)
+    drawn = list(paraphrases(check_whole("count", count, 0, MOST), seed, split))
+    grades = np.array([pair.grade for pair in drawn]) / BEST
+    return Pairs(tuple(pair.first for pair in drawn), tuple(pair.second for pair in drawn), grades)
 
 
 def inferred(count: int, seed: int, split: str = "train") -> Pairs:
     """Pairs of a text and a sentence that follows from it, contradicts it, or neither."""
-    held = list(inferences(check_whole("count", count, 0, MOST), seed, split))
-    labels = np.array([pair.label for pair in held])
-    return Pairs(tuple(pair.premise for pair in held), tuple(pair.hypothesis for pair in held), labels, NAMES)
+    drawn = list(inferences(check_whole("count", count, 0, MOST), seed, split))
+    labels = np.array([pair.label for pair in drawn])
+    return Pairs(tuple(pair.premise for pair in drawn), tuple(pair.hypothesis for pair in drawn), labels, NAMES)
 
 
 class Compared(nn.Module):

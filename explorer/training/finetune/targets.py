@@ -43,61 +43,61 @@ def with_targets(
     A label that was not learned is an error; in texts that are `only_asked` it is one more that the model gets wrong.
     """
     if too_long == "error":
-        model.checked_rows([one.asked for one in examples])
-    made = []
-    for one, rows in zip(examples, model.rows([one.asked for one in examples]), strict=True):
+        model.checked_rows([example.asked for example in examples])
+    kept = []
+    for example, rows in zip(examples, model.rows([example.asked for example in examples]), strict=True):
         if max(map(len, rows)) > model.longest:
             if too_long != "cut":
                 continue
             rows = [cut_row(row, model.longest) for row in rows]
-        target = np.array(IGNORED) if only_asked and _strange(model, one) else target_of(model, one, rows[0])
+        target = np.array(IGNORED) if only_asked and _strange(model, example) else target_of(model, example, rows[0])
         if target is not None:
-            made.append(TargetExample(one, rows, target))
-    if not made:
+            kept.append(TargetExample(example, rows, target))
+    if not kept:
         raise TextError(
             f"{model.name} reads at most {model.longest} tokens, and none of the {len(examples)} texts is that short. Shorten them."
         )
-    return tuple(made)
+    return tuple(kept)
 
 
-def _strange(model: FinetunedModel, one: Labelled) -> bool:
+def _strange(model: FinetunedModel, example: Labelled) -> bool:
     """Whether a text has a label that the model has no output for."""
     known = model.output.labels
-    return bool(known) and model.output.kind != "text" and not set(one.tags or (one.label,)) <= set(known)
+    return bool(known) and model.output.kind != "text" and not set(example.tags or (example.label,)) <= set(known)
 
 
-def target_of(model: FinetunedModel, one: Labelled, row: TaskRow) -> np.ndarray | None:
+def target_of(model: FinetunedModel, example: Labelled, row: TaskRow) -> np.ndarray | None:
     """What a text's output should be; None where nothing is left to ask because it was cut off."""
     kind, labels = model.output.kind, model.output.labels
     if kind == "text":
-        ids = model.tokenizer.encode(one.label).ids
+        ids = model.tokenizer.encode(example.label).ids
         return np.asarray(ids) if len(ids) < model.longest else None
     if kind == "number":
-        return np.array(float(one.label), np.float32)
+        return np.array(float(example.label), np.float32)
     if kind == "span":
-        assert one.answer is not None
-        inside = row.inside(*one.answer, part=1)
+        assert example.answer is not None
+        inside = row.inside(*example.answer, part=1)
         return np.array([inside[0], inside[-1]]) if len(inside) else None
-    for label in one.tags or (one.label,):
+    for label in example.tags or (example.label,):
         if label not in labels:
             raise ChoiceError(f"There is no label {label!r} to learn; there are: {', '.join(labels)}.")
     if kind == "class":
-        return np.array(labels.index(one.label))
+        return np.array(labels.index(example.label))
     if kind == "spans":
-        return _span_classes(model, one, row)
+        return _span_classes(model, example, row)
     target = np.full(len(row), IGNORED)
-    for place, tag in zip(row.first(one.asked.words).tolist(), one.tags, strict=True):
+    for place, tag in zip(row.first(example.asked.words).tolist(), example.tags, strict=True):
         if place >= 0:
             target[place] = labels.index(tag)
     return target if (target != IGNORED).any() else None
 
 
-def _span_classes(model: FinetunedModel, one: Labelled, row: TaskRow) -> np.ndarray:
+def _span_classes(model: FinetunedModel, example: Labelled, row: TaskRow) -> np.ndarray:
     """The class of every span of a row: 0, or that of a name which begins and ends with it."""
-    held = legal(torch.as_tensor(row.part >= 0)[None], WIDEST)[0].numpy()
-    target = np.where(held, 0, IGNORED)
-    for first, behind, kind in tag_spans(one.tags):
-        inside = row.inside(one.asked.words[first][0], one.asked.words[behind - 1][1])
+    legal_spans = legal(torch.as_tensor(row.part >= 0)[None], WIDEST)[0].numpy()
+    target = np.where(legal_spans, 0, IGNORED)
+    for first, behind, kind in tag_spans(example.tags):
+        inside = row.inside(example.asked.words[first][0], example.asked.words[behind - 1][1])
         if kind and 0 < len(inside) <= WIDEST:
             target[inside[0], len(inside) - 1] = model.output.span_classes.index(kind)
     return target
@@ -107,15 +107,15 @@ def task_loss(
     model: FinetunedModel, part: Sequence[TargetExample], states: Tensor | None = None, lm_weight: float = 0.0
 ) -> dict[str, Tensor]:
     """The mean loss of some texts: of the task and, weighed by λ, of the next words of its texts. `states` are known ones."""
-    batch = model.batch(stacked_rows([one.rows for one in part]))
+    batch = model.batch(stacked_rows([example.rows for example in part]))
     if model.output.kind == "text":
-        return {"task": _text_loss(model, batch, [one.target for one in part])}
-    held = model.states(batch) if states is None else states
-    targets = [one.target for one in part]
-    scores, chain = model.layer(held, batch.real), model.layer.chain
+        return {"task": _text_loss(model, batch, [example.target for example in part])}
+    hidden = model.states(batch) if states is None else states
+    targets = [example.target for example in part]
+    scores, chain = model.layer(hidden, batch.real), model.layer.chain
     losses = {"task": _chain_loss(chain, scores, targets) if chain is not None else LOSSES[model.output.kind](scores, targets)}
     if lm_weight:
-        losses["lm"] = lm_weight * _next_words(model, batch, held)
+        losses["lm"] = lm_weight * _next_words(model, batch, hidden)
     return losses
 
 
@@ -176,10 +176,10 @@ def _next_words(model: FinetunedModel, batch: TaskBatch, states: Tensor) -> Tens
 
 
 def _side_by_side(rows: list[np.ndarray], fill: int, like: Tensor) -> Tensor:
-    made = np.full((len(rows), max(map(len, rows))), fill, np.int64)
+    filled = np.full((len(rows), max(map(len, rows))), fill, np.int64)
     for n, row in enumerate(rows):
-        made[n, : len(row)] = row
-    return torch.as_tensor(made, device=like.device)
+        filled[n, : len(row)] = row
+    return torch.as_tensor(filled, device=like.device)
 
 
 LOSSES = {"class": _class_loss, "number": _number_loss, "tags": _tag_loss, "spans": _spans_loss, "span": _span_loss}

@@ -60,9 +60,9 @@ class Task:
     metric: str = "accuracy"
     report: str = ""  # of a task from a file: what was read
 
-    def score(self, said: Sequence[str], gold: Sequence[str]) -> float:
+    def score(self, answers: Sequence[str], gold: Sequence[str]) -> float:
         """How good these answers are."""
-        return METRICS[self.metric](said, gold)
+        return METRICS[self.metric](answers, gold)
 
 
 def majority(gold: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     seed: int = 0,
     lm_weight: float = 0.0,
     device: str = "auto",
-    progress: Progress = lambda share, said: None,
+    progress: Progress = lambda share, label: None,
 ) -> FinetuneWays:
     """The same model fine-tuned in several ways on the same labelled texts, one run after the other, and all scored on new texts.
 
@@ -81,27 +81,27 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
         "device": device,
         "lm_weight": lm_weight,
     }
-    found = []
+    results = []
     for number, (label, options) in enumerate(with_progress(list(named.items()), "Fine-tuning in every way")):
         say = _progress_of(progress, label, number, len(named))
-        found.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), say))
+        results.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), say))
     note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
         f"; λ = {lm_weight:g}" if lm_weight else ""
     )
-    return _record(str(body.name), task, tuple(named), found, note)
+    return _record(str(body.name), task, tuple(named), results, note)
 
 
-def _record(model: str, task: str, ways: tuple[str, ...], found: Sequence[OneWay], note: str) -> FinetuneWays:
+def _record(model: str, task: str, ways: tuple[str, ...], results: Sequence[OneWay], note: str) -> FinetuneWays:
     """What all ways came to."""
-    first = found[0]
+    first = results[0]
     return FinetuneWays(
         model, task, first.metric, ways,
-        moved=np.array([one.moved for one in found]), weights=np.array([one.weights for one in found]),
-        loss=np.array([one.loss for one in found]), lm_loss=np.array([one.lm_loss for one in found]),
-        scores=np.array([one.score for one in found]), seconds=np.array([one.seconds for one in found]),
-        blind=first.blind, texts=first.texts, gold=first.gold, answers=tuple(one.answers for one in found), note=note,
-        tags=next((one.tags for one in found if one.tags), ()),
-        transitions={way: one.transitions for way, one in zip(ways, found, strict=True) if one.transitions is not None},
+        moved=np.array([result.moved for result in results]), weights=np.array([result.weights for result in results]),
+        loss=np.array([result.loss for result in results]), lm_loss=np.array([result.lm_loss for result in results]),
+        scores=np.array([result.score for result in results]), seconds=np.array([result.seconds for result in results]),
+        blind=first.blind, texts=first.texts, gold=first.gold, answers=tuple(result.answers for result in results), note=note,
+        tags=next((result.tags for result in results if result.tags), ()),
+        transitions={way: result.transitions for way, result in zip(ways, results, strict=True) if result.transitions is not None},
     )  # fmt: skip
 
 
@@ -119,21 +119,21 @@ def _one_way(run: FinetuneRun, progress: Callable[[float], object]) -> OneWay:
         progress(step.step / run.plan.steps)
     seconds = time.perf_counter() - begin
     run.model.module.eval()
-    held = run.held("test", ASKED)
-    said = run.model.answers([one.given.asked for one in held], [one.rows for one in held])
-    right, learned = (gold(tuple(one.given for one in some)) for some in (held, run.examples))
-    shown, tags, transitions = held[:SHOWN], *chained(run.model)
+    examples = run.held("test", ASKED)
+    answers = run.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
+    right, learned = (gold(tuple(example.given for example in some)) for some in (examples, run.examples))
+    shown, tags, transitions = examples[:SHOWN], *chained(run.model)
     return OneWay(
         moved=changed(before, dict(run.model.module.named_parameters())),
         weights=sum(weight.numel() for weight in before.values()),
-        loss=[one["task"] for one in losses],
-        lm_loss=[one.get("lm", float("nan")) for one in losses],
+        loss=[example["task"] for example in losses],
+        lm_loss=[example.get("lm", float("nan")) for example in losses],
         seconds=seconds,
-        score=run.task.score(flat(said, tagged=run.task.kind == "token"), right),
+        score=run.task.score(flat(answers, tagged=run.task.kind == "token"), right),
         blind=run.task.score([majority(learned)] * len(right), right),
-        answers=tuple(" ".join(one) for one in said[:SHOWN]),
-        texts=tuple(" / ".join(filter(None, (one.given.asked.text, one.given.asked.pair))) for one in shown),
-        gold=tuple(" ".join(one.given.tags) or one.given.label for one in shown),
+        answers=tuple(" ".join(example) for example in answers[:SHOWN]),
+        texts=tuple(" / ".join(filter(None, (example.given.asked.text, example.given.asked.pair))) for example in shown),
+        gold=tuple(" ".join(example.given.tags) or example.given.label for example in shown),
         metric=run.task.metric,
         tags=tags,
         transitions=transitions,
@@ -153,7 +153,7 @@ def changed(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> int:
 
 @checked
 def finetuned_model(
-    model: str | Path | Model, *, progress: Progress = lambda share, said: None, **options: Any
+    model: str | Path | Model, *, progress: Progress = lambda share, label: None, **options: Any
 ) -> FinetunedModel:
     """A fine-tuning from its first step to its last, and the model that it made; `options` are those of `ex.finetune`.
 
