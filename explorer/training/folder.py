@@ -67,7 +67,7 @@ def _check_same(folder: Path, described: dict[str, Any], wanted: dict[str, Any],
         )
 
 
-def write_pieces(folder: Path, tokenizer: Tokenizer) -> None:
+def write_tokenizer(folder: Path, tokenizer: Tokenizer) -> None:
     """Put the tokenizer where every snapshot of the run will look for it."""
     wanted = {folder / PIECES: tokenizer.core.to_str().encode("utf-8")}
     if tokenizer.seen is not None:

@@ -61,7 +61,7 @@ def along(
     begin = {
         name: value.detach().to(model.device) for name, value in initialise(Transformer(model.config), seed).named_parameters()
     }
-    ready, task, pieces = questions(model, texts, plan)
+    ready, task, predictions = questions(model, texts, plan)
     share = np.linspace(0, 1, places)
     losses = [
         _loss(walker, {name: begin[name].lerp(end[name], t) for name in begin}, ready, task)
@@ -73,7 +73,7 @@ def along(
         place, beside = nearest_on_line(begin, end, here)
         went.append((step, place, _loss(walker, here, ready, task)))
         apart.append(beside)
-    return Along(model.name, task, share, np.array(losses), np.array(went).reshape(-1, 3), np.array(apart), pieces)
+    return Along(model.name, task, share, np.array(losses), np.array(went).reshape(-1, 3), np.array(apart), predictions)
 
 
 def questions(

@@ -58,5 +58,5 @@ def kept_examples(
     """The texts of a corpus in tokens; `how` they were made is part of what they are kept under."""
     if not corpus.mark:
         return make()
-    pieces = hashlib.sha256(tokenizer.core.to_str().encode("utf-8")).hexdigest()
-    return cached("examples", (corpus.mark, _reader(), pieces, *how), make, pack_examples, PackedExamples)
+    checksum = hashlib.sha256(tokenizer.core.to_str().encode("utf-8")).hexdigest()
+    return cached("examples", (corpus.mark, _reader(), checksum, *how), make, pack_examples, PackedExamples)

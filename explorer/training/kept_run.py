@@ -19,7 +19,7 @@ from explorer.models.model import TrainableModel
 from explorer.records import TrainingStep
 from explorer.records.summary import Summarised, Summary, of_run
 from explorer.training import resume
-from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
+from explorer.training.folder import Lock, append, enter, forget_after, locked, write_tokenizer
 from explorer.training.optimising import Optimiser
 from explorer.training.plan import Plan
 from explorer.training.processes import Processes, Shards
@@ -91,7 +91,7 @@ class KeptRun(Summarised, Generic[Trained]):
         if self.folder is not None:
             self._take_up(self.folder)
         if self.folder is not None and self.processes.main:
-            write_pieces(self.folder, self.model.tokenizer)
+            write_tokenizer(self.folder, self.model.tokenizer)
             forget_after(self.folder, self.step)
         if self._shards is not None:
             self._shards.forget()
