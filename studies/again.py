@@ -30,14 +30,14 @@ class ResultSource(NamedTuple):
 @lru_cache(maxsize=1)
 def every() -> dict[str, ResultSource]:
     """Every recorded result with how it is measured: all that the modules of this folder list as `STUDIES`."""
-    found = {}
+    sources: dict[str, ResultSource] = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
         if "\nSTUDIES = " in path.read_text("utf-8"):
             listed: dict[str, Study] = import_module(f"studies.{path.stem}").STUDIES
             for word, study in listed.items():
                 words = () if list(listed) == [study.name] else (word,)
-                found |= dict.fromkeys((study.name, *study.beside), ResultSource(study, (f"studies.{path.stem}", *words)))
-    return found
+                sources |= dict.fromkeys((study.name, *study.beside), ResultSource(study, (f"studies.{path.stem}", *words)))
+    return sources
 
 
 def listed(names: Sequence[str]) -> str:

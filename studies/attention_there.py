@@ -50,28 +50,34 @@ def verdict(finds: bool, needed: bool) -> str:
     return "not better than a rule" + (", though the model needs them" if needed else "")
 
 
-def facts(found: HeadSearch, size: HeadsSize) -> dict[str, object]:
+def facts(search: HeadSearch, size: HeadsSize) -> dict[str, object]:
     """Both tables."""
     rows = [
         (
             name,
-            f"{found.questions[n]:.0f}",
-            ", ".join(f"{layer}.{head}" for layer, head in found.heads[n]),
-            " ".join(f"{share:.3f}" for share in found.kept[n]),
-            *(f"{values[n]:.3f}" for values in (found.lowest, found.best_rule, found.intact, found.silenced)),
-            f"{np.nanmin(found.others[n]):.3f} to {np.nanmax(found.others[n]):.3f}",
-            verdict(bool(found.finds[n]), bool(found.needed[n])),
+            f"{search.questions[n]:.0f}",
+            ", ".join(f"{layer}.{head}" for layer, head in search.heads[n]),
+            " ".join(f"{share:.3f}" for share in search.kept[n]),
+            *(f"{values[n]:.3f}" for values in (search.lowest, search.best_rule, search.intact, search.silenced)),
+            f"{np.nanmin(search.others[n]):.3f} to {np.nanmax(search.others[n]):.3f}",
+            verdict(bool(search.finds[n]), bool(search.needed[n])),
         )
-        for n, name in enumerate(found.phenomena)
+        for n, name in enumerate(search.phenomena)
     ]
-    rules = [(name, *(f"{share:.3f}" for share in shares)) for name, shares in found.rules.items()]
-    tables = {"table": table(HEAD, rows), "rules": table(["rule", *found.phenomena], rules)}
+    rules = [(name, *(f"{share:.3f}" for share in shares)) for name, shares in search.rules.items()]
+    tables = {"table": table(HEAD, rows), "rules": table(["rule", *search.phenomena], rules)}
     return {**tables, "chosen": size.heads, "draws": DRAWS}
 
 
 STUDIES = {
     "bert": Study(
-        "heads-bert", HeadsSize(), lambda size: (("bert",),), search, lambda found, size: found[0], facts, models=("bert",)
+        "heads-bert",
+        HeadsSize(),
+        lambda size: (("bert",),),
+        search,
+        lambda searches, size: searches[0],
+        facts,
+        models=("bert",),
     )
 }
 

@@ -34,16 +34,16 @@ class BlankPairsSize:
 
 def questions(model: TransformerModel, size: BlankPairsSize) -> list[tuple[list[int], int]]:
     """The beginnings of new stories as ids, and a place in each at which the first blank is, whatever the distance of the second."""
-    rng, asked = np.random.default_rng(31), []
+    rng, positions = np.random.default_rng(31), []
     for story in runs.stories_of("microworld", size.stories, "validation"):
         ids = model.tokenizer.encode(" ".join(story), special=False).ids[: size.longest].tolist()
         room = len(ids) - size.distances[-1]
         if room > 0:
-            asked.append((ids, int(rng.integers(room))))
-    return asked
+            positions.append((ids, int(rng.integers(room))))
+    return positions
 
 
-def found(model: TransformerModel, ids: list[int], places: tuple[int, int], way: str) -> bool:
+def both_right(model: TransformerModel, ids: list[int], places: tuple[int, int], way: str) -> bool:
     """Whether both hidden tokens are found."""
     vocabulary = model.tokenizer.vocabulary
     hidden = [vocabulary.cls, *ids, vocabulary.sep]
@@ -56,8 +56,8 @@ def found(model: TransformerModel, ids: list[int], places: tuple[int, int], way:
 def fill_in(way: str, size: BlankPairsSize) -> np.ndarray:
     """Whether both are found in each story at each distance [story, distance]: the same stories and first places for both ways."""
     model = transformer(load(size.model, device="cpu"))
-    asked = questions(model, size)
-    return np.array([[found(model, ids, (n, n + far), way) for far in size.distances] for ids, n in asked], float)
+    blanks = questions(model, size)
+    return np.array([[both_right(model, ids, (n, n + far), way) for far in size.distances] for ids, n in blanks], float)
 
 
 def measure(right: np.ndarray, size: BlankPairsSize) -> Curves:

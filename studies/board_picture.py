@@ -34,8 +34,8 @@ Frames = list[tuple[Image.Image, int]]
 def main(path: Path = PICTURE) -> None:
     """Draw the picture and say how large it is."""
     write(path, drawn(STATIONS))
-    with Image.open(path) as made:
-        frames = getattr(made, "n_frames", 1)
+    with Image.open(path) as picture:
+        frames = getattr(picture, "n_frames", 1)
     sys.stdout.write(f"{path}: {path.stat().st_size / 1e6:.2f} MB, {frames} frames\n")
 
 
@@ -43,12 +43,12 @@ def drawn(stations: Sequence[str]) -> Frames:
     """The board's frames, each with the milliseconds that it stays, on the way through these stations."""
     from playwright.sync_api import sync_playwright
 
-    found = browser()
-    if found is None:
+    program = browser()
+    if program is None:
         raise MissingError("The picture needs Chrome or Chromium on this machine, and none was found.")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         file = saved(Path(folder))
-        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = opened.new_page(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
         page.goto(file.as_uri())
         page.wait_for_selector("body[data-drawn=yes] .board[data-state=ready]", state="attached")

@@ -33,7 +33,7 @@ class CopyingSize:
     steps: int = 500
     batch: int = 16
     rate: float = 3e-3
-    held: int = 64
+    held_out: int = 64
     seeds: tuple[int, ...] = (0, 1, 2)
 
 
@@ -113,7 +113,7 @@ def train(way: str, seed: int, distance: int, size: CopyingSize) -> float:
         torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
         optimiser.step()
         schedule.step()
-    new = rows(size, distance, size.held, np.random.default_rng((seed, distance, 12)))
+    new = rows(size, distance, size.held_out, np.random.default_rng((seed, distance, 12)))
     with torch.no_grad():
         return float(loss(module.eval(), new, distance))
 

@@ -40,7 +40,7 @@ class CrossedSize:
     batch: int = 16
     checks: int = 7
     stories: int = 400
-    held: int = 24
+    held_out: int = 24
     words: int = 24  # of a story, at most
     dim: int = 32
     seeds: tuple[int, ...] = (0, 1, 2)
@@ -86,7 +86,7 @@ def noise(size: CrossedSize) -> list[CharExample]:
     known, rng = words(), np.random.default_rng(0)
     plain = [known.text_of(n) for n in range(known.vocabulary.size) if n not in known.vocabulary.special]
     whole = [word for word in plain if word.isalpha()]
-    return prepared_letters([" ".join(rng.choice(whole, size.words)) for _ in range(size.held)], known)
+    return prepared_letters([" ".join(rng.choice(whole, size.words)) for _ in range(size.held_out)], known)
 
 
 def begun(way: str, seed: int, size: CrossedSize) -> Run[ElmoModel]:
@@ -114,8 +114,8 @@ def loss(model: ElmoModel, texts: Sequence[CharExample]) -> float:
 
 def train(way: str, seed: int, size: CrossedSize) -> np.ndarray:
     """The loss on new stories and on random words at every check of one run [check, 2]."""
-    texts = examples(size.held, size.words, "validation"), noise(size)
-    losses = runs.measured(begun(way, seed, size), lambda model: [loss(model, held) for held in texts], set(size.due.tolist()))
+    texts = examples(size.held_out, size.words, "validation"), noise(size)
+    losses = runs.measured(begun(way, seed, size), lambda model: [loss(model, of) for of in texts], set(size.due.tolist()))
     return np.array(list(losses))
 
 
@@ -123,7 +123,7 @@ def measure(losses: np.ndarray, size: CrossedSize) -> Curves:
     """Both ways of training, on new stories and on random words."""
     labels = [f"{way}: {texts}" for way in (APART, CROSSED) for texts in (NEW, RANDOM)]
     by_line = np.moveaxis(losses, -1, 1).reshape(len(labels), len(size.seeds), -1)
-    note = f"biLMs of width {size.dim}, two layers, {len(size.seeds)} seeds; {size.held} texts each; |V| = {words().vocabulary.size:,}"
+    note = f"biLMs of width {size.dim}, two layers, {len(size.seeds)} seeds; {size.held_out} texts each; |V| = {words().vocabulary.size:,}"
     drawn = lines(spread, labels, size.due, by_line)
     return Curves("Directions apart and crossed", "training step", "loss of a word (nats)", drawn, note)
 

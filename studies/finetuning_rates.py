@@ -30,7 +30,7 @@ class TuningSize:
     seeds: tuple[int, ...] = (0, 1, 2)
     examples: int = 100
     steps: int = 80
-    asked: int = 200
+    tested: int = 200
 
 
 def train(how: str, rate: float, seed: int, task: str, size: TuningSize) -> float:
@@ -39,7 +39,7 @@ def train(how: str, rate: float, seed: int, task: str, size: TuningSize) -> floa
     run = finetune(size.model, **given, checks=0, snapshots=0, device="cpu")  # type: ignore[arg-type]
     for _ in run:
         pass
-    return run.score("validation", size.asked)
+    return run.score("validation", size.tested)
 
 
 def measure(scores: np.ndarray, size: TuningSize) -> Curves:

@@ -30,7 +30,7 @@ class LabelsSize:
     counts: tuple[int, ...] = (25, 50, 100, 200, 400)
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     steps: int = 80
-    asked: int = 200
+    tested: int = 200
 
     @property
     def ways(self) -> tuple[str, ...]:
@@ -57,14 +57,14 @@ def again(seeds: int, counts: Sequence[str], steps: int, models: Sequence[str], 
 def train(task: str, way: str, count: int, seed: int, size: LabelsSize) -> np.ndarray:
     """One fine-tuning: the same labelled texts for all models."""
     model, beginning = way.split(", ")
-    return tuned(MODELS[model], task, size.asked, how=BEGINNINGS[beginning], seed=seed, examples=count, steps=size.steps)
+    return tuned(MODELS[model], task, size.tested, how=BEGINNINGS[beginning], seed=seed, examples=count, steps=size.steps)
 
 
-def measure(found: np.ndarray, size: LabelsSize) -> LabelCurves:
+def measure(results: np.ndarray, size: LabelsSize) -> LabelCurves:
     """Every task, model, beginning and number of labels with every seed [task, way, count, seed, (score, seconds, most frequent)]."""
-    scores, took, blind = found[..., 0], found[..., 1], found[:, 0, -1, -1, 2]
+    scores, took, blind = results[..., 0], results[..., 1], results[:, 0, -1, -1, 2]
     note = (
-        f"{size.steps} steps, {len(size.seeds)} seeds, {size.asked} new texts; bands: 95 % of the mean; "
+        f"{size.steps} steps, {len(size.seeds)} seeds, {size.tested} new texts; bands: 95 % of the mean; "
         f"{took.size} fine-tunings in {took.sum():.0f} s, one after the other"
     )
     metrics = tuple(task_named(task).metric for task in size.tasks)
@@ -90,7 +90,7 @@ def facts(curves: LabelCurves, size: LabelsSize) -> dict[str, str]:
     """A table for each task, and where the intervals do not overlap."""
     tables = []
     for n, task in enumerate(curves.tasks):
-        rows = [[way, *(bracketed(*found) for found in curves.intervals[n, w])] for w, way in enumerate(curves.ways)]
+        rows = [[way, *(bracketed(*interval) for interval in curves.intervals[n, w])] for w, way in enumerate(curves.ways)]
         rows.append(["most frequent answer", *[f"{curves.blind[n]:.3f}"] * len(curves.counts)])
         tables.append(table([f"{task} ({curves.metrics[n]})", *(f"{count} labels" for count in curves.counts)], rows))
     apart = [

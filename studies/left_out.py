@@ -37,7 +37,7 @@ class LeftOutSize:
     dim: int = 64
     length: int = 64
     stories: int = 2000
-    held: int = 64
+    held_out: int = 64
     seeds: tuple[int, ...] = (0, 1, 2)
 
     @property
@@ -49,7 +49,10 @@ class LeftOutSize:
 def course(way: str, seed: int, size: LeftOutSize) -> np.ndarray:
     """The loss on new stories at every check of one run, all ways on the same batches in the same order."""
     shape: dict[str, Any] = {"layers": size.layers, "dim": size.dim, "heads": 4, "hidden": 4 * size.dim, "length": size.length}
-    given = {"corpus": runs.stories_of("microworld", size.stories), "tokenizer": runs.shipped_tokenizer(TOKENIZER)}
+    given: dict[str, Any] = {
+        "corpus": runs.stories_of("microworld", size.stories),
+        "tokenizer": runs.shipped_tokenizer(TOKENIZER),
+    }
     run = runs.run("gpt2", size.steps, seed, batch=size.batch, **given, **shape, **WAYS[way])
     ask = causal.expected(context(size, "validation"))
     assert ask is not None
@@ -66,7 +69,7 @@ def frequencies(size: LeftOutSize) -> float:
 
 def context(size: LeftOutSize, split: str) -> EvalContext:
     """The stories of a split, as they are asked about."""
-    many = size.stories if split == "train" else size.held
+    many = size.stories if split == "train" else size.held_out
     texts = EvalData(runs.stories_of("microworld", many, split))
     return EvalContext(texts, runs.shipped_tokenizer(TOKENIZER), "causal", size.length)
 
@@ -76,7 +79,7 @@ def measure(losses: np.ndarray, size: LeftOutSize) -> Curves:
     level = frequencies(size)
     note = (
         f"decoders of {size.layers} layers of width {size.dim}, norm before each sub-layer; {len(size.seeds)} seeds, bars: 95 % "
-        f"intervals of the mean; {size.held} new stories; |V| = {runs.shipped_tokenizer(TOKENIZER).vocabulary.size:,}; "
+        f"intervals of the mean; {size.held_out} new stories; |V| = {runs.shipped_tokenizer(TOKENIZER).vocabulary.size:,}; "
         f"{FREQUENCIES}: {level:.3f}"
     )
     drawn = (*lines(with_interval, WAYS, size.due, losses), Curve(FREQUENCIES, size.due, np.full(len(size.due), level)))

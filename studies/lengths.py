@@ -58,7 +58,7 @@ class Windows(Run):
         """The batch of a step: the same windows for every scheme."""
         rng = step_rng(self.plan.seed, step)
         begins = rng.integers(len(self.text) - self.wide, size=self.plan.batch)
-        return asked(self.plan.objective, windows(self.text, begins, self.wide), self.model.tokenizer.vocabulary, rng)
+        return question_batch(self.plan.objective, windows(self.text, begins, self.wide), self.model.tokenizer.vocabulary, rng)
 
 
 def windows(text: np.ndarray, begins: np.ndarray, wide: int) -> np.ndarray:
@@ -66,15 +66,15 @@ def windows(text: np.ndarray, begins: np.ndarray, wide: int) -> np.ndarray:
     return text[begins[:, None] + np.arange(wide + 1)]
 
 
-def asked(objective: str, ids: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator) -> Batch:
+def question_batch(objective: str, ids: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator) -> Batch:
     """The targets of windows: the next token at every position, or 15 % of the tokens, masked."""
     read, none = ids[:, :-1], np.zeros_like(ids[:, :-1])
     attention_mask = np.ones(read.shape, bool)
     if objective == "causal":
         return Batch(read, attention_mask, none, ids[:, 1:], attention_mask)
     words = np.where(np.isin(read, vocabulary.special), -1, 0)
-    made = mlm(rows_of(read, attention_mask, words, words), vocabulary, rng)
-    return Batch(made.source.ids, attention_mask, none, read, made.scored)
+    hidden = mlm(rows_of(read, attention_mask, words, words), vocabulary, rng)
+    return Batch(hidden.source.ids, attention_mask, none, read, hidden.scored)
 
 
 @lru_cache(maxsize=4)
@@ -100,12 +100,12 @@ def model_of(family: str, scheme: str, seed: int, size: LengthsSize) -> Transfor
     }
     fields = SHAPE | {"length": size.trained, "positions": kind} | own.get(kind, {})
     new = build(system, tokenizer=runs.tokenizer_of(system, "microworld"), seed=seed, device="cpu", **fields)
-    made = transformer(new)
+    model = transformer(new)
     if ranges:
-        position = made.module.embeddings.position
+        position = model.module.embeddings.position
         assert isinstance(position, RelativeBuckets)
         position.furthest = int(ranges)
-    return made
+    return model
 
 
 def run_of(family: str, scheme: str, seed: int, size: LengthsSize) -> Windows:
@@ -119,16 +119,16 @@ def run_of(family: str, scheme: str, seed: int, size: LengthsSize) -> Windows:
 
 def train(family: str, scheme: str, seed: int, size: LengthsSize) -> tuple[np.ndarray, np.ndarray]:
     """One run: its held-out loss at the training length at every check, and its loss by position at the test length."""
-    run, found = run_of(family, scheme, seed, size), []
+    run, losses = run_of(family, scheme, seed, size), []
     model = run.model
     fresh = held_out(family, model.tokenizer.vocabulary, size)
     few = cut(fresh, -(-size.windows // 4), size.trained)
     for step in run:
         if step.step in checks(size):
             model.module.eval()
-            found.append(by_place(model, few, size.trained)[0])
+            losses.append(by_place(model, few, size.trained)[0])
             model.module.train()
-    return np.array(found), by_place(model, fresh, size.bin)
+    return np.array(losses), by_place(model, fresh, size.bin)
 
 
 def held_out(family: str, vocabulary: Vocabulary, size: LengthsSize) -> Batch:
@@ -137,7 +137,7 @@ def held_out(family: str, vocabulary: Vocabulary, size: LengthsSize) -> Batch:
     many = size.windows * (1 if objective == "causal" else 4)  # an encoder predicts at fewer positions
     text = long_text(system, many * size.read // 60 + 20, "validation")
     begins = np.arange(many) * size.read % (len(text) - size.read)
-    return asked(objective, windows(text, begins, size.read), vocabulary, np.random.default_rng(0))
+    return question_batch(objective, windows(text, begins, size.read), vocabulary, np.random.default_rng(0))
 
 
 def cut(batch: Batch, rows: int, wide: int) -> Batch:
@@ -157,7 +157,7 @@ def checks(size: LengthsSize) -> list[int]:
     return [int(step) for step in np.linspace(0, size.steps, size.checks + 1)[1:].round()]
 
 
-def measure(family: str, found: Sequence[tuple[np.ndarray, np.ndarray]], size: LengthsSize) -> dict[str, Curves]:
+def measure(family: str, losses: Sequence[tuple[np.ndarray, np.ndarray]], size: LengthsSize) -> dict[str, Curves]:
     """Loss by position and loss during training, for every scheme."""
     places, steps = np.arange(0, size.read, size.bin) + (size.bin - 1) / 2, np.array(checks(size))
     up = f"loss ({'nats per token' if family == 'decoder' else 'nats per hidden token'})"
@@ -166,7 +166,7 @@ def measure(family: str, found: Sequence[tuple[np.ndarray, np.ndarray]], size: L
     mark = (f"trained on {size.trained} tokens", float(size.trained))
 
     def drawn(x: np.ndarray, part: int) -> tuple[Curve, ...]:
-        return lines(spread, size.schemes, x, np.array([run[part] for run in found]).reshape(len(size.schemes), -1, len(x)))
+        return lines(spread, size.schemes, x, np.array([run[part] for run in losses]).reshape(len(size.schemes), -1, len(x)))
 
     far = Curves(f"{model} reads further than it was trained", "position in the text", up, drawn(places, 1), note, mark=mark)
     title, at = f"{model} learns under each position scheme", f"{up}, new texts of {size.trained}"

@@ -86,8 +86,8 @@ def _said(path: Path, name: str, usual: Said) -> Said:
 
 def texts_mark(corpus: str) -> str:
     """A checksum of the first texts of a corpus: another world has another one, another way to make the same world has not."""
-    found: Corpus = corpus_of(f"{corpus.partition(':')[0]}:{SAMPLE}")
-    return hashlib.sha256("\n".join("\t".join(text) for text in found.texts).encode("utf-8")).hexdigest()
+    texts: Corpus = corpus_of(f"{corpus.partition(':')[0]}:{SAMPLE}")
+    return hashlib.sha256("\n".join("\t".join(text) for text in texts.texts).encode("utf-8")).hexdigest()
 
 
 def outdated(recipe: Recipe, folder: Path) -> list[str]:
@@ -95,8 +95,8 @@ def outdated(recipe: Recipe, folder: Path) -> list[str]:
     if not (folder / run_folder.RUN).is_file():
         return []
     mark = folder / TEXTS_MARK
-    told = json.loads(mark.read_text("utf-8")) if mark.is_file() else None
-    other = [] if told == texts_mark(recipe.options["corpus"]) else ["its texts are others now"]
+    known = json.loads(mark.read_text("utf-8")) if mark.is_file() else None
+    other = [] if known == texts_mark(recipe.options["corpus"]) else ["its texts are others now"]
     return [*recipes.differences(recipe, folder), *other]
 
 
@@ -142,26 +142,30 @@ def every() -> list[MakingState]:
 
 def pace_here(states: Sequence[MakingState]) -> float:
     """How many times as long as its recipe says a model takes on this machine, by those that have begun."""
-    taken = [one.seconds / one.step * one.steps / (LONGER[one.name].minutes * 60) for one in states if one.step and one.seconds]
+    taken = [
+        state.seconds / state.step * state.steps / (LONGER[state.name].minutes * 60)
+        for state in states
+        if state.step and state.seconds
+    ]
     return float(np.mean(taken)) if taken else 1.0
 
 
 def line(now: MakingState, states: Sequence[MakingState]) -> str:
     """One line: this model, and all of them."""
-    held = [now if one.name == now.name and one.seed == now.seed else one for one in states]
-    left = span(now.left(pace_here(held)))
-    return f"{now.name} (seed {now.seed}): step {now.step:,} of {now.steps:,}, {left} left. {line_of_all(held)}"
+    current = [now if state.name == now.name and state.seed == now.seed else state for state in states]
+    left = span(now.left(pace_here(current)))
+    return f"{now.name} (seed {now.seed}): step {now.step:,} of {now.steps:,}, {left} left. {line_of_all(current)}"
 
 
 def line_of_all(states: Sequence[MakingState]) -> str:
     """How many models are trained, and how long the others will take."""
-    return f"All models: {sum(one.done for one in states)} of {len(states)} trained, {span(seconds_left(states))} left."
+    return f"All models: {sum(state.done for state in states)} of {len(states)} trained, {span(seconds_left(states))} left."
 
 
 def seconds_left(states: Sequence[MakingState]) -> float:
     """How many seconds all models together will take, those that have not begun at the pace of the others."""
     pace = pace_here(states)
-    return sum(one.left(pace) for one in states if not one.done)
+    return sum(state.left(pace) for state in states if not state.done)
 
 
 def span(seconds: float) -> str:
@@ -174,33 +178,38 @@ def span(seconds: float) -> str:
     return f"{minutes} min" if minutes <= 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def score(recipe: Recipe, found: Mapping[str, Mapping[str, float]], judged: Sequence[str]) -> float:
+def score(recipe: Recipe, figures: Mapping[str, Mapping[str, float]], judged: Sequence[str]) -> float:
     """The mean of some figures on validation text, so that larger is better."""
-    return (1 if recipe.largest else -1) * float(np.mean([found["validation"][name] for name in judged]))
+    return (1 if recipe.largest else -1) * float(np.mean([figures["validation"][name] for name in judged]))
 
 
-def promote(name: str, seed: int, say: Say, *, asked: bool = False) -> bool:
+def promote(name: str, seed: int, say: Say, *, force: bool = False) -> bool:
     """Ship a candidate if it is measured better than what is shipped on the texts held out from it, or if it was asked for."""
     recipe, folder = LONGER[name], folder_of(name, seed)
     if not state(name, seed).done:
         raise ChoiceError(f"{name} is not trained yet. Train it: python -m studies.making --only {name}.")
-    found, plan = recipes.figures(name, folder), run_folder.described(folder)["plan"]
-    held = {
-        "validation": recipes.measured(trainable(store.read(store.data_folder() / "models" / name, name)), plan, "validation")
-    }
-    judged = [one for one in recipe.judged or recipe.shown[:1] if one in found["validation"] and one in held["validation"]]
-    better = bool(judged) and score(recipe, found, judged) > score(recipe, held, judged)
-    told = ", ".join(f"{one} {found['validation'][one]:.3f} (shipped: {held['validation'][one]:.3f})" for one in judged)
-    say(
-        f"{name}: {told}. {'Shipped.' if better or asked else f'Not better, so it stays a candidate; --promote {name} ships it.'}"
+    candidate, plan = recipes.figures(name, folder), run_folder.described(folder)["plan"]
+    model = trainable(store.read(store.data_folder() / "models" / name, name))
+    shipped = {"validation": recipes.measured(model, plan, "validation")}
+    judged = [
+        figure
+        for figure in recipe.judged or recipe.shown[:1]
+        if figure in candidate["validation"] and figure in shipped["validation"]
+    ]
+    better = bool(judged) and score(recipe, candidate, judged) > score(recipe, shipped, judged)
+    compared = ", ".join(
+        f"{figure} {candidate['validation'][figure]:.3f} (shipped: {shipped['validation'][figure]:.3f})" for figure in judged
     )
-    if better or asked:
+    say(
+        f"{name}: {compared}. {'Shipped.' if better or force else f'Not better, so it stays a candidate; --promote {name} ships it.'}"
+    )
+    if better or force:
         recipes.ship(name, recipe, {seed: folder})
         if old := [result for result in results() if name in out_of_date(result)]:
             say(f"Measured of the model before: {', '.join(old)}. Measure again: python -m studies.again --run")
-    verdict = json.dumps({"judged": judged, "better": better, "shipped": better or asked})
+    verdict = json.dumps({"judged": judged, "better": better, "shipped": better or force})
     resume.replace_file(folder / JUDGED, verdict.encode("utf-8"))
-    return better or asked
+    return better or force
 
 
 def make(names: Sequence[str], seeds: Sequence[int], until: float, say: Say) -> None:
@@ -226,13 +235,16 @@ def table() -> str:
     states = every()
     pace = pace_here(states)
     rows = [
-        f"{one.name:12} {one.step:7,} of {one.steps:6,} steps   "
-        f"{'shipped' if one.promoted else 'candidate' if one.done else span(one.left(pace)) + ' left'}"
-        for one in states
+        f"{state.name:12} {state.step:7,} of {state.steps:6,} steps   "
+        f"{'shipped' if state.promoted else 'candidate' if state.done else span(state.left(pace)) + ' left'}"
+        for state in states
     ]
     rest = seconds_left(states)
     return "\n".join(
-        [*rows, f"{sum(one.done for one in states)} of {len(states)} trained; {span(rest)} left." if rest else "All trained."]
+        [
+            *rows,
+            f"{sum(state.done for state in states)} of {len(states)} trained; {span(rest)} left." if rest else "All trained.",
+        ]
     )
 
 
@@ -245,19 +257,19 @@ def main() -> None:
     read.add_argument("--threads", type=int, help="of torch; by default as many as there are cores")
     read.add_argument("--status", action="store_true", help="only say how far everything is")
     read.add_argument("--promote", nargs="+", metavar="NAME", help="ship these candidates whatever their figures are")
-    asked = read.parse_args()
-    for name in (*(asked.only or ()), *(asked.promote or ())):
+    options = read.parse_args()
+    for name in (*(options.only or ()), *(options.promote or ())):
         if name not in LONGER:
             raise unknown("model to train", name, LONGER)
-    if asked.threads:
-        torch.set_num_threads(asked.threads)
-    if asked.promote:
-        for name in asked.promote:
-            promote(name, asked.seeds[0], _say, asked=True)
-    elif not asked.status:
-        until = time.monotonic() + (60 * asked.minutes if asked.minutes else float("inf"))
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    if options.promote:
+        for name in options.promote:
+            promote(name, options.seeds[0], _say, force=True)
+    elif not options.status:
+        until = time.monotonic() + (60 * options.minutes if options.minutes else float("inf"))
         try:
-            make(asked.only or list(LONGER), asked.seeds, until, _say)
+            make(options.only or list(LONGER), options.seeds, until, _say)
         except KeyboardInterrupt:
             _say("Stopped. The same command goes on from there.")
     _say(table())

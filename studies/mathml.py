@@ -43,5 +43,5 @@ def formulas(text: str) -> list[tuple[str, str, bool]]:
     [('$$x = 1$$', 'x = 1', True), ('$x$', 'x', False)]
     """
     plain = re.sub(r"`[^`]*`", "", text)
-    found = [(match[0], match[1], True) for match in BLOCK.finditer(plain)]
-    return found + [(match[0], match[1], False) for match in INLINE.finditer(BLOCK.sub("", plain))]
+    blocks = [(match[0], match[1], True) for match in BLOCK.finditer(plain)]
+    return blocks + [(match[0], match[1], False) for match in INLINE.finditer(BLOCK.sub("", plain))]

@@ -52,7 +52,7 @@ class GlueSize:
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     examples: int = 200
     steps: int = 80
-    asked: int = 200
+    tested: int = 200
     systems: tuple[str, ...] = tuple(SYSTEMS)
     tasks: tuple[str, ...] = tuple(COLUMNS)
 
@@ -64,32 +64,34 @@ def again(seeds: int, examples: int, steps: int, systems: Sequence[str], tasks: 
             if name not in known:
                 raise unknown(what, name, known)
     usual = GlueSize(tuple(range(max(1, seeds))), examples, steps)
-    size = GlueSize(usual.seeds, examples, steps, usual.asked, tuple(systems or SYSTEMS), tuple(tasks or COLUMNS))
+    size = GlueSize(usual.seeds, examples, steps, usual.tested, tuple(systems or SYSTEMS), tuple(tasks or COLUMNS))
     measured: TaskTable = STUDIES["miniglue"].record(size)
     return measured
 
 
-def tuned(model: str, task: str, asked: int, **given: Any) -> np.ndarray:
+def tuned(model: str, task: str, tested: int, **given: Any) -> np.ndarray:
     """One fine-tuning: its score on new texts, the seconds that it took, and the score of the most frequent answer."""
     begin = time.perf_counter()
     run = finetune(model, task=task, checks=0, snapshots=0, device="cpu", **given)
     for _ in run:
         pass
     took = time.perf_counter() - begin
-    return np.array([run.score("test", asked), took, run.blind("test", asked)])
+    return np.array([run.score("test", tested), took, run.blind("test", tested)])
 
 
 def train(system: str, task: str, seed: int, size: GlueSize) -> np.ndarray:
     """One system on one task: the same labelled texts for all systems."""
     model, how = SYSTEMS[system]
-    return tuned(model, task, size.asked, how=how, seed=seed, examples=size.examples, steps=size.steps)
+    return tuned(model, task, size.tested, how=how, seed=seed, examples=size.examples, steps=size.steps)
 
 
-def measure(found: np.ndarray, size: GlueSize) -> TaskTable:
+def measure(results: np.ndarray, size: GlueSize) -> TaskTable:
     """Every system on every task with every seed [system, task, seed, (score, seconds, most frequent)]."""
-    scores, seconds, blind = found[..., 0], found[..., 1], found[0, :, -1, 2]
+    scores, seconds, blind = results[..., 0], results[..., 1], results[0, :, -1, 2]
     metrics = tuple(task_named(task).metric for task in size.tasks)
-    note = f"{size.examples} labelled texts, {size.steps} steps, {len(size.seeds)} seeds; {size.asked} new texts with new words"
+    note = (
+        f"{size.examples} labelled texts, {size.steps} steps, {len(size.seeds)} seeds; {size.tested} new texts with new words"
+    )
     return TaskTable(size.systems, size.tasks, metrics, scores, intervals(scores), seconds, blind, note)
 
 
@@ -108,7 +110,7 @@ def glue_table(glue: TaskTable) -> str:
     """The table in Markdown: the mean of each system on each task, with its interval; docs/results.md holds it too."""
     head = ["", *(f"{task} ({metric})" for task, metric in zip(glue.tasks, glue.metrics, strict=True)), "mean"]
     rows = [
-        [system, *(bracketed(*found) for found in glue.intervals[i]), f"{glue.average[i]:.3f}"]
+        [system, *(bracketed(*interval) for interval in glue.intervals[i]), f"{glue.average[i]:.3f}"]
         for i, system in enumerate(glue.systems)
     ]
     return table(head, [*rows, ["most frequent answer", *(f"{value:.3f}" for value in glue.blind), ""]])

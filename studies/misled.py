@@ -34,39 +34,39 @@ class MisledSize:
 
     seeds: tuple[int, ...] = (0, 1, 2)
     trained: int = 2000  # sentences, each in two pairs
-    asked: int = 300
+    tested: int = 300
     steps: int = siamese.STEPS
 
 
 def questions(seed: int, size: MisledSize) -> list[Misleading]:
     """New sentences, drawn again for every seed: other people than in the trainings."""
-    return misled(size.asked, 100 + seed, "validation")
+    return misled(size.tested, 100 + seed, "validation")
 
 
-def trained(seed: int, size: MisledSize, asked: Sequence[Misleading]) -> TransformerModel:
+def trained(seed: int, size: MisledSize, tested: Sequence[Misleading]) -> TransformerModel:
     """A Sentence-BERT from the shipped BERT; none of its sentences is asked about."""
-    new = {text for question in asked for text in (question.text, question.same, question.another)}
+    new = {text for question in tested for text in (question.text, question.same, question.another)}
     pairs = as_pairs(misled(size.trained, 200 + seed)).without(new)
     return learned(pairs, seed, size.steps)
 
 
-def ways(seed: int, size: MisledSize, asked: Sequence[Misleading]) -> dict[str, Way]:
+def ways(seed: int, size: MisledSize, tested: Sequence[Misleading]) -> dict[str, Way]:
     """Every way to say how alike two sentences are."""
     return {
         COUNTED: sentences.shared_words,
         WORDS: partial(cosines, trainable(store.open_by_name("word2vec")), "mean of words"),
         PLAIN: partial(cosines, trainable(store.open_by_name("bert")), "mean of tokens"),
         BEST: partial(cosines, sentences.sentence_bert(), "mean of tokens"),
-        TAUGHT: partial(cosines, trained(seed, size, asked), "mean of tokens"),
+        TAUGHT: partial(cosines, trained(seed, size, tested), "mean of tokens"),
     }
 
 
 def train(seed: int, size: MisledSize) -> np.ndarray:
     """The share of the questions of each kind in which the same event is nearer [kind, way]."""
-    asked = questions(seed, size)
-    texts, same, other = ([getattr(question, part) for question in asked] for part in ("text", "same", "another"))
-    kinds = np.array([question.kind for question in asked])
-    right = [way(texts, same) > way(texts, other) for way in ways(seed, size, asked).values()]
+    tested = questions(seed, size)
+    texts, same, other = ([getattr(question, part) for question in tested] for part in ("text", "same", "another"))
+    kinds = np.array([question.kind for question in tested])
+    right = [way(texts, same) > way(texts, other) for way in ways(seed, size, tested).values()]
     return np.array([[nearer[kinds == kind].mean() for nearer in right] for kind in KINDS])
 
 
@@ -75,14 +75,14 @@ def measure(shares: np.ndarray, size: MisledSize) -> Nearer:
     scores = np.moveaxis(shares, 0, -1)
     first = questions(size.seeds[0], size)
     shown = [next(question for question in first if question.kind == kind) for kind in KINDS]
-    note = f"{len(size.seeds)} seeds, {size.asked} sentences each; Sentence-BERT from such pairs: {size.steps} steps each"
+    note = f"{len(size.seeds)} seeds, {size.tested} sentences each; Sentence-BERT from such pairs: {size.steps} steps each"
     intervals = np.array([[interval(row, (0, 1)) for row in kind] for kind in scores])
     return Nearer(KINDS, WAYS, scores, intervals, tuple((q.text, q.same, q.another) for q in shown), note)
 
 
 def misled_table(nearer: Nearer) -> str:
     """The table in Markdown; docs/results.md holds it too."""
-    rows = [[way, *(bracketed(*found) for found in nearer.intervals[:, n])] for n, way in enumerate(nearer.ways)]
+    rows = [[way, *(bracketed(*interval) for interval in nearer.intervals[:, n])] for n, way in enumerate(nearer.ways)]
     return table(["way", *nearer.kinds], rows)
 
 

@@ -40,7 +40,7 @@ class MixesSize:
     bilms: tuple[int, ...] = (0, 1, 2)
     heads: tuple[int, ...] = (0, 1, 2)
     stories: int = 300
-    asked: int = 150
+    tested: int = 150
     steps: int = 300
     tasks: tuple[str, ...] = tuple(TASKS)
     options: dict[str, Any] = field(default_factory=dict)
@@ -66,7 +66,7 @@ def frozen(model: TrainableModel, size: MixesSize) -> dict[str, Frozen]:
     """The hidden states of all layers of a model for the examples of every task."""
     states = {}
     for name in size.tasks:
-        train, test = TASKS[name].make(size.stories, "train"), TASKS[name].make(size.asked, "test")
+        train, test = TASKS[name].make(size.stories, "train"), TASKS[name].make(size.tested, "test")
         vectors = features(model, train), train.labels, features(model, test), test.labels
         states[name] = Frozen(TASKS[name], *vectors, train.about, test.about)
     return states
@@ -78,13 +78,13 @@ def learned(tasks: Mapping[str, Frozen], seed: int, size: MixesSize) -> Learned:
     course = [mixes for mixes in whole if mixes[0].step in size.shown]
     scores = [whole.scores()]
     for layer in range(next(iter(tasks.values())).train.shape[2]):
-        alone = Learning({name: held.only(layer) for name, held in tasks.items()}, seed, size.steps)
+        alone = Learning({name: states.only(layer) for name, states in tasks.items()}, seed, size.steps)
         for _ in alone:
             pass
         scores.append(alone.scores())
     shares = np.array([[mix.weights for mix in mixes] for mixes in course]).swapaxes(0, 1)
     gammas = np.array([[mix.gamma for mix in mixes] for mixes in course]).T
-    return shares, gammas, np.array([[held[name] for held in scores] for name in tasks])
+    return shares, gammas, np.array([[states[name] for states in scores] for name in tasks])
 
 
 def train(seed: int, size: MixesSize) -> tuple[list[Learned], list[float], list[Bench]]:
@@ -96,32 +96,32 @@ def train(seed: int, size: MixesSize) -> tuple[list[Learned], list[float], list[
         for name in BENCHED
         if name in tasks
     ]
-    return heads, [held.blind for held in tasks.values()], benches
+    return heads, [states.blind for states in tasks.values()], benches
 
 
-def bench(held: Frozen, shares: np.ndarray) -> Bench:
+def bench(states: Frozen, shares: np.ndarray) -> Bench:
     """Some of the examples of a task, to mix by hand."""
     rng = np.random.default_rng(4)
-    known = np.flatnonzero(np.isin(np.array(held.asked), np.array(held.classes)))
-    some, new = rng.permutation(len(held.gold))[:KEPT], rng.permutation(known)[:KEPT]
-    gold, asked = (np.searchsorted(np.array(held.classes), np.array(labels)) for labels in (held.gold, held.asked))
-    old, test = (x[:, 0].astype(np.float16) for x in (held.train[some], held.test[new]))  # each asks about one place
-    return Bench(held.task.name, held.classes, old, gold[some], test, asked[new], shares)
+    known = np.flatnonzero(np.isin(np.array(states.asked), np.array(states.classes)))
+    some, new = rng.permutation(len(states.gold))[:KEPT], rng.permutation(known)[:KEPT]
+    gold, new_labels = (np.searchsorted(np.array(states.classes), np.array(labels)) for labels in (states.gold, states.asked))
+    old, test = (x[:, 0].astype(np.float16) for x in (states.train[some], states.test[new]))  # each asks about one place
+    return Bench(states.task.name, states.classes, old, gold[some], test, new_labels[new], shares)
 
 
-def measure(found: list[tuple[list[Learned], list[float], list[Bench]]], size: MixesSize) -> dict[str, Mixes | Bench]:
+def measure(results: list[tuple[list[Learned], list[float], list[Bench]]], size: MixesSize) -> dict[str, Mixes | Bench]:
     """Every task on every biLM with every seed of its classifiers; the benches are those of the first biLM."""
-    shares, gammas, scores = (np.stack([head[n] for heads, _, _ in found for head in heads], axis=1) for n in range(3))
+    shares, gammas, scores = (np.stack([head[n] for heads, _, _ in results for head in heads], axis=1) for n in range(3))
     ways = ("mix", *(f"layer {layer}" for layer in range(shares.shape[-1])))
     by_bilm = scores.reshape(len(size.tasks), len(size.bilms), len(size.heads), len(ways)).mean(2)
-    stories = f"{size.stories} stories to learn from, {size.asked} new ones to be asked about"
+    stories = f"{size.stories} stories to learn from, {size.tested} new ones to be asked about"
     note = f"{len(size.bilms)} biLMs × {len(size.heads)} seeds of heads; {stories}; {size.steps} steps"
     mixes = Mixes(
         size.tasks, tuple(TASKS[name].metric for name in size.tasks), tuple((b, h) for b in size.bilms for h in size.heads),
         np.array(size.shown), shares, gammas, ways, scores, intervals(by_bilm), intervals(by_bilm[..., :1] - by_bilm),
-        np.array(found[0][1]), note,
+        np.array(results[0][1]), note,
     )  # fmt: skip
-    return {"mixes": mixes} | {f"mixes/{kept.task.replace(' ', '-')}": kept for kept in found[0][2]}
+    return {"mixes": mixes} | {f"mixes/{kept.task.replace(' ', '-')}": kept for kept in results[0][2]}
 
 
 def intervals(values: np.ndarray) -> np.ndarray:
@@ -149,7 +149,7 @@ def facts(mixes: Mixes, size: MixesSize) -> dict[str, Any]:
             name,
             " ".join(f"{share:.2f}" for share in mixes.shares[n, :, -1].mean(0)),
             f"{mixes.gammas[n, :, -1].mean():.2f}",
-            *(bracketed(*found) for found in mixes.intervals[n]),
+            *(bracketed(*interval) for interval in mixes.intervals[n]),
             f"{mixes.blind[n]:.3f}",
         ]
         for n, name in enumerate(mixes.tasks)

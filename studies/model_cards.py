@@ -29,7 +29,7 @@ AGAIN = {False: "python -m studies.recipes", True: "python -m studies.making --o
 Figures = Mapping[int, Mapping[str, Mapping[str, float]]]  # by seed, by split, by name
 
 
-def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found: Figures, taken: Mapping[int, Any]) -> str:
+def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], by_seed: Figures, taken: Mapping[int, Any]) -> str:
     """The card of a model of which several seeds were trained; `choice` says which of them it is and why."""
     plan, shape, system = run["plan"], run["architecture"], run["preset"]["name"]
     corpus = plan["corpus"]["name"]
@@ -37,12 +37,12 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     parts = [f"{shape[name]} {name}" for name in ("layers", "heads") if name in shape]
     size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} tokens"
     kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {NAMED.get(shape['family'], shape['family'])}"
-    seeds, small = list(found), choice.get("size", "tiny") == "tiny"
+    seeds, small = list(by_seed), choice.get("size", "tiny") == "tiny"
     clock, again = taken[choice["seed"]], AGAIN[choice.get("longer", not small)]
     rows = [(TRAINED, *(f"{taken[seed]['seconds']:.0f}" for seed in seeds))]
-    for split in found[seeds[0]]:
-        for figure in found[seeds[0]][split]:
-            values = (f"{found[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
+    for split in by_seed[seeds[0]]:
+        for figure in by_seed[seeds[0]][split]:
+            values = (f"{by_seed[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
             rows.append((f"{figure} ({split})", *values))
     paragraphs = [
         f"{kind} by the preset `{system}`, size `{choice.get('size', 'tiny')}` ({size}), {_begun(plan)} on `{corpus}` "
@@ -76,8 +76,8 @@ def _hash(corpus: str) -> str:
 
 
 def _chosen(choice: Mapping[str, Any], seeds: int) -> str:
-    said = f"the best of {seeds} by *{choice['best']}* on validation text. "
-    return f"Shipped is seed {choice['seed']}: {said}" if seeds > 1 else ""
+    reason = f"the best of {seeds} by *{choice['best']}* on validation text. "
+    return f"Shipped is seed {choice['seed']}: {reason}" if seeds > 1 else ""
 
 
 def command(system: str, choice: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
@@ -93,11 +93,11 @@ TWIN, ALONE = "Exported, it opens as", "Hugging Face has no class for it"
 
 def with_twin(card: str, weights: int, architecture: str, gap: float, texts: int) -> str:
     """The card with what is known of its twin, in place of what stood there about it."""
-    said = (
+    paragraph = (
         f"{TWIN} `{architecture}`: {weights:,} weights, and of {texts} held-out texts, padded, its scores differ from those of that "
         f"class by at most {gap:.1e}."
     )
-    return _told(card, said)
+    return _told(card, paragraph)
 
 
 def without_twin(card: str, weights: int) -> str:
@@ -110,29 +110,29 @@ WORDS = "Its tokenizer"
 
 def with_words(card: str, words: int, cut: int, often: int, often_cut: int) -> str:
     """The card with the share of words that its tokenizer cuts, in place of what stood there about it."""
-    said = (
+    paragraph = (
         f"{WORDS} cuts {cut / words:.2%} of the {words:,} words (and signs) of its training texts into several tokens; of the "
         f"{often:,} different ones that occur 50 times or more, {often_cut:,}."
     )
-    return _told(card, said, (WORDS,))
+    return _told(card, paragraph, (WORDS,))
 
 
-def _told(card: str, said: str, before: tuple[str, ...] = (TWIN, ALONE)) -> str:
+def _told(card: str, paragraph: str, before: tuple[str, ...] = (TWIN, ALONE)) -> str:
     """The card with this paragraph before its figures, in place of the one that began so."""
     kept = [part for part in card.split("\n\n") if not part.startswith(before)]
     place = next(number for number, part in enumerate(kept) if part.startswith("| figure"))
-    return "\n\n".join([*kept[:place], fill(said, 128, break_on_hyphens=False), *kept[place:]])
+    return "\n\n".join([*kept[:place], fill(paragraph, 128, break_on_hyphens=False), *kept[place:]])
 
 
 def twin_of(card: str) -> tuple[str, str, str]:
     """How many weights a card tells of, its twin, and the largest difference to it; dashes where no twin can be."""
-    said = next((part for part in card.split("\n\n") if part.startswith((TWIN, ALONE))), "")
-    if said.startswith(ALONE):
-        return said.split()[7], "–", "–"
-    found = re.search(r"`(\w+)`: ([\d,]+) weights.*at most (\S+)\.$", " ".join(said.split()))
-    if found is None:
+    paragraph = next((part for part in card.split("\n\n") if part.startswith((TWIN, ALONE))), "")
+    if paragraph.startswith(ALONE):
+        return paragraph.split()[7], "–", "–"
+    match = re.search(r"`(\w+)`: ([\d,]+) weights.*at most (\S+)\.$", " ".join(paragraph.split()))
+    if match is None:
         raise FileError("This card tells nothing of a twin. Measure it: python -m studies.recipes --twins.")
-    return found[2], found[1], found[3]
+    return match[2], match[1], match[3]
 
 
 def model_table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
@@ -141,8 +141,8 @@ def model_table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
     for name, wanted in shown.items():
         card = card_of_model(models, name)
         weights, twin, gap = twin_of(card)
-        held = figures(card)
-        reached, seconds = _spread(held.get(f"{wanted[0]} (validation)", ())), _spread(held.get(TRAINED, ()), 0)
+        values = figures(card)
+        reached, seconds = _spread(values.get(f"{wanted[0]} (validation)", ())), _spread(values.get(TRAINED, ()), 0)
         rows.append((name, weights, seconds, wanted[0], reached, twin, gap))
     head = ("model", "weights", "seconds", "learned, on held-out text", "", "twin", "largest difference")
     return table(head, rows) + "\n"
@@ -160,10 +160,10 @@ def figure_table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
     """The second table of docs/results.md: for each model its time and the figures asked for, over the seeds of its card."""
     rows = []
     for name, wanted in shown.items():
-        held = figures(card_of_model(models, name))
+        values = figures(card_of_model(models, name))
         for number, figure in enumerate(wanted):
-            cells = [_spread(held.get(f"{figure} ({split})", ())) for split in ("validation", "test")]
-            rows.append(("" if number else name, figure, *cells, "" if number else _spread(held.get(TRAINED, ()), 0)))
+            cells = [_spread(values.get(f"{figure} ({split})", ())) for split in ("validation", "test")]
+            rows.append(("" if number else name, figure, *cells, "" if number else _spread(values.get(TRAINED, ()), 0)))
     return table(("model", "figure", "validation", "test", "seconds"), rows) + "\n"
 
 

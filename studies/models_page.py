@@ -26,15 +26,15 @@ MARKS = "<!-- models -->", "<!-- end -->"
 class PageAbility:
     """Something a class may want to see: the figure of the cards that measures it, and the figure beside it that needs no model."""
 
-    said: str
+    title: str
     figure: str
     beside: str | float  # the name of a figure of the same card, or the share that chance gives
     largest: bool = True
 
 
 ABILITIES = tuple(
-    PageAbility(said, **entry)
-    for said, entry in tomllib.loads(Path(__file__).with_name("abilities.toml").read_text("utf-8")).items()
+    PageAbility(title, **entry)
+    for title, entry in tomllib.loads(Path(__file__).with_name("abilities.toml").read_text("utf-8")).items()
 )
 HEAD = """# What the shipped models can and cannot do
 
@@ -57,13 +57,13 @@ def ability_table(ability: PageAbility, names: Sequence[str]) -> str:
     rows = []
     for name in names:
         figures_of = [shipped_figures(store.data_folder() / "models" / name, split) for split in ("validation", "test")]
-        rules = [found.get(ability.beside) if isinstance(ability.beside, str) else ability.beside for found in figures_of]
+        rules = [values.get(ability.beside) if isinstance(ability.beside, str) else ability.beside for values in figures_of]
         if ability.figure in figures_of[0] and rules[0] is not None:
-            own = (found.get(ability.figure) for found in figures_of)
+            own = (values.get(ability.figure) for values in figures_of)
             cells = [_cell(figure, rule, ability.largest) for figure, rule in zip(own, rules, strict=True)]
             rows.append((name, *cells, " / ".join("–" if rule is None else f"{rule:.3f}" for rule in rules)))
     head = ("model", "validation", "test", "without a model")
-    return f"### {ability.said[0].upper()}{ability.said[1:]}\n\n{table(head, rows)}" if rows else ""
+    return f"### {ability.title[0].upper()}{ability.title[1:]}\n\n{table(head, rows)}" if rows else ""
 
 
 def _cell(own: float | None, rule: float | None, largest: bool) -> str:

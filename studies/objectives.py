@@ -56,7 +56,7 @@ class ObjectivesSize:
     steps: int = 700
     batch: int = 16
     seeds: tuple[int, ...] = (0, 1, 2)
-    asked: int = 200
+    tested: int = 200
     examples: int = 300
 
 
@@ -81,10 +81,10 @@ def course(number: int, seed: int, size: ObjectivesSize) -> Answers:
     return rates, reasons, cost(run, way, size)
 
 
-def measure(found: list[Answers], size: ObjectivesSize) -> Abilities:
+def measure(answers: list[Answers], size: ObjectivesSize) -> Abilities:
     """Every objective and seed, trained and asked."""
-    rates = np.array([rates for rates, _, _ in found]).reshape(len(WAYS), len(size.seeds), len(ASKED)).swapaxes(1, 2)
-    first = found[:: len(size.seeds)]
+    rates = np.array([rates for rates, _, _ in answers]).reshape(len(WAYS), len(size.seeds), len(ASKED)).swapaxes(1, 2)
+    first = answers[:: len(size.seeds)]
     mean, low, high = np.moveaxis(np.array([[interval(seeds, SHARE) for seeds in row] for row in rates]), -1, 0)
     tokens, signal, weights = np.array([cost for _, _, cost in first]).T
     majority_right = float(np.mean(np.array(sentences(size, "validation")[1]) == majority(sentences(size, "train")[1])))
@@ -93,7 +93,7 @@ def measure(found: list[Answers], size: ObjectivesSize) -> Abilities:
         systems=tuple(way.system for way in WAYS), objectives=tuple(way.objective for way in WAYS), abilities=tuple(ASKED), rates=rates,
         mean=mean, low=low, high=high, reasons=tuple(tuple(why) for _, why, _ in first), pieces=tokens, signal=signal, weights=weights,
         beside=np.array([np.nan, np.nan, np.nan, majority_right]), note=note,
-        questions=(size.asked, size.asked, len(damaged(size)), len(sentences(size, "validation")[0])),
+        questions=(size.tested, size.tested, len(damaged(size)), len(sentences(size, "validation")[0])),
     )  # fmt: skip
 
 
@@ -108,24 +108,26 @@ def trained(way: Way, seed: int, size: ObjectivesSize) -> Run:
 
 def cost(run: Run, way: Way, size: ObjectivesSize) -> tuple[float, float, float]:
     """How many tokens it read, which share of them was predicted, and its number of weights; counted on some of its batches."""
-    made = [run.batch(step) for step in range(1, min(size.steps, 8) + 1)]
-    scored, given_ = (sum(found) for found in zip(*((int(batch.loss_mask.sum()), batch.tokens) for batch in made), strict=True))
+    batches = [run.batch(step) for step in range(1, min(size.steps, 8) + 1)]
+    scored, given_ = (
+        sum(counts) for counts in zip(*((int(batch.loss_mask.sum()), batch.tokens) for batch in batches), strict=True)
+    )
     read = max(scored, given_)  # a damaged text is shorter than the text
-    asked = read if way.objective == "replaced" else scored
+    predicted = read if way.objective == "replaced" else scored
     weights = sum(value.numel() for value in run.model.module.parameters())
-    return size.steps * read / len(made), asked / read, float(weights)
+    return size.steps * read / len(batches), predicted / read, float(weights)
 
 
 def questions(model: TransformerModel, size: ObjectivesSize) -> list[tuple[list[int], int]]:
     """New stories in tokens, and the position of one token of each that is a word: the same for every model."""
-    rng, made = np.random.default_rng(11), []
-    for story in runs.stories_of(WORLD, 2 * size.asked, "validation"):
+    rng, positions = np.random.default_rng(11), []
+    for story in runs.stories_of(WORLD, 2 * size.tested, "validation"):
         tokens = model.tokenizer.encode(" ".join(story), special=False)
         words, places = list(tokens.words), range(len(tokens) // 2, len(tokens) - 1)
         whole = [n for n in places if words.count(words[n]) == 1 and tokens.texts[n].strip("·").isalpha()]
         if whole and len(tokens) + 4 <= model.longest:
-            made.append((tokens.ids.tolist(), int(rng.choice(whole))))
-    return made[: size.asked]
+            positions.append((tokens.ids.tolist(), int(rng.choice(whole))))
+    return positions[: size.tested]
 
 
 def fill_in(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
@@ -143,17 +145,17 @@ def _guessed(model: TransformerModel, size: ObjectivesSize, after: Callable[[lis
         raise ExplorerError(NO_SIGHT)
     right = []
     for ids, at in questions(model, size):
-        before, rest, held = ids[:at], after(ids, at), model.tokenizer.vocabulary
+        before, rest, vocabulary = ids[:at], after(ids, at), model.tokenizer.vocabulary
         if model.family == "decoder":
             if rest:
                 raise ExplorerError("it reads from left to right only, so half of what is given would go unread")
-            row = model.logits([_there(held.end), *before])[-1]
+            row = model.logits([_there(vocabulary.end), *before])[-1]
         elif model.family == "encoder":
-            first = [] if held.cls is None else [held.cls]
-            row = model.logits([*first, *before, _there(held.mask), *rest, _there(held.last)])[len(first) + at]
+            first = [] if vocabulary.cls is None else [vocabulary.cls]
+            row = model.logits([*first, *before, _there(vocabulary.mask), *rest, _there(vocabulary.last)])[len(first) + at]
         else:
-            source = [_there(held.begin), *before, _there(held.mask), *rest, _there(held.end)]
-            row = model.logits(source, target=[_there(held.begin), *ids[: at + 1]])[at + 1]
+            source = [_there(vocabulary.begin), *before, _there(vocabulary.mask), *rest, _there(vocabulary.end)]
+            row = model.logits(source, target=[_there(vocabulary.begin), *ids[: at + 1]])[at + 1]
         right.append(int(row.argmax()) == ids[at])
     return np.array(right)
 
@@ -173,47 +175,49 @@ def restore(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
     if model.family == "decoder":
         raise ExplorerError("it was never shown a damaged text, and goes on instead of going back")
     sources, gold = zip(*damaged(size), strict=True)
-    said = rewritten(model, [list(source) for source in sources], 40)
-    return np.array([model.tokenizer.decode(mine) == text for mine, text in zip(said, gold, strict=True)])
+    written = rewritten(model, [list(source) for source in sources], 40)
+    return np.array([model.tokenizer.decode(mine) == text for mine, text in zip(written, gold, strict=True)])
 
 
 def damaged(size: ObjectivesSize) -> list[tuple[tuple[int, ...], str]]:
     """New sentences as BART corrupts them, and the originals; the same for every model."""
     tokenizer, texts = runs.tokenizer_of(KIND, WORLD), []
-    sentences_read = [sentence for story in runs.stories_of(WORLD, 2 * size.asked, "validation") for sentence in story]
-    for seed, sentence in enumerate(sentences_read[:: max(1, len(sentences_read) // size.asked)]):
+    sentences_read = [sentence for story in runs.stories_of(WORLD, 2 * size.tested, "validation") for sentence in story]
+    for seed, sentence in enumerate(sentences_read[:: max(1, len(sentences_read) // size.tested)]):
         hidden = corrupt(sentence, "bart-infill", tokenizer=tokenizer, seed=seed).source.ids
         if tokenizer.vocabulary.mask in hidden:
             texts.append((tuple(hidden.tolist()), tokenizer.decode(tokenizer.encode(sentence).ids.tolist())))
-    return texts[: size.asked]
+    return texts[: size.tested]
 
 
 def tell(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
     """Is a new sentence glad, sad or neither? A linear classifier learns it from the mean of the frozen last states."""
     (sentences_read, gold), (new, right) = (sentences(size, split) for split in ("train", "validation"))
     names, numbers = np.unique(np.array(gold), return_inverse=True)
-    said = classify(summed(model, sentences_read), numbers, summed(model, new))
-    return np.asarray(names[said] == np.array(right))
+    predicted = classify(summed(model, sentences_read), numbers, summed(model, new))
+    return np.asarray(names[predicted] == np.array(right))
 
 
 def sentences(size: ObjectivesSize, split: str) -> tuple[list[str], list[str]]:
     """Sentences with their gold feeling."""
-    asked = TASKS["sentiment"].make(size.examples, split)
-    texts = [asked.texts[place.text][place.start : place.end] for (place,) in (one.places for one in asked.examples)]
-    return texts[: size.examples], list(asked.labels[: size.examples])
+    labelled = TASKS["sentiment"].make(size.examples, split)
+    texts = [
+        labelled.texts[place.text][place.start : place.end] for (place,) in (example.places for example in labelled.examples)
+    ]
+    return texts[: size.examples], list(labelled.labels[: size.examples])
 
 
 @torch.no_grad()
 def summed(model: TransformerModel, texts: Sequence[str]) -> np.ndarray:
     """The mean of the last states over a text's tokens, of the stack that reads [text, dim]."""
-    made = []
+    means = []
     sheet = sheet_of([model.tokens(text).ids for text in texts])
     for rows in in_turn(len(texts)):
         part = sheet.cut(rows)
         ids, attention_mask = given(model, part.ids, part.attention_mask)
-        held = model.module.encode(ids, attention_mask) if model.family == "encoder-decoder" else states(model, part)
-        made.append((held * attention_mask[..., None]).sum(1) / attention_mask.sum(1, keepdim=True))
-    return torch.cat(made).double().cpu().numpy()
+        hidden = model.module.encode(ids, attention_mask) if model.family == "encoder-decoder" else states(model, part)
+        means.append((hidden * attention_mask[..., None]).sum(1) / attention_mask.sum(1, keepdim=True))
+    return torch.cat(means).double().cpu().numpy()
 
 
 ASKED: dict[str, Callable[[TransformerModel, ObjectivesSize], np.ndarray]] = {

@@ -71,8 +71,8 @@ def train(split: str, seed: int, size: PlantedSize) -> np.ndarray:
     model = transformer(new)
     rows = held_out(model, size.tested)
     run = hiding(model, SPLITS[split], seed, size)
-    asked = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-    return np.array(list(runs.measured(run, lambda model: [found(model, rows, way) for way in asked], size.due)))
+    splits = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    return np.array(list(runs.measured(run, lambda model: [share_restored(model, rows, way) for way in splits], size.due)))
 
 
 def held_out(model: TransformerModel, count: int) -> Rows:
@@ -87,7 +87,7 @@ def whole(texts: Sequence[Example], model: TransformerModel) -> Rows:
 
 
 @torch.no_grad()
-def found(model: TransformerModel, rows: Rows, split: tuple[float, ...], rate: float = 0.03) -> float:
+def share_restored(model: TransformerModel, rows: Rows, split: tuple[float, ...], rate: float = 0.03) -> float:
     """The share of a few changed positions at which the model's most probable token is the original one.
 
     A planted token that happens to be the original is no mistake, so it is not counted.

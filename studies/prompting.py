@@ -61,9 +61,9 @@ def _of_task(name: str, keep: Sequence[str]) -> Callable[[int, str, int], Iterat
     """The texts of a fine-tuning task with one of these labels; of a pair the second text follows the first."""
 
     def draw(count: int, split: str, seed: int) -> Iterator[Pair]:
-        for one in draw_labelled(task_named(name), count, split, seed):
-            if one.label in keep:
-                yield " ".join(filter(None, (one.asked.text, one.asked.pair))), one.label
+        for labelled in draw_labelled(task_named(name), count, split, seed):
+            if labelled.label in keep:
+                yield " ".join(filter(None, (labelled.asked.text, labelled.asked.pair))), labelled.label
 
     return draw
 
@@ -115,15 +115,15 @@ class PromptSize:
 def pairs(name: str, split: str, seed: int) -> tuple[Pair, ...]:
     """The texts of a task, in an order drawn by the seed."""
     task = TASKS[name]
-    held = tuple(dict.fromkeys(task.draw(task.stories, split, seed)))
-    order = np.random.default_rng((seed, 3)).permutation(len(held))
-    return tuple(held[n] for n in order)
+    texts = tuple(dict.fromkeys(task.draw(task.stories, split, seed)))
+    order = np.random.default_rng((seed, 3)).permutation(len(texts))
+    return tuple(texts[n] for n in order)
 
 
 def balanced(name: str, split: str, seed: int, count: int) -> tuple[Pair, ...]:
     """So many texts, as many of each label, in turn."""
-    held = pairs(name, split, seed)
-    each = [[one for one in held if one[1] == label] for label in TASKS[name].words]
+    texts = pairs(name, split, seed)
+    each = [[pair for pair in texts if pair[1] == label] for label in TASKS[name].words]
     return tuple(part[n // len(each)] for n in range(count) if n // len(each) < len(part := each[n % len(each)]))
 
 
@@ -140,23 +140,23 @@ def prompted_accuracy(model: Model, name: str, shots: int, draw: int, size: Prom
     task = TASKS[name]
     given = {"labels": task.words, "template": task.templates[0], "shots": solved[:shots]}
     try:
-        said = prompt(model, texts, **given, calibrate=True, gold=gold)  # type: ignore[arg-type]
+        answers = prompt(model, texts, **given, calibrate=True, gold=gold)  # type: ignore[arg-type]
     except TextError:
         return float("nan"), float("nan")
-    return float(said.right().mean()), float(said.right(calibrated=True).mean())
+    return float(answers.right().mean()), float(answers.right(calibrated=True).mean())
 
 
 def tuned_accuracy(model: TrainableModel, name: str, count: int, draw: int, size: PromptSize) -> float:
     """The share of right answers after fine-tuning on the same solved examples."""
     solved, new = examples(name, draw, size)
-    held = [Labelled(AskedText(text), label) for text, label in solved[:count]]
+    labelled = [Labelled(AskedText(text), label) for text, label in solved[:count]]
     task = Task(name, "sentence", TASKS[name].about, lambda *_: Questions((), ()))
-    run = finetune(model, task=task, examples=held, steps=size.steps, seed=draw, checks=0, snapshots=0, device="cpu")
+    run = finetune(model, task=task, examples=labelled, steps=size.steps, seed=draw, checks=0, snapshots=0, device="cpu")
     for _ in run:
         pass
     run.model.module.eval()
-    said = run.model.classify([text for text, _ in new])
-    return float(np.mean([answer == label for answer, (_, label) in zip(said, new, strict=True)]))
+    answers = run.model.classify([text for text, _ in new])
+    return float(np.mean([answer == label for answer, (_, label) in zip(answers, new, strict=True)]))
 
 
 def line(label: str, counts: Sequence[int], scores: np.ndarray) -> Curve | None:
@@ -209,9 +209,9 @@ def train(part: str, size: PromptSize) -> Curves | PromptScores:
     return by_template(size) if part == "templates" else by_order(size)
 
 
-def measure(found: list[Curves | PromptScores], size: PromptSize) -> dict[str, Curves | PromptScores]:
+def measure(records: list[Curves | PromptScores], size: PromptSize) -> dict[str, Curves | PromptScores]:
     """Every part, and one that the result itself holds."""
-    parts = dict(zip(PARTS, found, strict=True))
+    parts = dict(zip(PARTS, records, strict=True))
     return {"prompting": parts["ending"], **{f"prompting/{part}": record for part, record in parts.items()}}
 
 
@@ -235,8 +235,8 @@ def facts(ending: Curves, size: PromptSize) -> dict[str, object]:
         for form, (plain, calibrated) in zip(templates.forms, templates.accuracy, strict=True)
     ]
     low, high = orders.accuracy[:, 0].min(), orders.accuracy[:, 0].max()
-    told = {"sections": "\n\n".join(sections), "forms": "\n".join(forms), "about": templates.note, "order": orders.note}
-    return {**told, "count": len(orders.forms), "low": low, "high": high}
+    texts = {"sections": "\n\n".join(sections), "forms": "\n".join(forms), "about": templates.note, "order": orders.note}
+    return {**texts, "count": len(orders.forms), "low": low, "high": high}
 
 
 def points(drawn: Curve) -> Iterator[tuple[float, float, float, float]]:

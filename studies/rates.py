@@ -26,7 +26,7 @@ ANSWERS = {"every token is an answer": 1.0, "15 % of the tokens are": 0.15}
 class RatesSize(runs.Steps):
     """How large the experiment on hiding is: every share takes the same steps, so each model reads as much as the others."""
 
-    held: int = 256
+    held_out: int = 256
     examples: int = senses.EXAMPLES
     questions: int = senses.QUESTIONS
 
@@ -50,7 +50,7 @@ def hiding(hidden: float, seed: int, size: RatesSize) -> np.ndarray:
     """One run with this share hidden: at every check how much it finds again, and the probe's score [check, 2]."""
     given = {"objective": "mlm", "mask_rate": hidden, "batch": size.batch, "tables": "sines"}
     run = runs.run("bert", size.steps, seed, "microworld", **given)
-    ask = runs.finding(run.model.tokenizer, size.held)
+    ask = runs.finding(run.model.tokenizer, size.held_out)
 
     def found(model: TransformerModel) -> tuple[float, float]:
         return ask(model), senses.probed(model, size.examples, size.questions)
@@ -63,13 +63,13 @@ def rates(scores: np.ndarray, size: RatesSize) -> dict[str, Curves]:
     often = senses.most_frequent(size.examples, size.questions)
     note = f"BERT, size tiny, masked tokens only, {len(size.seeds)} seeds, {size.batch} stories of the microworld a step"
     probe = f"a linear probe on frozen states, {size.examples} examples a word; always the most frequent sense: {often:.2f}"
-    told = (
+    axes = (
         ("rates", "How much to hide?", "hidden tokens found in new stories", "always asked with 15 % hidden"),
         ("rates-senses", "How much to hide, for word senses?", "word senses found in new stories", probe),
     )
     return {
         name: Curves(title, "training step", up, lines(spread, LABELS, size.due, scores[..., n]), f"{note}; {how}")
-        for n, (name, title, up, how) in enumerate(told)
+        for n, (name, title, up, how) in enumerate(axes)
     }
 
 
@@ -84,11 +84,11 @@ def causal(answers: str, seed: int, size: SignalSize) -> np.ndarray:
         return replace(batch, loss_mask=batch.loss_mask & (rng.random(batch.loss_mask.shape) < ANSWERS[answers]))
 
     run.batch = thinned  # type: ignore[method-assign]
-    held = runs.toy_batch(run, "causal", size.fresh)
+    fresh = runs.toy_batch(run, "causal", size.fresh)
 
     def loss(model: TransformerModel) -> float:
-        mask = held["loss_mask"]
-        return float(functional.cross_entropy(model.module.head(model.module(held["source"])[mask]), held["labels"][mask]))
+        mask = fresh["loss_mask"]
+        return float(functional.cross_entropy(model.module.head(model.module(fresh["source"])[mask]), fresh["labels"][mask]))
 
     return np.array(list(runs.measured(run, loss, size.due)))
 

@@ -28,17 +28,17 @@ class RateStudySize:
     rates: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0)
     steps: int = 300
     batch: int = 32
-    held: int = 256
+    held_out: int = 256
     seeds: tuple[int, ...] = (0, 1)
 
 
 def held_out_loss(family: str, model_size: str, rate: float, seed: int, size: RateStudySize) -> float:
     """The loss on new stories after the last step of one run."""
     system, objective = FAMILIES[family]
-    held = runs.stories_of("microworld", size.held, "validation")
+    validation = runs.stories_of("microworld", size.held_out, "validation")
     run = runs.run(
         system, size.steps, seed, "microworld", size=model_size, objective=objective, rate=rate * ADAM_RATE, batch=size.batch,
-        precision="bfloat16", held=held, checks=1,
+        precision="bfloat16", held=validation, checks=1,
     )  # fmt: skip
     *_, last = run
     return float(last.metrics["held-out loss"])

@@ -137,16 +137,16 @@ def check_same(recipe: Recipe, folder: Path) -> None:
 def differences(recipe: Recipe, folder: Path) -> list[str]:
     """In what a run differs from its recipe and its preset as they are now."""
     system, about = preset(recipe.system), run_folder.described(folder)
-    held = {**about["architecture"], **about["plan"]}
-    held["teacher"] = (held.get("teacher") or {}).get("name")  # a plan tells its weights too
-    held["corpus"] = about["plan"].get("corpus", {}).get("name")
+    values = {**about["architecture"], **about["plan"]}
+    values["teacher"] = (values.get("teacher") or {}).get("name")  # a plan tells its weights too
+    values["corpus"] = about["plan"].get("corpus", {}).get("name")
     usual = system.tiny if recipe.size == "tiny" and "objective" not in recipe.options else {}
     shape = {} if recipe.size == "tiny" or recipe.options.get("teacher") else system.sizes[recipe.size]
-    asked = {**system.plan, **usual, **shape, **recipe.options}
-    wanted = {name: value for name, value in asked.items() if name in held}
+    settings = {**system.plan, **usual, **shape, **recipe.options}
+    wanted = {name: value for name, value in settings.items() if name in values}
     if "corpus" in wanted:
         wanted["corpus"] = full_name(wanted["corpus"])
-    return [f"{name}={held[name]!r}, now {value!r}" for name, value in wanted.items() if held[name] != value]
+    return [f"{name}={values[name]!r}, now {value!r}" for name, value in wanted.items() if values[name] != value]
 
 
 def machine() -> dict[str, Any]:
@@ -163,20 +163,20 @@ def figures(name: str, folder: Path) -> dict[str, dict[str, float]]:
         return dict(json.loads((folder / "figures.json").read_text("utf-8")))
     plan = run_folder.described(folder)["plan"]
     model = trainable(store.read(folder, name, run_folder.snapshots(folder)[-1]))
-    found = {split: measured(model, plan, split) for split in SPLITS}
-    (folder / "figures.json").write_text(json.dumps(found) + "\n", "utf-8")
-    return found
+    by_split = {split: measured(model, plan, split) for split in SPLITS}
+    (folder / "figures.json").write_text(json.dumps(by_split) + "\n", "utf-8")
+    return by_split
 
 
 def measured(model: TrainableModel, plan: dict[str, Any], split: str, texts: int = TEXTS) -> dict[str, float]:
     """The figures of a model on so many texts of a split."""
     corpus = _corpus(plan["corpus"]["name"])
     stories = partial(prepared, corpus.texts, model.tokenizer)
-    held = with_baseline(corpus.held(texts, split), plan["objective"], model.tokenizer, stories)
+    held_out = with_baseline(corpus.held(texts, split), plan["objective"], model.tokenizer, stories)
     if OBJECTIVES[plan["objective"]].taught:
-        held = replace(held, teacher=transformer(store.open_by_name(plan["teacher"]["name"])))
-    found = dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
-    return found | (minimal_figures(transformer(model), split) if asked_in_pairs(plan) else {})
+        held_out = replace(held_out, teacher=transformer(store.open_by_name(plan["teacher"]["name"])))
+    metrics = dict(measure(model, plan["objective"], held_out, strategy=plan["strategy"], thorough=True).metrics)
+    return metrics | (minimal_figures(transformer(model), split) if asked_in_pairs(plan) else {})
 
 
 def asked_in_pairs(plan: dict[str, Any]) -> bool:
@@ -186,14 +186,14 @@ def asked_in_pairs(plan: dict[str, Any]) -> bool:
 
 def minimal_figures(model: TransformerModel, split: str) -> dict[str, float]:
     """How often a model is right in both texts of a minimal pair, by phenomenon, bare and inside stories."""
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for phenomenon in PHENOMENA:
         if (phenomenon == "il or elle") != translates(model):
             continue
         for inside in (False, True) if phenomenon == "reason" else (False,):
             scores = minimal_scores(model, phenomenon, split=split, inside=inside)
-            found[f"minimal pairs, {phenomenon}{', in stories' * inside}: both of a pair"] = scores.both
-    return found
+            shares[f"minimal pairs, {phenomenon}{', in stories' * inside}: both of a pair"] = scores.both
+    return shares
 
 
 @lru_cache(maxsize=2)
@@ -203,9 +203,9 @@ def _corpus(name: str) -> Corpus:
 
 def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     """The best seed on validation text, with its card; what is shown of all of them comes from both splits."""
-    found = {seed: figures(name, folder) for seed, folder in folders.items()}
+    by_seed = {seed: figures(name, folder) for seed, folder in folders.items()}
     sign = 1 if recipe.largest else -1
-    best = max(folders, key=lambda seed: sign * found[seed]["validation"][recipe.shown[0]])
+    best = max(folders, key=lambda seed: sign * by_seed[seed]["validation"][recipe.shown[0]])
     folder = folders[best]
     taken = {seed: json.loads((place / "time.json").read_text("utf-8")) for seed, place in folders.items()}
     kept = telling(snapshot_losses(folder), recipe.keep)
@@ -218,7 +218,7 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
         "size": recipe.size,
     }
     choice["longer"] = recipe is not RECIPES[name]
-    card = model_cards.written(name, run_folder.described(folder), choice, found, taken)
+    card = model_cards.written(name, run_folder.described(folder), choice, by_seed, taken)
     shipped = store.ship(folder, store.data_folder() / "models" / name, keep=kept, card=card)
     tell_twin(name)
     tell_words(name)
@@ -266,19 +266,19 @@ def telling(losses: Mapping[int, float], count: int) -> tuple[int, ...]:
     steps = sorted(losses)
     taken = {steps[0], steps[-1]} if count > 1 else set(steps[-count:] if count else ())
     while 1 < len(taken) < min(count, len(steps)):
-        gaps = {step: min(abs(losses[step] - losses[one]) for one in taken) for step in steps if step not in taken}
+        gaps = {step: min(abs(losses[step] - losses[other]) for other in taken) for step in steps if step not in taken}
         taken.add(max(gaps, key=gaps.__getitem__))
     return tuple(sorted(taken))
 
 
 def snapshot_losses(folder: Path) -> dict[int, float]:
     """The loss at each snapshot of a run: on held-out text as it was measured last, or in training before the first measurement."""
-    kept, found, held_out = set(run_folder.snapshots(folder)), {}, None
+    kept, losses, held_out = set(run_folder.snapshots(folder)), {}, None
     for step in steps_of(folder):
         held_out = step.metrics.get("held-out loss", held_out)
         if step.step in kept:
-            found[step.step] = sum(step.losses.values()) if held_out is None else held_out
-    return found
+            losses[step.step] = sum(step.losses.values()) if held_out is None else held_out
+    return losses
 
 
 def with_table(text: str, table: str) -> str:
@@ -304,25 +304,25 @@ def main() -> None:
         help="only compare the shipped models with their Hugging Face classes, and count the words that they cut",
     )
     read.add_argument("--table", action="store_true", help="write the tables of docs/results.md from the shipped cards")
-    asked = read.parse_args()
-    if asked.table:
+    options = read.parse_args()
+    if options.table:
         shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, store.data_folder() / "models"
         text = RESULTS.read_text("utf-8")
-        for made in (model_cards.model_table(models, shown), model_cards.figure_table(models, shown)):
-            text = with_table(text, made)
+        for table in (model_cards.model_table(models, shown), model_cards.figure_table(models, shown)):
+            text = with_table(text, table)
         RESULTS.write_text(text, "utf-8")
         return
-    if asked.twins:
-        for name in asked.names or list(RECIPES):
+    if options.twins:
+        for name in options.names or list(RECIPES):
             tell_twin(name)
             tell_words(name)
         return
     torch.set_num_threads(1)  # two runs side by side use two cores better than one run on both
-    for name in asked.names or list(RECIPES):
-        for seed in RECIPES[name].seeds if asked.seeds is None else asked.seeds:
+    for name in options.names or list(RECIPES):
+        for seed in RECIPES[name].seeds if options.seeds is None else options.seeds:
             train(name, seed)
             figures(name, WORKSHOP / f"{name}-{seed}")
-        if asked.seeds is None:
+        if options.seeds is None:
             ship(name, RECIPES[name], {seed: WORKSHOP / f"{name}-{seed}" for seed in RECIPES[name].seeds})
 
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -77,25 +77,25 @@ def _imported(tree: ast.Module) -> set[str]:
     return names
 
 
-def floors(found: Mapping[str, Room]) -> dict[str, int]:
+def floors(rooms: Mapping[str, Room]) -> dict[str, int]:
     """The floor of each room: one above the highest of those that it imports. A circle of rooms is an error."""
     level: dict[str, int] = {}
-    while len(level) < len(found):
-        ready = [name for name, room in found.items() if name not in level and room.imports <= level.keys()]
+    while len(level) < len(rooms):
+        ready = [name for name, room in rooms.items() if name not in level and room.imports <= level.keys()]
         if not ready:
-            raise ValueError(f"These rooms import each other in a circle: {sorted(found.keys() - level.keys())}")
-        level |= {name: 1 + max((level[there] for there in found[name].imports), default=-1) for name in ready}
+            raise ValueError(f"These rooms import each other in a circle: {sorted(rooms.keys() - level.keys())}")
+        level |= {name: 1 + max((level[there] for there in rooms[name].imports), default=-1) for name in ready}
     return level
 
 
-def needed(found: Mapping[str, Room]) -> set[tuple[str, str]]:
+def needed(rooms: Mapping[str, Room]) -> set[tuple[str, str]]:
     """The arrows that follow from no others: from a room to one that it reaches over no third."""
     beyond: dict[str, set[str]] = {}
-    for name in sorted(found, key=floors(found).__getitem__):
-        beyond[name] = set(found[name].imports).union(*(beyond[there] for there in found[name].imports))
+    for name in sorted(rooms, key=floors(rooms).__getitem__):
+        beyond[name] = set(rooms[name].imports).union(*(beyond[there] for there in rooms[name].imports))
     return {
         (name, there)
-        for name, room in found.items()
+        for name, room in rooms.items()
         for there in room.imports
         if not any(there in beyond[other] for other in room.imports - {there})
     }
@@ -103,11 +103,11 @@ def needed(found: Mapping[str, Room]) -> set[tuple[str, str]]:
 
 def room_table(root: Path = ROOT) -> str:
     """The rooms of a checkout as Markdown, with their sums, and the folders beside the package."""
-    found = rooms(root / "explorer")
-    names = sorted(found, key=lambda name: (floors(found)[name], name))
-    rows = [(name, str(found[name].files), *_counts(found[name]), ", ".join(sorted(found[name].imports))) for name in names]
-    whole = _sum("explorer", found.values())
-    arrows = f"{sum(len(room.imports) for room in found.values())} arrows on {1 + max(floors(found).values())} floors"
+    inside = rooms(root / "explorer")
+    names = sorted(inside, key=lambda name: (floors(inside)[name], name))
+    rows = [(name, str(inside[name].files), *_counts(inside[name]), ", ".join(sorted(inside[name].imports))) for name in names]
+    whole = _sum("explorer", inside.values())
+    arrows = f"{sum(len(room.imports) for room in inside.values())} arrows on {1 + max(floors(inside).values())} floors"
     beside = [_sum(name, rooms(root / name).values()) for name in BESIDE if (root / name).is_dir()]
     sums = [(f"**{room.name}**", str(room.files), *_counts(room), arrows if room is whole else "") for room in (whole, *beside)]
     return table(["room", "files", *KINDS, "imports"], [*rows, *sums])
@@ -117,8 +117,8 @@ def _counts(room: Room) -> Iterator[str]:
     return (f"{count:,}" if count else "" for count in room.lines.values())
 
 
-def _sum(name: str, parts: Iterator[Room] | object) -> Room:
-    every = list(parts)  # type: ignore[call-overload]
+def _sum(name: str, parts: Iterable[Room]) -> Room:
+    every = list(parts)
     return Room(
         name, sum(room.files for room in every), {kind: sum(room.lines[kind] for room in every) for kind in KINDS}, frozenset()
     )
@@ -137,9 +137,9 @@ def checkout(place: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def drawing(found: Mapping[str, Room]) -> str:
+def drawing(rooms: Mapping[str, Room]) -> str:
     """The rooms as an SVG: a room that imports is higher; arrows that follow from others are left out."""
-    inner = {name: room for name, room in found.items() if name not in FRONT}
+    inner = {name: room for name, room in rooms.items() if name not in FRONT}
     level = floors(inner)
     first, highest = min(COLUMNS.get(name, 0) for name in inner), max(level.values())
     at = {name: (EDGE + round((COLUMNS.get(name, 0) - first) * 210), EDGE + (highest - level[name]) * STEP) for name in inner}

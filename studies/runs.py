@@ -88,7 +88,7 @@ def toy_batch(run: Run, objective: str, count: int) -> dict[str, torch.Tensor]:
     return tensors(OBJECTIVES[objective].collate(fresh, context), model.device)
 
 
-def measured(run: Run, measure: Callable[[TransformerModel], Any], due: Container[float]) -> Iterator[Any]:
+def measured(run: Run, measure: Callable[[Any], Any], due: Container[float]) -> Iterator[Any]:
     """What is measured after some steps of a run."""
     for step in run:
         if step.step in due:
@@ -111,6 +111,6 @@ def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) 
         "precision": "float32",
         "tables": "random",
     }
-    made = fit(system, steps=steps, seed=seed, device="cpu", **settings | changes)
-    assert isinstance(made, Run)
-    return made
+    trained = fit(system, steps=steps, seed=seed, device="cpu", **settings | changes)
+    assert isinstance(trained, Run)
+    return trained

@@ -29,7 +29,7 @@ class ScaleSize:
     width: int = 256
     steps: int = 300
     every: int = 25
-    held: int = 200
+    held_out: int = 200
     seeds: tuple[int, ...] = (0, 1, 2)
 
     @property
@@ -42,7 +42,7 @@ def train(setting: str, seed: int, size: ScaleSize) -> np.ndarray:
     """The held-out loss of one run, every so many steps."""
     heads, scaled = SETTINGS[setting]
     run = runs.run("gpt2", size.steps, seed, dim=size.width, hidden=4 * size.width, heads=heads, scaled=scaled)
-    batch = runs.toy_batch(run, "causal", size.held)
+    batch = runs.toy_batch(run, "causal", size.held_out)
     losses = runs.measured(run, lambda model: float(causal_loss(model.module, batch, 0.0)["lm"]), size.due)
     return np.array(list(losses))
 

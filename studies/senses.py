@@ -45,7 +45,7 @@ def lemma(sense: str) -> str:
 def uses(split: str, each: int, longest: int) -> Uses:
     """Uses of every word with several senses in as many stories of a split, with their gold labels."""
     tokenizer = runs.tokenizer_of("bert", "microworld")
-    found: list[tuple[int, int, str]] = []
+    places: list[tuple[int, int, str]] = []
     rows: list[np.ndarray] = []
     have: Counter[str] = Counter()
     for story in labelled(STORIES, 2, split):
@@ -57,27 +57,27 @@ def uses(split: str, each: int, longest: int) -> Uses:
         have.update(lemma(word.sense) for word in wanted)
         begins = [begin if end > begin else -1 for begin, end in tokens.offsets]
         for word in wanted:
-            found.append((len(rows), begins.index(word.start), word.sense))
+            places.append((len(rows), begins.index(word.start), word.sense))
         rows.append(tokens.ids)
-    row, place, senses = zip(*found, strict=True)
+    row, place, senses = zip(*places, strict=True)
     return Uses(sheet_of(rows), np.array(row), np.array(place), np.array(senses))
 
 
 @torch.no_grad()
-def vectors(model: TransformerModel, asked: Uses) -> np.ndarray:
+def vectors(model: TransformerModel, uses: Uses) -> np.ndarray:
     """The model's last state at each use: [use, dim]."""
-    found = []
-    for rows in in_turn(len(asked.sheet.ids)):
-        here = (asked.row >= rows.start) & (asked.row < rows.stop)
-        held = states(model, asked.sheet.cut(rows))
-        found.append(held[torch.as_tensor(asked.row[here] - rows.start), torch.as_tensor(asked.place[here])])
-    return torch.cat(found).double().cpu().numpy()
+    states_of_uses = []
+    for rows in in_turn(len(uses.sheet.ids)):
+        here = (uses.row >= rows.start) & (uses.row < rows.stop)
+        hidden = states(model, uses.sheet.cut(rows))
+        states_of_uses.append(hidden[torch.as_tensor(uses.row[here] - rows.start), torch.as_tensor(uses.place[here])])
+    return torch.cat(states_of_uses).double().cpu().numpy()
 
 
 def probed(model: TransformerModel, examples: int = EXAMPLES, questions: int = QUESTIONS) -> float:
     """The accuracy of a linear classifier of senses on new uses, trained on a few frozen hidden states."""
-    train, asked = both(examples, questions, model.longest)
-    return judged(vectors(model, train), vectors(model, asked), train, asked)
+    train, test = both(examples, questions, model.longest)
+    return judged(vectors(model, train), vectors(model, test), train, test)
 
 
 def both(examples: int, questions: int, longest: int) -> tuple[Uses, Uses]:
@@ -85,18 +85,18 @@ def both(examples: int, questions: int, longest: int) -> tuple[Uses, Uses]:
     return uses("train", examples, longest), uses("validation", questions, longest)
 
 
-def judged(before: np.ndarray, after: np.ndarray, train: Uses, asked: Uses) -> float:
+def judged(before: np.ndarray, after: np.ndarray, train: Uses, test: Uses) -> float:
     """The accuracy with a separate classifier for every word; a word that was seen in one sense only is left out."""
     right = []
     for word in sorted(set(train.words)):
-        known, new = train.words == word, asked.words == word
+        known, new = train.words == word, test.words == word
         names, gold = np.unique(train.senses[known], return_inverse=True)
         if len(names) > 1 and new.any():
-            right += (names[classify(before[known], gold, after[new])] == asked.senses[new]).tolist()
+            right += (names[classify(before[known], gold, after[new])] == test.senses[new]).tolist()
     return float(np.mean(right))
 
 
 def most_frequent(examples: int = EXAMPLES, questions: int = QUESTIONS, longest: int = 128) -> float:
     """The accuracy of always predicting a word's most frequent sense: the baseline."""
-    train, asked = both(examples, questions, longest)
-    return judged(np.zeros((len(train.row), 1)), np.zeros((len(asked.row), 1)), train, asked)
+    train, test = both(examples, questions, longest)
+    return judged(np.zeros((len(train.row), 1)), np.zeros((len(test.row), 1)), train, test)

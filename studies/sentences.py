@@ -43,19 +43,19 @@ class SentencesSize:
 
     seeds: tuple[int, ...] = (0, 1, 2)
     trained_pairs: int = 4000
-    asked: int = 300
+    tested: int = 300
     steps: int = siamese.STEPS
     frozen: tuple[tuple[str, str], ...] = FROZEN
 
 
 def questions(seed: int, size: SentencesSize) -> dict[str, Pairs]:
     """The test pairs of each kind: sentences of other splits, drawn again for every seed."""
-    return {kind: siamese.graded(size.asked, 100 + seed, split) for kind, split in KINDS.items()}
+    return {kind: siamese.graded(size.tested, 100 + seed, split) for kind, split in KINDS.items()}
 
 
-def lessons(make: Callable[..., Pairs], seed: int, size: SentencesSize, asked: dict[str, Pairs]) -> Pairs:
+def lessons(make: Callable[..., Pairs], seed: int, size: SentencesSize, tested: dict[str, Pairs]) -> Pairs:
     """The training pairs: none of their sentences is in a test pair."""
-    new = {sentence for pairs in asked.values() for sentence in pairs.sentences}
+    new = {sentence for pairs in tested.values() for sentence in pairs.sentences}
     return make(size.trained_pairs, 200 + seed, "train").without(new)
 
 
@@ -69,15 +69,15 @@ def learned(pairs: Pairs, seed: int, steps: int) -> TransformerModel:
 
 def train(seed: int, size: SentencesSize) -> Seed:
     """All ways on the questions of a seed: the cosines of each kind, the questions, and the best model."""
-    asked, shelf = questions(seed, size), store.models()
+    tested, shelf = questions(seed, size), store.models()
     ways: dict[str, Callable[..., np.ndarray]] = {COUNTED: sentences.shared_words}
     for model, way in size.frozen:
         if model in shelf:
             ways[f"{model}, {way}"] = partial(cosines, trainable(store.open_by_name(model)), way)
-    taught = {name: learned(lessons(make, seed, size, asked), seed, size.steps) for name, make in TAUGHT.items()}
+    taught = {name: learned(lessons(make, seed, size, tested), seed, size.steps) for name, make in TAUGHT.items()}
     ways |= {name: partial(cosines, model, "mean of tokens") for name, model in taught.items()}
-    found = {name: [way(pairs.first, pairs.second) for pairs in asked.values()] for name, way in ways.items()}
-    return found, asked, taught[BEST]
+    similar = {name: [way(pairs.first, pairs.second) for pairs in tested.values()] for name, way in ways.items()}
+    return similar, tested, taught[BEST]
 
 
 def cosines(model: TrainableModel, way: str, texts: Sequence[str], others: Sequence[str]) -> np.ndarray:
@@ -89,14 +89,14 @@ def cosines(model: TrainableModel, way: str, texts: Sequence[str], others: Seque
 def measure(seeds: list[Seed], size: SentencesSize) -> dict[str, Any]:
     """Every way on the questions of every seed, and the Sentence-BERT of the first."""
     scores = np.array([  # [kind, way, seed]
-        [[spearman(found[way][n], asked[kind].gold) for found, asked, _ in seeds] for way in seeds[0][0]]
+        [[spearman(cosines_of[way][n], tested[kind].gold) for cosines_of, tested, _ in seeds] for way in seeds[0][0]]
         for n, kind in enumerate(KINDS)
     ])  # fmt: skip
-    first, asked, model = seeds[0]
+    first, tested, model = seeds[0]
     lead = scores[:, [list(first).index(BEST)]] - scores
-    grades = (next(iter(asked.values())).gold * siamese.BEST).round()
-    note = f"{len(size.seeds)} seeds, {size.asked} pairs of each kind; Sentence-BERT: {size.trained_pairs:,} pairs, {size.steps} steps"
-    similar = np.array([found[0] for found in first.values()])
+    grades = (next(iter(tested.values())).gold * siamese.BEST).round()
+    note = f"{len(size.seeds)} seeds, {size.tested} pairs of each kind; Sentence-BERT: {size.trained_pairs:,} pairs, {size.steps} steps"
+    similar = np.array([by_kind[0] for by_kind in first.values()])
     ranked = Ranked(tuple(KINDS), tuple(first), BEST, scores, spread(scores), spread(lead), grades, similar, note)
     return {"sentences": ranked, "sentences/model": model}
 
@@ -108,9 +108,9 @@ def spread(values: np.ndarray) -> np.ndarray:
 
 def facts(ranked: Ranked, size: SentencesSize) -> dict[str, str]:
     """The table, and how far the best way is ahead of each other one."""
-    rows = [[way, *(bracketed(*found) for found in ranked.intervals[:, n])] for n, way in enumerate(ranked.ways)]
+    rows = [[way, *(bracketed(*interval) for interval in ranked.intervals[:, n])] for n, way in enumerate(ranked.ways)]
     lead = [
-        f"- {way}: {', '.join(bracketed(*gain, '+.3f') for gain in ranked.gains[:, n])}"
+        f"- {way}: {', '.join(bracketed(*gain, form='+.3f') for gain in ranked.gains[:, n])}"
         for n, way in enumerate(ranked.ways)
         if way != ranked.best
     ]

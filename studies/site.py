@@ -89,7 +89,7 @@ def page(notebook: NotebookNode) -> str:
     head, rest = body.split("</head>", 1)
     head = re.sub(r"<script\b.*?</script>", "", head, flags=re.DOTALL)
     rest = re.sub(r"-?FORMULA\d+ENDS(?=[^<]*>)", "", rest)  # in the address of a heading
-    return head + "</head>" + re.sub(r"FORMULA\d+ENDS", lambda found: drawn[found[0]], rest)
+    return head + "</head>" + re.sub(r"FORMULA\d+ENDS", lambda match: drawn[match[0]], rest)
 
 
 def without_images(notebook: NotebookNode) -> int:

@@ -34,7 +34,7 @@ class SizeStudy:
     steps: int = 5000
     stories: int = 120_000
     batch: int = 32
-    held: int = 256
+    held_out: int = 256
     checks: int = 24
     seed: int = 0
 
@@ -64,7 +64,7 @@ def train(family: str, model_size: str, size: SizeStudy, rate: float | None = No
     rate = best_rates(family, [model_size])[model_size] if rate is None else rate
     run = runs.run(
         system, size.steps, size.seed, "microworld", size=model_size, objective=objective, rate=rate * ADAM_RATE, batch=size.batch,
-        precision="bfloat16", held=runs.stories_of("microworld", size.held, "validation"), checks=size.checks,
+        precision="bfloat16", held=runs.stories_of("microworld", size.held_out, "validation"), checks=size.checks,
         corpus=runs.stories_of("microworld", size.stories),
     )  # fmt: skip
     weights = sum(weight.numel() for weight in run.model.module.parameters())

@@ -21,35 +21,37 @@ def keep() -> None:
 
     def kept(exercises: Exercise | Iterable[Exercise], *, then: Callable[[], Any] | None = None) -> Any:
         items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
-        held = [{"question": i.question, "options": i.options, "answer": i.shown, "why": i.why} for i in items]
-        publish_display_data({ASKED: held})
-        asked = ask(items, then=then)
-        asked.reveal()  # a page without a kernel cannot wait
-        return asked
+        shown = [{"question": i.question, "options": i.options, "answer": i.shown, "why": i.why} for i in items]
+        publish_display_data({ASKED: shown})
+        widget = ask(items, then=then)
+        widget.reveal()  # a page without a kernel cannot wait
+        return widget
 
     explorer.ask = kept
 
 
 def taken(notebook: NotebookNode) -> list[dict[str, Any]]:
     """The exercises that a run of a notebook left among its outputs; they are taken out of it."""
-    found: list[dict[str, Any]] = []
+    exercises: list[dict[str, Any]] = []
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
-            found += output.get("data", {}).get(ASKED, ())
+            exercises += output.get("data", {}).get(ASKED, ())
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if ASKED not in output.get("data", {})]
-    return found
+    return exercises
 
 
 def cells(title: str, exercises: Sequence[dict[str, Any]]) -> list[NotebookNode]:
     """A lesson's questions and answers as cells of markdown."""
     return [
         new_markdown_cell(f"## {title}"),
-        *(new_markdown_cell(_said(number, one)) for number, one in enumerate(exercises, 1)),
+        *(new_markdown_cell(_said(number, exercise)) for number, exercise in enumerate(exercises, 1)),
     ]
 
 
 def _said(number: int, exercise: dict[str, Any]) -> str:
-    options = "\n".join(f"- {'**' + one + '**' if one == exercise['answer'] else one}" for one in exercise["options"])
+    options = "\n".join(
+        f"- {'**' + option + '**' if option == exercise['answer'] else option}" for option in exercise["options"]
+    )
     parts = (f"**{number}.** {exercise['question']}", options, f"→ **{exercise['answer']}**. {exercise['why']}")
     return "\n\n".join(part for part in parts if part)

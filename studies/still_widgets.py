@@ -84,7 +84,9 @@ def _parts(number: str, states: States) -> Iterator[str | NotebookNode]:
         yield from [state["value"]] if state["value"] else []
     elif kind == "RadioButtonsModel":
         yield (
-            "<ul style='list-style:none'>" + "".join(f"<li>○ {escape(one)}</li>" for one in state["_options_labels"]) + "</ul>"
+            "<ul style='list-style:none'>"
+            + "".join(f"<li>○ {escape(label)}</li>" for label in state["_options_labels"])
+            + "</ul>"
         )
     elif kind == "TextModel":
         yield f"<p>____ ({escape(state['placeholder'])})</p>"
@@ -110,8 +112,8 @@ def picture(data: Mapping[str, Any]) -> NotebookNode:
 
 def fitted(notebook: NotebookNode, limit: int) -> NotebookNode:
     """The same notebook with its images in fewer dots: as many as fit into so many letters, or the fewest that can be read."""
-    outputs = [one for cell in notebook.cells for one in cell.get("outputs", ()) if "image/png" in one.get("data", {})]
-    drawn = [Image.open(io.BytesIO(base64.b64decode(one.data["image/png"]))).convert("RGB") for one in outputs]
+    outputs = [drawn for cell in notebook.cells for drawn in cell.get("outputs", ()) if "image/png" in drawn.get("data", {})]
+    drawn = [Image.open(io.BytesIO(base64.b64decode(png.data["image/png"]))).convert("RGB") for png in outputs]
     small: list[str] = []
     for kept in KEPT:
         small = [base64.b64encode(_shrunk(image, kept)).decode("ascii") for image in drawn]

@@ -49,10 +49,10 @@ class Study:
         """Its records by the place where each is kept."""
         size = size or self.size
         axes = self.axes(size)
-        found = each(self.train, [(*values, size) for values in product(*axes)], processes)
-        if isinstance(found[0], (float, np.ndarray)):
-            found = np.array(found).reshape(*map(len, axes), *np.shape(found[0]))
-        records = self.measure(found, size)
+        results: Any = each(self.train, [(*values, size) for values in product(*axes)], processes)
+        if isinstance(results[0], (float, np.ndarray)):
+            results = np.array(results).reshape(*map(len, axes), *np.shape(results[0]))
+        records = self.measure(results, size)
         return records if isinstance(records, dict) else {self.name: records}
 
     def record(self, size: Any = None) -> Any:

@@ -61,52 +61,52 @@ def measure(architecture: str) -> Support:
     except ExplorerError as error:
         return Support(architecture, "refused", reason=str(error))
     both = model.family == "encoder-decoder"
-    made = trace(model, TEXT, target=TARGET if both else None, blocks=not model.without_blocks)
-    weights, logits, states = alone(module, made)
+    traced = trace(model, TEXT, target=TARGET if both else None, blocks=not model.without_blocks)
+    weights, logits, states = alone(module, traced)
     first = next(iter(weights))
-    edits: list[Edit] = [SilenceHead(first), NoScale(first), SilenceLayer(first), MovePositions(first, np.arange(len(made.source))),
-                         NoPositions(first), PatchHidden(first, 0, 0, made)]  # fmt: skip
+    edits: list[Edit] = [SilenceHead(first), NoScale(first), SilenceLayer(first), MovePositions(first, np.arange(len(traced.source))),
+                         NoPositions(first), PatchHidden(first, 0, 0, traced)]  # fmt: skip
     return Support(
         architecture,
         model.adopted.way,
         model.family,
         tuple(model.streams),
-        weights=gap((a.weights, weights[a.stream][a.layer]) for a in made.attention),
-        outputs=gap([(next(iter(made.outputs.values())), logits)]),
-        residual=made.residual,
+        weights=gap((a.weights, weights[a.stream][a.layer]) for a in traced.attention),
+        outputs=gap([(next(iter(traced.outputs.values())), logits)]),
+        residual=traced.residual,
         states=all(
-            len(made.hidden.get(name, ())) == count + 1 for name, (count, _) in model.streams.items() if name != "cross"
+            len(traced.hidden.get(name, ())) == count + 1 for name, (count, _) in model.streams.items() if name != "cross"
         ),
         edits=tuple(type(edit).__name__ for edit in edits if not model.refuses(edit)),
-        walk=walked(made, states),
+        walk=walked(traced, states),
         without_walk=model.without_blocks,
     )
 
 
-def alone(module: Any, made: Trace) -> tuple[dict[str, list[np.ndarray]], np.ndarray, dict[str, list[np.ndarray]]]:
+def alone(module: Any, traced: Trace) -> tuple[dict[str, list[np.ndarray]], np.ndarray, dict[str, list[np.ndarray]]]:
     """What the class itself returns for the tokens of a trace, with eager attention: weights by stream, its scores, states by stream."""
-    ids = torch.tensor(made.source.ids)[None]
-    reads = None if made.target is None else torch.tensor(made.target.ids)[None]
+    ids = torch.tensor(traced.source.ids)[None]
+    reads = None if traced.target is None else torch.tensor(traced.target.ids)[None]
     with torch.no_grad(), attending(module, "eager"):
         out = module_outputs(module, ids, reads, output_attentions=True, output_hidden_states=True)
-    held = weights_of(out, made.family)
+    weights = weights_of(out, traced.family)
     logits = out["prediction_logits"] if "prediction_logits" in out else out["logits"]
-    both = made.target is not None
-    names = {name: f"{name}_hidden_states" for name in ("encoder", "decoder")} if both else {made.family: "hidden_states"}
+    both = traced.target is not None
+    names = {name: f"{name}_hidden_states" for name in ("encoder", "decoder")} if both else {traced.family: "hidden_states"}
     states = {stream: [x[0].numpy() for x in out[name]] for stream, name in names.items()}
-    return {name: [w[0].numpy() for w in layers] for name, layers in held.items()}, logits[0].numpy(), states
+    return {name: [w[0].numpy() for w in layers] for name, layers in weights.items()}, logits[0].numpy(), states
 
 
-def walked(made: Trace, states: dict[str, list[np.ndarray]]) -> float:
+def walked(traced: Trace, states: dict[str, list[np.ndarray]]) -> float:
     """The largest gap of the states between layers: from each layer's sums and norms, computed again, to what the class hands out."""
-    return max((_walk_gap(made, stream, layer, own) for stream, found in states.items() for layer, own in enumerate(found[1:-1])),
-               default=float("nan")) if made.blocks else float("nan")  # fmt: skip
+    return max((_walk_gap(traced, stream, layer, own) for stream, hidden in states.items() for layer, own in enumerate(hidden[1:-1])),
+               default=float("nan")) if traced.blocks else float("nan")  # fmt: skip
 
 
-def _walk_gap(made: Trace, stream: str, layer: int, own: np.ndarray) -> float:
+def _walk_gap(traced: Trace, stream: str, layer: int, own: np.ndarray) -> float:
     """The same of one layer (the class hands out the last one after a final norm, so those between are compared)."""
-    x = made.hidden[stream][layer]
-    for block in (b for b in made.blocks if (b.stream, b.layer) == (stream, layer)):
+    x = traced.hidden[stream][layer]
+    for block in (b for b in traced.blocks if (b.stream, b.layer) == (stream, layer)):
         added = block.norm_input if block.place in ("inside", "both") else block.out
         total = x + (_normed(added, block) if block.place in ("inside", "both") else added)
         x = _normed(total, block) if block.place == "post" else total
@@ -115,8 +115,8 @@ def _walk_gap(made: Trace, stream: str, layer: int, own: np.ndarray) -> float:
 
 def _normed(x: np.ndarray, block: Block) -> np.ndarray:
     """(x − μ) / σ · γ + β."""
-    made: np.ndarray = (x - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
-    return made
+    normed: np.ndarray = (x - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
+    return normed
 
 
 def gap(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> float:

@@ -35,7 +35,7 @@ class TaggingSize:
 
     task: str = "entities"
     labelled: tuple[int, ...] = (3, 10, 30, 100)
-    asked: int = 100
+    tested: int = 100
     steps: int = 200
     texts: int = 4  # a step
     rate: float = 1e-2
@@ -119,7 +119,7 @@ def examples(task: str, count: int, split: str) -> Read:
 def train(seed: int, size: TaggingSize) -> np.ndarray:
     """The score of every way at every number of labelled stories [way, count]; each seed draws other stories and first weights."""
     task = TASKS[size.task]
-    labelled, new = examples(size.task, max(size.labelled) * 2, "train"), examples(size.task, size.asked, "test")
+    labelled, new = examples(size.task, max(size.labelled) * 2, "train"), examples(size.task, size.tested, "test")
     drawn = np.random.default_rng((seed, 22)).permutation(torch.unique(labelled.texts).numpy())
     return np.array(
         [
@@ -133,11 +133,11 @@ def measure(scores: np.ndarray, size: TaggingSize) -> Curves:
     """Every way at every number of labelled stories."""
     by_way = scores.swapaxes(0, 1)
     gains = [interval(values) for values in (scores[:, 1] - scores[:, 0]).T]  # of [x; ELMo] over x
-    gain = "; ".join(f"{many}: {bracketed(*found, '+.3f')}" for many, found in zip(size.labelled, gains, strict=True))
-    count = len(examples(size.task, size.asked, "test").labels)
+    gained = "; ".join(f"{many}: {bracketed(*gain, '+.3f')}" for many, gain in zip(size.labelled, gains, strict=True))
+    count = len(examples(size.task, size.tested, "test").labels)
     note = (
-        f"{size.task}: {count:,} words of {size.asked} new stories; {len(size.seeds)} seeds, each with other labelled stories, "
-        f"bars: 95 % intervals of the mean; gain of [x; ELMo] over x, paired by seed: {gain}"
+        f"{size.task}: {count:,} words of {size.tested} new stories; {len(size.seeds)} seeds, each with other labelled stories, "
+        f"bars: 95 % intervals of the mean; gain of [x; ELMo] over x, paired by seed: {gained}"
     )
     drawn = lines(with_interval, WAYS, np.array(size.labelled, float), by_way)
     return Curves("A tagger with and without ELMo", "stories with labels", TASKS[size.task].metric, drawn, note, log=True)

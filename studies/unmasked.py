@@ -41,7 +41,7 @@ class UnmaskedSize:
     batch: int = 8
     checks: int = 8
     stories: int = 1000
-    held: int = 32
+    held_out: int = 32
     length: int = 48  # tokens of a story, at most
     dim: int = 64
     seeds: tuple[int, ...] = (0, 1, 2)
@@ -85,19 +85,16 @@ def begun(masked: bool, seed: int, size: UnmaskedSize) -> Run[TransformerModel]:
     shape: dict[str, Any] = {"dim": size.dim, "hidden": 4 * size.dim, "heads": 4, "length": size.length}
     model = build("gpt2", size="tiny", tokenizer=runs.shipped_tokenizer(TOKENIZER), seed=seed, device="cpu", **shape)
     plan = Plan("causal", "causal", size.steps, size.batch, seed=seed, checks=0, snapshots=0)
-    run = Run(transformer(model), examples(size.stories), plan)
-    if not masked:
-        run.loss = unmasked_loss
-    return run
+    return Run(transformer(model), examples(size.stories), plan, loss=None if masked else unmasked_loss)
 
 
 def rows(model: TransformerModel, size: UnmaskedSize) -> torch.Tensor:
     """New stories of one length, after the token that begins every text: [story, token]."""
     known, long = model.tokenizer, []
-    for story in runs.stories_of("microworld", 4 * size.held, "validation"):
+    for story in runs.stories_of("microworld", 4 * size.held_out, "validation"):
         ids = [known.vocabulary.end, *known.encode(" ".join(story), special=False).ids.tolist()]
         long += [ids[: size.length]] if len(ids) >= size.length else []
-    return torch.tensor(long[: size.held])
+    return torch.tensor(long[: size.held_out])
 
 
 def loss(model: TransformerModel, tokens: torch.Tensor, masked: bool) -> float:
@@ -113,21 +110,21 @@ def train(way: str, seed: int, size: UnmaskedSize) -> tuple[list[dict[str, float
     tokens = rows(run.model, size)
     drawn = np.random.default_rng(0).integers(1, run.model.tokenizer.vocabulary.size, tuple(tokens.shape))
     noise = torch.as_tensor(drawn)  # uniform over the vocabulary: there is nothing to predict
-    asked = {READ_WITH: (tokens, True), READ_WITHOUT: (tokens, False), RANDOM: (noise, False)}
+    texts = {READ_WITH: (tokens, True), READ_WITHOUT: (tokens, False), RANDOM: (noise, False)}
 
     def losses(model: TransformerModel) -> dict[str, float]:
-        return {name: loss(model, *given) for name, given in asked.items()}
+        return {name: loss(model, *given) for name, given in texts.items()}
 
     course = list(runs.measured(run, losses, set(size.due.tolist())))
     return course, written(run.model, tokens[0, : BEGIN + 1].tolist(), way, "greedy", max_tokens=WRITES)
 
 
-def measure(found: list[tuple[list[dict[str, float]], Written]], size: UnmaskedSize) -> dict[str, Any]:
+def measure(results: list[tuple[list[dict[str, float]], Written]], size: UnmaskedSize) -> dict[str, Any]:
     """All lines, and what the first seed of each way generates: in generation there are no later tokens to see."""
     many = len(size.seeds)
-    courses = {WITH: found[:many], WITHOUT: found[many:]}
+    courses = {WITH: results[:many], WITHOUT: results[many:]}
     losses = np.array([[[at[read] for at in course] for course, _ in courses[way]] for way, read in LINES])
-    note = f"decoders of width {size.dim}, two layers, {many} seeds; {size.held} new stories"
+    note = f"decoders of width {size.dim}, two layers, {many} seeds; {size.held_out} new stories"
     drawn = lines(spread, [", ".join(names) for names in LINES], size.due, losses)
     curves = Curves("Trained with and without the mask", "training step", "loss of the next token (nats)", drawn, note)
     return {"unmasked": curves, "unmasked/with": courses[WITH][0][1], "unmasked/without": courses[WITHOUT][0][1]}

@@ -41,8 +41,8 @@ def test_both_ways_find_what_the_library_s_class_finds(bert: TransformerModel, t
         first, second = sorted(pair, key=lambda at: -chances[at])
         hidden[first] = int(tokens[first])
         turn = hidden[first] == ids[first - 1] and best(hidden)[0][second] == ids[second - 1]
-        assert study.found(bert, ids, (place, place + 3), study.ONCE) == once
-        assert study.found(bert, ids, (place, place + 3), study.TURN) == turn
+        assert study.both_right(bert, ids, (place, place + 3), study.ONCE) == once
+        assert study.both_right(bert, ids, (place, place + 3), study.TURN) == turn
         right += [once, turn]
     assert any(right) and not all(right)
 

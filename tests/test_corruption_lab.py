@@ -260,7 +260,7 @@ def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
     for source, ids, real in zip(corruption.source.ids, rows.ids, rows.attention_mask, strict=True):
         best = bert.logits(source[real].tolist()).argmax(-1)
         right += [int(best[n]) == ids[n] for n in np.flatnonzero(source != ids)]
-    assert right and planted.found(bert, rows, (0.0, 1.0, 0.0)) == pytest.approx(np.mean(right))
+    assert right and planted.share_restored(bert, rows, (0.0, 1.0, 0.0)) == pytest.approx(np.mean(right))
 
 
 def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:

@@ -33,7 +33,7 @@ from studies import ablations, lengths, objectives, rates, runs, senses, study
 SMALL = lengths.LengthsSize(
     16, 64, 16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1), schemes=("none", "alibi")
 )
-BRIEF = rates.RatesSize(steps=4, batch=4, checks=2, held=8, examples=3, questions=3, seeds=(0,))
+BRIEF = rates.RatesSize(steps=4, batch=4, checks=2, held_out=8, examples=3, questions=3, seeds=(0,))
 
 
 def with_specials() -> Tokenizer:
@@ -64,7 +64,7 @@ def batch_of(family: str, model: TransformerModel, wide: int, rows: int = 3) -> 
     system, objective = lengths.FAMILIES[family]
     text = lengths.long_text(system, 60, "train")
     ids = lengths.windows(text, np.arange(rows) * wide, wide)
-    return lengths.asked(objective, ids, model.tokenizer.vocabulary, np.random.default_rng(1))
+    return lengths.question_batch(objective, ids, model.tokenizer.vocabulary, np.random.default_rng(1))
 
 
 # lengths
@@ -186,7 +186,7 @@ def test_worth_is_measured_from_before_the_first_step_and_the_ways_differ_in_one
     assert "about 0.4 times" in record.note and "40 stories" in record.note
     first, second = (asdict(run.plan) for run in plans[:2])
     different = {part for part in first if first[part] != second[part]}
-    assert different == {"next-sentence": {"objective"}, "masks": {"static"}}[name]
+    assert different == {"next-sentence": {"objective"}, "masks": set()}[name]
     assert "Caution" in ablations.STUDIES[name].card_of(record, short)
 
 
@@ -231,7 +231,7 @@ def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(b
 # objectives
 
 
-TINY = objectives.ObjectivesSize(steps=2, batch=2, seeds=(0, 1), asked=6, examples=12)
+TINY = objectives.ObjectivesSize(steps=2, batch=2, seeds=(0, 1), tested=6, examples=12)
 
 
 @pytest.fixture
@@ -259,7 +259,7 @@ def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(
 
 
 def test_every_model_is_put_the_same_questions_and_a_perfect_one_gets_all_right(shared: Tokenizer) -> None:
-    stories = [" ".join(story) for story in runs.stories_of("microworld", 2 * TINY.asked, "validation")]
+    stories = [" ".join(story) for story in runs.stories_of("microworld", 2 * TINY.tested, "validation")]
     for system in ("bert", "gpt2", "bart"):
         model = ex.build(system, tokenizer=shared, device="cpu")
         for ids, at in objectives.questions(model, TINY):
@@ -272,7 +272,7 @@ def test_every_model_is_put_the_same_questions_and_a_perfect_one_gets_all_right(
             return np.tile(wanted[next(answers)], (wide, 1))
 
         model.logits = knows  # type: ignore[method-assign]
-        assert objectives.go_on(model, TINY).tolist() == [True] * TINY.asked
+        assert objectives.go_on(model, TINY).tolist() == [True] * TINY.tested
 
 
 def test_a_restored_sentence_must_be_exactly_the_sentence(shared: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,7 +159,7 @@ def test_only_what_is_measured_better_takes_the_place_of_the_shipped_model(
     monkeypatch.setattr(recipes, "measured", measured)
     assert making.promote("gpt2", 0, said.append) is better and shipped == ["gpt2"] * better
     assert making.state("gpt2").promoted is better
-    assert making.promote("gpt2", 0, said.append, asked=True) and making.state("gpt2").promoted
+    assert making.promote("gpt2", 0, said.append, force=True) and making.state("gpt2").promoted
     with pytest.raises(ex.ExplorerError, match="olmo is not trained yet"):
         making.promote("olmo", 0, said.append)
 

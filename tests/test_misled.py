@@ -20,7 +20,7 @@ from explorer.training.finetune import sentences
 from explorer.views import VIEWS
 from studies import misled as study
 
-SMALL = study.MisledSize(seeds=(0, 1), trained=20, asked=12, steps=2)
+SMALL = study.MisledSize(seeds=(0, 1), trained=20, tested=12, steps=2)
 
 
 def words(text: str) -> list[str]:

@@ -110,7 +110,7 @@ def test_pre_training_answers_what_labels_do_not_teach() -> None:
 
 
 def test_curves_by_the_number_of_labels_come_out_the_same_again() -> None:
-    size = labels.LabelsSize(("BERT",), ("new words: gender",), (8, 16), (0, 1), steps=2, asked=20)
+    size = labels.LabelsSize(("BERT",), ("new words: gender",), (8, 16), (0, 1), steps=2, tested=20)
     first, other = (labels.STUDIES["labels"].record(size) for _ in range(2))
     np.testing.assert_array_equal(first.scores, other.scores)
     assert first.ways == ("BERT, pre-trained", "BERT, from scratch") and first.scores.shape == (1, 2, 2, 2)

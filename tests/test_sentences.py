@@ -160,7 +160,7 @@ def test_what_cannot_be_learned_is_said(bert: TransformerModel, gpt2: Transforme
 # the experiment
 
 SMALL = experiment.SentencesSize(
-    seeds=(0, 1), trained_pairs=60, asked=24, steps=2, frozen=(("glove", "mean of words"), ("bert", "[CLS]"))
+    seeds=(0, 1), trained_pairs=60, tested=24, steps=2, frozen=(("glove", "mean of words"), ("bert", "[CLS]"))
 )
 
 

@@ -21,13 +21,13 @@ from explorer.records import Curve, Curves
 from studies import copying, left_out, runs
 
 ROOT = Path(__file__).parent.parent
-TINY = left_out.LeftOutSize(steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held=3, seeds=(0, 1))
-SMALL = copying.CopyingSize(distances=(1, 3), steps=30, dim=8, scored=8, batch=8, held=8, seeds=(0, 1))
+TINY = left_out.LeftOutSize(steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held_out=3, seeds=(0, 1))
+SMALL = copying.CopyingSize(distances=(1, 3), steps=30, dim=8, scored=8, batch=8, held_out=8, seeds=(0, 1))
 
 
 def test_frequencies_are_those_of_a_counter() -> None:
     read = [[], []]  # type: list[list[int]]
-    for held, split, many in zip(read, ("train", "validation"), (TINY.stories, TINY.held), strict=True):
+    for held, split, many in zip(read, ("train", "validation"), (TINY.stories, TINY.held_out), strict=True):
         for story in ex.microworld.texts(many, 1, split):
             end = runs.shipped_tokenizer(left_out.TOKENIZER).vocabulary.end
             held += [

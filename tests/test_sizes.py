@@ -16,7 +16,7 @@ from explorer.views import VIEWS
 from studies import sizes as study
 from studies.rates_by_size import label
 
-SHORT = study.SizeStudy(sizes=("tiny",), steps=3, stories=40, batch=4, held=4, checks=1)
+SHORT = study.SizeStudy(sizes=("tiny",), steps=3, stories=40, batch=4, held_out=4, checks=1)
 
 
 def line(name: str, y: list[float], spread: float = 0.01) -> Curve:

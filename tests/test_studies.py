@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import torch
 from conftest import ALL
 
+from explorer.corruption.collate import Batch
 from explorer.errors import ChoiceError
 from explorer.models import folders, results, store
 from explorer.models.results import measured_models, result, result_card
@@ -52,32 +54,34 @@ STEPS = runs.Steps(steps=4, batch=4, checks=2, seeds=SEEDS)
 ELMO = {"corpus": "microworld:60", "steps": 3, "batch": 4, "dim": 8, "hidden": 16, "checks": 0}
 TINY: dict[str, Any] = {  # of every study a size that takes seconds
     "blank-pairs": blank_pairs.BlankPairsSize((1, 3), stories=12, longest=24),
-    "copying": copying.CopyingSize((1, 3), steps=5, dim=8, scored=8, batch=4, held=4, seeds=SEEDS),
-    "crossed": crossed.CrossedSize(steps=2, batch=2, checks=1, stories=8, held=3, words=8, dim=8, seeds=SEEDS),
-    "finetuning-rates": finetuning_rates.TuningSize("bert-tiny", ("sentiment",), (1e-3,), SEEDS, examples=8, steps=1, asked=8),
+    "copying": copying.CopyingSize((1, 3), steps=5, dim=8, scored=8, batch=4, held_out=4, seeds=SEEDS),
+    "crossed": crossed.CrossedSize(steps=2, batch=2, checks=1, stories=8, held_out=3, words=8, dim=8, seeds=SEEDS),
+    "finetuning-rates": finetuning_rates.TuningSize("bert-tiny", ("sentiment",), (1e-3,), SEEDS, examples=8, steps=1, tested=8),
     "heads-bert": attention_there.HeadsSize(count=20),
-    "labels": labels.LabelsSize(("BERT",), ("new words: gender",), (8, 16), (0,), steps=1, asked=10),
-    "left-out": left_out.LeftOutSize(steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held=3, seeds=SEEDS),
+    "labels": labels.LabelsSize(("BERT",), ("new words: gender",), (8, 16), (0,), steps=1, tested=10),
+    "left-out": left_out.LeftOutSize(
+        steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held_out=3, seeds=SEEDS
+    ),
     "lengths-decoder": lengths.LengthsSize(16, 64, steps=2, batch=2, checks=1, stories=60, windows=4, seeds=SEEDS),
     "lengths-encoder": lengths.LengthsSize(16, 64, steps=2, batch=2, checks=1, stories=60, windows=4, seeds=SEEDS),
     "masks": STEPS,
     "miniglue": miniglue.GlueSize(SEEDS, 12, 1, 10, ("word vectors", "bag of words"), ("sentiment",)),
-    "misled": misled.MisledSize(seeds=SEEDS, trained=20, asked=12, steps=2),
+    "misled": misled.MisledSize(seeds=SEEDS, trained=20, tested=12, steps=2),
     "mixes": mixes.MixesSize((0,), SEEDS, 8, 6, 3, ("part of speech", "word sense"), ELMO),
     "next-sentence": STEPS,
-    "objectives": objectives.ObjectivesSize(steps=2, batch=2, seeds=SEEDS, asked=6, examples=12),
+    "objectives": objectives.ObjectivesSize(steps=2, batch=2, seeds=SEEDS, tested=6, examples=12),
     "planted": planted.PlantedSize(steps=2, every=1, stories=60, tested=10, seeds=SEEDS),
     "prompting": prompting.PromptSize((0, 1), (2,), draws=2, texts=4, steps=1, ordered=2),
-    "rates": rates.RatesSize(steps=4, batch=4, checks=2, held=8, examples=3, questions=3, seeds=SEEDS),
-    "rates-decoder": rates_by_size.RateStudySize(("tiny",), (1.0, 2.0), steps=2, batch=4, held=4, seeds=SEEDS),
-    "rates-encoder": rates_by_size.RateStudySize(("tiny",), (1.0, 2.0), steps=2, batch=4, held=4, seeds=SEEDS),
-    "scale": scale.ScaleSize(width=16, steps=2, every=1, held=4, seeds=SEEDS),
-    "sentences": sentences.SentencesSize(SEEDS, trained_pairs=40, asked=12, steps=1, frozen=(("glove", "mean of words"),)),
+    "rates": rates.RatesSize(steps=4, batch=4, checks=2, held_out=8, examples=3, questions=3, seeds=SEEDS),
+    "rates-decoder": rates_by_size.RateStudySize(("tiny",), (1.0, 2.0), steps=2, batch=4, held_out=4, seeds=SEEDS),
+    "rates-encoder": rates_by_size.RateStudySize(("tiny",), (1.0, 2.0), steps=2, batch=4, held_out=4, seeds=SEEDS),
+    "scale": scale.ScaleSize(width=16, steps=2, every=1, held_out=4, seeds=SEEDS),
+    "sentences": sentences.SentencesSize(SEEDS, trained_pairs=40, tested=12, steps=1, frozen=(("glove", "mean of words"),)),
     "signal": rates.SignalSize(steps=2, every=1, fresh=4, seeds=SEEDS),
-    "sizes-decoder": sizes.SizeStudy(steps=3, stories=40, batch=4, held=4, checks=1),
-    "sizes-encoder": sizes.SizeStudy(steps=3, stories=40, batch=4, held=4, checks=1),
-    "tagging": tagging.TaggingSize(labelled=(2, 3), asked=2, steps=3, texts=2, seeds=SEEDS),
-    "unmasked": unmasked.UnmaskedSize(steps=2, batch=2, checks=2, stories=20, held=2, length=16, dim=16, seeds=(0,)),
+    "sizes-decoder": sizes.SizeStudy(steps=3, stories=40, batch=4, held_out=4, checks=1),
+    "sizes-encoder": sizes.SizeStudy(steps=3, stories=40, batch=4, held_out=4, checks=1),
+    "tagging": tagging.TaggingSize(labelled=(2, 3), tested=2, steps=3, texts=2, seeds=SEEDS),
+    "unmasked": unmasked.UnmaskedSize(steps=2, batch=2, checks=2, stories=20, held_out=2, length=16, dim=16, seeds=(0,)),
 }
 TIMED = {"seconds", "note"}  # says how long it took
 
@@ -153,6 +157,19 @@ def test_a_study_runs_as_its_command_does_and_comes_out_the_same_again(
     monkeypatch.setattr("sys.argv", ["module", "wrod"])
     with pytest.raises(ChoiceError, match="Did you mean 'word'"):
         study.main({"word": measured})
+
+
+@pytest.mark.usefixtures("few")
+def test_a_story_hides_the_same_tokens_whenever_it_comes_again_with_one_mask_alone() -> None:
+    corpus = runs.stories_of("microworld", 4)
+    run = runs.run("roberta", 2, 0, "microworld", corpus=corpus, mask_rate=0.15, batch=4, packed=False)
+
+    def hidden(batch: Batch) -> dict[bytes, bytes]:
+        """Of each story the places that are hidden."""
+        return {row.tobytes(): places.tobytes() for row, places in zip(batch.labels, batch.loss_mask, strict=True)}
+
+    once, anyhow = ([hidden(make(step)) for step in (1, 2)] for make in (partial(ablations.masked_once, run), run.batch))
+    assert len(once[0]) == 4 and once[0] == once[1] and anyhow[0].keys() == anyhow[1].keys() and anyhow[0] != anyhow[1]
 
 
 @pytest.fixture

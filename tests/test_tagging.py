@@ -14,7 +14,7 @@ from explorer.training.finetune import TASKS
 from explorer.training.finetune.features import EPSILON
 from studies import tagging
 
-SIZE = tagging.TaggingSize(labelled=(2, 3), asked=2, steps=3, texts=2, seeds=(0, 1))
+SIZE = tagging.TaggingSize(labelled=(2, 3), tested=2, steps=3, texts=2, seeds=(0, 1))
 
 
 @pytest.fixture(scope="module")
