@@ -77,7 +77,7 @@ def measure(browser: Browser, trace: Trace, rounds: int) -> list[str]:
     times = {what: sorted(page.evaluate(TIMED, [what, 10 * rounds])) for what in ("frame", "hover", "head")}
     page.close()
     file = len(paged(pack(trace, budget=IN_A_FILE), title="bench"))
-    middle = [f"{median(found):.1f}" for found in times.values()]
+    middle = [f"{median(results):.1f}" for results in times.values()]
     return [f"{len(data) / 1e6:.2f}", f"{file / 1e6:.2f}", f"{opening:.2f}", f"{first:.0f}", *middle]
 
 
@@ -97,7 +97,9 @@ def bertviz(browser: Browser, trace: Trace) -> list[str]:
     Its first picture is what opening takes longer than the same page with one layer over three tokens, so without loading its scripts.
     """
     tokens = list(trace.source.texts)
-    own = model_view([torch.tensor(held.weights)[None] for held in trace.attention], tokens, html_action="return").data
+    own = model_view(
+        [torch.tensor(attention.weights)[None] for attention in trace.attention], tokens, html_action="return"
+    ).data
     content = ex.bertviz(trace, view="model").page().encode("utf-8")
     scripts = drawn_by_bertviz(browser, ex.bertviz(traced(3, layers=1), view="model").page().encode("utf-8"), 9)
     seconds = drawn_by_bertviz(browser, content, 1001)

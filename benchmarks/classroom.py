@@ -75,8 +75,8 @@ class Found:
 class Visitor:
     """One browser, as the server sees it."""
 
-    def __init__(self, address: str, seed: int, found: Found, sentences: list[str]) -> None:
-        self.address, self.found, self.sentences = address, found, sentences
+    def __init__(self, address: str, seed: int, visits: Found, sentences: list[str]) -> None:
+        self.address, self.found, self.sentences = address, visits, sentences
         self.rng = random.Random(seed)
         self.page, self.part, self.boxes = "", "", {}  # type: str, str, dict[str, str]
 
@@ -114,8 +114,8 @@ class Visitor:
         """Ask for a page as a browser does, and wait until it is there."""
         message = BackMsg()
         rerun = message.rerun_script
-        asked = ({"part": self.part} if self.part else {}) | self._fill(rerun, kind)
-        rerun.query_string, rerun.page_name = urlencode(asked), self.page
+        options = ({"part": self.part} if self.part else {}) | self._fill(rerun, kind)
+        rerun.query_string, rerun.page_name = urlencode(options), self.page
         begun = time.perf_counter()
         to.send(message.SerializeToString())
         errors = self._listen(to)
@@ -165,10 +165,10 @@ def free_port() -> int:
 
 def start(port: int, home: str) -> subprocess.Popen[bytes]:
     """A server for a room, which keeps what is trained in this folder; it answers when this returns."""
-    asked = ("--classroom", "--address", "127.0.0.1", "--port", str(port), "--no-open-browser")
+    options = ("--classroom", "--address", "127.0.0.1", "--port", str(port), "--no-open-browser")
     with tempfile.TemporaryFile() as log:
         here = {**os.environ, "EXPLORER_HOME": home}
-        process = subprocess.Popen([sys.executable, "-m", "explorer", "app", *asked], stdout=log, stderr=log, env=here)
+        process = subprocess.Popen([sys.executable, "-m", "explorer", "app", *options], stdout=log, stderr=log, env=here)
     for _ in range(300):
         with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2):
             break
@@ -178,9 +178,9 @@ def start(port: int, home: str) -> subprocess.Popen[bytes]:
 
 def end(process: subprocess.Popen[bytes], *, kill: bool = False) -> None:
     """End a server and what it started, politely or at once."""
-    for one in (*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)):
+    for child in (*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)):
         with suppress(psutil.Error):
-            one.kill() if kill else one.terminate()
+            child.kill() if kill else child.terminate()
     process.wait(20)
 
 
@@ -196,14 +196,14 @@ def served() -> Iterator[tuple[str, int]]:
             end(process)
 
 
-def weigh(pid: int, found: Found, until: float) -> None:
+def weigh(pid: int, visits: Found, until: float) -> None:
     """The memory of the server and what it started, every five seconds."""
     begun = time.monotonic()
     while time.monotonic() < until:
         with suppress(psutil.Error):
-            held = psutil.Process(pid)
-            size = sum(one.memory_info().rss for one in (held, *held.children(recursive=True)))
-            found.memory.append((time.monotonic() - begun, size / 1e6))
+            server = psutil.Process(pid)
+            size = sum(child.memory_info().rss for child in (server, *server.children(recursive=True)))
+            visits.memory.append((time.monotonic() - begun, size / 1e6))
         time.sleep(5)
 
 
@@ -211,40 +211,40 @@ def visit(address: str, pid: int | None, visitors: int, seconds: float, warm: in
     """All visitors, each in a thread, arriving within fifteen seconds, after one who opened the pages for them."""
     sentences = [text.split(". ")[0] + "." for text in texts(200, 11, "test")]
     Visitor(address, -1, Found(), sentences).warm(warm)
-    found, until = Found(), time.monotonic() + seconds
-    threads = [threading.Thread(target=weigh, args=(pid, found, until), daemon=True)] if pid else []
+    visits, until = Found(), time.monotonic() + seconds
+    threads = [threading.Thread(target=weigh, args=(pid, visits, until), daemon=True)] if pid else []
 
     def one(number: int) -> None:
         time.sleep(number * min(15.0, seconds / 4) / visitors)
         try:
-            Visitor(address, number, found, sentences).stay(until)
+            Visitor(address, number, visits, sentences).stay(until)
         except Exception as error:  # whatever ends a visit is a finding
-            found.add("broken off", 0.0, [f"{type(error).__name__}: {error}"])
+            visits.add("broken off", 0.0, [f"{type(error).__name__}: {error}"])
 
     threads += [threading.Thread(target=one, args=(number,), daemon=True) for number in range(visitors)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(seconds + PATIENCE + 30)
-    return found
+    return visits
 
 
-def answers(found: Found) -> list[str]:
+def answers(visits: Found) -> list[str]:
     """How long each kind of action took, as the lines of a table."""
     lines = ["", "| what | count | median, s | 95 %, s | slowest, s |", "|---|---|---|---|---|"]
-    every = [second for times in found.times.values() for second in times]
-    for kind, times in (*sorted(found.times.items()), ("all", every)):
+    every = [second for times in visits.times.values() for second in times]
+    for kind, times in (*sorted(visits.times.items()), ("all", every)):
         middle, most, last = (float(np.percentile(times, at)) for at in (50, 95, 100))
         lines.append(f"| {kind} | {len(times)} | {middle:.2f} | {most:.2f} | {last:.2f} |")
-    return [*lines, f"| errors | {len(found.errors)} | | | |"]
+    return [*lines, f"| errors | {len(visits.errors)} | | | |"]
 
 
-def report(found: Found) -> str:
+def report(visits: Found) -> str:
     """The figures of a visit, as a table."""
-    lines = [*answers(found), "", "| after, s | memory of the server, MB |", "|---|---|"]
-    some = found.memory[:: max(1, len(found.memory) // 10)]
+    lines = [*answers(visits), "", "| after, s | memory of the server, MB |", "|---|---|"]
+    some = visits.memory[:: max(1, len(visits.memory) // 10)]
     lines += [f"| {after:.0f} | {size:.0f} |" for after, size in some]
-    return "\n".join([*lines, "", *found.errors[:5]])
+    return "\n".join([*lines, "", *visits.errors[:5]])
 
 
 def main() -> None:
@@ -254,15 +254,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=0, help="a short visit instead: three visitors, so many times 12 s")
     parser.add_argument("--warm", type=int, default=len(PARTS), help="so many pages are opened once before")
     parser.add_argument("--at", default="", help="the address of a server that runs already")
-    asked = parser.parse_args()
-    visitors, seconds = (3, 12.0 * asked.rounds) if asked.rounds else (asked.visitors, 60 * asked.minutes)
-    if asked.at:
-        found = visit(asked.at.rstrip("/"), None, visitors, seconds, asked.warm)
+    options = parser.parse_args()
+    visitors, seconds = (3, 12.0 * options.rounds) if options.rounds else (options.visitors, 60 * options.minutes)
+    if options.at:
+        visits = visit(options.at.rstrip("/"), None, visitors, seconds, options.warm)
     else:
         with served() as (address, pid):
-            found = visit(address, pid, visitors, seconds, asked.warm)
-    print(report(found))
-    sys.exit(bool(found.errors))
+            visits = visit(address, pid, visitors, seconds, options.warm)
+    print(report(visits))
+    sys.exit(bool(visits.errors))
 
 
 if __name__ == "__main__":

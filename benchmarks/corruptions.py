@@ -62,16 +62,16 @@ def measure(rounds: int) -> None:
             )  # all it offers for whole words
             collator = DataCollatorForLanguageModeling(library, whole_word_mask=COLLATED[name], **shares)
             other = lambda collator=collator, name=name: collator(features if COLLATED[name] else plain)  # noqa: E731
-        found, ratios = [], []
+        results, ratios = [], []
         for _ in range(rounds):
-            found.append(seconds(own, repeats))
+            results.append(seconds(own, repeats))
             if other is not None:
-                ratios.append(seconds(other, 2) / found[-1])
+                ratios.append(seconds(other, 2) / results[-1])
         against = "no collator"
         if ratios:
             low, _, high = quantiles(ratios, n=4)
             against = f"{median(ratios):.1f} × ({low:.1f}–{high:.1f})"
-        print(f"| {name:18} | {median(found) * 1e3:6.2f} ms | {ROWS * LENGTH / median(found) / 1e6:7.2f} | {against} |")
+        print(f"| {name:18} | {median(results) * 1e3:6.2f} ms | {ROWS * LENGTH / median(results) / 1e6:7.2f} | {against} |")
 
 
 def main() -> None:

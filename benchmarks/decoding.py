@@ -27,9 +27,9 @@ Run = Callable[[], Any]
 
 def generated(twin: Any, ids: list[int], beams: int) -> object:
     """What the library writes: the same text as ours."""
-    asked = torch.tensor([ids])
+    prompt = torch.tensor([ids])
     return twin.generate(
-        asked, attention_mask=torch.ones_like(asked), max_new_tokens=PIECES, do_sample=False, num_beams=beams, pad_token_id=0,
+        prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=PIECES, do_sample=False, num_beams=beams, pad_token_id=0,
         **({"early_stopping": True} if beams > 1 else {}),
     )  # fmt: skip
 

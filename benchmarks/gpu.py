@@ -98,9 +98,9 @@ def presets(at: Bench) -> Rows:
         expected = curve(at.begun(name, "cpu"))
         for precision in ("float32", "bfloat16"):
             with counted(at) as waits:
-                found = curve(at.begun(name, precision=precision))
-            gap = max(abs(a - b) / abs(b) for a, b in zip(found, expected, strict=True))
-            yield name, precision, f"{gap:.1e}", f"{waits() / len(found):.1f}"
+                losses = curve(at.begun(name, precision=precision))
+            gap = max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
+            yield name, precision, f"{gap:.1e}", f"{waits() / len(losses):.1f}"
 
 
 class counted:  # noqa: N801  a context manager
@@ -121,7 +121,7 @@ class counted:  # noqa: N801  a context manager
         warnings.simplefilter("always")
         torch.cuda.set_sync_debug_mode("warn")
         self.stack.callback(torch.cuda.set_sync_debug_mode, "default")
-        return lambda: sum("synchroniz" in str(one.message) for one in heard)
+        return lambda: sum("synchroniz" in str(first.message) for first in heard)
 
     def __exit__(self, *_: object) -> None:
         self.stack.close()
@@ -141,8 +141,8 @@ def asked(at: Bench) -> Rows:
         ),
     }
     for name, question in list(questions.items())[2 if at.pretend else 0 :]:
-        one, other = question("cuda"), question("cpu")
-        yield name, f"{float((one.double() - other.double()).abs().max()):.1e}"
+        first, other = question("cuda"), question("cpu")
+        yield name, f"{float((first.double() - other.double()).abs().max()):.1e}"
 
 
 def same_bits(at: Bench) -> Rows:
@@ -150,24 +150,24 @@ def same_bits(at: Bench) -> Rows:
     for flag in (True,) if at.pretend else (True, False):
         for name in ("gpt2",) if at.pretend else ("bert", "gpt2"):
             settings = {"deterministic": flag, "dropout": 0.1}
-            straight, found = curve(at.begun(name, **settings)), gone_on(at, name, ("cuda", "cuda"), **settings)
-            yield name, "deterministic=True" if flag else "as it is", "the same bits" if found == straight else "differs"
-    straight, found = curve(at.begun("gpt2", "cpu")), gone_on(at, "gpt2", ("cpu", "cuda", "cpu"))
-    gap = max(abs(a - b) / abs(b) for a, b in zip(found, straight, strict=True))
+            straight, losses = curve(at.begun(name, **settings)), gone_on(at, name, ("cuda", "cuda"), **settings)
+            yield name, "deterministic=True" if flag else "as it is", "the same bits" if losses == straight else "differs"
+    straight, losses = curve(at.begun("gpt2", "cpu")), gone_on(at, "gpt2", ("cpu", "cuda", "cpu"))
+    gap = max(abs(a - b) / abs(b) for a, b in zip(losses, straight, strict=True))
     yield "gpt2", "processor → GPU → processor", f"largest relative gap to the processor alone: {gap:.1e}"
 
 
 def gone_on(at: Bench, name: str, devices: tuple[str, ...], **settings: Any) -> list[float]:
     """The losses of a run that is stopped as often as it changes devices, and goes on from its folder."""
-    found: list[float] = []
+    losses: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         for n, device in enumerate(devices, 1):
             run = at.begun(name, device, folder=f"{folder}/run", **settings)
             for step in run:
-                found.append(sum(step.losses.values()))
+                losses.append(sum(step.losses.values()))
                 if step.step == at.few * n // len(devices):
                     run.stop()
-    return found
+    return losses
 
 
 ROWS: tuple[tuple[str, int], ...] = (("as it is", 128), ("as it is", 512))
@@ -208,13 +208,16 @@ def several(at: Bench) -> Rows:
         yield "gpt2", "not measured: one GPU"
         return
     with tempfile.TemporaryDirectory() as folder:
-        told = []
+        lines = []
         for count in (1, 2):
             start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(count), __file__]
             subprocess.run([*start, "--several", f"{folder}/{count}.json"], check=True, capture_output=True)
-            told.append(json.loads(Path(f"{folder}/{count}.json").read_text("utf-8")))
-    (one, alone), (two, together) = told
-    yield "gpt2", f"largest gap {max(abs(a - b) for a, b in zip(one, two, strict=True)):.1e}, {alone / together:.2f} × as fast"
+            lines.append(json.loads(Path(f"{folder}/{count}.json").read_text("utf-8")))
+    (first, alone), (two, together) = lines
+    yield (
+        "gpt2",
+        f"largest gap {max(abs(a - b) for a, b in zip(first, two, strict=True)):.1e}, {alone / together:.2f} × as fast",
+    )
 
 
 def one_of_several(place: str, device: str = "cuda") -> None:
@@ -248,10 +251,10 @@ def kernels(at: Bench) -> Rows:
         with profile(activities=[ProfilerActivity.CUDA]) as seen:
             next(steps)
             torch.cuda.synchronize()
-        found = [(event.key, event.count) for event in seen.key_averages()]
-        casts = sum(count for key, count in found if "copy" in key.lower())
-        attention = {key[:60] for key, _ in found if any(sign in key.lower() for sign in ("flash", "fmha", "attention"))}
-        yield name, sum(count for _, count in found), casts, ", ".join(sorted(attention)) or "by products"
+        losses = [(event.key, event.count) for event in seen.key_averages()]
+        casts = sum(count for key, count in losses if "copy" in key.lower())
+        attention = {key[:60] for key, _ in losses if any(sign in key.lower() for sign in ("flash", "fmha", "attention"))}
+        yield name, sum(count for _, count in losses), casts, ", ".join(sorted(attention)) or "by products"
 
 
 def whole_rows(at: Bench) -> dict[str, Any]:

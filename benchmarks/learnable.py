@@ -99,7 +99,7 @@ def optimisers(module: nn.Module) -> list[tuple[torch.optim.Optimizer, float]]:
 
 def train(module: Transformer, losses, steps: int, seconds: float) -> tuple[int, float]:  # type: ignore[no-untyped-def]
     """Take steps until they or the seconds are used up; the rate follows whichever is nearer its end."""
-    held, start, step = optimisers(module), time.perf_counter(), 0
+    parts, start, step = optimisers(module), time.perf_counter(), 0
     module.train()
     for step in range(1, steps + 1):
         spent = max(step / steps, (time.perf_counter() - start) / seconds)
@@ -109,7 +109,7 @@ def train(module: Transformer, losses, steps: int, seconds: float) -> tuple[int,
         module.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(module.parameters(), 1.0)
-        for optimiser, full in held:
+        for optimiser, full in parts:
             for group in optimiser.param_groups:
                 group["lr"] = full * lr_share("cosine", max(1, round(spent * 1000)), 1000, 0.05)
             optimiser.step()
@@ -167,16 +167,16 @@ def causal_scores(module: Transformer, vocabulary: Words, texts: list[list[str]]
 
 def asked(vocabulary: Words, seed: int) -> dict[str, list[tuple[Blank, bool]]]:
     """Blanks of test stories, by phenomenon; agreement also in its sentence alone."""
-    found: dict[str, list[tuple[Blank, bool]]] = defaultdict(list)
+    results: dict[str, list[tuple[Blank, bool]]] = defaultdict(list)
     for blank in blanks(6000, seed):
         names = [(blank.phenomenon, False)]
         if blank.phenomenon.startswith("agreement"):
             names.append((blank.phenomenon + ", sentence alone", True))
         known = UNKNOWN not in vocabulary.of((blank.right, *blank.wrong)) and len(blank.words) <= LENGTH - 2
         for name, alone in names:
-            if known and len(found[name]) < PER_PHENOMENON:
-                found[name].append((blank, alone))
-    return found
+            if known and len(results[name]) < PER_PHENOMENON:
+                results[name].append((blank, alone))
+    return results
 
 
 def measure(score, grams: Grams, vocabulary: Words, seed: int) -> list[Row]:  # type: ignore[no-untyped-def]
@@ -204,8 +204,8 @@ def causal(count: int, steps: int, seconds: float) -> tuple[str, list[Row]]:
     module = Transformer(configure("gpt2", "tiny", vocab=vocabulary.size))
     initialise(module, 0)
     taken, spent = train(module, causal_loss(rows, np.random.default_rng(0)), steps, seconds)
-    found = measure(lambda texts_, at: causal_scores(module, vocabulary, texts_, at), grams, vocabulary, 5)
-    return f"causal model, 128 x 2: {taken} steps of {BATCH} stories in {spent:.0f} s, {vocabulary.size} words", found
+    results = measure(lambda texts_, at: causal_scores(module, vocabulary, texts_, at), grams, vocabulary, 5)
+    return f"causal model, 128 x 2: {taken} steps of {BATCH} stories in {spent:.0f} s, {vocabulary.size} words", results
 
 
 def row_of(pair, vocabulary: Words) -> tuple[list[int], int, bool]:  # type: ignore[no-untyped-def]
@@ -223,9 +223,9 @@ def masked(count: int, steps: int, seconds: float) -> tuple[str, list[Row]]:
     module = Transformer(configure("bert", "tiny", vocab=vocabulary.size))
     initialise(module, 0)
     taken, spent = train(module, masked_loss(rows, content, np.random.default_rng(0)), steps, seconds)
-    found = measure(lambda texts_, at: masked_scores(module, vocabulary, texts_, at), grams, vocabulary, 5)
-    found += [next_sentence(module, vocabulary), senses(module, vocabulary)]
-    return f"masked model, 64 x 2: {taken} steps of {BATCH} pairs in {spent:.0f} s, {vocabulary.size} words", found
+    results = measure(lambda texts_, at: masked_scores(module, vocabulary, texts_, at), grams, vocabulary, 5)
+    results += [next_sentence(module, vocabulary), senses(module, vocabulary)]
+    return f"masked model, 64 x 2: {taken} steps of {BATCH} pairs in {spent:.0f} s, {vocabulary.size} words", results
 
 
 @torch.no_grad()
@@ -285,17 +285,17 @@ def _probe(states: np.ndarray, around, answers, lemmas, cut: int) -> Row:  # typ
 def translation(count: int, seconds: float) -> tuple[str, list[Row]]:
     """A 128 x (2 + 2) Transformer on that many English-French pairs; exact match on sentences that were not among them."""
     torch.set_num_threads(1)
-    told, fresh = list(pairs(count, 1)), list(pairs(300, 9, "test"))
-    run = ex.fit("transformer", corpus=[Translation(p.english, p.french) for p in told], steps=100_000, device="cpu", pieces=1500,
+    learned, fresh = list(pairs(count, 1)), list(pairs(300, 9, "test"))
+    run = ex.fit("transformer", corpus=[Translation(p.english, p.french) for p in learned], steps=100_000, device="cpu", pieces=1500,
                  schedule="constant", warm=0.001)  # fmt: skip
     start = time.perf_counter()
     for _ in run:
         if time.perf_counter() - start > seconds:
             run.stop()
-    found = translated(run.model, [pair.english for pair in fresh])
-    right = float(np.mean([said == pair.french for said, pair in zip(found, fresh, strict=True)]))
+    results = translated(run.model, [pair.english for pair in fresh])
+    right = float(np.mean([answer == pair.french for answer, pair in zip(results, fresh, strict=True)]))
     table: dict[str, Counter[str]] = defaultdict(Counter)
-    for pair in told:
+    for pair in learned:
         for i, j in pair.alignment:
             table[pair.english_words[i].lower()][pair.french_words[j].lower()] += 1
     guess = [[table[w.lower()].most_common(1)[0][0] if w.lower() in table else w for w in pair.english_words] for pair in fresh]
@@ -325,7 +325,7 @@ def main() -> None:
         chosen.seconds, chosen.stories, chosen.pairs = chosen.rounds, 800, 300
     often = Counter(blank.phenomenon for blank in blanks(1000, 1, "train"))
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        runs = [pool.submit(one, chosen.stories, chosen.steps, chosen.seconds) for one in (masked, causal)]
+        runs = [pool.submit(task, chosen.stories, chosen.steps, chosen.seconds) for task in (masked, causal)]
         for run in runs:
             show(*run.result(), often)
         show(*pool.submit(translation, chosen.pairs, chosen.seconds / 2).result(), often)

@@ -94,9 +94,9 @@ def course_of(run: Run, module: torch.nn.Module, own: bool, every: int, batches:
     def states(ready: dict[str, torch.Tensor]) -> torch.Tensor:
         module.eval()
         with autocast(run.model.device, run.plan.precision):
-            found = scores_of_ours(run.model.module, ready) if own else scores_of_theirs(module, ready, run.model.config)
+            courses = scores_of_ours(run.model.module, ready) if own else scores_of_theirs(module, ready, run.model.config)
         module.train()
-        return found
+        return courses
 
     return Course(every, lambda: loss_of(states, batches, run.model.device))
 
@@ -128,7 +128,7 @@ class Both(torch.optim.Optimizer):
     def __init__(self, module: torch.nn.Module) -> None:
         inside = (".layer.", ".layers.", ".h.")
         inner = [p for name, p in module.named_parameters() if p.dim() == 2 and any(mark in name for mark in inside)]
-        outer = [p for p in module.parameters() if all(p is not one for one in inner)]
+        outer = [p for p in module.parameters() if all(p is not weight for weight in inner)]
         adam = torch.optim.AdamW(outer, lr=ADAM_RATE, weight_decay=DECAY, betas=(0.9, 0.98), fused=True)
         self.inner = [adam, torch.optim.Muon(inner, lr=MUON_RATE, weight_decay=DECAY)]
         super().__init__(list(module.parameters()), {})
@@ -136,8 +136,8 @@ class Both(torch.optim.Optimizer):
 
     def step(self, closure: Any = None) -> None:
         own = (group for part in self.inner for group in part.param_groups)
-        for group, told in zip(own, self.param_groups, strict=True):  # copies by now, which the schedule moves
-            group["lr"] = told["lr"]
+        for group, group_here in zip(own, self.param_groups, strict=True):  # copies by now, which the schedule moves
+            group["lr"] = group_here["lr"]
         for part in self.inner:
             part.step()
 
@@ -179,12 +179,12 @@ def table(name: str, seeds: int, steps: int, rates: tuple[float, ...]) -> Iterat
     if name == "masked":
         falling = {"mask_rate_first": 0.5, "mask_rate": 0.15}
         ways["ours, hiding 50 % at first, 15 % at last"] = lambda n: train_ours(ready(n, **falling), fresh, every)
-    found: dict[str, list[Course]] = {way: [] for way in ways}
+    by_way: dict[str, list[Course]] = {way: [] for way in ways}
     for n in range(seeds):
         for way, run in ways.items():
-            found[way].append(run(n))
-    goals = found[next(iter(ways))]
-    for way, courses in found.items():
+            by_way[way].append(run(n))
+    goals = by_way[next(iter(ways))]
+    for way, courses in by_way.items():
         times = [course.reached(NEAR * goal.marks[-1][1]) for course, goal in zip(courses, goals, strict=True)]
         ratios = [goal.reached(NEAR * goal.marks[-1][1]) / t for goal, t in zip(goals, times, strict=True)]
         ends = median(course.marks[-1][1] for course in courses)

@@ -31,25 +31,25 @@ def texts() -> list[str]:
     return [" ".join([*story, *rng.choices(words, k=4)]) for story in stories(STORIES, 1)]
 
 
-def by_library(kind: str, held: list[str]) -> None:
+def by_library(kind: str, corpus: list[str]) -> None:
     core = CUTS[kind]()
     core.model = models.WordPiece(unk_token="[UNK]") if kind == "wordpiece" else models.BPE()
     trainer = trainers.WordPieceTrainer if kind == "wordpiece" else trainers.BpeTrainer
-    core.train_from_iterator(held, trainer(vocab_size=SIZE, special_tokens=list(SPECIALS[kind]), show_progress=False))
+    core.train_from_iterator(corpus, trainer(vocab_size=SIZE, special_tokens=list(SPECIALS[kind]), show_progress=False))
 
 
-def ways(held: list[str]) -> dict[tuple[str, str], Callable[[], object]]:
+def ways(documents: list[str]) -> dict[tuple[str, str], Callable[[], object]]:
     """Everything that is timed, by what it is and who does it."""
-    found: dict[tuple[str, str], Callable[[], object]] = {}
+    seconds: dict[tuple[str, str], Callable[[], object]] = {}
     for kind in ("wordpiece", "bpe", "byte-bpe"):
-        found[f"learn {kind}", "ours"] = lambda kind=kind: ex.tokenizer(kind, held, size=SIZE)  # type: ignore[misc]
-        found[f"learn {kind}", "library"] = lambda kind=kind: by_library(kind, held)  # type: ignore[misc]
-    ready = ex.tokenizer("wordpiece", held[:2000], size=SIZE)
+        seconds[f"learn {kind}", "ours"] = lambda kind=kind: ex.tokenizer(kind, documents, size=SIZE)  # type: ignore[misc]
+        seconds[f"learn {kind}", "library"] = lambda kind=kind: by_library(kind, documents)  # type: ignore[misc]
+    ready = ex.tokenizer("wordpiece", documents[:2000], size=SIZE)
     path = Path(tempfile.mkdtemp()) / "x.txt"
-    path.write_text("\n\n".join(held), "utf-8")
-    found["prepare a corpus", "ours, with boundaries"] = lambda: corpus(path, ready, tempfile.mkdtemp())
-    found["prepare a corpus", "library, ids in memory"] = lambda: [cut.ids for cut in ready.core.encode_batch(held)]
-    return found
+    path.write_text("\n\n".join(documents), "utf-8")
+    seconds["prepare a corpus", "ours, with boundaries"] = lambda: corpus(path, ready, tempfile.mkdtemp())
+    seconds["prepare a corpus", "library, ids in memory"] = lambda: [cut.ids for cut in ready.core.encode_batch(documents)]
+    return seconds
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -62,16 +62,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
-    held = texts()
-    runs = ways(held)
-    print(f"{platform.machine()}, {sum(map(len, held)) / 1e6:.1f} MB of text, {rounds} rounds\n")
+    corpus = texts()
+    runs = ways(corpus)
+    print(f"{platform.machine()}, {sum(map(len, corpus)) / 1e6:.1f} MB of text, {rounds} rounds\n")
     print("| what | who | median | fastest |\n|---|---|---|---|")
     times: dict[tuple[str, str], list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
             times[name].append(seconds(run))
-    for (what, who), found in times.items():
-        print(f"| {what:16} | {who:22} | {median(found):6.2f} s | {min(found):6.2f} s |")
+    for (what, who), costs in times.items():
+        print(f"| {what:16} | {who:22} | {median(costs):6.2f} s | {min(costs):6.2f} s |")
 
 
 if __name__ == "__main__":

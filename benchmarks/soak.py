@@ -60,20 +60,20 @@ class Life:
     """One life of the server: when it was measured, and what it held then."""
 
     times: list[float] = field(default_factory=list)
-    held: list[tuple[float, ...]] = field(default_factory=list)
+    measures: list[tuple[float, ...]] = field(default_factory=list)
 
     def drift(self) -> np.ndarray:
         """By which share each measure changed from the middle third of this life (warm by then) to its last third."""
-        third = max(1, len(self.held) // 3)
-        rows = np.array(self.held)
+        third = max(1, len(self.measures) // 3)
+        rows = np.array(self.measures)
         return np.median(rows[-third:], axis=0) / np.median(rows[third : 2 * third], axis=0) - 1
 
 
 class Guest(Visitor):
     """A visitor who stays through restarts, trains, and is sometimes hostile."""
 
-    def __init__(self, address: str, seed: int, found: Found, sentences: list[str]) -> None:
-        super().__init__(address, seed, found, sentences)
+    def __init__(self, address: str, seed: int, visits: Found, sentences: list[str]) -> None:
+        super().__init__(address, seed, visits, sentences)
         self.training, self.buttons = "", {}  # type: str, dict[str, str]
         self.returns, self.script = 0, list(SCRIPT) if seed == 0 else []
 
@@ -128,21 +128,21 @@ class Guest(Visitor):
             self.training = element.text_input.value or self.training
 
 
-def held_by(process: subprocess.Popen[bytes]) -> tuple[float, ...]:
+def measures_of(process: subprocess.Popen[bytes]) -> tuple[float, ...]:
     """Memory of everything that was started; then memory, open files and threads of the largest process, which is the server."""
     sizes: list[tuple[int, psutil.Process]] = []
-    for one in (psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)):
+    for child in (psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)):
         with suppress(psutil.Error):
-            sizes.append((one.memory_info().rss, one))
+            sizes.append((child.memory_info().rss, child))
     most, server = max(sizes, key=lambda pair: pair[0])
     return sum(size for size, _ in sizes) / 1e6, most / 1e6, float(server.num_fds()), float(server.num_threads())
 
 
 def soak(visitors: int, seconds: float, kills: int, home: str) -> tuple[Found, list[Life], int]:
     """The whole visit: what the visitors met, the lives of the server, and how often a visitor had to come back."""
-    port, found, began = free_port(), Found(), time.monotonic()
+    port, visits, began = free_port(), Found(), time.monotonic()
     sentences = [text.split(". ")[0] + "." for text in texts(200, 11, "test")]
-    guests = [Guest(f"http://127.0.0.1:{port}", number, found, sentences) for number in range(visitors)]
+    guests = [Guest(f"http://127.0.0.1:{port}", number, visits, sentences) for number in range(visitors)]
     process, lives = start(port, home), [Life()]
     threads = [threading.Thread(target=guest.stay, args=(began + seconds,), daemon=True) for guest in guests]
     for thread in threads:
@@ -153,13 +153,13 @@ def soak(visitors: int, seconds: float, kills: int, home: str) -> tuple[Found, l
             process = start(port, home)
             lives.append(Life())
         with suppress(psutil.Error):
-            lives[-1].held.append(held_by(process))
+            lives[-1].measures.append(measures_of(process))
             lives[-1].times.append(time.monotonic() - began)
         time.sleep(min(EVERY, seconds / 30))
     for thread in threads:
         thread.join(100)
     end(process)
-    return found, lives, sum(guest.returns for guest in guests)
+    return visits, lives, sum(guest.returns for guest in guests)
 
 
 def drawn(lives: Sequence[Life]) -> go.Figure:
@@ -167,23 +167,23 @@ def drawn(lives: Sequence[Life]) -> go.Figure:
     figure = make_subplots(rows=len(MEASURES), cols=1, shared_xaxes=True, subplot_titles=MEASURES)
     for row in range(len(MEASURES)):
         for life in lives:
-            minutes, values = [second / 60 for second in life.times], [held[row] for held in life.held]
+            minutes, values = [second / 60 for second in life.times], [sizes[row] for sizes in life.measures]
             figure.add_scatter(x=minutes, y=values, mode="lines", line={"color": "#3366cc"}, row=row + 1, col=1)
     figure.update_yaxes(rangemode="tozero")
     figure.update_xaxes(title_text="minutes", row=len(MEASURES), col=1)
     return figure.update_layout(showlegend=False, height=900, title="What the server held; each line is one life of it")
 
 
-def report(found: Found, lives: Sequence[Life], returns: int) -> str:
+def report(visits: Found, lives: Sequence[Life], returns: int) -> str:
     """The figures as tables."""
-    lines = [*answers(found), f"| came back after a restart | {returns} | | | |"]
-    changes = " | ".join(f"{one}: change since it was warm" for one in MEASURES)
+    lines = [*answers(visits), f"| came back after a restart | {returns} | | | |"]
+    changes = " | ".join(f"{child}: change since it was warm" for child in MEASURES)
     lines += ["", f"| life of the server | {' | '.join(MEASURES)} | {changes} |", "|---" * (1 + 2 * len(MEASURES)) + "|"]
     for number, life in enumerate(lives, 1):
-        last = np.median(np.array(life.held)[-max(1, len(life.held) // 3) :], axis=0)
-        cells = [*(f"{one:,.0f}" for one in last), *(f"{one:+.1%}" for one in life.drift())]
+        last = np.median(np.array(life.measures)[-max(1, len(life.measures) // 3) :], axis=0)
+        cells = [*(f"{child:,.0f}" for child in last), *(f"{child:+.1%}" for child in life.drift())]
         lines.append(f"| {number} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", *dict.fromkeys(found.errors[:20])])
+    return "\n".join([*lines, "", *dict.fromkeys(visits.errors[:20])])
 
 
 def main() -> None:
@@ -195,16 +195,16 @@ def main() -> None:
         "--rounds", type=int, default=0, help="a short visit instead: three visitors, so many times 15 s, one restart"
     )
     parser.add_argument("--graph", type=Path, help="where the picture goes (HTML, SVG or PNG)")
-    asked = parser.parse_args()
-    visitors, seconds, kills = asked.visitors, 60 * asked.minutes, asked.kills
-    if asked.rounds:
-        visitors, seconds, kills = 3, 15.0 * asked.rounds, 1
+    options = parser.parse_args()
+    visitors, seconds, kills = options.visitors, 60 * options.minutes, options.kills
+    if options.rounds:
+        visitors, seconds, kills = 3, 15.0 * options.rounds, 1
     with tempfile.TemporaryDirectory() as home:
-        found, lives, returns = soak(visitors, seconds, kills, home)
-    print(report(found, lives, returns))
-    if asked.graph:
-        ex.save(drawn(lives), asked.graph)
-    sys.exit(bool(found.errors))
+        visits, lives, returns = soak(visitors, seconds, kills, home)
+    print(report(visits, lives, returns))
+    if options.graph:
+        ex.save(drawn(lives), options.graph)
+    sys.exit(bool(visits.errors))
 
 
 if __name__ == "__main__":

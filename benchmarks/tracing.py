@@ -63,12 +63,12 @@ def measure(preset: str, size: str, length: int, rounds: int) -> None:
     ids = torch.randint(0, tokenizer.vocabulary.size, (1, length))
     runs = ways(model, twin, ids)
     repeats = max(1, round(0.03 / seconds(runs["ours"], 3)))
-    found: dict[str, list[float]] = {name: [] for name in runs}
+    results: dict[str, list[float]] = {name: [] for name in runs}
     for n in range(rounds):
         for name in list(runs)[n % 4 :] + list(runs)[: n % 4]:
-            found[name].append(seconds(runs[name], repeats))
-    for name, times in found.items():
-        ratios = [t / own for t, own in zip(times, found["ours"], strict=True)]
+            results[name].append(seconds(runs[name], repeats))
+    for name, times in results.items():
+        ratios = [t / own for t, own in zip(times, results["ours"], strict=True)]
         low, _, high = quantiles(ratios, n=4)
         label = f"{preset} {size}, {length} tokens"
         print(f"| {label:24} | {name:20} | {median(times) * 1e3:8.2f} ms | {median(ratios):5.2f} ({low:.2f}–{high:.2f}) |")
@@ -79,7 +79,7 @@ def foreign(length: int, rounds: int) -> None:
     words = [f"w{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(length - 2)]
     tokenizer = ex.tokenizer("words", [" ".join(words)] * 2, size=200)
     module = BertForPreTraining(BertConfig(vocab_size=tokenizer.vocabulary.size)).eval()
-    model, found = ex.load((module, tokenizer)), {"eager": [], "trace": []}
+    model, results = ex.load((module, tokenizer)), {"eager": [], "trace": []}
     module.set_attn_implementation("eager")
     ids = torch.tensor(model.tokens(" ".join(words)).ids)[None]
     runs: dict[str, Callable[[], object]] = {
@@ -88,11 +88,11 @@ def foreign(length: int, rounds: int) -> None:
     }
     for n in range(rounds + 1):
         for name in sorted(runs, reverse=n % 2 == 1):
-            found[name].append(seconds(runs[name], 1))
-    ratios = [t / own for t, own in zip(found["trace"][1:], found["eager"][1:], strict=True)]
+            results[name].append(seconds(runs[name], 1))
+    ratios = [t / own for t, own in zip(results["trace"][1:], results["eager"][1:], strict=True)]
     low, _, high = quantiles(ratios, n=4)
     label = f"bert-base shape, {length} tokens"
-    for name, times in (("their class, eager, output_attentions", found["eager"]), ("ex.trace of it", found["trace"])):
+    for name, times in (("their class, eager, output_attentions", results["eager"]), ("ex.trace of it", results["trace"])):
         print(f"| {label} | {name} | {median(times[1:]) * 1e3:.1f} ms | {1 if 'eager' in name else median(ratios):.2f} |")
     print(f"\nex.trace ÷ eager: {median(ratios):.2f} ({low:.2f}–{high:.2f}); the bar is 1.15.")
 

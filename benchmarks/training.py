@@ -203,7 +203,7 @@ def making(run: Run) -> float:
 def measure(name: str, size: str, precision: str, rounds: int) -> str:
     """One row of the table."""
     side, steps = SYSTEMS[name], 40 if rounds >= FULL else 6
-    found, own, shares = [], [], []
+    results, own, shares = [], [], []
     ready = ours(side, steps, size, precision=precision)
     data = Rows(ready, steps)
     pieces = sum(ready.batch(n).tokens for n in range(WARM + 1, steps + 1))
@@ -214,12 +214,12 @@ def measure(name: str, size: str, precision: str, rounds: int) -> str:
         turns = [lambda run=run: rate_of_ours(run, pieces), lambda theirs=theirs: rate_of_theirs(theirs, pieces)]
         rates = [turn() for turn in turns] if n % 2 == 0 else [turn() for turn in turns[::-1]][::-1]
         own.append(rates[0])
-        found.append(rates[0] / rates[1])
+        results.append(rates[0] / rates[1])
         shares.append(each * rates[0] / peak(run.model.device, precision))
-    low, _, high = quantiles(found, n=4)
+    low, _, high = quantiles(results, n=4)
     hidden = making(run) * median(own) * (steps - WARM) / pieces
     return (
-        f"| {name}, {side.theirs} | {size} | {precision} | {median(own):,.0f} | {median(found):.2f} × ({low:.2f}–{high:.2f}) "
+        f"| {name}, {side.theirs} | {size} | {precision} | {median(own):,.0f} | {median(results):.2f} × ({low:.2f}–{high:.2f}) "
         f"| {median(shares):.0%} | {hidden:.1%} |"
     )
 
@@ -233,16 +233,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def options(name: str, precision: str, rounds: int) -> str:
     """What options of `fit` bring, as ratios to the run without them, in turns."""
     side, steps = SYSTEMS[name], 40 if rounds >= FULL else 6
-    found: dict[str, list[float]] = {option: [] for option in OPTIONS}
+    results: dict[str, list[float]] = {option: [] for option in OPTIONS}
     for _ in range(rounds):
         rates = {}
         for option, given in {"": {}, **OPTIONS}.items():
             run = ours(side, steps, "tiny", precision=precision, **given)
             rates[option] = rate_of_ours(run, sum(run.batch(n).tokens for n in range(WARM + 1, steps + 1)))
         for option in OPTIONS:
-            found[option].append(rates[option] / rates[""])
+            results[option].append(rates[option] / rates[""])
     cells = []
-    for ratios in found.values():
+    for ratios in results.values():
         low, _, high = quantiles(ratios, n=4)
         cells.append(f"{median(ratios):.2f} ({low:.2f}–{high:.2f})")
     return f"| {name} | {precision} | {' | '.join(cells)} |"
@@ -258,8 +258,8 @@ def remember(name: str, who: str, precision: str) -> None:
         Theirs(side, run, Rows(run, steps)).trainer.train()
     status = Path("/proc/self/status")  # there the parent's memory is not counted, as it is in getrusage
     lines = status.read_text("utf-8").splitlines() if status.is_file() else []
-    held = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
-    print(json.dumps((held or [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss])[0] / 1024))
+    peaks = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
+    print(json.dumps((peaks or [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss])[0] / 1024))
 
 
 def memory(name: str, precision: str) -> str:

@@ -40,10 +40,10 @@ def now(threads: int) -> float:
     return time.process_time() if threads == 1 else time.perf_counter()
 
 
-def ours(told: list[list[str]], pieces: Tokenizer, epochs: int, seed: int, threads: int = 1) -> Made:
-    steps = epochs * (len(told) // BATCH)
+def ours(corpus: list[list[str]], pieces: Tokenizer, epochs: int, seed: int, threads: int = 1) -> Made:
+    steps = epochs * (len(corpus) // BATCH)
     given = {"batch": BATCH, "dim": DIM, "checks": 0, "snapshots": 0, "rate": RATE, "tokenizer": pieces, "held": []}
-    run = ex.fit("word2vec", corpus=told, steps=steps, seed=seed, device="cpu", precision="float32", **given)
+    run = ex.fit("word2vec", corpus=corpus, steps=steps, seed=seed, device="cpu", precision="float32", **given)
     torch.set_num_threads(threads)
     begin = now(threads)
     for _ in run:
@@ -51,8 +51,8 @@ def ours(told: list[list[str]], pieces: Tokenizer, epochs: int, seed: int, threa
     return unit(run.model), now(threads) - begin
 
 
-def theirs(told: list[list[str]], pieces: Tokenizer, epochs: int, seed: int, threads: int = 1) -> Made:
-    texts = [[pieces.text_of(int(n)) for n in pieces.encode(" ".join(story), special=False).ids] for story in told]
+def theirs(corpus: list[list[str]], pieces: Tokenizer, epochs: int, seed: int, threads: int = 1) -> Made:
+    texts = [[pieces.text_of(int(n)) for n in pieces.encode(" ".join(story), special=False).ids] for story in corpus]
     model = Word2Vec(
         vector_size=DIM, window=WINDOW, sg=1, negative=NEGATIVES, ns_exponent=POWER, sample=SAMPLE, min_count=1, seed=seed,
         workers=threads, epochs=epochs,
@@ -68,9 +68,9 @@ def theirs(told: list[list[str]], pieces: Tokenizer, epochs: int, seed: int, thr
     return table / np.linalg.norm(table, axis=1, keepdims=True).clip(1e-12), taken
 
 
-def shares(vectors: np.ndarray, asked: dict[str, np.ndarray]) -> dict[str, float]:
+def shares(vectors: np.ndarray, questions: dict[str, np.ndarray]) -> dict[str, float]:
     """The share of analogies solved, by relation and in all; the words of a question are left out, as is usual."""
-    every = {**asked, "all": np.concatenate(list(asked.values()))}
+    every = {**questions, "all": np.concatenate(list(questions.values()))}
     return {name: float(answered(vectors, some, forbid=True).mean()) for name, some in every.items()}
 
 
@@ -85,27 +85,27 @@ def main() -> None:
     read.add_argument("--epochs", type=int, default=3)
     read.add_argument("--threads", type=int, default=1)
     given = read.parse_args()
-    told = list(stories(given.stories, 1))
-    pieces = ex.tokenizer("words", (" ".join(story) for story in told), size=4000)
-    words = given.epochs * sum(len(pieces.encode(" ".join(story), special=False).ids) for story in told)
-    asked = known(EvalContext(EvalData([]), pieces, "", 512))
+    corpus = list(stories(given.stories, 1))
+    pieces = ex.tokenizer("words", (" ".join(story) for story in corpus), size=4000)
+    words = given.epochs * sum(len(pieces.encode(" ".join(story), special=False).ids) for story in corpus)
+    questions = known(EvalContext(EvalData([]), pieces, "", 512))
     ways: dict[str, Callable[..., Made]] = {"ours": ours} | ({"gensim": theirs} if Word2Vec is not None else {})
-    found: dict[str, list[dict[str, float]]] = {"ours": [], "gensim": []}
+    results: dict[str, list[dict[str, float]]] = {"ours": [], "gensim": []}
     speeds: dict[str, list[float]] = {"ours": [], "gensim": []}
     for seed in range(given.rounds):
         for name, way in ways.items():
-            vectors, taken = way(told, pieces, given.epochs, seed, given.threads)
-            found[name].append(shares(vectors, asked))
+            vectors, taken = way(corpus, pieces, given.epochs, seed, given.threads)
+            results[name].append(shares(vectors, questions))
             speeds[name].append(words / taken)
     print(f"{platform.machine()}, threads: {given.threads}; {words:,} words in {given.epochs} epochs")
     print(f"{pieces.vocabulary.size} vectors of {DIM} numbers")
     print(f"{given.rounds} seeds{'' if Word2Vec is not None else '. ' + MISSING}\n")
     print("| analogies solved, mean (range) | ours | gensim |\n|---|---|---|")
-    for name in (*asked, "all"):
-        print(f"| {name:30} | {' | '.join(spread([one[name] for one in found[who]]) for who in found)} |")
+    for name in (*questions, "all"):
+        print(f"| {name:30} | {' | '.join(spread([run[name] for run in results[who]]) for who in results)} |")
     cells = [f"{median(some):,.0f}" if some else "–" for some in speeds.values()]
     print(f"| words a second | {' | '.join(cells)} |")
-    ratios = [one / other for one, other in zip(*speeds.values(), strict=False)]
+    ratios = [run / other for run, other in zip(*speeds.values(), strict=False)]
     print(f"| ours ÷ gensim, words a second | {spread(ratios)} | 1 |")
 
 

@@ -110,7 +110,7 @@ def facts(ranked: Ranked, size: SentencesSize) -> dict[str, str]:
     """The table, and how far the best way is ahead of each other one."""
     rows = [[way, *(bracketed(*interval) for interval in ranked.intervals[:, n])] for n, way in enumerate(ranked.ways)]
     lead = [
-        f"- {way}: {', '.join(bracketed(*gain, form='+.3f') for gain in ranked.gains[:, n])}"
+        f"- {way}: {', '.join('{:+.3f} ({:+.3f} to {:+.3f})'.format(*gain) for gain in ranked.gains[:, n])}"
         for n, way in enumerate(ranked.ways)
         if way != ranked.best
     ]

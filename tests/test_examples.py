@@ -13,15 +13,15 @@ from explorer.app.lessons import LESSONS, SENTENCE
 PAGE = (Path(__file__).parent.parent / examples.PAGE).read_text("utf-8")
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.part or one.lessons[0])
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda tried: tried.part or tried.lessons[0])
 def test_a_lesson_opens_with_what_its_models_can_do(example: OpeningExample) -> None:
-    said = example.ask()
-    assert said.holds, said.words
+    answer = example.ask()
+    assert answer.holds, answer.words
     assert f"| {example.text} | {example.claim} |" in PAGE
 
 
 def test_the_page_names_every_lesson_once() -> None:
-    named = [name for one in EXAMPLES if not one.part for name in one.lessons]
+    named = [name for example in EXAMPLES if not example.part for name in example.lessons]
     assert sorted([*named, "tokens", "finetuning"]) == sorted(LESSONS)
 
 

@@ -41,12 +41,14 @@ def test_a_constant_has_one_value() -> None:
     """A second text under a name silently takes the place of the first."""
     twice = []
     for path in FILES:
-        held: set[str] = set()
+        seen: set[str] = set()
         for node in ast.parse(path.read_text("utf-8")).body:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-            names = {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name) and one.id.isupper()}
-            twice += [f"{path.name}:{node.lineno} {name}" for name in sorted(names & held)]
-            held |= names
+            names = {
+                part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name) and part.id.isupper()
+            }
+            twice += [f"{path.name}:{node.lineno} {name}" for name in sorted(names & seen)]
+            seen |= names
     assert twice == []
 
 
@@ -80,7 +82,7 @@ LIBRARY = ("records", "text", "corruption", "nn", "models", "decoding", "analysi
 
 def public_names(kind: type[ast.stmt] | tuple[type[ast.stmt], ...], rooms: tuple[str, ...] = ()) -> dict[str, list[str]]:
     """Where each public class or function is defined."""
-    found: dict[str, list[str]] = {}
+    places: dict[str, list[str]] = {}
     for path in FILES:
         if rooms and not set(rooms) & set(path.relative_to(ROOT).parts[1:2]):
             continue
@@ -89,8 +91,8 @@ def public_names(kind: type[ast.stmt] | tuple[type[ast.stmt], ...], rooms: tuple
                 ast.unparse(mark) == "overload" for mark in getattr(node, "decorator_list", ())
             )  # of a function below it
             if isinstance(node, kind) and not signature and not (name := getattr(node, "name", "_")).startswith("_"):
-                found.setdefault(name, []).append(str(path.relative_to(ROOT)))
-    return found
+                places.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    return places
 
 
 def test_no_two_classes_have_one_name() -> None:

@@ -53,21 +53,21 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return dict(store.read_weights(folder / "model.safetensors"))
 
 
-def same(one: Path, other: Path) -> bool:
-    a, b = weights(one), weights(other)
+def same(first: Path, other: Path) -> bool:
+    a, b = weights(first), weights(other)
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
 def test_many_short_sittings_end_with_the_same_bits_as_one(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    assert making.train("gpt2", 0, NEVER, said.append)
+    messages: list[str] = []
+    assert making.train("gpt2", 0, NEVER, messages.append)
     making.folder_of("gpt2", 0).rename(small / "whole")
     sittings = 0
-    while not making.train("gpt2", 0, 0.0, said.append):  # every sitting is over after its first step
+    while not making.train("gpt2", 0, 0.0, messages.append):  # every sitting is over after its first step
         sittings += 1
         assert making.state("gpt2").step == sittings and making.state("gpt2").seconds > 0
     assert sittings == 7 and same(small / "whole", making.folder_of("gpt2", 0))
-    assert "step 8 of 8" in said[-1] and "All models: 1 of 2 trained, " in said[-1]
+    assert "step 8 of 8" in messages[-1] and "All models: 1 of 2 trained, " in messages[-1]
 
 
 KILLED = """
@@ -84,7 +84,7 @@ making.make(["gpt2"], [0], float("inf"), making._say)
 
 
 def test_a_kill_costs_little_and_the_next_sitting_goes_on(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    long, said = {**SMALL, "steps": 400}, list[str]()
+    long, messages = {**SMALL, "steps": 400}, list[str]()
     monkeypatch.setattr(making, "LONGER", {"gpt2": replace(LONGER["gpt2"], options=long)})
     command = [sys.executable, "-c", KILLED.replace("OPTIONS", repr(long)), str(making.WORKSHOP)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}) as first:
@@ -98,44 +98,44 @@ def test_a_kill_costs_little_and_the_next_sitting_goes_on(small: Path, monkeypat
     reached = making.state("gpt2").step
     assert first.returncode == -signal.SIGKILL and 1 <= reached < 400
     monkeypatch.setattr(making, "SAY_EVERY", 0.0)
-    making.train("gpt2", 0, 0.0, said.append)  # one step more
-    assert said[0].startswith(f"gpt2 (seed 0): step {reached + 1} of 400, ")
+    making.train("gpt2", 0, 0.0, messages.append)  # one step more
+    assert messages[0].startswith(f"gpt2 (seed 0): step {reached + 1} of 400, ")
     run = fitting.fit("gpt2", size="mini", seed=0, device="cpu", **long)
     for step in run:
         if step.step == reached + 1:
             run.stop()
     other = fitting.fit("gpt2", size="mini", seed=0, device="cpu", folder=making.folder_of("gpt2", 0), **long)
     assert run.step == other.step == reached + 1
-    own, its = (one.model.module.state_dict() for one in (run, other))
+    own, its = (trained.model.module.state_dict() for trained in (run, other))
     assert all(torch.equal(own[name], its[name]) for name in own)
 
 
 def test_a_run_of_another_recipe_is_kept_aside_and_made_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    making.train("gpt2", 0, NEVER, said.append)
+    messages: list[str] = []
+    making.train("gpt2", 0, NEVER, messages.append)
     assert making.outdated(making.LONGER["gpt2"], making.folder_of("gpt2", 0)) == []
     monkeypatch.setitem(making.LONGER, "gpt2", replace(making.LONGER["gpt2"], options={**SMALL, "rate": 1e-3}))
-    making.train("gpt2", 0, 0.0, said.append)
-    assert any("rate=None, now 0.001" in line for line in said)
+    making.train("gpt2", 0, 0.0, messages.append)
+    assert any("rate=None, now 0.001" in line for line in messages)
     assert (making.WORKSHOP / "gpt2-0-before-1" / "model.safetensors").is_file() and making.state("gpt2").step == 1
     monkeypatch.setattr(making, "texts_mark", lambda corpus: "another world")
     assert making.outdated(making.LONGER["gpt2"], making.folder_of("gpt2", 0)) == ["its texts are others now"]
 
 
 def test_a_model_that_is_trained_elsewhere_is_passed_over(small: Path) -> None:
-    said: list[str] = []
-    making.train("gpt2", 0, 0.0, said.append)
-    held = f"lock = FileLock({str(making.folder_of('gpt2', 0) / 'lock')!r})"
+    messages: list[str] = []
+    making.train("gpt2", 0, 0.0, messages.append)
+    locking = f"lock = FileLock({str(making.folder_of('gpt2', 0) / 'lock')!r})"
     other = subprocess.Popen(
-        [sys.executable, "-c", f"from filelock import FileLock\n{held}\nlock.acquire()\nprint(1, flush=True)\ninput()"],
+        [sys.executable, "-c", f"from filelock import FileLock\n{locking}\nlock.acquire()\nprint(1, flush=True)\ninput()"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert other.stdout is not None and other.stdout.readline()
     try:
-        making.make(["gpt2", "olmo"], [0], time.monotonic() - 1, said.append)
+        making.make(["gpt2", "olmo"], [0], time.monotonic() - 1, messages.append)
     finally:
         other.communicate(b"\n")
-    assert "gpt2 (seed 0) is being trained by another process: passed over." in said
+    assert "gpt2 (seed 0) is being trained by another process: passed over." in messages
     assert making.state("gpt2").step == 1 and making.state("olmo").step == 1
 
 
@@ -144,9 +144,9 @@ def test_only_what_is_measured_better_takes_the_place_of_the_shipped_model(
     better: bool, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shipped: list[str] = []
-    said: list[str] = []
+    messages: list[str] = []
     monkeypatch.setattr(recipes, "ship", lambda name, recipe, folders: shipped.append(name))
-    making.train("gpt2", 0, NEVER, said.append)
+    making.train("gpt2", 0, NEVER, messages.append)
     recipe = making.LONGER["gpt2"]
     small_one = dict.fromkeys((*recipe.judged, *recipe.shown), 1.0)
     if ALL:  # what is measured, and not only what follows of it
@@ -157,18 +157,18 @@ def test_only_what_is_measured_better_takes_the_place_of_the_shipped_model(
         return {name: value * there for name, value in small_one.items()}
 
     monkeypatch.setattr(recipes, "measured", measured)
-    assert making.promote("gpt2", 0, said.append) is better and shipped == ["gpt2"] * better
+    assert making.promote("gpt2", 0, messages.append) is better and shipped == ["gpt2"] * better
     assert making.state("gpt2").promoted is better
-    assert making.promote("gpt2", 0, said.append, force=True) and making.state("gpt2").promoted
+    assert making.promote("gpt2", 0, messages.append, force=True) and making.state("gpt2").promoted
     with pytest.raises(ex.ExplorerError, match="olmo is not trained yet"):
-        making.promote("olmo", 0, said.append)
+        making.promote("olmo", 0, messages.append)
 
 
 def test_the_time_that_is_left_is_the_rule_of_three(small: Path) -> None:
-    one = making.MakingState("gpt2", 0, 2, 8, 30.0)
-    assert one.left() == 90.0 and making.pace_here([one]) == 2.0  # 120 seconds instead of its recipe's minute
+    first = making.MakingState("gpt2", 0, 2, 8, 30.0)
+    assert first.left() == 90.0 and making.pace_here([first]) == 2.0  # 120 seconds instead of its recipe's minute
     assert making.MakingState("olmo", 0, 0, 8, 0.0).left(2.0) == 120.0
-    assert making.line(one, [one, making.MakingState("olmo", 0, 0, 8, 0.0)]).endswith("0 of 2 trained, 4 min left.")
+    assert making.line(first, [first, making.MakingState("olmo", 0, 0, 8, 0.0)]).endswith("0 of 2 trained, 4 min left.")
 
 
 @pytest.mark.parametrize("name", LONGER)
@@ -190,11 +190,11 @@ def test_every_recipe_can_be_carried_out(name: str, monkeypatch: pytest.MonkeyPa
     assert run.plan.steps == recipe.options["steps"] and run.plan.corpus["stories"] >= 32
     weights = sum(part.numel() for part in run.model.module.parameters())
     wide = run.model.tokenizer.vocabulary.size
-    held = weights + (4000 - wide) * preset(recipe.system).sizes["mini"]["dim"]
+    locking = weights + (4000 - wide) * preset(recipe.system).sizes["mini"]["dim"]
     fewest = (
         0.4e6 if preset(recipe.system).architecture["family"] == "static" else 0.8e6
     )  # two tables of vectors, and no layers
-    assert options.get("teacher") or fewest < held < 4e6, held
+    assert options.get("teacher") or fewest < locking < 4e6, locking
 
 
 def test_recipes_by_which_the_shipped_models_were_made() -> None:
@@ -214,9 +214,9 @@ def test_a_card_of_this_size_says_so_and_how_to_make_it_again() -> None:
     choice = {"seed": 0, "best": "perplexity", "note": "", "options": {"corpus": "microworld:120000"}, "size": "mini"}
     taken = {0: {"seconds": 60.0, "processor": "abacus", "threads": 2, "torch": "2"}}
     card = model_cards.written("gpt", run, choice, {0: {"validation": {"perplexity": 3.0}}}, taken)
-    told = " ".join(model_cards.with_words(card, 1000, 25, 40, 3).split())
-    assert "size `mini`" in told and "`python -m studies.making --only gpt`" in told
-    assert "`explorer fit gpt --size mini --seed 0 --device cpu --precision float32 --corpus microworld:120000`" in told
-    assert "cuts 2.50% of the 1,000 words (and signs) of its training texts into several tokens; of the 40 different" in told
+    text = " ".join(model_cards.with_words(card, 1000, 25, 40, 3).split())
+    assert "size `mini`" in text and "`python -m studies.making --only gpt`" in text
+    assert "`explorer fit gpt --size mini --seed 0 --device cpu --precision float32 --corpus microworld:120000`" in text
+    assert "cuts 2.50% of the 1,000 words (and signs) of its training texts into several tokens; of the 40 different" in text
     again = model_cards.with_words(model_cards.with_words(card, 1, 1, 1, 1), 1000, 25, 40, 3)
-    assert " ".join(again.split()) == told and model_cards.figures(again)["perplexity (validation)"] == (3.0,)
+    assert " ".join(again.split()) == text and model_cards.figures(again)["perplexity (validation)"] == (3.0,)

@@ -26,14 +26,14 @@ def table(scores: np.ndarray) -> TaskTable:
 
 
 def test_intervals_and_what_lies_apart() -> None:
-    made = table(np.array([[[0.9, 0.91, 0.92], [0.5, 0.7, 0.9]], [[0.6, 0.61, 0.62], [0.4, 0.6, 0.8]]]))
-    np.testing.assert_allclose(made.intervals[1, 0], interval([0.6, 0.61, 0.62]))
-    assert miniglue.above(made, "BERT", "BERT, from scratch") == ("task 0",)
-    assert made.average.tolist() == pytest.approx([(0.91 + 0.7) / 2, (0.61 + 0.6) / 2])
-    text, card = made.as_text(), miniglue.STUDIES["miniglue"].card_of(made)
+    glue = table(np.array([[[0.9, 0.91, 0.92], [0.5, 0.7, 0.9]], [[0.6, 0.61, 0.62], [0.4, 0.6, 0.8]]]))
+    np.testing.assert_allclose(glue.intervals[1, 0], interval([0.6, 0.61, 0.62]))
+    assert miniglue.above(glue, "BERT", "BERT, from scratch") == ("task 0",)
+    assert glue.average.tolist() == pytest.approx([(0.91 + 0.7) / 2, (0.61 + 0.6) / 2])
+    text, card = glue.as_text(), miniglue.STUDIES["miniglue"].card_of(glue)
     assert "0.910 ± 0.025" in text and "0.500" in text and "12 s in all" in text
     assert "- BERT above from scratch: task 0." in card and "BERT > BERT, from scratch" in card
-    assert made.as_plain()["scores"]["BERT"]["task 1"] == [0.5, 0.7, 0.9]
+    assert glue.as_plain()["scores"]["BERT"]["task 1"] == [0.5, 0.7, 0.9]
 
 
 def test_a_name_that_is_none_is_refused_before_anything_is_measured() -> None:

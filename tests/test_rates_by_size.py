@@ -24,20 +24,20 @@ def test_every_rate_is_that_of_its_run(family: str, monkeypatch: pytest.MonkeyPa
         return run
 
     monkeypatch.setattr(study.runs, "run", seen)
-    made = study.STUDIES[family].record(SHORT)
+    record = study.STUDIES[family].record(SHORT)
     wanted = [{"AdamW": rate * ADAM_RATE, "StackedMuon": rate * MUON_RATE} for rate in SHORT.rates]
-    assert [{name: pytest.approx(rate) for name, rate in one.items()} for one in taken] == wanted
-    (line,) = made.lines
-    assert line.x.tolist() == [1, 2] and np.isfinite(line.y).all() and 0 < line.y[0] != line.y[1] and made.log
+    assert [{name: pytest.approx(rate) for name, rate in rates.items()} for rates in taken] == wanted
+    (line,) = record.lines
+    assert line.x.tolist() == [1, 2] and np.isfinite(line.y).all() and 0 < line.y[0] != line.y[1] and record.log
 
 
 def test_the_card_names_the_best_rate_of_each_size() -> None:
     def line(label: str, y: list[float]) -> Curve:
         return Curve(label, np.array([0.5, 1.0, 2.0]), np.array(y), np.array(y), np.array(y))
 
-    made = Curves("Rates", "×", "loss", (line("a", [3.0, 2.0, 2.5]), line("b", [1.0, 2.0, 3.0])), "note")
-    assert study.best(made).splitlines() == [
+    record = Curves("Rates", "×", "loss", (line("a", [3.0, 2.0, 2.5]), line("b", [1.0, 2.0, 3.0])), "note")
+    assert study.best(record).splitlines() == [
         "- a: × 1 (2.000); × 0.5 is 1.000 worse, × 2 is 0.500 worse",
         "- b: × 0.5 (1.000); × 1 is 1.000 worse",
     ]
-    assert study.best(made) in study.STUDIES["encoder"].card_of(made)
+    assert study.best(record) in study.STUDIES["encoder"].card_of(record)

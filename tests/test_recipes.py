@@ -33,7 +33,7 @@ def held_of(plan: dict, count: int) -> EvalData:
 
 
 def test_what_waits_is_not_shipped_and_all_else_is() -> None:
-    shipped = {held.name for held in ex.models().values() if held.shipped}
+    shipped = {entry.name for entry in ex.models().values() if entry.shipped}
     assert shipped == set(NAMES)
 
 
@@ -52,8 +52,10 @@ def test_a_card_says_what_its_model_does(name: str) -> None:
     for figure in wanted:
         if figure not in again.metrics:  # asked for cards only
             continue
-        said = printed[f"{figure} (validation)"][place]
-        assert again.metrics[figure] == pytest.approx(said, abs=0.15 if said <= 1 else 0.15 * said), figure
+        printed_value = printed[f"{figure} (validation)"][place]
+        assert again.metrics[figure] == pytest.approx(
+            printed_value, abs=0.15 if printed_value <= 1 else 0.15 * printed_value
+        ), figure
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,8 +83,8 @@ def test_snapshots_travel_with_their_model(name: str) -> None:
 
 def test_the_tables_of_the_results_come_from_the_cards() -> None:
     shown = {name: recipe.shown for name, recipe in recipes.RECIPES.items()}
-    for made in (model_cards.model_table, model_cards.figure_table):
-        assert made(store.data_folder() / "models", shown) in (ROOT / "docs" / "results.md").read_text("utf-8")
+    for make_table in (model_cards.model_table, model_cards.figure_table):
+        assert make_table(store.data_folder() / "models", shown) in (ROOT / "docs" / "results.md").read_text("utf-8")
 
 
 def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -98,9 +100,9 @@ def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> 
         "architecture": {"family": "decoder", "dim": 8, "layers": 1, "heads": 2, "vocab": 1000},
         "preset": {"name": "gpt"},
     }
-    found = {seed: {"validation": {"perplexity": 3.25 + seed}, "test": {"perplexity": 5.0}} for seed in (0, 1)}
+    values = {seed: {"validation": {"perplexity": 3.25 + seed}, "test": {"perplexity": 5.0}} for seed in (0, 1)}
     taken = {seed: {"seconds": 60.0 + seed, "processor": "abacus", "threads": 1, "torch": "2"} for seed in (0, 1)}
-    card = model_cards.written("gpt", run, {"seed": 1, "best": "perplexity", "note": "", "options": {"dim": 8}}, found, taken)
+    card = model_cards.written("gpt", run, {"seed": 1, "best": "perplexity", "note": "", "options": {"dim": 8}}, values, taken)
     assert "explorer fit gpt --size tiny --seed 1 --device cpu --precision float32 --set dim=8" in " ".join(card.split())
     assert model_cards.figures(card)["perplexity (validation)"] == (3.25, 4.25)
     (tmp_path / "gpt").mkdir()
@@ -127,10 +129,10 @@ def test_the_snapshots_that_ship_lie_where_the_loss_falls() -> None:
 
 def test_a_snapshot_has_the_loss_that_was_measured_last(tmp_path: Path) -> None:
     folder = ex.models()["bert"].folder
-    found, steps = recipes.snapshot_losses(folder), {step.step: step.metrics for step in ex.training.steps_of(folder)}
-    assert tuple(found) == ex.models()["bert"].about()["snapshots"] and len(found) > 3
-    assert all(value == steps[step]["held-out loss"] for step, value in found.items() if "held-out loss" in steps[step])
-    assert all(math.isfinite(value) for value in found.values())
+    values, steps = recipes.snapshot_losses(folder), {step.step: step.metrics for step in ex.training.steps_of(folder)}
+    assert tuple(values) == ex.models()["bert"].about()["snapshots"] and len(values) > 3
+    assert all(value == steps[step]["held-out loss"] for step, value in values.items() if "held-out loss" in steps[step])
+    assert all(math.isfinite(value) for value in values.values())
 
 
 @pytest.mark.parametrize("name", NAMES if ALL else ["bert-told"])
@@ -143,7 +145,7 @@ def test_a_card_says_how_many_words_are_cut(name: str) -> None:
     cut = {
         word
         for word in words
-        if len(found := opened.backend_tokenizer.model.tokenize(word)) != 1 or found[0].value.lower() in ("[unk]", "<unk>")
+        if len(values := opened.backend_tokenizer.model.tokenize(word)) != 1 or values[0].value.lower() in ("[unk]", "<unk>")
     }
     often = {word for word, count in words.items() if count >= recipes.OFTEN}
     share = sum(words[word] for word in cut) / words.total()
@@ -176,8 +178,8 @@ def test_the_page_of_what_models_can_do_is_made_of_the_cards() -> None:
     assert (ROOT / "docs" / "models.md").read_text("utf-8") == models_page.page()
     readme = (ROOT / "README.md").read_text("utf-8")
     assert readme == models_page.in_readme(readme) and models_page.in_short().count("\n") == 4
-    told = models_page.ability_table(models_page.PageAbility("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
+    text = models_page.ability_table(models_page.PageAbility("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
     card = model_cards.figures((ex.models()["bart"].folder / "CARD.md").read_text("utf-8"))
     assert card["bleu (validation)"][0] > 10 + card["copying the source, bleu (validation)"][0]  # so it is bold
     assert card["bleu (test)"][0] < 10 + card["copying the source, bleu (test)"][0]  # and this is not
-    assert told.count("**") == 2 and f"**{card['bleu (validation)'][0]:.3f}**" in told and "bart" in told and "bert" not in told
+    assert text.count("**") == 2 and f"**{card['bleu (validation)'][0]:.3f}**" in text and "bart" in text and "bert" not in text

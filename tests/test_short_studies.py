@@ -27,10 +27,10 @@ SMALL = copying.CopyingSize(distances=(1, 3), steps=30, dim=8, scored=8, batch=8
 
 def test_frequencies_are_those_of_a_counter() -> None:
     read = [[], []]  # type: list[list[int]]
-    for held, split, many in zip(read, ("train", "validation"), (TINY.stories, TINY.held_out), strict=True):
+    for tokens, split, many in zip(read, ("train", "validation"), (TINY.stories, TINY.held_out), strict=True):
         for story in ex.microworld.texts(many, 1, split):
             end = runs.shipped_tokenizer(left_out.TOKENIZER).vocabulary.end
-            held += [
+            tokens += [
                 *runs.shipped_tokenizer(left_out.TOKENIZER).core.encode(story, add_special_tokens=False).ids[: TINY.length - 1],
                 end,
             ]  # type: ignore[list-item]
@@ -40,10 +40,10 @@ def test_frequencies_are_those_of_a_counter() -> None:
 
 
 def test_every_way_trains_and_the_last_line_is_level() -> None:
-    made = left_out.STUDIES["left-out"].record(TINY)
-    assert [line.label for line in made.lines] == [*left_out.WAYS, left_out.FREQUENCIES]
-    assert all(np.isfinite(line.y).all() for line in made.lines) and np.ptp(made.lines[-1].y) == 0
-    assert all(line.low is not None and (line.low <= line.y).all() for line in made.lines[:-1])
+    record = left_out.STUDIES["left-out"].record(TINY)
+    assert [line.label for line in record.lines] == [*left_out.WAYS, left_out.FREQUENCIES]
+    assert all(np.isfinite(line.y).all() for line in record.lines) and np.ptp(record.lines[-1].y) == 0
+    assert all(line.low is not None and (line.low <= line.y).all() for line in record.lines[:-1])
 
 
 def curves(cost: float, width: float) -> Curves:
@@ -56,8 +56,8 @@ def curves(cost: float, width: float) -> Curves:
 
 
 def test_the_question_names_the_costliest_way_and_a_tie_is_one() -> None:
-    asked = left_out_questions.costliest_question(curves(0.5, 0.05))
-    assert asked.answer == list(left_out.WAYS)[-1] and asked.answer in asked.options and "5.50 nats" in asked.why
+    question = left_out_questions.costliest_question(curves(0.5, 0.05))
+    assert question.answer == list(left_out.WAYS)[-1] and question.answer in question.options and "5.50 nats" in question.why
     assert left_out_questions.costliest_question(curves(0.01, 0.5)).answer == left_out_questions.NONE
     assert left_out_questions.left_out_conclusion(curves(0.01, 0.5)).count(
         "a tie"
@@ -65,9 +65,9 @@ def test_the_question_names_the_costliest_way_and_a_tie_is_one() -> None:
 
 
 def test_the_recorded_study_was_made_by_this_code() -> None:
-    made = ex.result("left-out")
-    assert isinstance(made, Curves) and [line.label for line in made.lines] == [*left_out.WAYS, left_out.FREQUENCIES]
-    assert made.lines[-1].y[-1] == pytest.approx(left_out.frequencies(left_out.LeftOutSize()), abs=1e-9)
+    record = ex.result("left-out")
+    assert isinstance(record, Curves) and [line.label for line in record.lines] == [*left_out.WAYS, left_out.FREQUENCIES]
+    assert record.lines[-1].y[-1] == pytest.approx(left_out.frequencies(left_out.LeftOutSize()), abs=1e-9)
     far = ex.result("copying")
     assert isinstance(far, Curves) and far.lines[0].x.tolist() == list(copying.CopyingSize().distances)
     assert far.lines[2].y[0] == pytest.approx(math.log(copying.CopyingSize().tokens))
@@ -94,8 +94,8 @@ def test_the_loss_asks_for_the_token_at_this_distance(distance: int) -> None:
 
 def test_both_have_about_as_many_weights_and_neither_sees_the_future() -> None:
     size = copying.CopyingSize()
-    one, other = (copying.count_weights(make(size, 8, 0)) for make in copying.MODELS.values())
-    assert 0.97 * other < one <= other
+    first, other = (copying.count_weights(make(size, 8, 0)) for make in copying.MODELS.values())
+    assert 0.97 * other < first <= other
     ids = copying.rows(SMALL, 3, 2, np.random.default_rng(1))
     later = ids.clone()
     later[:, 6:] = (later[:, 6:] + 1) % SMALL.tokens
@@ -108,15 +108,15 @@ def test_both_have_about_as_many_weights_and_neither_sees_the_future() -> None:
 def test_a_short_training_beats_guessing_at_one_token_back_and_comes_out_the_same_again() -> None:
     first = copying.train(copying.TRANSFORMER, 0, 1, SMALL)
     assert first < math.log(SMALL.tokens) and first == copying.train(copying.TRANSFORMER, 0, 1, SMALL)
-    made = copying.STUDIES["copying"].record(SMALL)
-    assert [line.label for line in made.lines] == [copying.RNN, copying.TRANSFORMER, copying.GUESSING]
+    record = copying.STUDIES["copying"].record(SMALL)
+    assert [line.label for line in record.lines] == [copying.RNN, copying.TRANSFORMER, copying.GUESSING]
 
 
 def test_the_question_on_distance_follows_from_the_record() -> None:
     x, guess = np.array([1.0, 2.0, 4.0]), np.full(3, 2.0)
     rnn, other, level = Curve("r", x, np.array([0.1, 0.9, 1.5])), Curve("t", x, x * 0), Curve("g", x, guess)
-    asked = published_questions.copying_question(Curves("", "", "", (rnn, other, level)))
-    assert asked.answer == "2" and "1.00 nats" in asked.question and asked.options == ("1", "2", "4")
+    question = published_questions.copying_question(Curves("", "", "", (rnn, other, level)))
+    assert question.answer == "2" and "1.00 nats" in question.question and question.options == ("1", "2", "4")
     never = Curves("", "", "", (Curve("r", x, guess), Curve("t", x, x * 0), Curve("g", x, guess)))
     assert published_questions.copying_question(never).answer == "none"
 
@@ -138,6 +138,6 @@ def test_the_pages_ask_before_they_show_what_was_measured() -> None:
     ):
         at = part(lesson, name, **address)
         assert not at.exception
-        asked = next(radio for radio in at.radio if radio.key == key)
-        at = asked.set_value(asked.options[0]).run()
+        question = next(radio for radio in at.radio if radio.key == key)
+        at = question.set_value(question.options[0]).run()
         assert not at.exception and any(ex.result(result).title in title for title in drawn(at))

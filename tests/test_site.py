@@ -49,11 +49,11 @@ def test_the_rule_notices_what_is_loaded() -> None:
 def test_every_picture_is_an_image_in_the_file(written: Path, path: Path) -> None:
     done = nbformat.read(written / path.name, as_version=4)
     code = "\n".join(cell.source for cell in done.cells if cell.cell_type == "code")
-    asked = len(re.findall(r"(?<!ex\.save\()ex\.(?:show|board)\(", code))  # what is saved is not shown
+    shown = len(re.findall(r"(?<!ex\.save\()ex\.(?:show|board)\(", code))  # what is saved is not shown
     kinds = [output.get("data", {}) for cell in done.cells for output in cell.get("outputs", ())]
     images = [data["image/png"] for data in kinds if "image/png" in data]
     boards = [data["image/svg+xml"] for data in kinds if "image/svg+xml" in data]
-    assert asked and len(images) + len(boards) >= asked
+    assert shown and len(images) + len(boards) >= shown
     for image in images:
         drawn = Image.open(io.BytesIO(base64.b64decode(image))).convert("RGB")
         assert drawn.width > 600 and len(drawn.getcolors(1 << 24) or ()) > 8, "an empty picture has two or three colours"
@@ -80,8 +80,8 @@ def test_a_page_is_small_and_drawn_without_a_network(written: Path, browser: Bro
 
 def loads(page: str) -> bool:
     """Whether a page, or a page in a frame of it, asks for anything that it does not hold."""
-    inside = [unescape(found) for found in re.findall(r'srcdoc="([^"]*)"', page)]
-    return any(LOADED.search(one) for one in (re.sub(r'srcdoc="[^"]*"', "", page), *inside))
+    inside = [unescape(framed) for framed in re.findall(r'srcdoc="([^"]*)"', page)]
+    return any(LOADED.search(part) for part in (re.sub(r'srcdoc="[^"]*"', "", page), *inside))
 
 
 def test_a_formula_in_a_heading_stays_out_of_its_address() -> None:
@@ -122,13 +122,13 @@ def test_answers_are_on_the_page_for_teachers_alone(written: Path) -> None:
     trace = ex.trace(ex.load("bert"), SENTENCE, blocks=True)
     exercises = ex.lesson("attention").exercises(trace)
     solved = nbformat.read(written / "solutions.ipynb", as_version=4)
-    told = "\n".join(cell.source for cell in solved.cells)
+    text = "\n".join(cell.source for cell in solved.cells)
     handed = unescape((written / "04_attention.html").read_text("utf-8"))
     for exercise in exercises:
-        where = told.index(exercise.question)
-        assert f"**{exercise.shown}**. {exercise.why}" in told[where : where + 2000]
+        where = text.index(exercise.question)
+        assert f"**{exercise.shown}**. {exercise.why}" in text[where : where + 2000]
         assert exercise.why not in handed
-    assert len(re.findall(r"^\*\*\d+\.\*\*", told, re.M)) >= len(exercises) + 2, "the guesses, too"
+    assert len(re.findall(r"^\*\*\d+\.\*\*", text, re.M)) >= len(exercises) + 2, "the guesses, too"
 
 
 def test_the_front_page_s_picture_is_short_small_and_moves() -> None:

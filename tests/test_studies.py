@@ -100,19 +100,19 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         cache.cache_clear()
 
 
-def same(one: Any, other: Any) -> None:
+def same(first: Any, other: Any) -> None:
     """Two records hold the same numbers and words, but for seconds."""
-    if is_dataclass(one):
-        for part in fields(one):
-            if not (part.name in TIMED and hasattr(one, "blind")):
-                same(getattr(one, part.name), getattr(other, part.name))
-    elif isinstance(one, tuple):
-        for left, right in zip(one, other, strict=True):
+    if is_dataclass(first):
+        for part in fields(first):
+            if not (part.name in TIMED and hasattr(first, "blind")):
+                same(getattr(first, part.name), getattr(other, part.name))
+    elif isinstance(first, tuple):
+        for left, right in zip(first, other, strict=True):
             same(left, right)
-    elif isinstance(one, np.ndarray):
-        np.testing.assert_array_equal(one, other)
+    elif isinstance(first, np.ndarray):
+        np.testing.assert_array_equal(first, other)
     else:
-        assert one == other
+        assert first == other
 
 
 def test_every_result_has_a_study_and_every_study_a_size_to_be_tried_at() -> None:
@@ -145,11 +145,11 @@ def test_a_study_runs_as_its_command_does_and_comes_out_the_same_again(
         monkeypatch.setattr(module, "data_folder", lambda: tmp_path)
     monkeypatch.setattr("sys.argv", ["module", "word"])
     study.main({"word": measured})
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for place in (measured.name, *measured.beside):
         written, recorded = result(place), Record.read(shipped / "results" / place / "record.npz")
         same(first[place], written)
-        assert type(written) is type(recorded) and result_card(place) in said
+        assert type(written) is type(recorded) and result_card(place) in printed
         if isinstance(written, Curves) and isinstance(recorded, Curves):
             assert (written.title, written.across, written.up) == (recorded.title, recorded.across, recorded.up)
             assert {line.label for line in written.lines} <= {line.label for line in recorded.lines}

@@ -21,8 +21,8 @@ SIGNS = {"−": "-", "×": "*", "·": "*", "^": "**", "√": "sqrt", "ln": "log"
 
 def reckoned(why: str) -> float | None:
     """What the sum at the beginning of a worked solution gives; None where it begins with words."""
-    found = re.match(SUM, why)
-    text = found[0].strip(" .,") if found else ""
+    match = re.match(SUM, why)
+    text = match[0].strip(" .,") if match else ""
     text = re.sub("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda raised: f"**{raised[0].translate(LOWERED)}", text)
     for sign, code in SIGNS.items():
         text = text.replace(sign, code)
@@ -38,11 +38,11 @@ def test_a_lesson_asks_at_most_six_exercises_and_works_them_out_with_its_numbers
     every: dict[str, Sequence[Exercise]] = {}
     monkeypatch.setattr("explorer.app.frame.exercises", lambda items, key: every.update({key: items}))
     assert not lesson(name, part="exercises").exception
-    asked = [*every.values()][-1]  # a session begins on the first page
-    assert 2 <= len(asked) <= 6
-    for item in asked:
+    questions = [*every.values()][-1]  # a session begins on the first page
+    assert 2 <= len(questions) <= 6
+    for item in questions:
         if not item.options:
             assert not item.digits or re.search(r"\d", item.why), item
-            made = reckoned(item.why)
+            result = reckoned(item.why)
             near = 0.51 if not item.digits else 0.005 + 0.01 * abs(float(item.answer))  # of operands that are rounded
-            assert made is None or abs(made - float(item.answer)) <= near, (item, made)
+            assert result is None or abs(result - float(item.answer)) <= near, (item, result)
