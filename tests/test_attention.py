@@ -1,4 +1,4 @@
-"""Attention and the stack, held to the paper's formulas and to PyTorch's own fast attention."""
+"""Attention, positions and the stack, held to the papers' formulas, to PyTorch's own fast attention and to Hugging Face's functions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from offline import Watch
 from playwright.sync_api import Browser
 from test_board_browser import NUMBERS, close, shown
 from test_twins import shaken
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.t5.modeling_t5 import T5Attention
 
 import explorer as ex
 from explorer.models.transformer import TransformerModel
@@ -71,17 +73,17 @@ def test_an_encoder_decoder_takes_both_paths_alike(number: int) -> None:
     rng = torch.Generator().manual_seed(number)
     source, target = (torch.randint(0, 50, (2, n), generator=rng) for n in (11, 6))
     real = torch.arange(11) < torch.tensor([[11], [4]])
+
+    def states(source: torch.Tensor) -> torch.Tensor:
+        return module.decode(module.encode(source, real), target, real)
+
     with torch.no_grad():
-        fast = module.decode(module.encode(source, real), target, real)
+        fast, other = states(source), states(torch.where(real, source, (source + 1) % 50))
         with tap.listening(lambda *heard: None):
-            explicit = module.decode(module.encode(source, real), target, real)
-        assert (fast - explicit).abs().max() <= 1e-5 * max(1, float(fast.abs().max()))
-        changed = source.clone()
-        changed[1, 4:] = (changed[1, 4:] + 1) % 50
-        assert torch.equal(module.decode(module.encode(changed, real), target, real)[0], fast[0])
-        assert (module.decode(module.encode(changed, real), target, real)[1] - fast[1]).abs().max() <= 1e-5 * float(
-            fast.abs().max()
-        )
+            explicit = states(source)
+    limit = 1e-5 * max(1, float(fast.abs().max()))
+    assert (fast - explicit).abs().max() <= limit and (fast - other).abs().max() <= limit
+    assert torch.equal(fast[0], other[0])
 
 
 @pytest.mark.parametrize("number", sample(60, 12))
@@ -110,16 +112,6 @@ def test_a_cache_changes_nothing(number: int) -> None:
         if not crossing:
             swapped = run(ids[[1, 0], 5:], turned)
             assert (swapped - whole[[1, 0], 5:]).abs().max() <= 1e-5 * max(1, float(whole.abs().max()))
-
-
-def test_attend_is_the_formula() -> None:
-    q, k, v = (torch.randn(2, 3, 5, 8, generator=torch.Generator().manual_seed(i)) for i in range(3))
-    weights = attend(q, k, 8**-0.5, None, torch.ones(1, 1, 5, 5, dtype=torch.bool))
-    Q, K, V = (part.double().numpy() for part in (q, k, v))
-    scores = np.einsum("bhqd,bhkd->bhqk", Q, K) / np.sqrt(8)
-    shares = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
-    np.testing.assert_allclose(weights.numpy(), shares, atol=1e-6)
-    np.testing.assert_allclose((weights @ v).numpy(), shares @ V, atol=1e-5)
 
 
 @pytest.mark.browser
@@ -195,23 +187,47 @@ def test_an_encoder_without_positions_does_not_see_order(number: int) -> None:
 
 
 def test_sinusoids_are_the_paper_s_formula() -> None:
-    table = POSITIONS["sinusoidal"](PositionContext(16, 2, 100, causal=False)).add(torch.arange(50)).numpy()
+    table = scheme("sinusoidal").add(torch.arange(50)).numpy()
     for p, i in ((0, 0), (1, 0), (7, 3), (49, 7)):
         angle = p / 10000 ** (2 * i / 16)
         assert table[p, 2 * i] == pytest.approx(np.sin(angle), abs=1e-5)
         assert table[p, 2 * i + 1] == pytest.approx(np.cos(angle), abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"heads": 3, "dim": 8}, "3 heads do not divide the width 8"),
-        ({"positions": "sinusoidal", "dim": 9, "heads": 3}, "must be even"),
-        ({"positions": "polar"}, "no position scheme 'polar'"),
-        ({"family": "encodr"}, "Did you mean 'encoder'"),
-        ({"layers": 0}, "must be at least 1"),
-    ],
-)
-def test_an_impossible_shape_is_refused(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(ex.ExplorerError, match=message):
-        Config(**{"family": "encoder", "vocab": 10, "dim": 8, "heads": 2, **wrong})  # type: ignore[arg-type]
+def test_an_impossible_shape_is_refused() -> None:
+    for message, wrong in (
+        ("3 heads do not divide the width 8", {"heads": 3}),
+        ("must be even", {"positions": "sinusoidal", "dim": 9, "heads": 3}),
+        ("no position scheme 'polar'", {"positions": "polar"}),
+        ("Did you mean 'encoder'", {"family": "encodr"}),
+        ("must be at least 1", {"layers": 0}),
+        ("cannot be held against", {"embedding": 4}),
+        ("read by the layers", {"embedding": 4, "positions": "disentangled"}),
+        ("number of heads", {"replaced": True, "generator": 4, "positions": "t5"}),
+        ("Only an encoder", {"family": "decoder", "replaced": True}),
+        ("do not divide", {"replaced": True, "generator": 33}),
+    ):
+        with pytest.raises(ex.ExplorerError, match=message):
+            Config(**{"family": "encoder", "vocab": 10, "dim": 8, "heads": 2, **wrong})  # type: ignore[arg-type]
+
+
+def scheme(name: str, *, heads: int = 2, causal: bool = False):  # noqa: ANN201
+    return POSITIONS[name](PositionContext(8 * heads, heads, 64, causal))
+
+
+def test_t5_s_buckets_are_hugging_face_s() -> None:
+    distance = torch.arange(-300, 301)
+    for causal in (False, True):
+        theirs = T5Attention._relative_position_bucket(distance, bidirectional=not causal, num_buckets=32, max_distance=128)
+        assert torch.equal(scheme("t5", causal=causal).bucket(distance), theirs)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3, 4, 6, 8, 12, 16])
+def test_alibi_s_slopes_are_bloom_s(heads: int) -> None:
+    n = 20
+    theirs = build_alibi_tensor(torch.ones(1, n), heads, torch.float32).reshape(heads, n)  # slope · place of the key
+    ours = scheme("alibi", heads=heads, causal=True).bias(torch.arange(n), torch.arange(n))[0]
+    for query in (0, 7, n - 1):  # the same up to a constant in each row, which the softmax does not see
+        shift = ours[:, query] - theirs
+        seen = shift[:, : query + 1]
+        assert (seen - seen[:, :1]).abs().max() <= 1e-5
