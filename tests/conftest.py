@@ -56,6 +56,16 @@ def some(cases: Iterable[Any], *few: Any) -> list[Any]:
     return [*few, *long(*(case for case in every if case not in few))]
 
 
+def stopped(run: Any, after: int) -> list[Any]:
+    """The steps of a run that is told to stop after this one."""
+    steps = []
+    for step in run:
+        steps.append(step)
+        if step.step == after:
+            run.stop()
+    return steps
+
+
 def quickest(make: Callable[[], object], times: int = 5) -> float:
     """The seconds of a processor that this takes at its best: a neighbour on the machine cannot make them fewer."""
     costs = []

@@ -1,4 +1,4 @@
-"""Two blanks at once or one after the other: against Hugging Face's BERT, its question and its page."""
+"""Two blanks at once or one after the other: against Hugging Face's BERT and its question."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from test_short_studies import drawn, part
 from transformers import BertForPreTraining
 
 import explorer as ex
@@ -64,11 +63,3 @@ def test_a_tie_is_called_a_tie(low: float, high: float, answer: str) -> None:
     question = lesson.neighbours_question(Curves("", "", "", lines))
     assert question.answer == answer
     assert f"{100 * lines[2].y[0]:+.1f} points" in question.why, "a difference of two percentages is in points"
-
-
-@pytest.mark.usefixtures("unfolded")
-def test_the_page_asks_before_it_shows() -> None:
-    at = part("decoding", "blanks")
-    guess = next(radio for radio in at.radio if radio.key == "guess.blanks")
-    at = guess.set_value(guess.options[0]).run()
-    assert not at.exception and any(ex.result("blank-pairs").title in title for title in drawn(at))

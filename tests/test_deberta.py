@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +28,8 @@ TEXTS = (SENTENCE, "The dog was tired.", "Zoë saw 3 zebras. It slept all day be
 
 
 def random_deberta(bert: TransformerModel, number: int = 0, **switches: object) -> TransformerModel:
-    model = ex.build(
-        "deberta", tokenizer=bert.tokenizer, seed=number, device="cpu", **random_shape(number, "deberta"), **switches
-    )
+    shape = random_shape(number, "deberta") | switches
+    model = ex.build("deberta", tokenizer=bert.tokenizer, seed=number, device="cpu", **shape)
     shaken(model.module, number)
     return model
 
@@ -53,24 +53,18 @@ def test_reading_along_diagonals_is_looking_up(queries: int, keys: int, span: in
     assert all((a - b).abs().max() <= 1e-4 for a, b in zip(*slopes, strict=True))
 
 
-def test_both_paths_have_the_same_gradients(bert: TransformerModel) -> None:
-    for switches in ({}, {"mask_decoder": True}):
-        model, gradients = random_deberta(bert, 3, **switches), []
-        ids, real = padded(rows(model, 3))
-        batch = {"source": ids, "attention_mask": real > 0, "labels": ids.flip(0), "loss_mask": (real > 0) & (ids % 2 > 0)}
-        for watch in (False, True):
-            model.module.zero_grad()
-            if watch:
-                with tap.listening(lambda *heard: None):
-                    mlm_loss(model.module, batch, 0.0)["mlm"].backward()
-            else:
-                mlm_loss(model.module, batch, 0.0)["mlm"].backward()
-            gradients.append({name: p.grad.clone() for name, p in model.module.named_parameters() if p.grad is not None})
-        assert sorted(gradients[0]) == sorted(gradients[1]) == sorted(name for name, _ in model.module.named_parameters())
-        assert all(
-            (gradients[0][n] - gradients[1][n]).abs().max() <= 1e-4 * max(1, float(gradients[0][n].abs().max()))
-            for n in gradients[0]
-        )
+@pytest.mark.parametrize("decoder", [False, True])
+def test_both_paths_have_the_same_gradients(decoder: bool, bert: TransformerModel) -> None:
+    model = random_deberta(bert, 3, mask_decoder=decoder)
+    ids, real = padded(rows(model, 3))
+    batch = {"source": ids, "attention_mask": real > 0, "labels": ids.flip(0), "loss_mask": (real > 0) & (ids % 2 > 0)}
+    fast, explicit = [], []
+    for gradients, watch in ((fast, nullcontext()), (explicit, tap.listening(lambda *heard: None))):
+        model.module.zero_grad()
+        with watch:
+            mlm_loss(model.module, batch, 0.0)["mlm"].backward()
+        gradients += [weight.grad.clone() for weight in model.module.parameters()]  # none is left without one
+    assert all((a - b).abs().max() <= 1e-4 * max(1, float(a.abs().max())) for a, b in zip(fast, explicit, strict=True))
 
 
 def weights(model: TransformerModel) -> dict[str, np.ndarray]:
@@ -102,18 +96,6 @@ def scores(model: TransformerModel, layer: int, asks: np.ndarray, seen: np.ndarr
     return terms
 
 
-def once(model: TransformerModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """One layer by the formulas: the states that ask, after looking at those that are seen."""
-    w, config, name = weights(model), model.config, f"layers.{layer}"
-    powers = np.exp(sum(scores(model, layer, asks, seen).values()))
-    shared = powers / powers.sum(axis=-1, keepdims=True)  # [head, query, key]
-    v = linear(seen, w, f"{name}.attention.value").reshape(len(seen), config.heads, -1)
-    looked = linear(np.einsum("hij,jhd->ihd", shared, v).reshape(asks.shape), w, f"{name}.attention.output")
-    x = normed(asks + looked, w, f"{name}.after_attention.norm", config.norm_epsilon)
-    wide = torch.nn.functional.gelu(torch.tensor(linear(x, w, f"{name}.feed_forward.widen"))).numpy()
-    return normed(x + linear(wide, w, f"{name}.feed_forward.narrow"), w, f"{name}.after_feed_forward.norm", config.norm_epsilon)
-
-
 @pytest.mark.parametrize("number", range(3))
 def test_a_trace_holds_the_paper_s_terms(number: int, bert: TransformerModel, tmp_path: Path) -> None:
     model = random_deberta(bert, number)
@@ -133,23 +115,6 @@ def test_a_trace_holds_the_paper_s_terms(number: int, bert: TransformerModel, tm
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_the_mask_decoder_is_the_formula(number: int, bert: TransformerModel) -> None:
-    """H enters the last layer; H + absolute places ask, then what came of it asks once more; both times H is seen."""
-    model = random_deberta(bert, number, mask_decoder=True)
-    ids, w, last = rows(model, number)[0], weights(model), model.config.layers - 1
-    x = normed(w["embeddings.tokens.weight"][ids], w, "embeddings.norm", model.config.norm_epsilon)
-    for layer in range(last):
-        x = once(model, layer, x, x)
-    first = once(model, last, x + w["mask_decoder.position.table.weight"][: len(ids)], x)
-    second = once(model, last, first, x)
-    with torch.no_grad():
-        assert np.abs(model.module(torch.tensor([ids]))[0].numpy() - second).max() <= 1e-4
-    trace = ex.trace(model, ids)
-    assert np.abs(trace.hidden["encoder"][-2] - first).max() <= 1e-4, "the trace holds both times as layers of their own"
-    assert np.abs(trace.hidden["encoder"][-1] - second).max() <= 1e-4
-
-
-@pytest.mark.parametrize("number", range(4))
 def test_the_mask_decoder_is_the_library_s_layer_twice(number: int, bert: TransformerModel, tmp_path: Path) -> None:
     """As the released code does it, with the library's own last layer and its `query_states`, over a padded batch."""
     on, off = (random_deberta(bert, number, mask_decoder=switch) for switch in (True, False))
@@ -164,30 +129,31 @@ def test_the_mask_decoder_is_the_library_s_layer_twice(number: int, bert: Transf
         seen = twin.deberta(ids, attention_mask=real, output_hidden_states=True).hidden_states[-2]
         asks = seen + places[: ids.shape[1]]
         beside = {"relative_pos": encoder.get_rel_pos(seen), "rel_embeddings": encoder.get_rel_embedding()}
+        both, mask = [], encoder.get_attention_mask(real)
         for _ in range(2):
-            asks = encoder.layer[-1](seen, encoder.get_attention_mask(real), query_states=asks, **beside)[0]
+            asks = encoder.layer[-1](seen, mask, query_states=asks, **beside)[0]
+            both.append(asks[0].numpy())
         wanted = twin.lm_predictions(asks, twin.deberta.embeddings.word_embeddings).numpy()
     gaps = [np.abs(out["lm"] - wanted[n, : len(texts[n])]).max() for n, out in enumerate(on.outputs_many(texts))]
     assert max(gaps) <= 1e-4
+    traced = ex.trace(on, texts[0]).hidden["encoder"][-2:]
+    assert np.abs(traced - both).max() <= 1e-4, "the trace holds both times as layers of their own"
     assert np.abs(on.outputs_many(texts)[0]["lm"] - off.outputs_many(texts)[0]["lm"]).max() > 1e-2, "the switch does something"
 
 
 def test_a_model_with_the_mask_decoder_is_kept_traced_and_edited(bert: TransformerModel, tmp_path: Path) -> None:
-    model = random_deberta(bert, 2, mask_decoder=True)
+    model, edits = random_deberta(bert, 2, mask_decoder=True), [ex.NoPositions("encoder")]
     store.write(model, tmp_path / "kept")
     again = ex.load(tmp_path / "kept", device="cpu")
     assert np.array_equal(again.logits(SENTENCE), model.logits(SENTENCE))
     assert again.module.mask_decoder.again.attention.query is again.module.layers[-1].attention.query
-    trace = ex.trace(model, SENTENCE, blocks=True)
+    trace, nowhere = ex.trace(model, SENTENCE, blocks=True), ex.trace(model, SENTENCE, edits=edits)
     assert trace.residual <= 1e-5 and len(trace.attention) == model.config.layers + 1 == model.streams["encoder"][0]
     first, second = trace.attention[-2:]
     assert np.array_equal(first.k, second.k) and np.array_equal(first.v, second.v) and not np.allclose(first.q, second.q)
-    nowhere = ex.trace(model, SENTENCE, edits=[ex.NoPositions("encoder")])
     with torch.no_grad():
         model.module.mask_decoder.position.table.weight.mul_(2)
-    assert np.array_equal(
-        ex.trace(model, SENTENCE, edits=[ex.NoPositions("encoder")]).hidden["encoder"], nowhere.hidden["encoder"]
-    )
+    assert np.array_equal(ex.trace(model, SENTENCE, edits=edits).hidden["encoder"], nowhere.hidden["encoder"])
     assert not np.allclose(ex.trace(model, SENTENCE).hidden["encoder"][-2:], trace.hidden["encoder"][-2:])
 
 
@@ -248,9 +214,7 @@ def test_the_three_matrices_are_drawn_and_their_sum(bert: TransformerModel) -> N
         *parts, total = (np.asarray(heat.z) for heat in figure.data)
         size = max(1.0, float(np.abs(total).max()))
         assert np.abs(sum(parts) - total).max() <= 1e-5 * size
-        assert np.array_equal(parts[1], attention.terms[TO_PLACE][-1]) and np.array_equal(
-            parts[2], attention.terms[FROM_PLACE][-1]
-        )
+        np.testing.assert_array_equal(parts[1:], [attention.terms[name][-1] for name in (TO_PLACE, FROM_PLACE)])
         powers = np.exp(total.astype(np.float64) - total.max(axis=1, keepdims=True))
         assert np.abs(powers / powers.sum(axis=1, keepdims=True) - attention.weights[-1]).max() <= 1e-5
         assert np.allclose(np.asarray(figure.data[3].customdata).sum(axis=-1), total, atol=1e-5 * size)

@@ -11,35 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers as hf
 from conftest import LONG, sample
 from test_twins import CLASSES, shaken
-from transformers import (
-    GenerationConfig,
-    GPT2Config,
-    GPT2LMHeadModel,
-    GPTNeoXConfig,
-    GPTNeoXForCausalLM,
-    LlamaConfig,
-    LlamaForCausalLM,
-    LogitsProcessorList,
-    MinPLogitsWarper,
-    MT5Config,
-    MT5ForConditionalGeneration,
-    NoRepeatNGramLogitsProcessor,
-    PegasusConfig,
-    PegasusForConditionalGeneration,
-    RepetitionPenaltyLogitsProcessor,
-    TemperatureLogitsWarper,
-    TopKLogitsWarper,
-    TopPLogitsWarper,
-    TypicalLogitsWarper,
-)
 
 import explorer as ex
 from explorer.decoding import STRATEGIES
 from explorer.decoding.decode import decoding_settings, writer
 from explorer.decoding.single import drawn_from
 from explorer.models.load import export
+from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel
 
 CASES = sample(240, 42)
@@ -48,17 +29,17 @@ TOKENIZER = ex.tokenizer(
     "byte-bpe", ["The dog ran home, and it was tired."], size=300, specials=("<pad>", "<s>", "</s>", "<unk>")
 )
 VOCAB, END, PAD = 60, 2, 0
-LIVE: dict[str, Any] = {
-    "GPT-2": lambda: GPT2LMHeadModel(GPT2Config(vocab_size=VOCAB, n_positions=48, n_embd=24, n_layer=2, n_head=3)),
-    "GPT-NeoX": lambda: GPTNeoXForCausalLM(GPTNeoXConfig(vocab_size=VOCAB, max_position_embeddings=48, hidden_size=24,
-        intermediate_size=40, num_hidden_layers=2, num_attention_heads=3)),
-    "Llama": lambda: LlamaForCausalLM(LlamaConfig(vocab_size=VOCAB, max_position_embeddings=48, hidden_size=24, intermediate_size=40,
-        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)),
-    "mT5": lambda: MT5ForConditionalGeneration(MT5Config(vocab_size=VOCAB, d_model=24, d_kv=8, d_ff=40, num_layers=2, num_heads=3,
-        decoder_start_token_id=PAD)),
-    "Pegasus": lambda: PegasusForConditionalGeneration(PegasusConfig(vocab_size=VOCAB, max_position_embeddings=48, d_model=24,
-        encoder_layers=1, decoder_layers=2, encoder_ffn_dim=40, decoder_ffn_dim=40, encoder_attention_heads=3,
-        decoder_attention_heads=3, decoder_start_token_id=1)),
+PENALTIES, EARLY = (-1.0, 0.0, 0.6, 1.0, 2.0), (True, False, "never")
+SIZE = {"vocab_size": VOCAB, "max_position_embeddings": 48}
+STACK = {**SIZE, "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 2}
+LIVE: dict[str, tuple[Any, dict[str, int]]] = {
+    "GPT-2": (hf.GPT2LMHeadModel, {"vocab_size": VOCAB, "n_positions": 48, "n_embd": 24, "n_layer": 2, "n_head": 3}),
+    "GPT-NeoX": (hf.GPTNeoXForCausalLM, {**STACK, "num_attention_heads": 3}),
+    "Llama": (hf.LlamaForCausalLM, {**STACK, "num_attention_heads": 4, "num_key_value_heads": 2}),
+    "mT5": (hf.MT5ForConditionalGeneration, {"vocab_size": VOCAB, "d_model": 24, "d_kv": 8, "d_ff": 40, "num_layers": 2, "num_heads": 3,
+        "decoder_start_token_id": PAD}),
+    "Pegasus": (hf.PegasusForConditionalGeneration, {**SIZE, "d_model": 24, "encoder_layers": 1, "decoder_layers": 2, "encoder_ffn_dim": 40,
+        "decoder_ffn_dim": 40, "encoder_attention_heads": 3, "decoder_attention_heads": 3, "decoder_start_token_id": 1}),
 }  # fmt: skip
 
 
@@ -80,7 +61,8 @@ def own(preset: str, number: int) -> tuple[TransformerModel, torch.nn.Module]:
 @functools.cache
 def live(name: str, number: int) -> torch.nn.Module:
     torch.manual_seed(number)
-    module = shaken(LIVE[name](), number)
+    kind, settings = LIVE[name]
+    module = shaken(kind(kind.config_class(**settings)), number)
     module.generation_config.eos_token_id = END
     return module
 
@@ -104,18 +86,16 @@ def options_of(rng: np.random.Generator) -> dict[str, Any]:
     if rng.random() < 0.4:
         options["no_repeat"] = int(rng.integers(1, 4))
     if rng.random() < 0.7:
-        options |= {
-            "beams": int(rng.integers(2, 7)),
-            "length_penalty": float(rng.choice([-1.0, 0.0, 0.6, 1.0, 2.0])),
-            "early_stopping": [True, False, "never"][rng.integers(3)],
-        }
+        options["beams"] = int(rng.integers(2, 7))
+        options["length_penalty"] = float(rng.choice(PENALTIES))
+        options["early_stopping"] = EARLY[rng.integers(3)]
     return options
 
 
 def theirs(twin: torch.nn.Module, start: list[int], source: list[int] | None, given: dict[str, Any]) -> tuple[Any, Any]:
     """The texts that `generate` writes, best first, without the prompt and what fills them up; and their scores."""
     beams = given.get("beams", 1)
-    config = GenerationConfig(
+    config = hf.GenerationConfig(
         max_new_tokens=given["max_tokens"], do_sample=False, num_beams=beams, num_return_sequences=beams, eos_token_id=END,
         pad_token_id=PAD, repetition_penalty=given.get("repetition_penalty"), no_repeat_ngram_size=given.get("no_repeat"),
         length_penalty=given.get("length_penalty", 1.0), early_stopping=given.get("early_stopping", False), output_scores=True,
@@ -160,8 +140,7 @@ def same_as_generate(
 @pytest.mark.parametrize("no_repeat", [1, 2, 3])
 def test_beams_end_as_theirs_do_whatever_ends_them(preset: str, no_repeat: int) -> None:
     """Every length penalty with every way to stop early, where repeats are forbidden: what finished texts are worth decides."""
-    for number, (penalty, early) in enumerate(itertools.product((-1.0, 0.0, 0.6, 1.0, 2.0), (True, False, "never"))):
-        rng = np.random.default_rng((number, no_repeat))
+    for number, (penalty, early) in enumerate(itertools.product(PENALTIES, EARLY)):
         given = {
             "max_tokens": 12,
             "beams": 2 + number % 4,
@@ -169,19 +148,14 @@ def test_beams_end_as_theirs_do_whatever_ends_them(preset: str, no_repeat: int) 
             "length_penalty": penalty,
             "early_stopping": early,
         }
-        same_as_generate(*own(preset, number % 3), True, rng, lambda given=given: given)
+        same_as_generate(*own(preset, number % 3), True, np.random.default_rng((number, no_repeat)), lambda given=given: given)
 
 
-def warpers(given: dict[str, Any]) -> LogitsProcessorList:
-    """The library's processors in the order in which `generate` applies them."""
-    processors: list[Any] = []
-    if "repetition_penalty" in given:
-        processors.append(RepetitionPenaltyLogitsProcessor(given["repetition_penalty"]))
-    if "no_repeat" in given:
-        processors.append(NoRepeatNGramLogitsProcessor(given["no_repeat"]))
-    kinds = (("temperature", TemperatureLogitsWarper), ("top_k", TopKLogitsWarper), ("top_p", TopPLogitsWarper),
-             ("min_p", MinPLogitsWarper), ("typical_p", TypicalLogitsWarper))  # fmt: skip
-    return LogitsProcessorList(processors + [kind(given[name]) for name, kind in kinds if name in given])
+PROCESSORS = {  # of the library, in the order in which `generate` applies them
+    "repetition_penalty": hf.RepetitionPenaltyLogitsProcessor, "no_repeat": hf.NoRepeatNGramLogitsProcessor,
+    "temperature": hf.TemperatureLogitsWarper, "top_k": hf.TopKLogitsWarper, "top_p": hf.TopPLogitsWarper,
+    "min_p": hf.MinPLogitsWarper, "typical_p": hf.TypicalLogitsWarper,
+}  # fmt: skip
 
 
 def cuts_of(rng: np.random.Generator) -> dict[str, Any]:
@@ -201,7 +175,8 @@ def test_sampling_keeps_what_the_library_s_processors_keep(number: int) -> None:
     model, twin, paired = chosen(number)
     text = [int(piece) for piece in rng.integers(3, VOCAB, size=rng.integers(2, 9))]
     given = cuts_of(rng)
-    prepared, process = writer(model, text), warpers(given)
+    prepared = writer(model, text)
+    process = hf.LogitsProcessorList(kind(given[name]) for name, kind in PROCESSORS.items() if name in given)
     settings = decoding_settings(prepared, {**given, "max_tokens": 4, "seed": number, "candidates": VOCAB})
     written = list(prepared.prompt)
     for step in STRATEGIES["sample"](prepared.stepper, prepared.prompt, settings):
@@ -228,3 +203,13 @@ def test_a_draw_follows_the_shares() -> None:
     assert chi < big.sum() + 5 * (2 * big.sum()) ** 0.5, "within five standard deviations of chi-square"
     texts = [list(ex.decode(model, [5, 9], "sample", seed=seed, max_tokens=5))[-1].ids.tolist() for seed in (0, 0, 1, 2)]
     assert texts[0] == texts[1] and len({tuple(text) for text in texts}) == 3, "a seed is a promise"
+
+
+@pytest.mark.parametrize("count", [1, 3, 50])
+def test_best_first_and_of_equal_scores_the_lower_id(count: int) -> None:
+    scores = np.random.default_rng(count).integers(0, 4, (6, 9)).astype(float)  # few values, so many ties
+    scores[2, 4] = -np.inf
+    ids, texts = top_tokens(scores, count, "abcdefghi".__getitem__)
+    for row, best, names in zip(scores, ids, texts, strict=True):
+        wanted = sorted(range(9), key=lambda token: (-row[token], token))[:count]
+        assert best.tolist() == wanted and names == tuple("abcdefghi"[token] for token in wanted)

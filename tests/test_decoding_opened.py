@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -9,19 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+from opening import opened
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, GPTNeoXConfig, GPTNeoXForCausalLM
 
 import explorer as ex
+from explorer.app.controls import AGREED
+from explorer.app.lessons.decoding import parts as desk
 from explorer.models.hub.architectures import tiny
 from studies import support
 
 PROMPT, SOURCE, TOKENS = "The dog was", "The dog was tired.", 8
-WRITERS = {
-    "gpt2": AutoModelForCausalLM,
-    "llama": AutoModelForCausalLM,
-    "bart": AutoModelForSeq2SeqLM,
-    "t5": AutoModelForSeq2SeqLM,
-}
+WRITERS = {**dict.fromkeys(("gpt2", "llama"), AutoModelForCausalLM), **dict.fromkeys(("bart", "t5"), AutoModelForSeq2SeqLM)}
+SHIPPED = {"gpt", "gpt2", "llama"}
 
 
 @pytest.fixture(scope="module", params=WRITERS)
@@ -96,8 +97,11 @@ def test_a_live_model_is_left_as_it_was_and_one_that_was_opened_serves_several_t
     name, folder = checkpoint
     module = theirs(name, folder)
     module.set_attn_implementation("sdpa")
-    list(ex.decode(ex.load((module, AutoTokenizer.from_pretrained(folder))), SOURCE, max_tokens=3))
+    before, live = copy.deepcopy(module.state_dict()), ex.load((module, AutoTokenizer.from_pretrained(folder)))
+    list(ex.decode(live, SOURCE, max_tokens=3))
+    ex.decoding.watch(live, SOURCE, max_tokens=3)
     assert module.config._attn_implementation == "sdpa" and not module.training
+    assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
     opened = ex.load(folder, native=False, device="cpu")
 
     def write(number: int) -> list[int]:
@@ -131,26 +135,81 @@ def test_a_masked_model_from_a_folder_fills_blanks_as_ours_does(order: str, tmp_
 
 
 def test_who_cannot_write_says_so_and_what_can(tmp_path: Path) -> None:
-    bert = ex.load(ex.export(ex.load("bert", device="cpu"), tmp_path / "bert"), native=False, device="cpu")
-    with pytest.raises(ex.ExplorerError, match="bert .*cannot generate.*masked model can only 'fill'"):
-        ex.decode(bert, PROMPT)
-    gpt2 = ex.load(ex.export(ex.load("gpt2", device="cpu"), tmp_path / "gpt2"), native=False, device="cpu")
-    with pytest.raises(ex.ExplorerError, match="gpt2 does not fill blanks"):
-        ex.decode(gpt2, "A ___ ran.", "fill")
-    for name in ("elmo", "word2vec"):
-        with pytest.raises(ex.ExplorerError, match=f"{name} predicts no next token .*ex.load\\('gpt'\\)"):
-            ex.decode(ex.load(name, device="cpu"), PROMPT)
+    bert, gpt2 = (
+        ex.load(ex.export(ex.load(name, device="cpu"), tmp_path / name), native=False, device="cpu")
+        for name in ("bert", "gpt2")
+    )
     run = ex.finetune(ex.load("gpt2", device="cpu"), task="sentiment", examples=16, steps=1, checks=0, device="cpu")
     list(run)
-    with pytest.raises(ex.ExplorerError, match="answer with a class .*model.classify"):
-        ex.decode(run.model, PROMPT)
+    for message, model, *given in (
+        ("bert .*cannot generate.*masked model can only 'fill'", bert, PROMPT),
+        ("gpt2 does not fill blanks", gpt2, "A ___ ran.", "fill"),
+        ("answer with a class .*model.classify", run.model, PROMPT),
+        *((f"{name} predicts no next token .*ex.load", ex.load(name, device="cpu"), PROMPT) for name in ("elmo", "word2vec")),
+    ):
+        with pytest.raises(ex.ExplorerError, match=message):
+            ex.decode(model, *given)
 
 
-def test_a_model_that_was_taught_to_answer_with_texts_writes(tmp_path: Path) -> None:
+def test_a_model_that_was_taught_to_answer_with_texts_writes() -> None:
     run = ex.finetune(ex.load("t5", device="cpu"), task="sentiment", examples=16, steps=1, checks=0, device="cpu")
     list(run)
-    if run.model.output.kind != "text":
-        pytest.fail("an encoder-decoder answers with texts")
+    assert run.model.output.kind == "text"
     *_, answer = ex.decode(run.model, SOURCE, max_tokens=4)
     *_, below = ex.decode(run.model.body, SOURCE, max_tokens=4)
     assert answer.ids.tolist() == below.ids.tolist()
+
+
+# whom the page offers
+
+
+def neox(folder: Path) -> Path:
+    """A checkpoint of a class that has no counterpart among ours, with a tokenizer."""
+    gpt2 = ex.load("gpt2", device="cpu")
+    ex.export(gpt2, folder)
+    config = GPTNeoXConfig(
+        vocab_size=gpt2.tokenizer.vocabulary.size, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+        intermediate_size=64, max_position_embeddings=64, rotary_pct=1.0,
+    )  # fmt: skip
+    GPTNeoXForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Own models: two checkpoints of Hugging Face's, a fine-tuned one, and one that is damaged."""
+    monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
+    models = tmp_path / "models"
+    neox(models / "neox")
+    ex.export(ex.load("bert", device="cpu"), models / "their-bert")
+    ex.export(ex.load("bart", device="cpu"), models / "their-bart")
+    run = ex.finetune("gpt2", task="sentiment", examples=16, steps=1, checks=0, device="cpu", folder=models / "labels")
+    list(run)
+    (models / "broken").mkdir()
+    (models / "broken" / "config.json").write_text(json.dumps([]))
+    return models
+
+
+def test_models_that_write_are_offered_whatever_their_kind(shelf: Path) -> None:
+    assert set(desk.writers()) >= SHIPPED | {"neox"} and set(desk.writers("encoder-decoder")) >= {"bart", "their-bart"}
+    both = {*desk.writers(), *desk.writers("encoder-decoder")}
+    assert not both & {"their-bert", "labels", "broken", "bert", "elmo", "word2vec"}
+    assert "labels" in ex.models()
+
+
+def test_one_of_hugging_face_s_writes_on_the_page(shelf: Path) -> None:
+    for part in ("greedy", "beams"):
+        at = opened("decoding", writer="neox", part=part, beginning="The dog was")
+        assert not at.exception and not at.warning, [box.value for box in at.warning]
+        assert at.selectbox(key="writer").value == "neox" and at.get("plotly_chart")
+
+
+def test_what_the_visitor_opened_in_your_model_is_offered_and_a_link_alone_opens_nothing(tmp_path: Path) -> None:
+    folder = str(neox(tmp_path / "mine"))
+    at = opened("decoding", part="greedy", writer=folder)
+    assert not at.exception and folder not in at.selectbox(key="writer").options
+    at.session_state[AGREED] = folder
+    at.run()
+    assert not at.exception and folder in at.selectbox(key="writer").options
+    at.selectbox(key="writer").set_value(folder).run()
+    assert not at.exception and not at.warning and at.selectbox(key="writer").value == folder

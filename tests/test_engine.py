@@ -8,9 +8,11 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
+from conftest import stopped
 from safetensors.torch import load
 from test_pretended import begun, pretended
 
@@ -30,15 +32,22 @@ def test_a_point_is_a_safetensors_file_after_its_first_line(tmp_path: Path) -> N
     assert set(tensors) == set(given) and all(torch.equal(tensors[name], value) for name, value in given.items())
 
 
-def test_a_point_is_that_of_its_step_although_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is slow here: steps are made while a point is written, and the point is the one of its own step all the same."""
-    may, real = threading.Event(), resume.put
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[int]]:
+    """A disk that writes no point before it may, and the steps of those that it wrote."""
+    may, real, steps = threading.Event(), resume.put, list[int]()
 
     def slow(folder: Path, step: int, *rest: Any) -> None:
         assert may.wait(60)
+        steps.append(step)
         real(folder, step, *rest)
 
     monkeypatch.setattr(resume, "put", slow)
+    return may, steps
+
+
+def test_a_point_is_that_of_its_step_although_the_run_goes_on(tmp_path: Path, disk: tuple[threading.Event, list[int]]) -> None:
+    """The disk is slow here: steps are made while a point is written, and the point is the one of its own step all the same."""
     straight, writer = begun("gpt2", "cpu", steps=6), PointWriter()
     kept: dict[str, torch.Tensor] = {}
     for step in straight:
@@ -46,7 +55,7 @@ def test_a_point_is_that_of_its_step_although_the_run_goes_on(tmp_path: Path, mo
             writer.begin(tmp_path, 2, straight.model.module, straight.optimiser)
             kept = {name: value.clone() for name, value in straight.model.module.named_parameters()}
     assert not (tmp_path / resume.POINT).exists() and straight.step == 6
-    may.set()
+    disk[0].set()
     writer.finish()
     other = begun("gpt2", "cpu", steps=6)
     assert resume.read(tmp_path, other.model.module, other.optimiser) == 2
@@ -55,29 +64,20 @@ def test_a_point_is_that_of_its_step_although_the_run_goes_on(tmp_path: Path, mo
 
 def test_a_point_that_could_not_be_written_is_an_error_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
-    run = begun("gpt2", "cpu", steps=6, folder=tmp_path / "run")
-
-    def full(*_: Any) -> None:
-        raise ex.ExplorerError("No space left.")
-
-    real = resume.put
-    steps = iter(run)
+    steps = iter(begun("gpt2", "cpu", steps=6, folder=tmp_path / "run"))
     next(steps)
-    monkeypatch.setattr(resume, "put", full)
-    with pytest.raises(ex.ExplorerError, match="No space left"):
-        list(steps)
-    monkeypatch.setattr(resume, "put", real)
+    with monkeypatch.context() as full:
+        full.setattr(resume, "put", Mock(side_effect=ex.ExplorerError("No space left.")))
+        with pytest.raises(ex.ExplorerError, match="No space left"):
+            list(steps)
     assert [step.step for step in begun("gpt2", "cpu", steps=6, folder=tmp_path / "run")][-1] == 6
 
 
 def test_points_written_beside_the_run_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = [dict(step.losses) for step in begun("gpt2", "cpu", steps=8, dropout=0.1)]
     monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
-    run = begun("gpt2", "cpu", steps=8, dropout=0.1, folder=tmp_path / "run")
-    for step in run:
-        if step.step == 3:
-            run.stop()
-    assert run.step == 3 and not [thread for thread in threading.enumerate() if thread.name == "resume point"]
+    assert len(stopped(begun("gpt2", "cpu", steps=8, dropout=0.1, folder=tmp_path / "run"), 3)) == 3
+    assert not [thread for thread in threading.enumerate() if thread.name == "resume point"]
     again = begun("gpt2", "cpu", steps=8, dropout=0.1, folder=tmp_path / "run")
     assert again.step == 3 and [dict(step.losses) for step in again] == losses[3:]
 
@@ -111,27 +111,18 @@ def test_the_next_batch_is_made_while_the_gpu_computes() -> None:
         run.batch = lambda step: requests.append((step, log.waits.total())) or make(step)
         for _ in run:
             log.reset()
-        assert requests == [(step, 0) for step in (1, 2, 3, 4)], (
-            "each once, and before Python waits for the losses of the step before"
-        )
+        assert requests == [(step, 0) for step in (1, 2, 3, 4)], "each once, before Python waits for the losses before"
 
 
-def test_a_run_is_not_held_up_by_the_point_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_not_held_up_by_the_point_before(
+    tmp_path: Path, disk: tuple[threading.Event, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The disk takes longer than the half minute between two points: the run goes on, and begins the next one when it is free."""
-    may, real, written = threading.Event(), resume.put, list[int]()
-
-    def slow(folder: Path, step: int, *rest: Any) -> None:
-        assert may.wait(60)
-        written.append(step)
-        real(folder, step, *rest)
-
-    monkeypatch.setattr(resume, "put", slow)
     monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
-    run = begun("gpt2", "cpu", steps=5, folder=tmp_path / "run")
-    for step in run:
+    for step in begun("gpt2", "cpu", steps=5, folder=tmp_path / "run"):
         if step.step == 4:  # a run that waited for its points would never come here
-            may.set()
-    assert written[0] == 1 and written[-1] == 5
+            disk[0].set()
+    assert disk[1][0] == 1 and disk[1][-1] == 5
 
 
 def test_points_hold_a_run_up_for_a_hundredth_of_the_time_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SENTENCE
 from offline import Watch, opened
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 from scipy.special import softmax
 from test_board import header
 
@@ -21,6 +22,7 @@ from explorer.views.board.rounding import as_read, in_steps, planes
 from explorer.views.letters import LETTERS, UNPACK, in_letters, out_of_letters, packed
 
 expect.set_options(timeout=120_000)
+READY = "body[data-drawn=yes] .board[data-state=ready]"
 BOARD = "document.querySelector('.board').board"
 
 
@@ -43,16 +45,29 @@ def test_bytes_of_every_length_come_back() -> None:
             assert len(in_letters(raw)) <= 8 * length / 6.5 + 2
 
 
+@pytest.fixture
+def read_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[[bytes], Page]]:
+    """Opens a file in the browser; at the end nothing may have gone wrong there."""
+    watch, pages = Watch(), list[Page]()
+
+    def read(content: bytes) -> Page:
+        (tmp_path / "x.html").write_bytes(content)
+        pages.append(opened(browser, watch, (tmp_path / "x.html").as_uri()))
+        return pages[-1]
+
+    yield read
+    assert watch.faults == []
+    for page in pages:
+        page.context.close()
+
+
 @pytest.mark.browser
-def test_a_browser_reads_them_back(browser: Browser, tmp_path: Path) -> None:
-    rng, watch = np.random.default_rng(1), Watch()
-    raws = [rng.bytes(int(length)) for length in range(0, 40)]
+def test_a_browser_reads_them_back(read_page: Callable[[bytes], Page]) -> None:
+    raws = [np.random.default_rng(1).bytes(length) for length in range(40)]
     parts = "".join(f'<script type="text/plain" id="p{n}">{packed(raw)}</script>' for n, raw in enumerate(raws))
-    (tmp_path / "x.html").write_text(f"<!doctype html><link rel='icon' href='data:,'>{parts}<script>{UNPACK}</script>", "utf-8")
-    page = opened(browser, watch, (tmp_path / "x.html").as_uri())
+    page = read_page(f"<!doctype html><link rel='icon' href='data:,'>{parts}<script>{UNPACK}</script>".encode())
     read = "async (n) => Array.from(new Uint8Array(await (await unpacked('p' + n)).arrayBuffer()))"
-    assert [bytes(page.evaluate(read, n)) for n in range(len(raws))] == raws and watch.faults == []
-    page.context.close()
+    assert [bytes(page.evaluate(read, n)) for n in range(len(raws))] == raws
 
 
 def test_a_step_is_the_largest_error_and_outliers_are_kept() -> None:
@@ -68,75 +83,46 @@ def test_a_step_is_the_largest_error_and_outliers_are_kept() -> None:
     assert not as_read(np.zeros((1, 2, 2), np.float32)).any()
 
 
-def derived_from(trace: Trace, layer: int) -> np.ndarray:
-    """The weights of all heads from rounded q and k, by the formula of the paper."""
-    attention = trace.attention[layer]
-    assert attention.q is not None and attention.k is not None
-    q, k = as_read(attention.q).astype(np.float64), as_read(attention.k).astype(np.float64)
-    weights: np.ndarray = softmax(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]), axis=-1)
-    return weights
-
-
 @pytest.mark.browser
-def test_the_page_says_how_far_its_steps_move_a_weight(browser: Browser, tmp_path: Path, trace: Trace) -> None:
-    data, watch = pack(trace, budget=16_000, first=("encoder", 1)), Watch()
-    (tmp_path / "x.html").write_bytes(paged(data, title="steps", view={"stream": "encoder", "layer": 1, "head": 0}))
-    page = opened(browser, watch, (tmp_path / "x.html").as_uri())
-    expect(page.locator("body[data-drawn=yes] .board[data-state=ready]")).to_be_attached()
-    weights = np.array([page.evaluate(f"h => {BOARD}.numbers(1, h).weights", h) for h in range(4)])
-    own = trace.attention[1].weights
-    assert np.abs(weights.reshape(own.shape) - derived_from(trace, 1)).max() < 1e-5
+def test_the_page_says_how_far_its_steps_move_a_weight(read_page: Callable[[bytes], Page], trace: Trace) -> None:
+    data, attention = pack(trace, budget=16_000, first=("encoder", 1)), trace.attention[1]
+    page = read_page(paged(data, title="steps", view={"stream": "encoder", "layer": 1, "head": 0}))
+    expect(page.locator(READY)).to_be_attached()
+    numbers = [page.evaluate(f"h => {BOARD}.numbers(1, h)", h) for h in range(4)]
+    weights = np.array([each["weights"] for each in numbers]).reshape(attention.weights.shape)
+    q, k = (as_read(part).astype(np.float64) for part in (attention.q, attention.k))
+    assert np.abs(weights - softmax(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]), axis=-1)).max() < 1e-5
     moved = page.evaluate(f"{BOARD}.data.sites[1].moved")
-    gap = np.abs(weights.reshape(own.shape) - own).max()
+    gap = np.abs(weights - attention.weights).max()
     assert 0 < gap <= moved["weights"] + 1e-6 and gap > 0.99 * moved["weights"]
-    contexts = np.array([page.evaluate(f"h => {BOARD}.numbers(1, h).context", h) for h in range(4)])
-    far = max(np.abs(contexts[h] - trace.attention[1].stage("context", h).reshape(-1)).max() for h in range(4))
+    far = max(np.abs(numbers[h]["context"] - attention.stage("context", h).reshape(-1)).max() for h in range(4))
     assert 0 < far <= moved["context"] + 1e-6
-    expect(page.locator(".gap")).to_contain_text("in small steps")
     printed = re.search(r"a weight by at most (\S+) and", page.locator(".gap").inner_text())
-    assert printed is not None and moved["weights"] <= float(printed[1]) <= 2 * moved["weights"], (
-        "rounded up: nothing passes it"
-    )
-    assert watch.faults == []
-    page.context.close()
+    assert printed is not None and moved["weights"] <= float(printed[1]) <= 2 * moved["weights"], "rounded up"
 
 
 @pytest.mark.browser
-def test_a_file_keeps_all_layers_and_says_how_far_its_steps_move_what_leaves_them(browser: Browser, tmp_path: Path) -> None:
-    trace, watch = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True), Watch()
-    path = ex.save(ex.board(trace, layer=0, head=0, station="post2"), tmp_path / "x.html")
+def test_a_file_keeps_all_layers_and_says_how_far_its_steps_move_what_leaves_them(
+    read_page: Callable[[bytes], Page], trace: Trace, tmp_path: Path
+) -> None:
+    path = ex.save(ex.board(trace, layer=0, head=0, station="post2"), tmp_path / "saved.html")
     assert path.stat().st_size <= 280_000 and len(trace.attention) == 4
-    page = opened(browser, watch, path.as_uri())
-    expect(page.locator("body[data-drawn=yes] .board[data-state=ready]")).to_be_attached()
-    assert page.evaluate(f"{BOARD}.data.sites.map(s => s.moved ? 'steps' : '16 bits')") == [
-        "16 bits",
-        "steps",
-        "steps",
-        "steps",
-    ]
+    page = read_page(path.read_bytes())
+    expect(page.locator(READY)).to_be_attached()
+    assert page.evaluate(f"{BOARD}.data.sites.map(site => !site.moved)") == [True, False, False, False], "16 bits, or steps"
     for layer in (1, 2, 3):
-        moved, numbers = (
-            page.evaluate(f"n => {BOARD}.data.sites[n].moved", layer),
-            page.evaluate(f"n => {BOARD}.numbers(n, 0)", layer),
-        )
+        moved = page.evaluate(f"{BOARD}.data.sites[{layer}].moved")
+        blocks = page.evaluate(f"{BOARD}.numbers({layer}, 0).blocks")
         for number, part in enumerate(("attention", "feed-forward")):
-            own = trace.block("encoder", layer, part).normed.reshape(-1)
-            far = np.abs(np.array(numbers["blocks"][number]["leaves"]) - own).max()
+            far = np.abs(blocks[number]["leaves"] - trace.block("encoder", layer, part).normed.reshape(-1)).max()
             assert 1e-5 < far < 0.01 and abs(far - moved["around"][number]) < 1e-5
     page.evaluate(f"{BOARD}.choose(1, 0)")
     expect(page.locator(".gap")).to_contain_text("a number that leaves a sub-layer by at most")
-    assert watch.faults == []
-    page.context.close()
 
 
 def test_a_layer_with_nan_travels_without_steps(trace: Trace) -> None:
-    attention = trace.attention[0]
-    assert attention.q is not None
-    q = attention.q.copy()
-    q[0, 0, 0] = np.nan
-    broken = trace.__class__(
-        **{**vars(trace), "attention": (attention.__class__(**{**vars(attention), "q": q}), *trace.attention[1:])}
-    )
+    q = np.where(np.arange(trace.attention[0].q.size).reshape(trace.attention[0].q.shape) == 0, np.nan, trace.attention[0].q)
+    broken = replace(trace, attention=(replace(trace.attention[0], q=q.astype(np.float32)), *trace.attention[1:]))
     with np.errstate(invalid="ignore"):
         assert header(pack(broken, budget=16_000, first=("encoder", 0)))["sites"][0]["q"][0] == "f2"
     assert header(pack(trace, budget=16_000, first=("encoder", 0)))["sites"][0]["q"][0] == "p2"

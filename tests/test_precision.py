@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import ALL
+from conftest import ALL, stopped
 from torch.nn import functional
 
 import explorer as ex
@@ -91,14 +91,9 @@ def test_a_run_says_its_precision_and_goes_on_to_the_same_bits(bert: Transformer
         settings = {"steps": 8, "batch": 4, "dropout": 0.1, "precision": precision, "device": "cpu", **SHAPE}
         return ex.fit("bert", corpus=TEXTS, tokenizer=bert.tokenizer, folder=folder, **settings)  # type: ignore[arg-type]
 
-    straight = begun(None)
+    straight, first, second = begun(None), begun(tmp_path / "run"), begun(tmp_path / "run")
     losses = [dict(step.losses) for step in straight]
-    first = begun(tmp_path / "run")
-    for step in first:
-        if step.step == 3:
-            first.stop()
-    second = begun(tmp_path / "run")
-    assert [dict(step.losses) for step in second] == losses[3:]
+    assert [dict(step.losses) for step in [*stopped(first, 3), *second]] == losses
     for weight, other in zip(straight.model.module.parameters(), second.model.module.parameters(), strict=True):
         assert weight.dtype == torch.float32 and torch.equal(weight, other)
     assert json.loads((tmp_path / "run" / "run.json").read_text())["plan"]["precision"] == precision

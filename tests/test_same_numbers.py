@@ -28,9 +28,8 @@ STEPS, BATCH, SEED = 4, 4, 7
 def command(*arguments: str, hash_seed: str = "random") -> str:
     """What another process prints; by its hash seed sets and dictionaries of texts are in another order there."""
     here = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "explorer", *arguments], capture_output=True, text=True, check=True, env=here, timeout=300
-    ).stdout
+    whole = [sys.executable, "-m", "explorer", *arguments]
+    return subprocess.run(whole, capture_output=True, text=True, check=True, env=here, timeout=300).stdout
 
 
 def test_a_trace_is_the_same_in_every_process(bert: TransformerModel, tmp_path: Path) -> None:
@@ -46,8 +45,8 @@ def test_a_sample_of_one_seed_is_one_text(gpt2: TransformerModel) -> None:
     options: dict[str, Any] = {"temperature": 1.3, "max_tokens": 12, "seed": SEED}
     *_, ours = ex.decode(gpt2, "The dog", "sample", **options)
     paged = controls.result_of(parts.written("gpt2", "The dog", "sampled", "sample", **options))
-    printed = command("decode", "gpt2", "The dog", "--strategy", "sample", "--seed", str(SEED), "--json", "--set", "temperature=1.3",
-                   "--set", "max_tokens=12")  # fmt: skip
+    line = f"--strategy sample --seed {SEED} --json --set temperature=1.3 --set max_tokens=12"
+    printed = command("decode", "gpt2", "The dog", *line.split())
     assert paged.ids.tolist() == list(ours.ids) and json.loads(printed)["steps"][-1] == ours.text
     *_, other = ex.decode(gpt2, "The dog", "sample", **options | {"seed": SEED + 1})
     assert other.text != ours.text, "another seed writes another text"
@@ -62,13 +61,10 @@ def test_a_corruption_of_one_seed_is_one_corruption(bert: TransformerModel) -> N
 @LONG
 def test_a_training_of_one_seed_has_one_curve(tmp_path: Path) -> None:
     plan = {"batch": BATCH, "snapshots": 2, "checks": 0}
-    ours = [
-        dict(step.losses) for step in ex.fit("gpt2", corpus="toy", steps=STEPS, seed=SEED, folder=None, device="cpu", **plan)
-    ]
-    sets = [part for name, value in plan.items() for part in ("--set", f"{name}={value}")]
-    command(
-        "fit", "gpt2", "--corpus", "toy", "--steps", str(STEPS), "--seed", str(SEED), "--folder", str(tmp_path / "line"), *sets
-    )
+    run = ex.fit("gpt2", corpus="toy", steps=STEPS, seed=SEED, folder=None, device="cpu", **plan)
+    ours = [dict(step.losses) for step in run]
+    line = f"fit gpt2 --corpus toy --steps {STEPS} --seed {SEED} --set batch={BATCH} --set snapshots=2 --set checks=0"
+    command(*line.split(), "--folder", str(tmp_path / "line"))
     assert [dict(step.losses) for step in steps_of(tmp_path / "line")] == ours
     trainings = JobQueue(tmp_path / "jobs")
     name = trainings.begin(JobSpec("gpt2", "toy", STEPS, SEED, plan))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import sample
+from scipy.special import log_softmax
 from test_decoding import LIVE, OURS, TOKENIZER, VOCAB, live, own
 from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2Model
 
@@ -20,8 +21,8 @@ from explorer.decoding import STRATEGIES, Settings, State
 from explorer.decoding.comparison import contest, distribution, total_of, trap, trapped, written
 from explorer.decoding.generation_trace import watch
 from explorer.microworld import stories
+from explorer.models import ngram
 from explorer.models.transformer import TransformerModel
-from explorer.records import DecodingStep
 
 
 class Table:
@@ -92,22 +93,18 @@ def test_exhaustive_search_and_enough_beams_find_the_best_text(number: int) -> N
     assert single.ids.tolist() == greedy.ids.tolist(), "beam search with one beam is greedy"
 
 
-def diverse(
-    table: Table, prompt: list[int], length: int, groups: int, width: int, cost: float
-) -> list[list[tuple[list[int], float]]]:
-    """Vijayakumar et al. (2016), without end tokens: at each step group g maximises Θ − cost · how often earlier groups said the token."""
-    beams: list[list[tuple[list[int], float]]] = [[([], 0.0)] for _ in range(groups)]
+def diverse(table: Table, prompt: list[int], length: int, width: int, costs: list[float]) -> list[tuple[float, list[int]]]:
+    """Vijayakumar et al. (2016), without end tokens: a group maximises Θ − its cost · how often earlier groups chose the token."""
+    beams: list[list[tuple[float, list[int]]]] = [[(0.0, [])] for _ in costs]
     for _ in range(length):
         chosen = np.zeros(table.size)
-        for g in range(groups):
-            grown = [
-                (text + [v], total + float(table.row(prompt + text)[v])) for text, total in beams[g] for v in range(table.size)
-            ]
-            grown.sort(key=lambda beam: -(beam[1] - cost * chosen[beam[0][-1]]))
-            beams[g] = grown[:width]
-            for text, _total in beams[g]:
+        for g, cost in enumerate(costs):
+            rows = [(total, text, table.row(prompt + text)) for total, text in beams[g]]
+            grown = [(total + float(row[v]), [*text, v]) for total, text, row in rows for v in range(table.size)]
+            beams[g] = sorted(grown, key=lambda beam: cost * chosen[beam[1][-1]] - beam[0])[:width]
+            for _total, text in beams[g]:
                 chosen[text[-1]] += 1
-    return beams
+    return sorted(itertools.chain(*beams), key=lambda beam: beam[1])
 
 
 @pytest.mark.parametrize("number", sample(60, 12))
@@ -117,11 +114,10 @@ def test_diverse_beam_search_is_the_paper_s(number: int) -> None:
     table, length = Table(number, int(rng.integers(7, 20)), None), int(rng.integers(1, 6))
     settings = Settings(max_tokens=length, beams=groups * width, groups=groups, diversity=cost, length_penalty=0.0)
     *_, final = STRATEGIES["diverse-beam"](table, [1, 2], settings)
-    wanted = [text for group in diverse(table, [1, 2], length, groups, width, cost) for text in group]
-    assert sorted(hypothesis.ids.tolist() for hypothesis in final.finished) == sorted(text for text, _ in wanted)
-    np.testing.assert_allclose(
-        sorted(hypothesis.total for hypothesis in final.finished), sorted(total for _, total in wanted), atol=1e-4
-    )
+    totals, texts = zip(*diverse(table, [1, 2], length, width, [cost] * groups), strict=True)
+    written_texts = sorted(final.finished, key=lambda hypothesis: hypothesis.ids.tolist())
+    assert [hypothesis.ids.tolist() for hypothesis in written_texts] == list(texts)
+    np.testing.assert_allclose([hypothesis.total for hypothesis in written_texts], totals, atol=1e-4)
 
 
 def contrast(table: Table, prompt: list[int], length: int, k: int, alpha: float) -> list[int]:
@@ -163,9 +159,8 @@ def test_contrastive_search_compares_the_states_of_the_library() -> None:
         alike = (unit[:, -1:] @ unit[:, :-1].transpose(1, 2)).amax(-1)[:, 0]
         text.append(tried[int((0.5 * p[tried] - 0.5 * alike).argmax())])
     assert final.ids.tolist() == text[4:]
-    *_, lived = ex.decode((live("GPT-2", 0), TOKENIZER), [5, 9], "contrastive", max_tokens=5, alpha=0.0)
-    *_, greedy = ex.decode((live("GPT-2", 0), TOKENIZER), [5, 9], max_tokens=5)
-    assert lived.ids.tolist() == greedy.ids.tolist()
+    *_, lived = ex.decode((twin, TOKENIZER), [5, 9, 11, 7], "contrastive", max_tokens=6, top_k=4, alpha=0.5)
+    assert lived.ids.tolist() == text[4:]
 
 
 @pytest.mark.parametrize(
@@ -183,74 +178,39 @@ def test_a_cache_changes_nothing(name: str, strategy: str) -> None:
 
 @pytest.mark.parametrize("name", [*OURS, *LIVE])
 def test_the_growing_matrix_is_that_of_the_whole_text(name: str) -> None:
-    model = (live(name, 0), TOKENIZER) if name in LIVE else own(name, 0)[0]
-    source = [7, 9, 30, 8]
+    model, source = (live(name, 0), TOKENIZER) if name in LIVE else own(name, 0)[0], [7, 9, 30, 8]
     generation = watch(model, source, "beam", beams=2, max_tokens=6, early_stopping=True)
-    read = (generation.trace.source if generation.trace.target is None else generation.trace.target).ids.tolist()
-    assert generation.rows[:2] == ((0, 4) if generation.trace.target is None else (0, 1))[: len(generation.rows)]
+    trace, paired = generation.trace, generation.trace.target is not None
+    tokens = (trace.target if paired else trace.source).ids.tolist()
+    assert generation.rows[:2] == ((0, 1) if paired else (0, 4))[: len(generation.rows)]
     assert len(generation.rows) == len(generation.steps[-1].ids)
     if name in LIVE:
         module = live(name, 0)
         module.set_attn_implementation("eager")
-        paired = module.config.is_encoder_decoder
-        reads = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([read])}
+        reads = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([tokens])}
         with torch.no_grad():
-            out = module(**(reads if paired else {"input_ids": torch.tensor([read])}), output_attentions=True)
+            out = module(**(reads if paired else {"input_ids": torch.tensor([tokens])}), output_attentions=True)
         named = ("encoder_attentions", "decoder_attentions", "cross_attentions") if paired else ("attentions",)
         whole = [layer[0].numpy() for part in named for layer in out[part]]
-        order = [a for stream in ("encoder", "decoder", "cross") for a in generation.trace.attention if a.stream == stream]
+        order = [a for stream in ("encoder", "decoder", "cross") for a in trace.attention if a.stream == stream]
     else:
-        paired = generation.trace.target is not None
-        once = ex.trace(model, source, target=[*read[1:], 0]) if paired else ex.trace(model, read)
-        order, whole = (
-            list(generation.trace.attention),
-            [once.at(a.stream, a.layer).weights for a in generation.trace.attention],
-        )
-        assert generation.trace.residual < 1e-5
-    assert len(order) == len(whole)
+        once = ex.trace(model, source, target=[*tokens[1:], 0]) if paired else ex.trace(model, tokens)
+        order, whole = list(trace.attention), [once.at(a.stream, a.layer).weights for a in trace.attention]
+        assert trace.residual < 1e-5
     for grown, wanted in zip(order, whole, strict=True):
         np.testing.assert_allclose(grown.weights, wanted, atol=2e-5)
-
-
-def test_watching_a_live_model_leaves_it_as_it_was() -> None:
-    module = LIVE["mT5"]().eval()
-    before = {name: value.clone() for name, value in module.state_dict().items()}
-    way = module.config._attn_implementation
-    watch((module, TOKENIZER), [7, 9], max_tokens=3)
-    *_, final = ex.decode((module, TOKENIZER), [7, 9], max_tokens=3)
-    assert final.cross is not None and final.cross.shape == (2, 3, 2)
-    assert module.config._attn_implementation == way and not module.training
-    assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
-
-
-@pytest.mark.parametrize("name", ["bart", "t5", "transformer"])
-def test_a_step_records_where_it_looked_in_the_source(name: str) -> None:
-    model, _ = own(name, 0)
-    steps = list(ex.decode(model, [7, 9, 30, 8], max_tokens=5))
-    once = ex.trace(model, [7, 9, 30, 8], target=[*steps[-1].ids.tolist()])
-    for step in steps:
-        for layer in range(2):
-            np.testing.assert_allclose(step.cross[layer], once.at("cross", layer).weights[:, step.step], atol=2e-5)
-            assert step.cross[layer].sum(-1) == pytest.approx(1, abs=1e-5)
-
-
-def check_record(step: DecodingStep, model: TransformerModel, text: list[int]) -> None:
-    """The numbers of a step against the model's own scores for the text so far."""
-    logp = torch.log_softmax(torch.tensor(model.logits([*text, *step.ids.tolist()[:-1]])[-1]).double(), -1).numpy()
-    assert step.entropy[0] == pytest.approx(float(-(np.exp(logp) * logp).sum()), abs=1e-4)
-    best = [c for c in step.candidates if c.parent == 0]
-    for c in best:
-        assert c.logp == pytest.approx(logp[c.id], abs=1e-4)
-    assert {c.id for c in best} >= set(np.argsort(-logp)[:10].tolist())
 
 
 def test_the_records_hold_the_model_s_numbers() -> None:
     text = gpt().tokens("Anna had a white animal.").ids.tolist()
     steps = list(ex.decode(gpt(), text, "sample", temperature=0.8, top_p=0.9, max_tokens=5, seed=3))
     for step in steps:
-        check_record(step, gpt(), text)
-        assert step.kept_mass[0] + step.cut_mass[0] == pytest.approx(1)
-        assert step.kept_mass[0] >= 0.9 - 1e-6
+        logp = log_softmax(gpt().logits([*text, *step.ids.tolist()[:-1]])[-1].astype(np.float64))
+        assert step.entropy[0] == pytest.approx(float(-(np.exp(logp) * logp).sum()), abs=1e-4)
+        tokens = [candidate.id for candidate in step.candidates]
+        np.testing.assert_allclose([candidate.logp for candidate in step.candidates], logp[tokens], atol=1e-4)
+        assert set(tokens) >= set(np.argsort(-logp)[:10].tolist())
+        assert step.kept_mass[0] + step.cut_mass[0] == pytest.approx(1) and step.kept_mass[0] >= 0.9 - 1e-6
     assert steps[-1].total == pytest.approx(total_of(gpt(), text, steps[-1].ids), abs=1e-3)
     assert steps[-1].text == gpt().tokenizer.decode(steps[-1].ids)
 
@@ -299,54 +259,45 @@ def test_the_context_ends_and_says_so() -> None:
     assert final.stopped == "length"
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"strategy": "beam", "beams": 0}, "beams=0 must be a whole number of at least 1"),
-        ({"strategy": "sample", "temperature": 0}, "temperature=0 must be a number above 0"),
-        ({"strategy": "sample", "temperature": -1.0}, "above 0"),
-        ({"strategy": "sample", "temperature": float("nan")}, "above 0"),
-        ({"strategy": "sample", "top_p": 0}, "top_p=0 must be a share above 0"),
-        ({"strategy": "sample", "top_p": 1.5}, "not above 1"),
-        ({"strategy": "sample", "top_k": 0}, "top_k=0"),
-        ({"text": [9] * 48}, "no room to go on"),
-        ({"text": [9] * 49}, "reads at most 48"),
-        ({"text": ""}, "empty"),
-        ({"text": []}, "no token"),
-        ({"text": [VOCAB]}, f"no token {VOCAB}"),
-        ({"force": {0: VOCAB + 1}}, f"no token {VOCAB + 1}"),
-        ({"force": {0: ""}}, "given by its id or its text"),
-        ({"force": "cat"}, "must be a mapping"),
-        ({"strategy": "bean"}, "Did you mean 'beam'"),
-        ({"temprature": 1}, "Did you mean 'temperature'"),
-        ({"strategy": "diverse-beam", "beams": 5, "groups": 2}, "2 groups do not divide 5 beams"),
-        ({"strategy": "exhaustive"}, "exhaustive search goes up to"),
-        ({"strategy": "fill"}, "does not fill blanks"),
-        ({"max_tokens": 0}, "max_tokens=0"),
-        ({"early_stopping": "soon"}, "early_stopping='soon'"),
-    ],
-)  # fmt: skip
-def test_bad_input_gets_a_clear_answer(given: dict[str, Any], message: str) -> None:
+def test_bad_input_gets_a_clear_answer(bert: TransformerModel) -> None:
     model, _ = own("gpt2", 0)
-    given = {"text": [5, 6], **given}
-    with pytest.raises(ex.ExplorerError, match=message):
-        list(ex.decode(model, given.pop("text"), given.pop("strategy", "greedy"), **given))
-
-
-def test_what_cannot_generate_says_so(bert: TransformerModel) -> None:
-    with pytest.raises(ex.ExplorerError, match="encoder: it reads a whole text at once"):
-        ex.decode(bert, "The dog")
-    with pytest.raises(ex.ExplorerError, match="cannot generate"):
-        ex.decode((GPT2Model(GPT2Config(vocab_size=9, n_embd=8, n_layer=1, n_head=1)), TOKENIZER), [1])
-    with pytest.raises(ex.ExplorerError, match="this is str"):
-        ex.decode("gpt", "The dog")
-    with pytest.raises(ex.ExplorerError, match="no blank"):
-        list(ex.decode(bert, "The dog.", "fill"))
-    with pytest.raises(ex.ExplorerError, match="order of filling"):
-        list(ex.decode(bert, "The ___.", "fill", order="right"))
-    for rounds in (0, 1.5, True):
-        with pytest.raises(ex.ExplorerError, match=f"rounds={rounds} must be a whole number of at least 1"):
-            list(ex.decode(bert, "The ___.", "fill", order="mask-predict", rounds=rounds))
+    headless = (GPT2Model(GPT2Config(vocab_size=9, n_embd=8, n_layer=1, n_head=1)), TOKENIZER)
+    for message, given in (
+        ("beams=0 must be a whole number of at least 1", {"strategy": "beam", "beams": 0}),
+        *(("above 0", {"strategy": "sample", "temperature": value}) for value in (0, -1.0, float("nan"))),
+        ("top_p=0 must be a share above 0", {"strategy": "sample", "top_p": 0}),
+        ("not above 1", {"strategy": "sample", "top_p": 1.5}),
+        ("top_k=0", {"strategy": "sample", "top_k": 0}),
+        ("no room to go on", {"text": [9] * 48}),
+        ("reads at most 48", {"text": [9] * 49}),
+        ("empty", {"text": ""}),
+        ("no token", {"text": []}),
+        (f"no token {VOCAB}", {"text": [VOCAB]}),
+        (f"no token {VOCAB + 1}", {"force": {0: VOCAB + 1}}),
+        ("given by its id or its text", {"force": {0: ""}}),
+        ("must be a mapping", {"force": "cat"}),
+        ("Did you mean 'beam'", {"strategy": "bean"}),
+        ("Did you mean 'temperature'", {"temprature": 1}),
+        ("2 groups do not divide 5 beams", {"strategy": "diverse-beam", "beams": 5, "groups": 2}),
+        ("exhaustive search goes up to", {"strategy": "exhaustive"}),
+        ("does not fill blanks", {"strategy": "fill"}),
+        ("max_tokens=0", {"max_tokens": 0}),
+        ("early_stopping='soon'", {"early_stopping": "soon"}),
+        ("encoder: it reads a whole text at once", {"model": bert}),
+        ("cannot generate", {"model": headless, "text": [1]}),
+        ("this is str", {"model": "gpt"}),
+        ("no blank", {"model": bert, "text": "The dog.", "strategy": "fill"}),
+        ("order of filling", {"model": bert, "text": "The ___.", "strategy": "fill", "order": "right"}),
+        *(
+            (
+                f"rounds={n} must be",
+                {"model": bert, "text": "The ___.", "strategy": "fill", "order": "mask-predict", "rounds": n},
+            )
+            for n in (0, 1.5, True)
+        ),
+    ):
+        with pytest.raises(ex.ExplorerError, match=message):
+            list(ex.decode(**{"model": model, "text": [5, 6], "strategy": "greedy", **given}))
 
 
 @functools.cache
@@ -375,14 +326,17 @@ def test_blanks_are_filled_as_the_formulas_say(number: int, bert: TransformerMod
         return torch.log_softmax(scores, -1).numpy()
 
     for order in ("left", "confident"):
-        now = ids.copy()
+        now, shares = ids.copy(), list[np.ndarray]()
         while (now == v.mask).any():
             left = np.flatnonzero(now == v.mask)
             logps = logp(now)
             at = left[0] if order == "left" else left[logps[left].max(1).argmax()]
             now[at] = logps[at].argmax()
-        *_, final = ex.decode((module, bert.tokenizer), ids.tolist(), "fill", order=order)
-        assert final.tokens.ids.tolist() == now.tolist()
+            shares.append(np.exp(logps))
+        steps = list(ex.decode((module, bert.tokenizer), ids.tolist(), "fill", order=order))
+        assert steps[-1].tokens.ids.tolist() == now.tolist() and not steps[-1].blank.any()
+        for step, wanted in zip(steps, shares, strict=True):
+            np.testing.assert_allclose(step.shares[:, 0], wanted[step.places].max(1), rtol=1e-4)
     now, sure, turns, mask = ids.copy(), np.zeros(14), 3, places
     for turn in range(turns):
         logps = logp(now)
@@ -394,37 +348,17 @@ def test_blanks_are_filled_as_the_formulas_say(number: int, bert: TransformerMod
     assert final.tokens.ids.tolist() == now.tolist()
 
 
-def test_our_masked_model_fills_its_blanks(bert: TransformerModel) -> None:
-    steps = list(ex.decode(bert, "The animal was too ___ to cross the ___.", "fill", order="confident"))
-    assert len(steps) == 2 and not steps[-1].blank.any() and "[MASK]" not in steps[-1].text
-    first = torch.softmax(torch.tensor(bert.logits("The animal was too [MASK] to cross the [MASK].")).double(), -1).numpy()
-    first[:, list(bert.tokenizer.vocabulary.special)] = 0
-    shares = first[steps[0].places]
-    np.testing.assert_allclose(steps[0].shares[:, 0], (shares / shares.sum(1, keepdims=True)).max(1), rtol=1e-4)
-
-
-def test_beginnings_where_greedy_walks_into_a_trap_are_found() -> None:
-    stories = [
-        "Anna had a white animal. The animal was hungry, so Anna gave it some milk. Then the animal slept all day at home."
-    ] * 2
-    record = contest(gpt(), stories, tokens=10, beams=(3,))
-    assert record.totals.shape == (3, 2) and record.labels == ("as it was written", "greedy", "beam 3")
-    greedy = written(gpt(), gpt().tokens(stories[0]).ids[:8].tolist(), "greedy", "greedy", max_tokens=10)
-    assert record.totals[1, 0] == pytest.approx(greedy.total, abs=1e-4)
-    assert set(trapped(record)) == set(np.flatnonzero(record.totals[2] > record.totals[1]).tolist())
-
-
-def test_the_deepest_trap_is_shown_token_by_token() -> None:
+def test_beginnings_where_greedy_walks_into_a_trap_are_found_and_the_deepest_is_shown() -> None:
     texts = [" ".join(story) for story in stories(6, 5, "validation")]
     record = contest(gpt(), texts, tokens=12, beams=(5,))
-    deepest = trapped(record)[0]
-    shown = trap(gpt(), record, tokens=12)
-    assert [row.label for row in shown] == ["greedy", "beam 5"]
-    for row, total in zip(shown, record.totals[1:, deepest], strict=True):
-        assert row.total == pytest.approx(total, abs=1e-4)
-    assert shown[1].total > shown[0].total and shown[0].ids[0] != -1
-    level = replace(record, totals=np.zeros_like(record.totals))
-    assert trap(gpt(), level) == (), "no trap, nothing to show"
+    assert record.totals.shape == (3, len(texts)) and record.labels == ("as it was written", "greedy", "beam 5")
+    greedy = written(gpt(), gpt().tokens(texts[0]).ids[:8].tolist(), "greedy", "greedy", max_tokens=12)
+    assert record.totals[1, 0] == pytest.approx(greedy.total, abs=1e-4)
+    assert set(trapped(record)) == set(np.flatnonzero(record.totals[2] > record.totals[1]).tolist())
+    first, second = trap(gpt(), record, tokens=12)
+    assert (first.label, second.label) == ("greedy", "beam 5") and second.total > first.total and first.ids[0] != -1
+    np.testing.assert_allclose([first.total, second.total], record.totals[1:, trapped(record)[0]], atol=1e-4)
+    assert trap(gpt(), replace(record, totals=np.zeros_like(record.totals))) == (), "no trap, nothing to show"
 
 
 def test_the_distribution_is_the_model_s() -> None:
@@ -438,10 +372,7 @@ def test_the_distribution_is_the_model_s() -> None:
 
 
 def test_an_n_gram_model_writes_too() -> None:
-    from explorer.models.ngram import train
-
-    rows = [[0, 5, 6, 7, 5, 6, 8, 0], [0, 5, 6, 7, 9, 0]]
-    model = train(rows, TOKENIZER, order=2, begin=0)
+    model = ngram.train([[0, 5, 6, 7, 5, 6, 8, 0], [0, 5, 6, 7, 9, 0]], TOKENIZER, order=2, begin=0)
     *_, final = ex.decode(model, [0, 5], max_tokens=3)
     assert final.ids[0] == 6
 

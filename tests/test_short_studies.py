@@ -135,6 +135,7 @@ def test_the_pages_ask_before_they_show_what_was_measured() -> None:
     for lesson, name, key, result, address in (
         ("training", "a-part-left-out", "guess.left_out", "left-out", {}),
         ("families", "rnn", "guess.copying", "copying", {"recurrent.shows": "Repeating a token"}),
+        ("decoding", "blanks", "guess.blanks", "blank-pairs", {}),
     ):
         at = part(lesson, name, **address)
         assert not at.exception

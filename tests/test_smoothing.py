@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 import torch
-from opening import opened
 from torch.nn import functional
 
 import explorer as ex
@@ -46,15 +43,13 @@ def test_the_picture_draws_the_targets_and_the_loss_of_a_prediction_whose_rest_i
     np.testing.assert_allclose(list(smooth.x), [0.8 + 0.2 / size] + [0.2 / size] * (len(smooth.x) - 1))
     assert predicted.x[0] == pytest.approx(np.exp(targets.logp[2, targets.right[2]]))
     curve, point = figure.data[5:7]
-    for place in (10, 60, 120):
-        p = float(curve.x[place])
-        logits = torch.full((1, size), float(np.log((1 - p) / (size - 1))), dtype=torch.float64)
-        logits[0, 0] = float(np.log(p))
-        theirs = functional.cross_entropy(logits, torch.tensor([0]), label_smoothing=0.2)
-        assert curve.y[place] == pytest.approx(theirs.item(), rel=1e-6)
+    right = torch.tensor(np.asarray(curve.x, np.float64))
+    logits = ((1 - right) / (size - 1)).log()[:, None].repeat(1, size)
+    logits[:, 0] = right.log()
+    theirs = functional.cross_entropy(logits, torch.zeros_like(right).long(), reduction="none", label_smoothing=0.2)
+    np.testing.assert_allclose(curve.y, theirs, rtol=1e-6)
     assert point.y[0] == pytest.approx(targets.loss(0.2)[2]) and 0 < int(np.argmin(curve.y)) < len(curve.y) - 1
-    predicted = re.sub(r"<[^>]+>", " ", figure.layout.title.text)
-    assert f"{targets.loss(0.2)[2]:.3f} with the smoothed one" in " ".join(predicted.split())
+    assert f"{targets.loss(0.2)[2]:.3f}" in figure.layout.title.text
 
 
 def test_the_question_is_answered_by_the_smallest_loss_that_a_search_finds() -> None:
@@ -69,8 +64,3 @@ def test_the_question_is_answered_by_the_smallest_loss_that_a_search_finds() -> 
 def test_a_model_without_scores_is_refused() -> None:
     with pytest.raises(ChoiceError, match="no scores over a vocabulary"):
         ex.analysis.smoothed_targets(ex.load("word2vec", device="cpu"), TEXT)
-
-
-def test_the_page_asks_before_it_shows() -> None:
-    at = opened("training", part="smoothed-targets")
-    assert not at.exception and any((radio.key or "").startswith("guess.smoothing") for radio in at.radio)
