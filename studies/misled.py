@@ -12,19 +12,19 @@ from functools import partial
 
 import numpy as np
 
-from explorer.microworld.derived.misleading import KINDS, Misleading
+from explorer.microworld.derived.misleading import KINDS, Misleading, misleading
 from explorer.models import store
 from explorer.models.model import trainable
 from explorer.models.transformer import TransformerModel
 from explorer.records import Nearer
 from explorer.training.finetune import sentences, siamese
 from explorer.training.finetune.metrics import interval
-from explorer.training.finetune.misled import as_pairs, misled
 from studies.sentences import BEST, COUNTED, cosines, learned
 from studies.study import Study, bracketed, main, table
 
 WORDS, PLAIN, TAUGHT = "word2vec, mean of words", "bert, mean of tokens", "sentence-bert, from such pairs"
 WAYS = (COUNTED, WORDS, PLAIN, BEST, TAUGHT)
+DRAWN = 3  # so many are drawn for each that is wanted: in some the same event shares more words
 Way = Callable[[Sequence[str], Sequence[str]], np.ndarray]
 
 
@@ -36,6 +36,27 @@ class MisledSize:
     trained: int = 2000  # sentences, each in two pairs
     tested: int = 300
     steps: int = siamese.STEPS
+
+
+def misled(many: int, seed: int, split: str = "train") -> list[Misleading]:
+    """`many` sentences, of both kinds in turn, whose words are shared more by another event than by the same one."""
+    drawn = list(misleading(DRAWN * many, seed, split))
+    texts = [pair.text for pair in drawn]
+    near, far = (
+        sentences.shared_words(texts, partners)
+        for partners in ([pair.same for pair in drawn], [pair.another for pair in drawn])
+    )
+    wrong = [pair for pair, same, another in zip(drawn, near, far, strict=True) if another > same]
+    kinds = dict.fromkeys(pair.kind for pair in wrong)
+    each = [[pair for pair in wrong if pair.kind == kind][: -(-many // len(kinds))] for kind in kinds]
+    return [pair for row in zip(*each, strict=True) for pair in row][:many]
+
+
+def as_pairs(questions: Sequence[Misleading]) -> siamese.Pairs:
+    """Two pairs of each: with the same event (1) and with the other (0)."""
+    first = tuple(pair.text for pair in questions for _ in range(2))
+    second = tuple(partner for pair in questions for partner in (pair.same, pair.another))
+    return siamese.Pairs(first, second, np.tile([1.0, 0.0], len(questions)))
 
 
 def questions(seed: int, size: MisledSize) -> list[Misleading]:

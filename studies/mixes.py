@@ -6,24 +6,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
+from explorer.errors import ChoiceError, an
 from explorer.models import store
+from explorer.models.elmo import ElmoModel
 from explorer.models.model import TrainableModel, trainable
-from explorer.records import Bench, Mixes
+from explorer.nn.elmo import ScalarMix
+from explorer.records import Bench, Mix, Mixes
 from explorer.training.finetune import TASKS
-from explorer.training.finetune.features import features
 from explorer.training.finetune.metrics import interval
-from explorer.training.finetune.mixing import Frozen, Learning
+from explorer.training.finetune.probes import inside
+from explorer.training.finetune.task import Questions, Task, TokenPosition, majority
 from explorer.training.fit import fit
 from studies.recipes import RECIPES
 from studies.study import Study, bracketed, main, table
 
+RATE, BATCH, DECAY, HIDDEN = 1e-2, 128, 1e-3, 64
+TEXTS, EPSILON = 32, 1e-5
 SHOWN = (1, 2, 5, 10, 20, 40, 60, 100, 150, 200, 300)
 BENCHED = ("part of speech", "word sense", "sentiment", "last letter")
 KEPT = 600  # so many examples to learn from, and as many new ones, are kept for the bench
@@ -52,6 +60,140 @@ class MixesSize:
         return (*(step for step in SHOWN if step < self.steps), self.steps)
 
 
+@dataclass(frozen=True)
+class Frozen:
+    """A task as a linear classifier gets it: the states of all layers [example, place, layer, dim] and the right answers, to learn and
+    to be asked.
+    """
+
+    task: Task
+    train: np.ndarray
+    gold: tuple[str, ...]
+    test: np.ndarray
+    asked: tuple[str, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The answers that there are to learn."""
+        return tuple(sorted(set(self.gold)))
+
+    def only(self, layer: int) -> Frozen:
+        """The same with one layer alone."""
+        return replace(self, train=self.train[:, :, [layer]], test=self.test[:, :, [layer]])
+
+    @property
+    def blind(self) -> float:
+        """The score of who always gives the most frequent answer."""
+        return self.task.score([majority(self.gold)] * len(self.asked), self.asked)
+
+
+class Reader(nn.Module):
+    """A mix of the layers, the places of an example made one, and a linear layer (for pairs with one of 64 before it)."""
+
+    def __init__(self, frozen: Frozen) -> None:
+        super().__init__()
+        _, places, layers, dim = frozen.train.shape
+        self.compares, count = frozen.task.join == "compared", len(frozen.classes)
+        self.mix = ScalarMix(layers)
+        if self.compares:
+            self.head: nn.Module = nn.Sequential(nn.Linear(4 * dim, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, count))
+        else:
+            self.head = nn.Linear(places * dim, count)
+
+    def forward(self, layers: Tensor) -> Tensor:
+        """From [example, place, layer, dim] to a score for each answer [example, class]."""
+        mixed = self.mix(layers.movedim(2, 0))  # [example, place, dim]
+        if self.compares:
+            u, v = mixed[:, 0], mixed[:, 1]
+            return self.head(torch.cat((u, v, (u - v).abs(), u * v), dim=-1))
+        return self.head(mixed.flatten(1))
+
+
+class Learning:
+    """Iterate: after every step each task's mix, as records. Then `said` holds the answers and `scores` what they are worth.
+
+    One optimiser takes the sum of all losses. Since the tasks share no weight, each learns as it would alone.
+    """
+
+    def __init__(self, tasks: Mapping[str, Frozen], seed: int, steps: int = 300) -> None:
+        self.tasks, self.steps, self.rng = dict(tasks), steps, np.random.default_rng((seed, 8))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.readers = {name: Reader(frozen) for name, frozen in tasks.items()}
+        self._given = {name: torch.as_tensor(frozen.train) for name, frozen in tasks.items()}
+        self._right = {name: _numbers(frozen) for name, frozen in tasks.items()}
+
+    def __iter__(self) -> Iterator[tuple[Mix, ...]]:
+        weights = [weight for reader in self.readers.values() for weight in reader.parameters()]
+        optimiser = torch.optim.AdamW(weights, lr=RATE, weight_decay=DECAY, fused=True)
+        for step in range(1, self.steps + 1):
+            optimiser.zero_grad()
+            optimiser.param_groups[0]["lr"] = RATE * (1 - (step - 1) / self.steps)
+            loss = sum((self._loss(name) for name in self.tasks), torch.zeros(()))
+            loss.backward()
+            optimiser.step()
+            yield self.mixes(step)
+
+    def _loss(self, name: str) -> Tensor:
+        given, right = self._given[name], self._right[name]
+        some = torch.as_tensor(self.rng.integers(len(right), size=min(BATCH, len(right))))
+        return functional.cross_entropy(self.readers[name](given[some]), right[some])
+
+    def mixes(self, step: int) -> tuple[Mix, ...]:
+        """How each task weighs the layers now."""
+        mixes_by_name = ((name, reader.mix) for name, reader in self.readers.items())
+        return tuple(Mix(mix.shares.detach().numpy(), mix.gamma.item(), name, step) for name, mix in mixes_by_name)
+
+    @torch.no_grad()
+    def said(self, name: str) -> tuple[str, ...]:
+        """The answers to the questions of a task that were not learned from."""
+        frozen = self.tasks[name]
+        best = self.readers[name](torch.as_tensor(frozen.test)).argmax(-1).tolist()
+        return tuple(frozen.classes[number] for number in best)
+
+    def scores(self) -> dict[str, float]:
+        """What the answers are worth, by task."""
+        return {name: frozen.task.score(self.said(name), frozen.asked) for name, frozen in self.tasks.items()}
+
+
+def _numbers(frozen: Frozen) -> Tensor:
+    classes = {name: number for number, name in enumerate(frozen.classes)}
+    return torch.tensor([classes[label] for label in frozen.gold])
+
+
+def features(model: TrainableModel, questions: Questions) -> np.ndarray:
+    """For every example and each of its places the vector of every layer: [example, place, layer, dim].
+
+    Each word's vector is brought to mean 0 and deviation 1, layer by layer, so that a share of a layer means the same in all of
+    them; a place of several words is their mean.
+    """
+    if not isinstance(model, ElmoModel):
+        raise ChoiceError(
+            f"Mixing layers is ELMo's way; {model.name} is {an(model.family)}. Give an ELMo, for example of ex.fit('elmo')."
+        )
+    places_by_text: dict[int, list[tuple[int, int, TokenPosition]]] = {}
+    for number, example in enumerate(questions.examples):
+        for which, place in enumerate(example.places):
+            places_by_text.setdefault(place.text, []).append((number, which, place))
+    many, layers = len(questions.examples[0].places), model.config.layers + 1
+    vectors = np.zeros((len(questions.examples), many, layers, 2 * model.config.dim), np.float32)
+    wanted = sorted(places_by_text)
+    for first in range(0, len(wanted), TEXTS):
+        part = wanted[first : first + TEXTS]
+        tokens = [model.tokens(questions.texts[text]) for text in part]
+        for text, read, states in zip(part, tokens, model.layers(tokens), strict=True):
+            states = normed(states)
+            for number, which, place in places_by_text[text]:
+                vectors[number, which] = states[:, inside(read, place)].mean(axis=1)
+    return vectors
+
+
+def normed(states: np.ndarray) -> np.ndarray:
+    """Every vector with mean 0 and deviation 1."""
+    apart = states - states.mean(-1, keepdims=True)
+    return apart / np.sqrt((apart**2).mean(-1, keepdims=True) + EPSILON)
+
+
 def bilm(seed: int, size: MixesSize) -> TrainableModel:
     """The biLM of a seed as the shipped one was trained; one that lies in the workshop is taken as it is."""
     folder = size.workshop / f"elmo-{seed}"
@@ -67,8 +209,7 @@ def frozen(model: TrainableModel, size: MixesSize) -> dict[str, Frozen]:
     states = {}
     for name in size.tasks:
         train, test = TASKS[name].make(size.stories, "train"), TASKS[name].make(size.tested, "test")
-        vectors = features(model, train), train.labels, features(model, test), test.labels
-        states[name] = Frozen(TASKS[name], *vectors, train.about, test.about)
+        states[name] = Frozen(TASKS[name], features(model, train), train.labels, features(model, test), test.labels)
     return states
 
 

@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from explorer.errors import check_whole
+from explorer.microworld.derived.inference import NAMES, inferences
+from explorer.microworld.excerpts import MOST
 from explorer.models import store
 from explorer.models.model import TrainableModel, trainable
 from explorer.models.transformer import TransformerModel, transformer
@@ -31,7 +34,16 @@ FROZEN = (
     ("elmo", "both ends"),
 )
 COUNTED, BEST = "shared words, no vectors", "sentence-bert, from grades"
-TAUGHT: dict[str, Callable[..., Pairs]] = {"sentence-bert, from inference": siamese.inferred, BEST: siamese.graded}
+
+
+def inferred(count: int, seed: int, split: str = "train") -> Pairs:
+    """Pairs of a text and a sentence that follows from it, contradicts it, or neither."""
+    drawn = list(inferences(check_whole("count", count, 0, MOST), seed, split))
+    labels = np.array([pair.label for pair in drawn])
+    return Pairs(tuple(pair.premise for pair in drawn), tuple(pair.hypothesis for pair in drawn), labels, NAMES)
+
+
+TAUGHT: dict[str, Callable[..., Pairs]] = {"sentence-bert, from inference": inferred, BEST: siamese.graded}
 Seed = tuple[
     dict[str, list[np.ndarray]], dict[str, Pairs], TransformerModel
 ]  # cosines by way [kind], the pairs, the best model

@@ -19,13 +19,14 @@ from explorer.models.vectors import StaticModel
 from explorer.nn.elmo import ScalarMix
 from explorer.records import Curves
 from explorer.training.finetune import TASKS
-from explorer.training.finetune.features import features, inside, normed
 from explorer.training.finetune.metrics import interval
-from explorer.training.finetune.mixing import Gru
+from explorer.training.finetune.probes import inside
 from explorer.training.finetune.task import Questions, Task
+from studies.mixes import features, normed
 from studies.study import Study, bracketed, lines, main, with_interval
 
 X, BOTH, ELMO = "x (word2vec)", "[x; ELMo]", "ELMo alone"
+WIDE = 32  # how many numbers the GRU remembers in each direction
 WAYS = {X: (True, False), BOTH: (True, True), ELMO: (False, True)}
 
 
@@ -56,6 +57,22 @@ class Read:
         kept = torch.isin(self.texts, torch.as_tensor(texts))
         labels = tuple(label for label, keep in zip(self.labels, kept.tolist(), strict=True) if keep)
         return Read(self.x[kept], self.layers[kept], self.texts[kept], labels)
+
+
+class Gru(nn.Module):
+    """A tagger that reads all examples of a text in both directions before it answers about each."""
+
+    def __init__(self, dim: int, classes: int) -> None:
+        super().__init__()
+        self.read = nn.GRU(dim, WIDE, batch_first=True, bidirectional=True)
+        self.say = nn.Linear(2 * WIDE, classes)
+
+    def forward(self, x: Tensor, texts: Tensor) -> Tensor:
+        """From [example, dim], those of one text side by side, to [example, class]."""
+        counts = torch.unique_consecutive(texts, return_counts=True)[1].tolist()
+        packed = nn.utils.rnn.pack_sequence(x.split(counts), enforce_sorted=False)
+        states, lengths = nn.utils.rnn.pad_packed_sequence(self.read(packed)[0], batch_first=True)  # [text, example, 2 WIDE]
+        return self.say(torch.cat([row[:length] for row, length in zip(states, lengths.tolist(), strict=True)]))
 
 
 class Tagger(nn.Module):

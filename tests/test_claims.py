@@ -61,12 +61,12 @@ from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.positions import POSITIONS
 from explorer.records import Damage, Saturation, TrainingStep
 from explorer.training.corpora import corpus_of
-from explorer.training.finetune.features import features
 from explorer.training.finetune.task import LabelledExample, Questions, TokenPosition
 from explorer.training.interpolation import fresh
 from explorer.views import VIEWS
 from explorer.views.board.stations import STATIONS
 from explorer.views.theme import unseen_note
+from studies.mixes import features
 
 ROOT = Path(__file__).parent.parent
 

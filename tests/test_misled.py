@@ -15,7 +15,6 @@ from explorer.microworld.derived.misleading import KINDS, misleading
 from explorer.models import results
 from explorer.models.model import trainable
 from explorer.records import Nearer, cosine
-from explorer.training.finetune import misled as misled_task
 from explorer.training.finetune import sentences
 from explorer.views import VIEWS
 from studies import misled as study
@@ -48,12 +47,12 @@ def test_the_same_event_names_the_same_people_things_and_places() -> None:
 
 
 def test_every_question_misleads_who_counts_shared_words() -> None:
-    questions = misled_task.misled(80, 3, "validation")
+    questions = study.misled(80, 3, "validation")
     assert len(questions) == 80 and Counter(entry.kind for entry in questions) == Counter({kind: 40 for kind in KINDS})
     for entry in questions:
         text, same, another = (set(words(sentence)) for sentence in (entry.text, entry.same, entry.another))
         assert len(text & another) / len(text | another) > len(text & same) / len(text | same)
-    pairs = misled_task.as_pairs(questions)
+    pairs = study.as_pairs(questions)
     assert (
         len(pairs.first) == 160
         and pairs.gold.tolist() == [1.0, 0.0] * 80
@@ -63,7 +62,7 @@ def test_every_question_misleads_who_counts_shared_words() -> None:
 
 def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
     new = {text for entry in study.questions(0, study.MisledSize()) for text in (entry.text, entry.same, entry.another)}
-    learned = misled_task.as_pairs(misled_task.misled(study.MisledSize().trained, 200)).without(new)
+    learned = study.as_pairs(study.misled(study.MisledSize().trained, 200)).without(new)
     assert not new & learned.sentences and len(learned.first) > study.MisledSize().trained, "two pairs each"
 
 

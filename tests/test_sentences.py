@@ -128,7 +128,7 @@ def test_the_loss_of_grades_is_the_squared_gap_of_the_cosine(bert: TransformerMo
 
 
 def test_the_loss_of_classes_is_the_softmax_of_both_and_their_difference(bert: TransformerModel) -> None:
-    pairs = siamese.inferred(12, 3)
+    pairs = experiment.inferred(12, 3)
     run = small(bert, pairs)
     assert run.head is not None and pairs.classes == ("entailment", "contradiction", "neutral")
     rows = [1, 2, 6]

@@ -11,8 +11,8 @@ import explorer as ex
 from explorer.app.lessons.elmo import tagging_questions as lesson
 from explorer.records import Curve, Curves
 from explorer.training.finetune import TASKS
-from explorer.training.finetune.features import EPSILON
 from studies import tagging
+from studies.mixes import EPSILON
 
 SIZE = tagging.TaggingSize(labelled=(2, 3), tested=2, steps=3, texts=2, seeds=(0, 1))
 

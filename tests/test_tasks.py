@@ -23,10 +23,10 @@ from explorer.models.elmo import ElmoModel
 from explorer.records import Abilities, Bench, Curves, LabelCurves, Mixes, Record, TaskTable
 from explorer.text.classroom import toys
 from explorer.training.finetune import TASKS, LabelledExample, Questions, Task, TokenPosition
-from explorer.training.finetune.features import features
 from explorer.training.finetune.metrics import interval, span_f1, spearman, tag_spans
-from explorer.training.finetune.mixing import Frozen, Learning
 from studies import mixes as experiment
+from studies.mixes import Frozen, Learning, features
+from studies.tagging import Gru
 
 TEXT = "The dog was tired because it ran all day."
 
@@ -169,46 +169,13 @@ def test_a_mix_finds_the_layer_that_knows_and_tasks_share_nothing() -> None:
     assert reached == [True, False]
 
 
-def echoing(seed: int, texts: int = 120, words: int = 6) -> Frozen:
-    """The answer about a word is what the word *before* it shows: who sees each word by itself cannot know."""
-    rng = np.random.default_rng(seed)
-    shown = rng.integers(0, 2, (texts, words))
-    layers = rng.normal(0, 0.1, size=(texts * words, 1, 1, 4)).astype(np.float32)
-    layers[:, 0, 0, 0] += 2 * shown.flatten() - 1
-    labels = np.hstack((np.zeros((texts, 1), int), shown[:, :-1])).flatten()
-    names = tuple("ab"[label] for label in labels)
-    of, cut = tuple(int(n) for n in np.repeat(np.arange(texts), words)), texts * words // 2
-    task = TASKS["part of speech"]
-    return Frozen(task, layers[:cut], names[:cut], layers[cut:], names[cut:], of[:cut], of[cut:])
-
-
-def test_a_gru_reads_the_words_of_a_text_and_a_linear_head_does_not() -> None:
-    frozen, scores = {"echo": echoing(0)}, {}
-    for head in ("linear", "gru"):
-        learning = Learning(frozen, seed=0, steps=80, head=head)
-        for _ in learning:
-            pass
-        scores[head] = learning.scores()["echo"]
-    assert scores["gru"] > 0.95 and scores["linear"] < 0.75
-    assert Questions((TEXT,), (LabelledExample((TokenPosition(0, 4, 7),), "x"),)).about == (0,)
-
-
 def test_a_gru_is_pytorch_s_own_on_every_text_alone() -> None:
-    frozen = echoing(1, texts=8)
-    reader = Learning({"echo": frozen}, seed=3, steps=1, head="gru").readers["echo"]
     uneven = torch.tensor([0, 0, 0, 1, 2, 2])  # texts of different lengths, side by side
-    given = torch.as_tensor(frozen.train[:6])
-    vectors, mixed = reader(given, uneven), reader.mix(given.movedim(2, 0)).flatten(1)
+    x, tagger = torch.randn((6, 4), generator=torch.Generator().manual_seed(0)), Gru(4, 2)
+    scores = tagger(x, uneven)
     for first, last in ((0, 3), (3, 4), (4, 6)):
-        alone = reader.head.say(reader.head.read(mixed[None, first:last])[0][0])
-        torch.testing.assert_close(vectors[first:last], alone)
-    for name, task in (("GRU reads", TASKS["topic"]), ("no head", TASKS["roles"])):
-        with pytest.raises(ChoiceError, match=name):
-            Learning(
-                {"x": Frozen(task, frozen.train, frozen.gold, frozen.test, frozen.asked)},
-                0,
-                head="gru" if "GRU" in name else "tree",
-            )
+        torch.testing.assert_close(scores[first:last], tagger.say(tagger.read(x[None, first:last])[0][0]))
+    assert Questions((TEXT,), (LabelledExample((TokenPosition(0, 4, 7),), "x"),)).about == (0,)
 
 
 def test_the_bench_fits_a_ridge_anew() -> None:

@@ -1,8 +1,8 @@
 from .cost import budget as budget
 from .finetune.answering import answers as answers
+from .finetune.bodies import ScalarMix as ScalarMix
 from .finetune.changes import before_after as before_after
 from .finetune.inputs import task_inputs as task_inputs
-from .finetune.mixing import ScalarMix as ScalarMix
 from .finetune.probes import probe_layers as probe_layers
 from .finetune.sentences import likeness as likeness
 from .finetune.sentences import sentence_bert as sentence_bert

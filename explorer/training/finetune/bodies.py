@@ -17,6 +17,7 @@ from explorer.models.hub.body import HubBody, body_of
 from explorer.models.model import TrainableModel
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
+from explorer.nn.elmo import ScalarMix  # noqa: F401  for ex.training.ScalarMix
 from explorer.nn.factory import initialised
 from explorer.nn.output_layers import DEVIATION, OutputConfig, output_layer
 from explorer.nn.transformer import Transformer

@@ -14,11 +14,10 @@ from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress as reported
 from explorer.models.model import Model
-from explorer.records import LayerProbes
-from explorer.training.finetune.features import inside
+from explorer.records import LayerProbes, Tokens
 from explorer.training.finetune.labelled import task_named
 from explorer.training.finetune.microworld import SEED
-from explorer.training.finetune.task import Questions, Task, majority
+from explorer.training.finetune.task import Questions, Task, TokenPosition, majority
 
 RIDGE = 1.0  # how much large weights cost
 LEARN, ASK = 200, 200
@@ -89,6 +88,18 @@ def layer_states(model: Model, questions: Questions) -> np.ndarray:
             where = questions.examples[number].places[which]
             means[number][which] = states[:, inside(read.source, where)].mean(axis=1)
     return np.stack([np.concatenate(parts, axis=-1) for parts in means])
+
+
+def inside(tokens: Tokens, place: TokenPosition) -> Sequence[int]:
+    """The numbers of the tokens that lie in a place, in part or whole."""
+    places = [
+        n
+        for n, ((start, end), special) in enumerate(zip(tokens.offsets, tokens.special, strict=True))
+        if not special and start < place.end and end > place.start
+    ]
+    if not places:
+        raise ChoiceError(f"There is no word from letter {place.start} to {place.end} of text {place.text}.")
+    return places
 
 
 def fitted(x: np.ndarray, gold: Sequence[str], names: Sequence[str], new: np.ndarray) -> list[str]:

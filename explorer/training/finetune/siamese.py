@@ -14,7 +14,6 @@ from torch.nn import functional
 from explorer.analysis.evaluation.batches import Sheet, given, sheet_of, states
 from explorer.errors import ChoiceError, an, check_seed, check_whole
 from explorer.errors.kinds import checked
-from explorer.microworld.derived.inference import NAMES, inferences
 from explorer.microworld.derived.paraphrase import paraphrases
 from explorer.microworld.excerpts import MOST
 from explorer.models.transformer import TransformerModel
@@ -56,13 +55,6 @@ def graded(count: int, seed: int, split: str = "train") -> Pairs:
     drawn = list(paraphrases(check_whole("count", count, 0, MOST), seed, split))
     grades = np.array([pair.grade for pair in drawn]) / BEST
     return Pairs(tuple(pair.first for pair in drawn), tuple(pair.second for pair in drawn), grades)
-
-
-def inferred(count: int, seed: int, split: str = "train") -> Pairs:
-    """Pairs of a text and a sentence that follows from it, contradicts it, or neither."""
-    drawn = list(inferences(check_whole("count", count, 0, MOST), seed, split))
-    labels = np.array([pair.label for pair in drawn])
-    return Pairs(tuple(pair.premise for pair in drawn), tuple(pair.hypothesis for pair in drawn), labels, NAMES)
 
 
 class Compared(nn.Module):
