@@ -24,17 +24,9 @@ from studies import making, model_cards, recipes
 from studies.recipes import LONGER, recipe_of
 
 SMALL = {
-    "corpus": "microworld:120",
-    "steps": 8,
-    "batch": 4,
-    "dim": 16,
-    "length": 320,
-    "hidden": 32,
-    "layers": 1,
-    "whole": 0,
-    "pieces": 500,
+    "corpus": "microworld:120", "steps": 8, "batch": 4, "dim": 16, "length": 320, "hidden": 32, "layers": 1, "whole": 0, "pieces": 500,
     "checks": 0,
-}
+}  # fmt: skip
 NEVER = float("inf")
 
 
@@ -175,17 +167,8 @@ def test_the_time_that_is_left_is_the_rule_of_three(small: Path) -> None:
 def test_every_recipe_can_be_carried_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its plan and its shape are accepted, at one to four million weights (word vectors: half a million); here with few texts."""
     recipe = LONGER[name]
-    options = {
-        **recipe.options,
-        "corpus": f"{recipe.options['corpus'].partition(':')[0]}:150",
-        "checks": 0,
-        "whole": 0,
-        "pieces": 900,
-    }
-    if options.get("teacher"):
-        for part in ("whole", "pieces"):
-            options.pop(part)
-        options["teacher"] = "bert"
+    options = recipe.options | {"corpus": f"{recipe.options['corpus'].partition(':')[0]}:150", "checks": 0}
+    options |= {"teacher": "bert"} if options.get("teacher") else {"whole": 0, "pieces": 900}
     run = fitting.fit(recipe.system, size=recipe.size, device="cpu", **options)
     assert run.plan.steps == recipe.options["steps"] and run.plan.corpus["stories"] >= 32
     weights = sum(part.numel() for part in run.model.module.parameters())

@@ -25,13 +25,13 @@ def sampled(paths: list[Path], commits: int) -> list[Path]:
 def turn(folder: Path) -> int:
     """How many commits this checkout has; where it has only the last of them, or no git, a number that stays."""
     try:
-        widgets = [
-            subprocess.run(["git", *question], cwd=folder, capture_output=True, text=True, check=False).stdout.strip()
-            for question in (("rev-list", "--count", "HEAD"), ("rev-parse", "--is-shallow-repository"), ("rev-parse", "HEAD"))
+        answers = [
+            subprocess.run(["git", *command], cwd=folder, capture_output=True, text=True, check=False).stdout.strip()
+            for command in (("rev-list", "--count", "HEAD"), ("rev-parse", "--is-shallow-repository"), ("rev-parse", "HEAD"))
         ]
     except OSError:  # no git here
         return 0
-    count, shallow, commit = widgets
+    count, shallow, commit = answers
     return int(commit[:8] or "0", 16) if shallow == "true" else int(count or 0)
 
 

@@ -89,17 +89,11 @@ def test_the_tables_of_the_results_come_from_the_cards() -> None:
 
 def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> None:
     run = {
-        "plan": {
-            "corpus": {"name": "toy", "stories": 10},
-            "steps": 5,
-            "batch": 2,
-            "objective": "causal",
-            "seed": 1,
-            "precision": "float32",
-        },
+        "plan": {"corpus": {"name": "toy", "stories": 10}, "steps": 5, "batch": 2, "objective": "causal", "seed": 1,
+                 "precision": "float32"},
         "architecture": {"family": "decoder", "dim": 8, "layers": 1, "heads": 2, "vocab": 1000},
         "preset": {"name": "gpt"},
-    }
+    }  # fmt: skip
     values = {seed: {"validation": {"perplexity": 3.25 + seed}, "test": {"perplexity": 5.0}} for seed in (0, 1)}
     taken = {seed: {"seconds": 60.0 + seed, "processor": "abacus", "threads": 1, "torch": "2"} for seed in (0, 1)}
     card = model_cards.written("gpt", run, {"seed": 1, "best": "perplexity", "note": "", "options": {"dim": 8}}, values, taken)

@@ -153,6 +153,7 @@ def test_a_study_runs_as_its_command_does_and_comes_out_the_same_again(
         if isinstance(written, Curves) and isinstance(recorded, Curves):
             assert (written.title, written.across, written.up) == (recorded.title, recorded.across, recorded.up)
             assert {line.label for line in written.lines} <= {line.label for line in recorded.lines}
+            assert all(np.isfinite(line.y).all() for line in written.lines)
     assert set(measured_models(measured.name)) >= set(measured.models)
     monkeypatch.setattr("sys.argv", ["module", "wrod"])
     with pytest.raises(ChoiceError, match="Did you mean 'word'"):
