@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -61,14 +62,10 @@ def test_it_is_chosen_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None
         pick_device("mps")
     with pytest.raises(ex.ExplorerError, match="Did you mean 'mps'"):
         pick_device("mp")
-
-
-def test_a_gpu_of_nvidias_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.cuda, "set_device", lambda number: None)
-    assert pick_device("auto").type == "cuda"
+    for name, value in (("is_available", True), ("device_count", 1), ("set_device", None)):
+        monkeypatch.setattr(torch.cuda, name, Mock(return_value=value))
+    monkeypatch.delenv("WORLD_SIZE")
+    assert pick_device("auto").type == "cuda", "a GPU of NVIDIA's comes first"
 
 
 def test_nothing_is_computed_there_in_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,15 +76,15 @@ def test_nothing_is_computed_there_in_64_bits(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_its_random_numbers_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator_state = {"state": 7}
-    monkeypatch.setattr(torch.mps, "get_rng_state", lambda: generator_state["state"])
-    monkeypatch.setattr(torch.mps, "set_rng_state", lambda state: generator_state.update(state=state))
-    monkeypatch.setattr(torch.mps, "manual_seed", lambda number: generator_state.update(state=number))
+    states = [7]  # of the generator, the last is in use
+    monkeypatch.setattr(torch.mps, "get_rng_state", lambda: states[-1])
+    for name in ("set_rng_state", "manual_seed"):
+        monkeypatch.setattr(torch.mps, name, states.append)
     before = torch.get_rng_state()
     with forked(APPLE):
         seeded(APPLE, 123)
-        assert generator_state["state"] == 123 and torch.initial_seed() == 123
-    assert generator_state["state"] == 7 and torch.equal(torch.get_rng_state(), before)
+        assert states[-1] == 123 and torch.initial_seed() == 123
+    assert states[-1] == 7 and torch.equal(torch.get_rng_state(), before)
 
 
 def test_what_it_cannot_do_is_left_to_the_processor() -> None:

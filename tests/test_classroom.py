@@ -6,7 +6,6 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from opening import opened
@@ -27,14 +26,19 @@ ROOT = Path(__file__).parent.parent
 QUESTION = Exercise("How many?", "two", "Count them.", ("one", "two", "three"))
 
 
+LIMITS = {"models": ["bert", "gpt2"], "letters": 80, "steps": 100, "queue": 2, "key": "secret", "public": "http://room:8501"}
+ATTENTION, VOTE, STATUS = (
+    str(LESSONS["attention"].page),
+    *(f"{ROOT}/explorer/app/{name}_page.py" for name in ("vote", "status")),
+)
+
+
 @pytest.fixture
 def room(monkeypatch: pytest.MonkeyPatch) -> hosted.Classroom:
     """A small room."""
-    held = hosted.classroom_of(
-        {"models": ["bert", "gpt2"], "letters": 80, "steps": 100, "queue": 2, "key": "secret", "public": "http://room:8501"}
-    )
-    monkeypatch.setitem(_SETTINGS, "room", hosted.written(held))
-    return held
+    classroom = hosted.classroom_of(LIMITS)
+    monkeypatch.setitem(_SETTINGS, "room", hosted.written(classroom))
+    return classroom
 
 
 def test_without_a_room_everything_is_free() -> None:
@@ -43,34 +47,39 @@ def test_without_a_room_everything_is_free() -> None:
     assert hosted.most_steps(5000) == 5000 and hosted.public("http://127.0.0.1:8501/heads") == "http://127.0.0.1:8501/heads"
 
 
-def test_a_page_that_fits_none_of_the_models_of_a_room_offers_its_own(room: hosted.Classroom) -> None:
-    assert hosted.allowed(["bert", "bart"]) == ["bert"] and hosted.allowed(["word2vec", "glove"]) == ["word2vec", "glove"]
-
-
 def test_a_room_survives_the_way_to_its_server(room: hosted.Classroom) -> None:
-    assert hosted.room() == room
+    assert hosted.room() == room and hosted.allowed(["bert", "bart"]) == ["bert"]
+    assert hosted.allowed(["word2vec", "glove"]) == ["word2vec", "glove"], "a page that fits none of its models offers its own"
     assert hosted.public("http://127.0.0.1:8501/heads") == "http://room:8501/heads"
     assert hosted.teaches("secret") and not any(map(hosted.teaches, (None, "", "Secret", "secret ")))
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"letters": 0}, {"steps": "many"}, {"queue": True}, {"idle": 10**9}, {"models": "bert"}, {"uploads": "no"},
-     {"colour": "red"}, {"key": 3}],
-)  # fmt: skip
-def test_a_setting_that_is_none_is_refused(settings: dict[str, Any]) -> None:
+WRONG = {
+    "letters": 0,
+    "steps": "many",
+    "queue": True,
+    "idle": 10**9,
+    "models": "bert",
+    "uploads": "no",
+    "colour": "red",
+    "key": 3,
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_setting_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(ChoiceError):
-        hosted.classroom_of(settings)
+        hosted.classroom_of({name: WRONG[name]})
 
 
 def test_a_room_offers_its_models_only_and_a_link_opens_no_other(room: hosted.Classroom) -> None:
-    at = opened(str(LESSONS["attention"].page), model="llama", part="both-masks")
+    at = opened(ATTENTION, model="llama", part="both-masks")
     box = at.selectbox(key="model")
     assert not at.exception and list(box.options) == ["bert", "gpt2"] and box.value == "bert"
 
 
 def test_a_text_that_is_too_long_for_the_room_is_refused_on_every_way(room: hosted.Classroom) -> None:
-    at = opened(str(LESSONS["attention"].page), part="both-masks")
+    at = opened(ATTENTION, part="both-masks")
     at = at.text_input(key="text").set_value("dog " * 30).run()
     assert not at.exception and not at.get("plotly_chart") and "at most 80" in at.warning[0].value
     with pytest.raises(TextError, match="at most 80"):
@@ -99,10 +108,9 @@ def still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JobQueue:
 def test_a_room_trains_few_at_once_and_not_long(room: hosted.Classroom, still: JobQueue) -> None:
     order = JobSpec("bert", "toy", 50)
     assert [hosted.begin(still, order) for _ in range(2)] == still.alive()
-    with pytest.raises(ChoiceError, match="2 trainings"):
-        hosted.begin(still, order)
-    with pytest.raises(ChoiceError, match="at most 100 steps"):
-        hosted.begin(still, JobSpec("bert", "toy", 200))
+    for spec, message in ((order, "2 trainings"), (JobSpec("bert", "toy", 200), "at most 100 steps")):
+        with pytest.raises(ChoiceError, match=message):
+            hosted.begin(still, spec)
     assert [still.state(name).ahead for name in still.alive()] == [0, 1], "a place in line"
 
 
@@ -122,14 +130,12 @@ def test_trainings_that_nobody_watches_are_stopped(still: JobQueue) -> None:
 
 def test_no_visitor_sees_the_text_of_another(room: hosted.Classroom) -> None:
     secret = "My zorblax saw the dog."
-    at = opened(str(LESSONS["attention"].page), part="both-masks")
+    at = opened(ATTENTION, part="both-masks")
     at = at.text_input(key="text").set_value(secret).run()
     assert not at.exception and any("zorblax" in block.value for block in at.text_input)
-    for page in (LESSONS["attention"].page, LESSONS["training"].page, ROOT / "explorer/app/status_page.py"):
-        other = opened(str(page), teacher="secret")
-        assert (
-            not other.exception and "zorblax" not in str(other.main) and "zorblax" not in json.dumps(dict(other.query_params))
-        )
+    for page in (ATTENTION, str(LESSONS["training"].page), STATUS):
+        other = opened(page, teacher="secret")
+        assert not other.exception and "zorblax" not in str(other.main) + json.dumps(dict(other.query_params))
 
 
 def test_each_visitor_has_one_vote_and_none_after_the_answer() -> None:
@@ -154,9 +160,8 @@ def test_each_visitor_has_one_vote_and_none_after_the_answer() -> None:
 
 
 def test_a_presenter_asks_students_answer_and_the_bars_grow(room: hosted.Classroom) -> None:
-    page = str(ROOT / "explorer/app/vote_page.py")
     BOOTH.close()
-    teacher, student = opened(page, teacher="secret"), opened(page)
+    teacher, student = opened(VOTE, teacher="secret"), opened(VOTE)
     assert not teacher.exception and not student.exception
     assert "No question is open" in student.info[0].value and "vote.open" not in [button.key for button in student.button]
     teacher = teacher.button(key="vote.open").click().run()
@@ -168,19 +173,16 @@ def test_a_presenter_asks_students_answer_and_the_bars_grow(room: hosted.Classro
     assert sum(ballot.counts) == 1 and "Counted" in student.caption[-1].value
     teacher = teacher.run()
     grown = {bar.proto.text: bar.proto.value for bar in teacher.get("progress")}
-    assert any("**1 vote**" in block.value for block in teacher.markdown) and sorted(grown.values()) == [0] * (
-        len(grown) - 1
-    ) + [100]
+    assert any("**1 vote**" in block.value for block in teacher.markdown)
+    assert sorted(grown.values()) == [0] * (len(grown) - 1) + [100]
     teacher = teacher.button(key="vote.reveal").click().run()
     assert ballot.answer in teacher.success[0].value and ballot.answer in student.run().success[0].value
     BOOTH.close()
 
 
 def test_the_status_page_is_the_teachers(room: hosted.Classroom) -> None:
-    page = str(ROOT / "explorer/app/status_page.py")
-    student = opened(page)
+    student, teacher = opened(STATUS), opened(STATUS, teacher="secret")
     assert not student.exception and not student.metric and "teacher" in student.warning[0].value
-    teacher = opened(page, teacher="secret")
     assert not teacher.exception and {"Visitors", "Trainings that wait"} <= {metric.label for metric in teacher.metric}
 
 
@@ -208,12 +210,8 @@ def served(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[list[str],
 
 def test_the_app_of_one_person_listens_to_this_computer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     started, said = served(monkeypatch)
-    assert (
-        started[started.index("--server.address") + 1] == "127.0.0.1"
-        and "http://127.0.0.1:8501/" in said
-        and "teacher" not in said
-        and hosted.room() is None
-    )
+    assert started[started.index("--server.address") + 1] == "127.0.0.1"
+    assert "http://127.0.0.1:8501/" in said and "teacher" not in said and hosted.room() is None
 
 
 def test_a_classroom_reads_its_file_and_prints_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

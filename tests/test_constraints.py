@@ -6,6 +6,7 @@ import importlib.util
 import re
 import sys
 import tomllib
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -36,21 +37,14 @@ def writer() -> ModuleType:
 
 def test_every_requirement_is_pinned_within_its_bounds() -> None:
     pinned = pins((ROOT / "constraints.txt").read_text("utf-8"))
-    wrong = [
-        str(requirement)
-        for requirement in ASKED
-        if pinned.get(canonicalize_name(requirement.name)) not in requirement.specifier
-    ]
+    wrong = [str(asked) for asked in ASKED if pinned.get(canonicalize_name(asked.name)) not in asked.specifier]
     assert wrong == [] and len(pinned) > 100
 
 
 def test_what_is_imported_is_asked_for() -> None:
     """Every library that a module names stands in pyproject.toml: none is there by chance, because another brings it along."""
-    known = (
-        {"sentencepiece"}
-        | {canonicalize_name(requirement.name) for requirement in ASKED}
-        | {"explorer", *sys.stdlib_module_names}
-    )
+    known = {canonicalize_name(requirement.name) for requirement in ASKED} | {"explorer", *sys.stdlib_module_names}
+    # of ipywidgets, jupyterlab, streamlit and transformers
     known |= {
         "traitlets",
         "jupyterlab",
@@ -60,37 +54,24 @@ def test_what_is_imported_is_asked_for() -> None:
         "nbconvert",
         "nbformat",
         "pil",
-    }  # of ipywidgets, jupyterlab, streamlit and transformers
+        "sentencepiece",
+    }
     imported = set()
     for path in (ROOT / "explorer").rglob("*.py"):
         names = re.findall(r"^\s*(?:import|from) ([A-Za-z_]\w*)", path.read_text("utf-8"), re.M)
         imported |= {name for name in names if (path.parent / f"{name}.py").exists() is False}
-    libraries = {canonicalize_name(name) for name in imported} & installed()
-    assert libraries - known == set()
-    assert "pandas" in {requirement.name for requirement in ASKED} and "pandas" in libraries
-
-
-def installed() -> set[str]:
-    from importlib.metadata import packages_distributions
-
-    return {canonicalize_name(name) for name in packages_distributions()}
+    libraries = {canonicalize_name(name) for name in imported} & {canonicalize_name(name) for name in packages_distributions()}
+    assert libraries - known == set() and "pandas" in libraries & known
 
 
 def test_the_file_is_made_of_pip_s_own_report(writer: ModuleType) -> None:
     """pip resolves two requirements that are installed here; its report becomes their pins."""
-    from importlib.metadata import version
-
     requirements = [f"{name}=={version(name)}" for name in ("iniconfig", "pluggy")]
     report = writer.pip_report("--no-index", "--no-deps", *requirements)
     assert {"version", "install"} <= report.keys(), "what is read of it is there"
-    parts = [
-        ("torch", "2.13.0+cpu"),
-        ("nvidia-cublas", "13.0"),
-        ("triton", "3.5"),
-        ("pretraining-explorer", "0.1.0"),
-        ("Zope", "1"),
-    ]
-    content = writer.pinned({"install": [{"metadata": {"name": name, "version": number}} for name, number in parts]})
+    lines = ["torch 2.13.0+cpu", "nvidia-cublas 13.0", "triton 3.5", "pretraining-explorer 0.1.0", "Zope 1"]
+    parts = [dict(zip(("name", "version"), line.split(), strict=True)) for line in lines]
+    content = writer.pinned({"install": [{"metadata": part} for part in parts]})
     assert content.startswith("# The exact versions") and content.splitlines()[1:] == ["torch==2.13.0", "Zope==1"]
 
 

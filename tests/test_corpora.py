@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
 import time
 import types
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -43,21 +43,17 @@ def written(path: Path, texts: list[str]) -> Path:
 
 
 def test_a_corpus_holds_the_pieces_of_its_documents(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    prepared_corpus = corpus(written(tmp_path / "x.txt", STORIES), tokenizer, tmp_path / "out")
-    assert len(prepared_corpus) == len(STORIES) and prepared_corpus.ids.dtype == np.uint16
+    ready = corpus(written(tmp_path / "x.txt", STORIES), tokenizer, tmp_path / "out")
+    assert len(ready) == len(STORIES) and ready.ids.dtype == np.uint16
     for number in range(0, len(STORIES), 7):
         tokens = tokenizer.encode(STORIES[number], special=False)
-        assert tokenizer.decode(prepared_corpus.document(number)).strip() == tokenizer.decode(tokens.ids).strip()
-        ends = [b for (_, b), s in zip(tokens.offsets, tokens.sentences, strict=True)]
+        assert tokenizer.decode(ready.document(number)).strip() == tokenizer.decode(tokens.ids).strip()
         lengths = [tokens.sentences.count(s) for s in range(max(tokens.sentences) + 1)]
-        begin = int(prepared_corpus.documents[number])
-        end = begin + len(prepared_corpus.document(number))
-        parts = np.split(prepared_corpus.ids[begin:end], [at - begin for at in prepared_corpus.sentences if begin < at < end])
-        assert len(ends) == len(tokens) and [len(part) for part in parts][:-1] == lengths[:-1]
-    assert (
-        np.concatenate([prepared_corpus.document(n) for n in range(len(prepared_corpus))]).tolist()
-        == prepared_corpus.ids.tolist()
-    )
+        begin = int(ready.documents[number])
+        end = begin + len(ready.document(number))
+        parts = np.split(ready.ids[begin:end], [at - begin for at in ready.sentences if begin < at < end])
+        assert [len(part) for part in parts][:-1] == lengths[:-1]
+    assert np.array_equal(np.concatenate([ready.document(n) for n in range(len(ready))]), ready.ids)
 
 
 @settings(max_examples=2000 if ALL else 200, deadline=None)
@@ -82,22 +78,13 @@ def test_sentences_without_spaces_and_short_forms() -> None:
 def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
     tokenizer = KINDS["wordpiece"]
     (tmp_path / "in" / "b").mkdir(parents=True)
-    for name, text in (
-        ("c.txt", "the cat"),
-        ("a.txt", "a dog\r\n\r\nthe cow"),
-        ("b/x.md", "\ufeffa goat"),
-        ("b/y.txt", ""),
-        ("z.png", "x"),
-    ):
+    files = {"c.txt": "the cat", "a.txt": "a dog\r\n\r\nthe cow", "b/x.md": "\ufeffa goat", "b/y.txt": "", "z.png": "x"}
+    for name, text in files.items():
         (tmp_path / "in" / name).write_bytes(text.encode())
-    prepared_corpus = corpus(tmp_path / "in", tokenizer, tmp_path / "out")
-    assert [tokenizer.decode(prepared_corpus.document(n)) for n in range(len(prepared_corpus))] == [
-        "a dog",
-        "the cow",
-        "a goat",
-        "the cat",
-    ]
-    assert [t.strip() for t in corpora.documents(tmp_path / "in")] == ["a dog", "the cow", "a goat", "the cat"]
+    ready = corpus(tmp_path / "in", tokenizer, tmp_path / "out")
+    texts = ["a dog", "the cow", "a goat", "the cat"]
+    assert [tokenizer.decode(ready.document(n)) for n in range(len(ready))] == texts
+    assert [text.strip() for text in corpora.documents(tmp_path / "in")] == texts
 
 
 @pytest.mark.parametrize(
@@ -109,9 +96,9 @@ def test_one_endless_document_passes_in_stretches(text: str, tmp_path: Path) -> 
     stretches = list(corpora.parts(tmp_path / "x.txt")[0].stretches(0))
     assert "".join(stretch.text for stretch in stretches).rstrip() == text.rstrip()
     assert max(len(s.text.encode()) for s in stretches) <= 1 << 16 and len(stretches) > 2
-    prepared_corpus = corpus(tmp_path / "x.txt", tokenizer, tmp_path / "out")
-    assert len(prepared_corpus) == 1 and tokenizer.decode(prepared_corpus.ids).rstrip() == text.rstrip()
-    assert len(prepared_corpus.sentences) == max(1, text.count("。") + text.count(".")) or "x" in text
+    ready = corpus(tmp_path / "x.txt", tokenizer, tmp_path / "out")
+    assert len(ready) == 1 and tokenizer.decode(ready.ids).rstrip() == text.rstrip()
+    assert len(ready.sentences) == max(1, text.count("。") + text.count(".")) or "x" in text
 
 
 def test_progress_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,24 +111,29 @@ def test_progress_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(again) == 1 and again[0].tokens == steps[-1].tokens, "what is prepared is found"
 
 
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A preparation that writes down after every few texts how far it is."""
+    monkeypatch.setattr(prepared, "BATCH", 5_000)
+    monkeypatch.setattr(prepared, "EVERY", 0.0)
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("stop", [0, 1, 3, 10])
-def test_a_stopped_preparation_goes_on_to_the_same_bytes(stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepared, "BATCH", 5_000)
-    monkeypatch.setattr(prepared, "EVERY", 0.0)
+def test_a_stopped_preparation_goes_on_to_the_same_bytes(stop: int, tmp_path: Path, often: None) -> None:
     (tmp_path / "in").mkdir()
     for n in range(3):
         written(tmp_path / "in" / f"{n}.txt", STORIES[100 * n : 100 * n + 100])
     whole, parts = (prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / name) for name in ("whole", "parts"))
     list(whole)
-    for _, _ in zip(range(stop), parts, strict=False):
-        pass
+    list(islice(parts, stop))
     parts.close()  # type: ignore[attr-defined]
-    with open(tmp_path / "parts" / "ids.bin", "ab") if stop else open(os.devnull, "ab") as file:
-        file.write(b"half written")
+    if stop:
+        with open(tmp_path / "parts" / "ids.bin", "ab") as file:
+            file.write(b"half written")
     first = next(iter(prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / "parts")))
     assert stop < 2 or first.tokens > 0
     list(prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / "parts"))
@@ -227,16 +219,12 @@ def test_two_hundred_megabytes_take_less_than_one_of_memory(tmp_path: Path) -> N
     with open(tmp_path / "x.txt", "w", encoding="utf-8") as file:
         while file.tell() < 200_000_000:
             file.write(text)
-    code = SCRIPT + PEAK
     pieces = KINDS["wordpiece"].save(tmp_path / "tokenizer.json")
-    command = [sys.executable, "-c", code, str(tmp_path / "x.txt"), str(pieces), str(tmp_path / "out"), "2"]
+    command = [sys.executable, "-c", SCRIPT + PEAK, str(tmp_path / "x.txt"), str(pieces), str(tmp_path / "out"), "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
-    peak = int(done.stdout.split()[-1]) * 1024
-    assert peak < 1_000_000_000 and resource.getpagesize() > 0
-    prepared_corpus = PreparedCorpus(tmp_path / "out")
-    assert len(prepared_corpus.ids) > 40_000_000 and tokenizer_in(pieces).decode(
-        prepared_corpus.document(len(prepared_corpus) - 1)
-    )
+    assert int(done.stdout.split()[-1]) * 1024 < 1_000_000_000
+    ready = PreparedCorpus(tmp_path / "out")
+    assert len(ready.ids) > 40_000_000 and tokenizer_in(pieces).decode(ready.document(len(ready) - 1))
 
 
 class Full:
@@ -255,9 +243,7 @@ class Full:
         return getattr(self.file, name)
 
 
-def test_a_full_disk_is_said_and_afterwards_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepared, "BATCH", 5_000)
-    monkeypatch.setattr(prepared, "EVERY", 0.0)
+def test_a_full_disk_is_said_and_afterwards_it_goes_on(tmp_path: Path, often: None, monkeypatch: pytest.MonkeyPatch) -> None:
     path, plain = written(tmp_path / "x.txt", STORIES), prepared.TokenWriter.__init__
 
     def full(self: Any, *arguments: Any) -> None:
@@ -276,11 +262,6 @@ def test_a_full_disk_is_said_and_afterwards_it_goes_on(tmp_path: Path, monkeypat
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-def bad(tmp_path: Path, name: str, content: bytes) -> Path:
-    (tmp_path / name).write_bytes(content)
-    return tmp_path / name
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -294,36 +275,32 @@ def bad(tmp_path: Path, name: str, content: bytes) -> Path:
     ],
 )
 def test_what_is_no_text_is_met_with_a_word(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_bytes(content)
     with pytest.raises(ex.ExplorerError, match=message):
-        corpus(bad(tmp_path, "x.txt", content), KINDS["bpe"], tmp_path / "out")
+        corpus(tmp_path / "x.txt", KINDS["bpe"], tmp_path / "out")
 
 
 def test_other_mistakes_are_met_with_a_word(tmp_path: Path) -> None:
-    good = written(tmp_path / "x.txt", STORIES[:3])
-    for source, message in (
-        (tmp_path / "none.txt", "no file or folder"),
-        (3, "source=3 must be a text or a path"),
-        (str(tmp_path / "out2"), "no file"),
+    good, other = written(tmp_path / "x.txt", STORIES[:3]), written(tmp_path / "y.txt", STORIES[3:6])
+    (tmp_path / "only").mkdir()
+    (tmp_path / "only" / "x.png").write_bytes(b"123")
+    corpus(good, KINDS["bpe"], tmp_path / "out")
+    for source, kind, folder, message in (
+        (tmp_path / "none.txt", "bpe", "new", "no file or folder"),
+        (3, "bpe", "new", "source=3 must be a text or a path"),
+        (str(tmp_path / "out2"), "bpe", "new", "no file"),
+        (tmp_path / "only", "bpe", "new", "no text file in"),
+        (good, "bpe", "x.txt/out", "Could not write"),
+        (good, "wordpiece", "out", "another tokenizer"),
+        (other, "bpe", "out", "another source"),
     ):
         with pytest.raises(ex.ExplorerError, match=message):
-            corpus(source, KINDS["bpe"], tmp_path / "out")  # type: ignore[arg-type]
-    (tmp_path / "only").mkdir()
-    bad(tmp_path / "only", "x.png", b"123")
-    with pytest.raises(ex.ExplorerError, match="no text file in"):
-        corpus(tmp_path / "only", KINDS["bpe"], tmp_path / "out")
-    with pytest.raises(ex.ExplorerError, match="Could not write"):
-        corpus(good, KINDS["bpe"], good / "out")
-    with pytest.raises(ex.ExplorerError, match="no prepared corpus"):
-        PreparedCorpus(tmp_path / "only")
-    corpus(good, KINDS["bpe"], tmp_path / "out")
-    with pytest.raises(ex.ExplorerError, match="another tokenizer"):
-        corpus(good, KINDS["wordpiece"], tmp_path / "out")
-    with pytest.raises(ex.ExplorerError, match="another source"):
-        corpus(written(tmp_path / "y.txt", STORIES[3:6]), KINDS["bpe"], tmp_path / "out")
+            corpus(source, KINDS[kind], tmp_path / folder)  # type: ignore[arg-type]
     with open(tmp_path / "out" / "ids.bin", "ab") as file:
         file.write(b"xx")
-    with pytest.raises(ex.ExplorerError, match="not whole"):
-        PreparedCorpus(tmp_path / "out")
+    for name, message in (("only", "no prepared corpus"), ("out", "not whole")):
+        with pytest.raises(ex.ExplorerError, match=message):
+            PreparedCorpus(tmp_path / name)
 
 
 class Rows:
@@ -350,10 +327,10 @@ def test_a_hub_data_set_is_read_on_request_only(tmp_path: Path, monkeypatch: pyt
         return Rows([{"text": story} for story in STORIES])
 
     monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=load_dataset))
-    prepared_corpus = corpus("hub:owner/name:small", KINDS["bpe"], tmp_path / "hub")
+    ready = corpus("hub:owner/name:small", KINDS["bpe"], tmp_path / "hub")
     once = (("owner/name", "small"), {"split": "train", "streaming": True})
     assert requests == [once, once]  # to cut it into tokens, then for the texts that are held out
-    assert len(prepared_corpus) == 300 and KINDS["bpe"].decode(prepared_corpus.document(7)) == STORIES[7]
+    assert len(ready) == 300 and KINDS["bpe"].decode(ready.document(7)) == STORIES[7]
     monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=lambda *a, **k: Rows([{"words": "x"}])))
     with pytest.raises(ex.ExplorerError, match="no column of texts"):
         corpus("hub:owner/other", KINDS["bpe"], tmp_path / "other")
@@ -362,5 +339,5 @@ def test_a_hub_data_set_is_read_on_request_only(tmp_path: Path, monkeypatch: pyt
 def test_a_large_vocabulary_takes_four_bytes(tmp_path: Path) -> None:
     words = [f"w{n}" for n in range(66_000)]
     big = ex.tokenizer("words", [" ".join(words)], size=70_000)
-    prepared_corpus = corpus(written(tmp_path / "x.txt", [" ".join(words)]), big, tmp_path / "out")
-    assert prepared_corpus.ids.dtype == np.uint32 and big.vocabulary.size > 1 << 16 and int(prepared_corpus.ids.max()) > 1 << 16
+    ready = corpus(written(tmp_path / "x.txt", [" ".join(words)]), big, tmp_path / "out")
+    assert ready.ids.dtype == np.uint32 and big.vocabulary.size > 1 << 16 and int(ready.ids.max()) > 1 << 16

@@ -1,22 +1,34 @@
-"""Data sets that are derived from the microworld: right answers, and no give-away."""
+"""Data sets that are derived from the microworld: right answers, no give-away, and what models say of the minimal pairs."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from conftest import LONG
+from scipy.stats import binomtest
+from transformers import AutoTokenizer, BertForPreTraining, GPT2LMHeadModel
 
+import explorer as ex
+from explorer.analysis.evaluation.minimal import preferences
 from explorer.microworld.derived.acceptability import judged, minimal_pairs
 from explorer.microworld.derived.blanks import blanks, other_number
 from explorer.microworld.derived.following import following
 from explorer.microworld.derived.inference import inferences
+from explorer.microworld.derived.minimal import PHENOMENA
+from explorer.microworld.derived.minimal import minimal_pairs as asked_pairs
 from explorer.microworld.derived.paraphrase import paraphrases
 from explorer.microworld.derived.questions import questions, summaries
 from explorer.microworld.giveaway import NAME, bag_of_words, classify, marked
+from explorer.models.transformer import TransformerModel
 
+COUNT = 12
 MORE = {"taller": 1, "older": 1, "stronger": 1, "richer": 1, "shorter": -1, "younger": -1, "weaker": -1, "poorer": -1}
 
 
@@ -54,8 +66,6 @@ def _relation(sentence: str) -> tuple[str, str]:
 
 def _follows(facts: list[tuple[str, str]], question: tuple[str, str]) -> int:
     """Try every order of the people: true in all of them, in none, or in some."""
-    from itertools import permutations
-
     people = sorted({name for pair in (*facts, question) for name in pair})
     orders = [o for o in permutations(people) if all(o.index(a) < o.index(b) for a, b in facts)]
     true = sum(o.index(question[0]) < o.index(question[1]) for o in orders)
@@ -93,8 +103,7 @@ def test_summaries_are_shorter_and_about_their_story() -> None:
     for item in summaries(300, 5):
         assert len(item.summary) < 0.8 * len(item.text)
         names = set(re.findall(r"\b[A-Z][a-z]+\b", item.summary)) - {"It"}
-        inside = {name for name in names if name in item.text or name.lower() in item.text}
-        assert inside == names
+        assert all(name in item.text or name.lower() in item.text for name in names), item
 
 
 def test_paraphrases_of_a_higher_grade_share_more_words() -> None:
@@ -123,3 +132,91 @@ def test_blanks_hide_what_their_name_says() -> None:
         assert blank.right not in blank.wrong and blank.sentence[0] <= blank.at < blank.sentence[1]
         if blank.phenomenon.endswith("said before"):
             assert blank.right in blank.words[: blank.at]
+
+
+@pytest.fixture(scope="module")
+def opened() -> dict[str, TransformerModel]:
+    return {name: ex.load(name, device="cpu") for name in ("bert", "gpt2", "bart", "t5", "transformer")}
+
+
+def test_a_masked_model_is_asked_as_hugging_face_would(opened: dict[str, TransformerModel], tmp_path: Path) -> None:
+    folder = ex.export(opened["bert"], tmp_path / "twin")
+    twin, cut = BertForPreTraining.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    pairs = asked_pairs("agreement", COUNT, 3)
+    scores = preferences(opened["bert"], pairs)
+    for number, pair in enumerate(pairs):
+        for text in (0, 1):
+            batch = cut(f"{pair.before[text]}{cut.mask_token}{pair.after[text]}", return_tensors="pt")
+            with torch.no_grad():
+                logp = torch.log_softmax(twin(**batch).prediction_logits[0], -1)
+            at = int((batch["input_ids"][0] == cut.mask_token_id).nonzero())
+            wanted = [float(logp[at, cut.convert_tokens_to_ids(word)]) for word in pair.choices]
+            assert scores[number, text] == pytest.approx(wanted, abs=1e-3)
+
+
+def test_a_causal_model_is_asked_as_hugging_face_would(opened: dict[str, TransformerModel], tmp_path: Path) -> None:
+    folder = ex.export(opened["gpt2"], tmp_path / "twin")
+    twin, cut = GPT2LMHeadModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    pairs = asked_pairs("reason", COUNT, 3)
+    scores = preferences(opened["gpt2"], pairs)
+    for number, pair in enumerate(pairs):
+        for text in (0, 1):
+            wanted = []
+            for choice in (0, 1):
+                ids = torch.tensor([[*cut(pair.text(text, choice))["input_ids"], cut.eos_token_id]])
+                with torch.no_grad():
+                    wanted.append(-float(twin(ids, labels=ids).loss) * (ids.shape[1] - 1))
+            assert scores[number, text] == pytest.approx(wanted, rel=1e-4)
+
+
+def test_an_encoder_decoder_is_asked_for_what_it_learned_to_write(opened: dict[str, TransformerModel]) -> None:
+    """One text at a time, through the module alone, against all of them in one padded batch."""
+    for name, phenomenon in (("bart", "reason"), ("t5", "reason"), ("transformer", "il or elle")):
+        model, pairs = opened[name], asked_pairs(phenomenon, 4, 3)
+        together = preferences(model, pairs)
+        alone = np.concatenate([preferences(model, [pair]) for pair in pairs])
+        assert together == pytest.approx(alone, abs=1e-3) and (together < 0).all()
+
+
+def test_the_interval_is_wilsons() -> None:
+    scores = ex.analysis.minimal_scores(ex.load("bert", device="cpu"), "agreement", count=40)
+    hits = int(scores.right.all(axis=1).sum())
+    ours, theirs = scores.both_interval, binomtest(hits, 40).proportion_ci(method="wilson")
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-9) and scores.both == hits / 40
+
+
+@pytest.mark.parametrize("phenomenon", PHENOMENA)
+def test_the_trivial_rule_is_right_in_one_text_of_each_pair(phenomenon: str) -> None:
+    model = ex.load("transformer" if phenomenon == "il or elle" else "bert", device="cpu")
+    scores = ex.analysis.minimal_scores(model, phenomenon, count=COUNT)
+    assert scores.rule_both == 0 and (scores.rule == np.arange(2)).mean() == 0.5
+
+
+def test_who_knows_the_answer_gets_both_and_who_guesses_alike_gets_one() -> None:
+    scores = ex.analysis.minimal_scores(ex.load("bert", device="cpu"), count=COUNT)
+    sure = np.where(np.eye(2, dtype=bool), -1.0, -2.0)[None].repeat(len(scores.kinds), axis=0)
+    stubborn = np.stack([sure[:, 0], sure[:, 0]], axis=1)
+    assert replace(scores, logp=sure).both == replace(scores, logp=sure).accuracy == 1
+    assert replace(scores, logp=stubborn).both == 0 and replace(scores, logp=stubborn).accuracy == 0.5
+    assert replace(scores, logp=np.zeros_like(sure)).accuracy == 0  # a tie is no answer
+
+
+def test_the_lectures_own_pairs_are_among_those_of_the_test() -> None:
+    marked = [pair.text(0, 0) for pair in asked_pairs("reason", 50, 3) if pair.lecture]
+    assert marked == [
+        "The animal didn't cross the street because the animal was too tired.",
+        "The trophy didn't fit in the suitcase because the trophy was too big.",
+    ]
+    assert not any(pair.lecture for pair in asked_pairs("reason", 50, 3, "validation"))
+
+
+def test_what_cannot_be_asked_is_refused_in_one_line(opened: dict[str, TransformerModel]) -> None:
+    short = ex.build("gpt2", tokenizer=opened["gpt2"].tokenizer, size="tiny", length=8, device="cpu")
+    for model, phenomenon, message in (
+        (opened["bert"], "il or elle", "il or elle"),
+        (opened["bert"], "reasons", "reason"),
+        (short, "reason", "8"),
+        (ex.load("pegasus", device="cpu"), "reason", "bart, t5"),
+    ):
+        with pytest.raises(ex.ExplorerError, match=message):
+            ex.analysis.minimal_scores(model, phenomenon, count=5)

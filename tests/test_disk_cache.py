@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -47,15 +48,12 @@ def test_what_was_made_is_not_made_again_and_every_key_has_its_own() -> None:
 
 
 def test_a_damaged_file_is_made_again(folder: Path) -> None:
-    def unpack(content: bytes) -> PackedExamples:
-        return PackedExamples(content)
-
     examples = prepared(STORIES, tokenizer("bpe", map(" ".join, STORIES), size=300))
     for damage in (lambda whole: whole[: len(whole) // 2], lambda whole: b"", lambda whole: whole[:-900] + b"\0" * 900):
-        cached("test", (7,), lambda: examples, pack_examples, unpack)
+        cached("test", (7,), lambda: examples, pack_examples, PackedExamples)
         (path,) = folder.iterdir()
         path.write_bytes(damage(path.read_bytes()))
-        again = cached("test", (7,), lambda: examples, pack_examples, unpack)
+        again = cached("test", (7,), lambda: examples, pack_examples, PackedExamples)
         assert np.array_equal(again[0].ids, examples[0].ids)
         assert np.array_equal(PackedExamples(path.read_bytes())[59].ids, examples[59].ids)
 
@@ -64,10 +62,7 @@ def test_a_damaged_file_is_made_again(folder: Path) -> None:
 def test_where_nothing_can_be_written_memory_takes_its_place(
     number: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*args: Any) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(disk_cache.os, "replace", refuse)
+    monkeypatch.setattr(disk_cache.os, "replace", Mock(side_effect=OSError(number, os.strerror(number))))
     assert [kept(1, "a"), kept(1, "b")] == ["a", "a"]
     assert not list(folder.glob("*")), "half a file stays behind"
     monkeypatch.setattr(disk_cache, "IN_MEMORY", 20)
@@ -75,11 +70,8 @@ def test_where_nothing_can_be_written_memory_takes_its_place(
 
 
 def test_without_a_home_memory_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    def homeless() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
     monkeypatch.delenv("EXPLORER_CACHE")
-    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.setattr(Path, "home", Mock(side_effect=RuntimeError("Could not determine home directory.")))
     assert disk_cache.cache_folder() is None and [kept(1, "a"), kept(1, "b")] == ["a", "a"] and empty_cache() == 0
 
 
@@ -150,12 +142,8 @@ def test_a_second_training_takes_the_same_steps_and_makes_nothing_again(monkeypa
         return [dict(step.losses) for step in run]
 
     first = losses()
-
-    def never(*args: Any, **options: Any) -> None:
-        raise AssertionError("it was made again")
-
     for name in ("keeping.learned", "objectives.prepared", "corpora._told"):
-        monkeypatch.setattr(f"explorer.training.{name}", never)
+        monkeypatch.setattr(f"explorer.training.{name}", Mock(side_effect=AssertionError("it was made again")))
     assert losses() == first
 
 

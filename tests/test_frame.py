@@ -7,14 +7,16 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from conftest import ALL
+from conftest import ALL, unmarked
 from opening import opened
 from segno import make_qr
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ElementList
 
 from explorer.app import glossary, present
 from explorer.app.lessons import LESSONS, SECTIONS, section_of
@@ -26,6 +28,8 @@ from explorer.views import VIEWS
 
 ROOT = Path(__file__).parent.parent
 SOME = list(LESSONS) if ALL else ["attention", "decoding", "whatif"]
+KINDS = {"text_input", "text_area", "number_input", "slider", "select_slider", "selectbox", "radio", "toggle", "pills",
+         "segmented_control", "multiselect", "checkbox", "data_editor"}  # fmt: skip
 
 
 @pytest.fixture
@@ -53,16 +57,14 @@ def test_only_the_part_in_the_address_runs() -> None:
 
 
 @pytest.mark.usefixtures("parts")
-@pytest.mark.parametrize("typed", ["Both masks", "both_masks", " BOTH-MASKS "])
-def test_a_part_may_be_typed_as_the_bar_writes_it(typed: str) -> None:
-    assert [header.value for header in opened("attention", part=typed).header] == ["Both masks"]
-
-
-@pytest.mark.usefixtures("parts")
-@pytest.mark.parametrize("asked", ["", "nothing", "<script>", "walk.walk"])
-def test_an_address_without_a_part_opens_the_first(asked: str) -> None:
-    at = opened("positions", part=asked)
-    assert not at.exception and [header.value for header in at.header] == ["Ways to encode a position"]
+@pytest.mark.parametrize(
+    ("lesson", "part", "title"),
+    [("attention", typed, "Both masks") for typed in ("Both masks", "both_masks", " BOTH-MASKS ")]
+    + [("positions", typed, "Ways to encode a position") for typed in ("", "nothing", "<script>", "walk.walk")],
+)
+def test_a_part_may_be_typed_as_the_bar_writes_it_and_without_one_the_first_opens(lesson: str, part: str, title: str) -> None:
+    at = opened(lesson, part=part)
+    assert not at.exception and [header.value for header in at.header] == [title]
 
 
 @pytest.mark.usefixtures("parts")
@@ -75,20 +77,8 @@ def test_all_parts_stand_below_each_other_where_the_address_says_so() -> None:
 def test_the_address_holds_every_control(lesson: str) -> None:
     """But for guesses, answers and votes, which are the visitor's own, and files."""
     at = opened(lesson)
-    kinds = (
-        "text_input",
-        "text_area",
-        "number_input",
-        "slider",
-        "select_slider",
-        "selectbox",
-        "radio",
-        "toggle",
-        "pills",
-        "button_group",
-    )
     unbound = []
-    for widget in (one for kind in kinds for one in at.get(kind)):
+    for widget in (widget for kind in KINDS | {"button_group"} for widget in at.get(kind)):
         key = getattr(widget, "key", None) or ""
         mine = key.startswith(("guess.", "part.chosen")) or ".exercise" in key
         if not mine and not getattr(widget.proto, "query_param_key", ""):
@@ -96,8 +86,6 @@ def test_the_address_holds_every_control(lesson: str) -> None:
     assert unbound == []
 
 
-KINDS = {"text_input", "text_area", "number_input", "slider", "select_slider", "selectbox", "radio", "toggle", "pills",
-         "segmented_control", "multiselect", "checkbox", "data_editor"}  # fmt: skip
 FREE = {  # what an address leaves out, and why
     "frame.py part.chosen": "the address holds the part, under a shorter name",
     "exercises.py name": "an answer is the visitor's own",
@@ -113,7 +101,7 @@ def test_so_it_does_where_a_control_comes_only_with_a_choice() -> None:
     for path in sorted((ROOT / "explorer" / "app").rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in KINDS:
-                given = {one.arg: one.value for one in call.keywords}
+                given = {keyword.arg: keyword.value for keyword in call.keywords}
                 if "bind" not in given and None not in given:
                     unbound.add(f"{path.name} {ast.unparse(given['key']).strip(chr(39))}")
     assert unbound == set(FREE)
@@ -132,16 +120,11 @@ def test_one_sentence_of_a_caption_stands_open_and_a_picture_is_said_without_sig
     (chart,) = at.get("plotly_chart")
     view = VIEWS["simple"]
     assert chart.proto.alt.startswith("Attention without parameters.") and "*" not in chart.proto.alt
-    said = [unlinked(block.value) for block in at.markdown]
-    folded = [unlinked(block.value) for popover in at.get("popover") for block in popover.markdown]
+    said = [unmarked(block.value) for block in at.markdown]
+    folded = [unmarked(block.value) for popover in at.get("popover") for block in popover.markdown]
     assert first_sentence(view) in said and first_sentence(view) not in folded
-    rest = unlinked(caption_of(view)[0])[len(first_sentence(view)) :].strip()
+    rest = unmarked(caption_of(view)[0])[len(first_sentence(view)) :].strip()
     assert rest and rest in folded and caption_of(view)[1] in folded, "how to read it, and what may be concluded"
-
-
-def unlinked(text: str) -> str:
-    """A text without the marks of the glossary."""
-    return re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", text)
 
 
 WORDS = (  # that a newcomer met before, or without, an explanation
@@ -154,8 +137,11 @@ WORDS = (  # that a newcomer met before, or without, an explanation
 
 @pytest.mark.parametrize("word", WORDS.split(", "))
 def test_every_word_that_stopped_a_newcomer_is_explained(word: str) -> None:
-    made = glossary.explained(f"Of attention: this is {word} here, and {word} again.", {"attention": "another text"})
-    assert made.count("(glossary#") == 1 and made.endswith(f"and {word} again."), "at its first use only"
+    text, seen = f"Of attention: this is {word} here, and {word} again.", {"attention": "another text"}
+    marked = glossary.explained(text, seen)
+    assert marked.count("(glossary#") == 1 and marked.endswith(f"and {word} again."), "at its first use only"
+    assert glossary.explained(text, seen) == marked, "written again it keeps its marks"
+    assert glossary.explained(f"Another {word}.", seen) == f"Another {word}."
 
 
 def test_short_names_are_written_out_where_a_strategy_or_an_objective_is_described() -> None:
@@ -186,23 +172,25 @@ FIRST_MET = {  # the anchors of those words that stopped a newcomer on each page
 @pytest.mark.parametrize("lesson", FIRST_MET if ALL else ["vectors", "heads"])
 def test_the_words_that_stopped_a_newcomer_are_marked_on_their_page(lesson: str) -> None:
     at = opened(lesson)
-    said = " ".join(block.value for kind in (at.markdown, at.caption) for block in kind)
-    anchors = set(re.findall(r"\(glossary#([^ ]+) ", said))
-    assert not at.exception and set(FIRST_MET[lesson].split()) <= anchors
+    assert not at.exception and set(FIRST_MET[lesson].split()) <= set(anchors(at.markdown, at.caption))
+    marked = anchors(at.markdown)
+    assert len(marked) == len(set(marked)), "each once on a page"
 
 
-@pytest.mark.parametrize(
-    ("word", "text"),
-    [
+def anchors(*blocks: ElementList[Any]) -> list[str]:
+    """The terms of the glossary that these mark."""
+    return re.findall(r"\(glossary#([^ ]+) ", " ".join(block.value for kind in blocks for block in kind))
+
+
+def test_a_word_with_two_meanings_is_explained_only_where_it_has_the_one_of_the_glossary() -> None:
+    for word, text in (
         ("value", "The values of the sliders are divided by their sum."),
         ("cosine", "Sines and cosines make stripes."),
         ("norm", "The colour is the logarithm of the norm of a gradient."),
         ("score", "PEGASUS hides the sentences with the highest scores."),
-    ],
-)
-def test_a_word_with_two_meanings_is_explained_only_where_it_has_the_one_of_the_glossary(word: str, text: str) -> None:
-    assert f"glossary#{word}" not in glossary.explained(text, {})
-    assert f"glossary#{word}" in glossary.explained(f"Queries, keys and the {word} of attention.", {})
+    ):
+        assert f"glossary#{word}" not in glossary.explained(text, {})
+        assert f"glossary#{word}" in glossary.explained(f"Queries, keys and the {word} of attention.", {})
 
 
 def test_code_formulas_links_and_parts_of_words_are_left_alone() -> None:
@@ -214,27 +202,12 @@ def test_code_formulas_links_and_parts_of_words_are_left_alone() -> None:
         "tokenizer",
         "lossless",
         "sub-token",
-        "the arrow keys",
+        "arrow keys",
     ):
         assert glossary.explained(text, {}) == text
     assert '](glossary#mask "' in glossary.explained("**A mask** here.", {})
     assert all('"' not in term.says and term.says.endswith((".", "?")) for term in glossary.TERMS), "a mark ends at a quote"
     assert len({term.anchor for term in glossary.TERMS}) == len(glossary.TERMS)
-
-
-def test_each_term_is_marked_once_on_a_page() -> None:
-    at = opened("heads")
-    said = " ".join(block.value for block in at.markdown)
-    found = re.findall(r"\(glossary#([a-z0-9-]+)", said)
-    assert len(found) >= 8 and len(found) == len(set(found))
-    assert {"token", "query", "value"} <= set(found) or {"token", "key"} <= set(found)
-
-
-def test_a_text_that_is_written_again_keeps_its_marks() -> None:
-    seen: dict[str, str] = {}
-    first, other = "A token.", "Another token."
-    assert glossary.explained(first, seen) == glossary.explained(first, seen) != first
-    assert glossary.explained(other, seen) == other
 
 
 def test_the_page_of_the_glossary_has_every_term_and_finds_one() -> None:

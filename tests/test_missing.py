@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+MISSING = "{} needs {}, which is not installed here. Install it with: pip install {}\n"
 ABSENT = ("streamlit", "jupyterlab", "ipywidgets", "anywidget", "traitlets", "bertviz", "kaleido", "plotly", "pandas")
 WITHOUT = """
 import sys
@@ -63,19 +64,29 @@ print(sorted(set(sys.modules) & absent))
 
 
 @pytest.mark.parametrize(
-    ("code", "absent", "install"),
-    [
-        ("ex.show", ("ipywidgets",), "ex.show needs ipywidgets"),
-        ("ex.ask", ("ipywidgets",), "ex.ask needs ipywidgets"),
-        ("ex.board", ("anywidget",), "ex.board needs anywidget"),
-        ("ex.views", ("plotly",), "ex.views needs plotly"),
-        ("ex.save", ("plotly",), "ex.save needs plotly"),
-    ],
+    ("name", "absent"),
+    [("show", "ipywidgets"), ("ask", "ipywidgets"), ("board", "anywidget"), ("views", "plotly"), ("save", "plotly")],
 )
-def test_what_needs_one_of_them_says_which(code: str, absent: tuple[str, ...], install: str, tmp_path: Path) -> None:
-    done = without(f"refused(lambda: {code})", tmp_path, absent)
-    name = absent[0]
-    assert done.stdout == f"{install}, which is not installed here. Install it with: pip install {name}\n", done.stderr
+def test_what_needs_one_of_them_says_which(name: str, absent: str, tmp_path: Path) -> None:
+    done = without(f"refused(lambda: ex.{name})", tmp_path, (absent,))
+    assert done.stdout == MISSING.format(f"ex.{name}", absent, absent), done.stderr
+
+
+def command(name: str, folder: Path, *absent: str) -> subprocess.CompletedProcess[str]:
+    return without(f"sys.argv = ['explorer', {name!r}]\nfrom explorer.cli import main\nmain()", folder, absent)
+
+
+@pytest.mark.parametrize(
+    ("name", "absent"), [("app", "streamlit"), ("lab", "jupyterlab"), ("app", "plotly"), ("doctor", "plotly")]
+)
+def test_commands_say_it_in_one_line(name: str, absent: str, tmp_path: Path) -> None:
+    done = command(name, tmp_path, absent)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr == MISSING.format(f"explorer {name}", absent, absent)
+
+
+def test_the_doctor_speaks_where_there_is_no_streamlit(tmp_path: Path) -> None:
+    done = command("doctor", tmp_path, "streamlit", "kaleido")
+    assert done.returncode == 0 and "torch" in done.stdout and done.stderr == ""
 
 
 def test_files_bertviz_and_tables_say_what_they_lack_when_they_are_asked_for(tmp_path: Path) -> None:
@@ -92,27 +103,8 @@ refused(lambda: trace.to_frame())
     assert done.returncode == 0, done.stderr
     written, picture, table = done.stdout.splitlines()
     assert written == "x.html x.csv" and (tmp_path / "x.html").stat().st_size > 100_000 and not (tmp_path / "x.png").exists()
-    assert picture == "A PNG needs kaleido, which is not installed here. Install it with: pip install kaleido"
+    assert f"{picture}\n" == MISSING.format("A PNG", "kaleido", "kaleido")
     assert table.startswith("A table needs pandas")
-
-
-@pytest.mark.parametrize(
-    ("command", "absent"), [("app", "streamlit"), ("lab", "jupyterlab"), ("app", "plotly"), ("doctor", "plotly")]
-)
-def test_commands_say_it_in_one_line(command: str, absent: str, tmp_path: Path) -> None:
-    done = without(f"sys.argv = ['explorer', {command!r}]\nfrom explorer.cli import main\nmain()", tmp_path, (absent,))
-    assert done.returncode == 2 and done.stdout == ""
-    assert (
-        done.stderr
-        == f"explorer {command} needs {absent}, which is not installed here. Install it with: pip install {absent}\n"
-    )
-
-
-def test_the_doctor_speaks_where_there_is_no_streamlit(tmp_path: Path) -> None:
-    done = without(
-        "sys.argv = ['explorer', 'doctor']\nfrom explorer.cli import main\nmain()", tmp_path, ("streamlit", "kaleido")
-    )
-    assert done.returncode == 0 and "torch" in done.stdout and done.stderr == ""
 
 
 def test_a_mistake_of_our_own_is_not_taken_for_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

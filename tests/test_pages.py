@@ -45,10 +45,7 @@ def test_the_page_shows_the_numbers_of_the_model() -> None:
     assert f"{trace.residual:.0e}" in said and f"is {trace.attention[0].q.shape[-1]}: before the" in said
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("", "empty"), ("   ", "empty"), ("word " * 20_000, "reads at most 128")],
-)
+@pytest.mark.parametrize(("text", "message"), [("", "empty"), ("   ", "empty"), ("word " * 20_000, "reads at most 128")])
 def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
     at = opened("heads")
     at.text_input[0].set_value(text).run()
@@ -69,10 +66,9 @@ def test_the_code_on_the_page_makes_the_picture() -> None:
     lines = next(block.value for block in opened("heads").code if "ex.show(" in block.value)
     shown: dict[str, object] = {}
     *first, last = lines.splitlines()
-    code = compile("\n".join([*first, f"shown = {last}"]), "page", "exec")
-    exec(code, shown)  # noqa: S102
+    exec("\n".join([*first, f"shown = {last}"]), shown)
     trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
-    mean = np.mean([held.weights.mean(axis=0) for held in trace.attention], axis=0)
+    mean = np.mean([layer.weights.mean(axis=0) for layer in trace.attention], axis=0)
     assert last.startswith("ex.show('together'")
     np.testing.assert_allclose(np.asarray(shown["shown"].figure.data[0].z, float), mean, atol=1e-6)  # type: ignore[attr-defined]
 

@@ -24,14 +24,9 @@ from explorer.text.toy import toy_stories as stories
 SCRIPT_TEXT = "Hello wörld! Привет, мир. 你好 世界。 مرحبا بالعالم 😀👩‍👩‍👧 नमस्ते"
 
 
-@pytest.fixture(scope="module")
-def both(bert: TransformerModel, gpt2: TransformerModel) -> list[tokenizers.Tokenizer]:
-    return [bert.tokenizer, gpt2.tokenizer]
-
-
-def test_tokens_agree_with_each_other(both: list[tokenizers.Tokenizer]) -> None:
-    for tokenizer in both:
-        tokens = tokenizer.encode(SENTENCE, "It slept. Then it ran!")
+def test_tokens_agree_with_each_other() -> None:
+    for name in ("bert", "gpt2"):
+        tokens = shipped_tokenizer(name).encode(SENTENCE, "It slept. Then it ran!")
         n = len(tokens)
         parts = (tokens.texts, tokens.words, tokens.sentences, tokens.segments, tokens.offsets, tokens.special, tokens.unseen)
         assert all(len(part) == n for part in parts if part is not None)
@@ -39,14 +34,6 @@ def test_tokens_agree_with_each_other(both: list[tokenizers.Tokenizer]) -> None:
         words = [w for w in tokens.words if w >= 0]
         assert words == sorted(words) and set(words) == set(range(max(words) + 1)), "B's words are counted on from A's"
         assert max(tokens.sentences) == 2
-
-
-def test_offsets_point_at_the_text(both: list[tokenizers.Tokenizer]) -> None:
-    text = "The animal didn't sleep."
-    for tokenizer in both:
-        tokens = tokenizer.encode(text)
-        spans = [text[a:b] for (a, b), special in zip(tokens.offsets, tokens.special, strict=True) if not special]
-        assert "".join(spans).replace(" ", "") == text.replace(" ", "")
 
 
 def test_special_pieces_are_added_only_when_asked_for(bert: TransformerModel) -> None:
@@ -118,21 +105,12 @@ def test_sentences_are_counted_at_full_stops(bert: TransformerModel, gpt2: Trans
     assert sentences("a", "b") == "- 0 - 1 -"
     assert sorted(set(gpt2.tokenizer.encode("It ran?! It slept.").sentences)) == [-1, 0, 1], "the begin token is part of none"
     assert gpt2.tokenizer.encode('"I ran." He slept').sentences[-1] == 1
-    assert sorted(set(gpt2.tokenizer.encode("The dog ran. It slept.").sentences)) == [-1, 0, 1]
 
 
 def test_a_word_of_split_letters_is_met_when_it_was_met() -> None:
     text = "a café in 日本 ok"
     tokens = ex.tokenizer("byte-bpe", [text], size=257).encode(text)
     assert any("‹" in piece for piece in tokens.texts) and not any(tokens.unseen or (True,))
-
-
-def test_learning_is_the_same_every_time() -> None:
-    texts = [" ".join(story) for story in stories(300, 3)]
-    for kind in ("wordpiece", "byte-bpe"):
-        first, second = (ex.tokenizer(kind, texts, size=400) for _ in range(2))
-        assert first.core.to_str() == second.core.to_str()
-        assert first.vocabulary.size <= 400 and first.seen == second.seen
 
 
 def test_what_was_seen_is_written_and_read_back(tmp_path: Path) -> None:
@@ -142,14 +120,10 @@ def test_what_was_seen_is_written_and_read_back(tmp_path: Path) -> None:
 
 
 def test_stories_come_from_their_seed_alone() -> None:
-    code = "from explorer.text.toy import toy_stories as stories; import zlib; print(zlib.crc32(repr(list(stories(50, 7))).encode()))"
-    runs = {
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": s}
-        ).stdout
-        for s in ("1", "2")
-    }
-    assert len(runs) == 1
+    command = [sys.executable, "-c", "from explorer.text.toy import toy_stories; print(list(toy_stories(50, 7)))"]
+    for seed in ("1", "2"):
+        printed = subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}).stdout
+        assert printed == f"{list(stories(50, 7))}\n"
     assert list(stories(50, 7)) != list(stories(50, 8))
 
 

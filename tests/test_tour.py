@@ -1,18 +1,20 @@
-"""The guided tour: every step's page is there, opens without a fault with the step's choices, and shows what the step speaks of."""
+"""The guided tour: each step's page opens with the step's choices, shows what it speaks of, and is ticked off; and the core hour."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from opening import session
+from conftest import ALL
+from opening import opened, session
 from streamlit.testing.v1 import AppTest
 
-from explorer.app import tour
+from explorer.app import core, deeds, tour
 from explorer.app import tour_steps as lesson
 from explorer.app.lessons import LESSONS, Lesson
 
-ROOT = Path(__file__).parent.parent
 STEPS = tour.steps()
 
 
@@ -36,6 +38,10 @@ def walk() -> AppTest:
 @pytest.mark.parametrize("number", range(1, len(STEPS) + 1), ids=lambda n: f"{n}-{STEPS[n - 1].page}")
 def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
     step = STEPS[number - 1]
+    assert step.done and step.know.endswith((".", "?")) and step.part in core.names(step.page)
+    wanted = dict(deed.split("=", 1) for deed in step.done if "=" in deed)
+    assert all(str(step.choices.get(key)) != value for key, value in wanted.items() if value), "no step asks for what is set"
+    assert all(text and step.know not in text for text in (step.do, step.look, step.says)), "the answer comes afterwards"
     walk.query_params.clear()  # as a link does; an address that holds a text goes before what a step sets
     walk.query_params["step"] = str(number)
     walk.query_params["part"] = step.part
@@ -73,7 +79,7 @@ def test_an_address_without_a_step_starts_no_tour(asked: str) -> None:
 def test_there_are_about_twenty_five_steps_and_none_without_its_page() -> None:
     assert 24 <= len(STEPS) <= 28
     assert {step.page for step in lesson.steps_on(("tokens",))} == {"tokens"}
-    assert {step.page for step in lesson.STEPS} >= {"start", "families", "yours"}
+    assert {step.page for step in STEPS} >= {"start", "families", "yours"}
     assert [step.page for step in lesson.steps_on(LESSONS)] == [step.page for step in STEPS], "every page is visited"
 
 
@@ -81,3 +87,107 @@ def test_a_lesson_without_a_step_gets_one_from_its_line_in_the_list(monkeypatch:
     monkeypatch.setitem(LESSONS, "toy", Lesson("toy", "A toy", "L0", "Count the tokens of a text."))
     *written, last = lesson.steps_on(LESSONS)
     assert written == list(STEPS) and (last.page, last.says, last.mark) == ("toy", "Count the tokens of a text.", "A toy")
+
+
+SHOWN = ("markdown", "caption", "title", "header", "subheader", "info", "success", "warning")
+ASKED = {
+    "radio",
+    "selectbox",
+    "text_input",
+    "slider",
+    "select_slider",
+    "number_input",
+    "toggle",
+    "button",
+    "button_group",
+    "pills",
+}
+FOLDED = ("expander", "popover")
+WORDS = range(5_500, 8_000)  # of the core hour, "about 7,000", with the tour and without the answers of the visitor
+SOME = list(LESSONS) if ALL else ["attention", "prompting"]
+
+
+def visible(node: Any) -> Iterator[Any]:
+    """Everything on a page that is not folded."""
+    if getattr(node, "type", "") in FOLDED:
+        return
+    if hasattr(node, "children"):
+        for child in node.children.values():
+            yield from visible(child)
+    else:
+        yield node
+
+
+def said(node: Any) -> str:
+    """The words of one thing on a page."""
+    if node.type in SHOWN:
+        return re.sub(r"\]\(glossary#[^)]*\)|\$[^$]*\$", " ", str(node.value))
+    return " ".join([node.label or "", *(node.options if node.type == "radio" else ())]) if node.type in ASKED else ""
+
+
+def words(text: str) -> int:
+    return len(re.findall(r"[\w'’-]*\w", text))
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, AppTest]:
+    """The lessons in the core hour, all that is left of each."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("explorer.app.frame.EVERY_PART", True)
+        return {name: opened(name, core="1") for name in SOME}
+
+
+def test_the_core_hour_keeps_what_the_tour_visits_and_two_exercises(pages: dict[str, AppTest]) -> None:
+    for name, at in pages.items():
+        assert not at.exception and "1" in at.query_params["core"]
+        kept = set(core.names(name))
+        titles = [header.value for header in at.header]
+        assert 2 <= len(titles) <= len(kept) and titles[-1] == "Exercises"
+        numbers = [block.value for block in at.markdown if re.match(r"\*\*\d+\.\*\* ", block.value)]
+        assert len(numbers) == core.EXERCISES, name
+        cards = {radio.key for radio in at.radio if (radio.key or "").startswith("guess.")}
+        assert len(cards) <= 1, f"{name}: one question"
+
+
+def test_it_holds_about_seven_thousand_words(pages: dict[str, AppTest]) -> None:
+    count = {name: words(" ".join(map(said, visible(at.main)))) for name, at in pages.items()}
+    strips = sum(words(f"{step.says} {step.do} {step.look} {step.know}") for step in STEPS)
+    assert all(100 < number < 700 for number in count.values()), count
+    assert 1_000 < strips < 2_500
+    assert not ALL or sum(count.values()) + strips in WORDS, (count, strips)
+
+
+def test_everything_comes_back_with_the_same_button() -> None:
+    at = opened("prompting", core="1")
+    few = len(at.header)
+    at = at.button(key="core.button").click().run()
+    assert len(at.header) > few and "core" not in at.query_params and not at.exception
+    at = at.button(key="core.button").click().run()
+    assert len(at.header) == few
+
+
+def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
+    at = opened("attention", step="10", part="both-masks")
+    know = STEPS[9].know
+    assert at.session_state[deeds.FIRST] and not knows(at, know)
+    at = at.slider(key="masks.head").set_value(1).run()
+    assert not knows(at, know), "another control than the one that was named"
+    assert not knows(at.run(), know), "time alone"
+    for stage in ("weights", "scores"):  # once done, done
+        at.session_state["masks.stage"] = stage
+        at = at.run()
+        assert knows(at, know), stage
+
+
+def knows(at: AppTest, know: str) -> bool:
+    """Whether a page says what one knows now."""
+    return any(know in block.value for block in at.markdown)
+
+
+def test_a_question_counts_once_it_has_an_answer() -> None:
+    number = next(n for n, step in enumerate(STEPS, 1) if step.done == ("guess.mask",))
+    step = STEPS[number - 1]
+    at = opened("families", step=str(number), part=step.part)
+    assert not knows(at, step.know)
+    at = at.radio(key="guess.mask").set_value(at.radio(key="guess.mask").options[0]).run()
+    assert knows(at, step.know) and not at.exception

@@ -11,6 +11,8 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,15 +40,15 @@ class Screen(io.StringIO):
 
     @property
     def left(self) -> str:
-        """What stands there in the end."""
+        """What is shown in the end."""
         return self.getvalue().replace("\x1b[K", "").split("\r")[-1]
 
 
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
-    made = Screen()
-    monkeypatch.setattr(waiting, "sys", SimpleNamespace(stderr=made))
-    return made
+    terminal = Screen()
+    monkeypatch.setattr(waiting, "sys", SimpleNamespace(stderr=terminal))
+    return terminal
 
 
 @pytest.fixture
@@ -101,11 +103,15 @@ def test_what_somebody_prints_between_two_steps_stands_on_a_line_of_its_own(scre
     assert screen.getvalue().count("step") == 3 and any(line.startswith("Writing  █") for line in screen.lines)
 
 
-def test_everything_that_takes_long_says_so(screen: Screen, impatient: None, tmp_path: Path) -> None:
+def test_everything_that_takes_long_says_so(
+    screen: Screen, impatient: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bert, gpt2 = ex.load("bert", device="cpu"), ex.load("gpt2", device="cpu")
     texts, texts_read = ex.microworld.texts(60, 1), ex.microworld.texts(20, 1)
     (tmp_path / "mine.txt").write_text("\n\n".join(" ".join(story) for story in texts), "utf-8")
-    long = {
+    monkeypatch.setattr("explorer.text.disk_cache.cache_folder", lambda: None)  # nothing was kept
+    training = partial(ex.fit, "gpt2", corpus="microworld:300", steps=1, device="cpu")
+    long: dict[str, Callable[[], object]] = {
         "Silencing heads": lambda: ex.damage(bert, "A dog ran."),
         "Looking at the heads": lambda: ex.head_statistics(bert, ["A dog ran.", "It was red."]),
         "Writing with gpt2": lambda: list(ex.decode(gpt2, "A dog", max_tokens=4)),
@@ -121,6 +127,8 @@ def test_everything_that_takes_long_says_so(screen: Screen, impatient: None, tmp
         "Reading the uses": lambda: ex.analysis.contexts(bert, "bank", ex.microworld.uses("bank", 3)),
         "Learning the tokenizer": lambda: ex.tokenizer("bpe", texts_read, size=300),
         "Preparing the labelled texts": lambda: ex.finetune("bert", examples=16, steps=1, checks=0, device="cpu"),
+        "Generating stories": training,
+        "Tokenizing the texts": training,
         "Preparing the corpus": lambda: ex.text.corpus(tmp_path / "mine.txt", bert.tokenizer, tmp_path / "ready"),
     }
     for said, work in long.items():
@@ -129,13 +137,6 @@ def test_everything_that_takes_long_says_so(screen: Screen, impatient: None, tmp
         work()
         assert any(line.startswith(said) for line in screen.lines), said
         assert screen.left == ""
-
-
-def test_preparing_a_training_says_what_is_done(screen: Screen, impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.text.disk_cache.cache_folder", lambda: None)  # nothing was kept
-    ex.fit("gpt2", corpus="microworld:300", steps=1, device="cpu")
-    said = " ".join(screen.lines)
-    assert all(part in said for part in ("Generating stories", "Learning the tokenizer", "Tokenizing the texts"))
 
 
 def test_opening_a_checkpoint_says_so_and_leaves_transformers_as_it_was(
@@ -158,8 +159,7 @@ def test_a_real_terminal_shows_it() -> None:
         "ex.damage(ex.load('bert', device='cpu'), 'A dog ran.'); print('done')"
     )
     ours, theirs = pty.openpty()
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen([sys.executable, "-c", code], stderr=theirs, stdout=subprocess.PIPE, env=env, text=True) as process:
+    with subprocess.Popen([sys.executable, "-c", code], stderr=theirs, stdout=subprocess.PIPE, cwd=ROOT, text=True) as process:
         os.close(theirs)
         seen = b""
         while process.poll() is None or select.select([ours], [], [], 0.2)[0]:
@@ -184,9 +184,8 @@ def test_a_notebook_shows_one_output_that_is_empty_in_the_end() -> None:
         "print(sum(waiting.with_progress(range(4), 'Counting')))\n"
         "with waiting.during('Thinking'):\n    time.sleep(0.2)\n"
     )
-    book = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(code), nbformat.v4.new_code_cell("print(seen[0], '|', seen[-2])")]
-    )
+    cells = [nbformat.v4.new_code_cell(text) for text in (code, "print(seen[0], '|', seen[-2])")]
+    book = nbformat.v4.new_notebook(cells=cells)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the client and its kernel
         NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()

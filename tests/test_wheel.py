@@ -33,10 +33,15 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
+def run(installed: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """What Python says in a folder that has nothing to do with the copy."""
+    env = {**os.environ, "PYTHONPATH": str(installed)}
+    return subprocess.run([sys.executable, *options], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+
+
 def test_the_app_and_the_notebooks_are_those_of_the_copy(installed: Path, tmp_path: Path) -> None:
     code = "from explorer.cli import _home; import explorer as ex; print(_home('app.py'), _home('notebooks'), ex.models()['bert'].folder)"
-    env = {**os.environ, "PYTHONPATH": str(installed)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    done = run(installed, tmp_path, "-c", code)
     assert done.returncode == 0, done.stderr
     app, notebooks, bert = map(Path, done.stdout.split())
     share = installed / "explorer" / "share"
@@ -44,13 +49,9 @@ def test_the_app_and_the_notebooks_are_those_of_the_copy(installed: Path, tmp_pa
 
 
 def test_recorded_measurements_are_printed_and_measuring_again_needs_a_checkout(installed: Path, tmp_path: Path) -> None:
-    env = {**os.environ, "PYTHONPATH": str(installed)}
     for command, first in (("miniglue", "accuracy"), ("labels", "25 labels")):
-        call = [sys.executable, "-m", "explorer", command]
-        shown, refused = (
-            subprocess.run([*call, *options], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
-            for options in (("--recorded",), ("--seeds", "1"))
-        )
+        shown = run(installed, tmp_path, "-m", "explorer", command, "--recorded")
+        refused = run(installed, tmp_path, "-m", "explorer", command, "--seeds", "1")
         assert shown.returncode == 0 and first in shown.stdout, shown.stderr
         assert refused.returncode == 2 and "needs a checkout" in refused.stderr and len(refused.stderr.splitlines()) == 1
 
