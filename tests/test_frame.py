@@ -1,10 +1,14 @@
-"""The frame of the pages: parts, the address that holds every choice, the glossary, presenting, and the QR code of the address."""
+"""The pages without a browser: parts, the address that holds every choice, the glossary, presenting, the QR code of the address; what
+every page shows, and what it says to bad input.
+"""
 
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import re
+import weakref
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,14 +16,17 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from conftest import ALL, unmarked
-from opening import opened
+from conftest import ALL, long, unmarked
+from opening import opened, session
 from segno import make_qr
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementList
+from test_board import array, board_of, header
 
-from explorer.app import glossary, present
-from explorer.app.lessons import LESSONS, SECTIONS, section_of
+import explorer as ex
+from explorer.app import glossary, hosted, present
+from explorer.app.controls import attentive
+from explorer.app.lessons import LESSONS, SECTIONS, SENTENCE, section_of
 from explorer.app.tour_steps import STEPS
 from explorer.app.web import caption_of, first_sentence
 from explorer.corruption.strategies import PAIRS, STRATEGIES
@@ -235,11 +242,11 @@ def test_presenting_shows_one_part_without_captions_and_keeps_the_answers_for_a_
 
 @pytest.mark.usefixtures("parts")
 def test_all_type_of_a_picture_grows_for_a_room() -> None:
-    sizes = []
-    for asked in ({}, {"present": "1"}):
-        figure = json.loads(opened("decoding", part="beams", **asked).get("plotly_chart")[0].proto.spec)
-        sizes.append([trace["textfont"]["size"] for trace in figure["data"] if "textfont" in trace])
-    assert sizes[0] and np.allclose(np.array(sizes[1]), 1.5 * np.array(sizes[0]))
+    plain, larger = [], []
+    for sizes, choices in ((plain, {}), (larger, {"present": "1"})):
+        figure = json.loads(opened("decoding", part="beams", **choices).get("plotly_chart")[0].proto.spec)
+        sizes += [trace["textfont"]["size"] for trace in figure["data"] if "textfont" in trace]
+    assert plain and np.allclose(larger, 1.5 * np.array(plain))
 
 
 @pytest.mark.parametrize("length", [20, 858])
@@ -268,3 +275,71 @@ def dark_modules(path: str) -> set[tuple[int, int]]:
         else:
             x, y = (int(first), float(second)) if letter == "M" else (x + int(first), y + float(second))
     return dark
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_page_opens(lesson: str) -> None:
+    at = opened(lesson)
+    assert not at.exception and at.title[0].value and len(at.get("plotly_chart")) + len(at.get("bidi_component")) >= 1
+
+
+@pytest.mark.parametrize("name", attentive() if ALL else ["bart"])
+def test_every_page_with_a_model_opens_with_every_model(name: str) -> None:
+    for page in ("attention", "families", "heads", "whatif", "yours"):
+        at = opened(page, model=name)
+        assert not at.exception and not at.error, page
+
+
+def test_the_page_shows_the_numbers_of_the_model() -> None:
+    at = opened("heads")
+    figures = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    data = board_of(at)
+    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
+    assert any(figure["layout"].get("xaxis", {}).get("ticktext") == list(trace.source.texts) for figure in figures)
+    np.testing.assert_array_equal(array(data, header(data)["sites"][1]["weights"]), trace.attention[1].weights)
+    said = " ".join(block.value for block in at.markdown)
+    assert f"{trace.residual:.0e}" in said and f"is {trace.attention[0].q.shape[-1]}: before the" in said
+
+
+@pytest.mark.parametrize(("text", "message"), [("", "empty"), ("   ", "empty"), ("word " * 20_000, "reads at most 128")])
+def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
+    at = opened("heads")
+    at.text_input[0].set_value(text).run()
+    assert not at.exception and message in at.warning[0].value
+
+
+@pytest.mark.parametrize(
+    "text", ["<script>alert(1)</script>", "😀 مرحبا", "$x$ `code` :red[x]", *long("photosynthesis", "</script>")]
+)
+def test_odd_input_is_shown(text: str) -> None:
+    at = opened("heads")
+    at.text_input[0].set_value(text).run()
+    assert not at.exception and not at.warning and "never seen" in at.info[0].value
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_the_code_on_the_page_makes_the_picture() -> None:
+    lines = next(block.value for block in opened("heads").code if "ex.show(" in block.value)
+    shown: dict[str, object] = {}
+    *first, last = lines.splitlines()
+    exec("\n".join([*first, f"shown = {last}"]), shown)
+    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
+    mean = np.mean([layer.weights.mean(axis=0) for layer in trace.attention], axis=0)
+    assert last.startswith("ex.show('together'")
+    np.testing.assert_allclose(np.asarray(shown["shown"].figure.data[0].z, float), mean, atol=1e-6)  # type: ignore[attr-defined]
+
+
+def test_what_a_page_has_loaded_is_left_out_of_the_search_for_garbage_and_later_garbage_is_found() -> None:
+    gc.unfreeze()
+    hosted.loaded.cache_clear()
+    session()
+    assert gc.get_freeze_count() > 100_000  # torch, the pages and the models
+
+    class Ring:
+        pass
+
+    ring = Ring()
+    ring.itself, gone = ring, weakref.ref(ring)  # type: ignore[attr-defined]
+    del ring
+    assert gc.collect() >= 1 and gone() is None
+    gc.unfreeze()
