@@ -19,6 +19,8 @@ from packaging.version import Version
 ROOT = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 ASKED = [Requirement(line) for line in (*PROJECT["dependencies"], *sum(PROJECT["optional-dependencies"].values(), []))]
+# by ipywidgets, jupyterlab, streamlit and transformers
+BROUGHT = "traitlets jupyterlab ipython packaging huggingface-hub nbconvert nbformat pil sentencepiece"
 
 
 def pins(text: str) -> dict[str, Version]:
@@ -44,18 +46,7 @@ def test_every_requirement_is_pinned_within_its_bounds() -> None:
 def test_what_is_imported_is_asked_for() -> None:
     """Every library that a module names stands in pyproject.toml: none is there by chance, because another brings it along."""
     known = {canonicalize_name(requirement.name) for requirement in ASKED} | {"explorer", *sys.stdlib_module_names}
-    # of ipywidgets, jupyterlab, streamlit and transformers
-    known |= {
-        "traitlets",
-        "jupyterlab",
-        "ipython",
-        "packaging",
-        "huggingface-hub",
-        "nbconvert",
-        "nbformat",
-        "pil",
-        "sentencepiece",
-    }
+    known.update(BROUGHT.split())
     imported = set()
     for path in (ROOT / "explorer").rglob("*.py"):
         names = re.findall(r"^\s*(?:import|from) ([A-Za-z_]\w*)", path.read_text("utf-8"), re.M)

@@ -24,6 +24,7 @@ def seconds(statement: str) -> float:
     return time.perf_counter() - start
 
 
+ABOUT = "assert [model.about() for model in ex.models().values()]"
 LISTED = "from typer.testing import CliRunner; from explorer.cli import cli; assert 'bert' in CliRunner().invoke(cli, ['models']).output"
 
 
@@ -31,10 +32,7 @@ LISTED = "from typer.testing import CliRunner; from explorer.cli import cli; ass
     ("statement", "spared"),
     [
         ("import explorer", "torch numpy plotly streamlit transformers ipywidgets"),
-        (
-            "import explorer as ex; assert [model.about() for model in ex.models().values()]",
-            "torch safetensors tokenizers plotly streamlit",
-        ),
+        (f"import explorer as ex; {ABOUT}", "torch safetensors tokenizers plotly streamlit"),
         (LISTED, "torch"),
         ("import explorer.views.attention", "torch streamlit transformers ipywidgets"),
     ],

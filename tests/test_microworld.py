@@ -340,16 +340,14 @@ def test_short_forms_stand_for_their_words() -> None:
         assert re.search(r"\bne\b|n'|\bpas\b|\baucun", pair.french.lower()), (pair.english, pair.french)
 
 
-SHORT_FORMS = {
-    "He will not come": "He won't come",
-    "It is cold": "It's cold",
-    "Yes, it is": "Yes, it is",
-    "I am not here": "I'm not here",
-}
-
-
 def test_short_forms_are_those_of_english() -> None:
-    for plain, meant in SHORT_FORMS.items():
+    for pair in (
+        "He will not come|He won't come",
+        "It is cold|It's cold",
+        "Yes, it is|Yes, it is",
+        "I am not here|I'm not here",
+    ):
+        plain, meant = pair.split("|")
         text, forms, where = contracted(plain, words(plain, "english"))
         assert text == meant and tuple(forms) == words(meant, "english") and len(where) == len(words(plain, "english"))
 
