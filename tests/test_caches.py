@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import shutil
 import time
@@ -26,7 +27,7 @@ from explorer.app import cached as kept
 from explorer.app import controls
 from explorer.app.lessons import LESSONS
 from explorer.models import store
-from explorer.models.cache import Cache, weight_of
+from explorer.models.cache import Cache, stamp, weight_of
 from explorer.records import Attention, Trace
 from explorer.training.jobs import job_queue
 
@@ -72,6 +73,15 @@ def test_two_who_ask_at_once_are_answered_by_one() -> None:
     with pytest.raises(ZeroDivisionError):
         cache.get("wrong", lambda: np.zeros(1 // 0))
     assert cache.get("wrong", lambda: np.zeros(1)).shape == (1,), "an error is not kept"
+
+
+def test_a_stamp_tells_what_was_written_again_though_it_is_as_long(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_bytes(b"1234")
+    os.utime(tmp_path / "weights", (1, 1))
+    first = stamp(tmp_path)
+    assert first == stamp(tmp_path) and stamp(tmp_path / "nothing") == ()
+    (tmp_path / "weights").write_bytes(b"4321")
+    assert stamp(tmp_path) != first
 
 
 def test_pages_notice_a_model_that_was_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
