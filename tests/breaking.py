@@ -17,7 +17,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("hostile", "hostile_files", "crashes", "redteam", "settings", "zipped", "refusing", "classroom", "caches")
+TESTS = ("hostile", "hostile_files", "crashes", "redteam", "settings", "refusing", "classroom", "caches")
 
 
 def tests(book: Path, quick: bool, chosen: list[str]) -> ElementTree.Element:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,6 @@ def drawn() -> Any:
     return ex.views["place-turns"](ex.places("rope"))
 
 
-def edited(name: str) -> Callable[..., Any]:
-    """An edit is made, then asked of a model."""
-    return lambda **given: ex.trace(model("bert"), TEXT, edits=[getattr(ex, name)(**given)])
-
-
 def note(what: str, *, survived: bool) -> None:
     """Count a case or a fault for the report of `make break`."""
     if book := os.environ.get("EXPLORER_BREAK"):
@@ -106,8 +102,13 @@ def text_file() -> Path:
     return path
 
 
+def about(name: str, **more: Any) -> Callable[[], dict[str, Any]]:
+    """The arguments of a call about a shipped model."""
+    return lambda: {"model": model(name), **more}
+
+
 def of_model(name: str = "bert", **more: Any) -> Callable[[], dict[str, Any]]:
-    return lambda: {"model": model(name), "text": TEXT, **more}
+    return about(name, text=TEXT, **more)
 
 
 def of_tokenizer(**more: Any) -> Callable[[], dict[str, Any]]:
@@ -115,7 +116,11 @@ def of_tokenizer(**more: Any) -> Callable[[], dict[str, Any]]:
 
 
 def number(count: int = 2, seed: int = 3, **more: Any) -> Callable[[], dict[str, Any]]:
-    return lambda: {"count": count, "seed": seed, **more}
+    return given(count=count, seed=seed, **more)
+
+
+def given(**arguments: Any) -> Callable[[], dict[str, Any]]:
+    return lambda: dict(arguments)
 
 
 FEEL = {"glad": "happy", "sad": "sad"}
@@ -132,179 +137,141 @@ DECODING: dict[str, Any] = {
 
 # The arguments of a call that works, for each public function; what is fetched (a model, a folder) is made when it is asked for.
 CALLS: dict[str, Callable[[], dict[str, Any]]] = {
-    "MovePositions": lambda: {"stream": "encoder", "order": np.arange(len(traced().source))[::-1]},
-    "NoPositions": lambda: {"stream": "encoder"},
-    "NoScale": lambda: {"stream": "encoder"},
-    "PatchHidden": lambda: {"stream": "encoder", "layer": 0, "position": 1, "trace": traced()},
-    "ReplaceRow": lambda: {"stream": "encoder", "layer": 0, "head": 0, "query": 2, "row": np.eye(len(traced().source))[0]},
-    "SetMask": lambda: {"stream": "encoder", "allowed": np.eye(len(traced().source), dtype=bool)},
-    "SetUnit": lambda: {"stream": "encoder", "layer": 0, "unit": 7, "factor": 0.5},
-    "SetVector": lambda: {"which": "v", "stream": "encoder", "layer": 0, "head": 1, "position": 2, "values": np.zeros(32)},
-    "SilenceHead": lambda: {"stream": "encoder", "layer": 0, "head": 1},
-    "SilenceLayer": lambda: {"stream": "encoder", "layer": 0, "part": "feed-forward"},
-    "NoResidual": lambda: {"stream": "encoder", "layer": 0, "part": "attention"},
-    "NoNorm": lambda: {"stream": "encoder", "layer": 1, "part": "feed-forward"},
-    "Uniform": lambda: {"stream": "encoder", "layer": 0, "head": 1},
-    "ask": lambda: {"exercises": ex.lesson("attention").scale_question(ex.analysis.saturation(draws=20)), "then": dict},
-    "bertviz": lambda: {"trace": traced(), "view": "head", "mode": "light"},
-    "board": lambda: {"trace": traced(), "labels": (), "steps": (), "mode": "light", "station": "softmax", "layer": 0, "head": 1},
-    "build": lambda: {
-        "name": "gpt2", "size": "tiny", "tokenizer": model("gpt2").tokenizer, "seed": 0, "layers": 1, "dim": 32, "heads": 2,
-        "device": "cpu", "precision": "auto", "hidden": 64, "length": 16,
-    },
+    **dict.fromkeys(("models", "presets", "results", "support_table", "tasks", "training.sentence_bert"), dict),
+    **dict.fromkeys(("lens", "analysis.blueprint", "analysis.contributions", "analysis.under_masks"), of_model(target=None)),
+    **{f"microworld.{name}": number(split="train", version="1.0") for name in ("labelled", "pairs", "stories", "texts")},
+    "MovePositions": lambda: dict(stream="encoder", order=np.arange(len(traced().source))[::-1]),
+    "NoPositions": given(stream="encoder"),
+    "NoScale": given(stream="encoder"),
+    "PatchHidden": lambda: dict(stream="encoder", layer=0, position=1, trace=traced()),
+    "ReplaceRow": lambda: dict(stream="encoder", layer=0, head=0, query=2, row=np.eye(len(traced().source))[0]),
+    "SetMask": lambda: dict(stream="encoder", allowed=np.eye(len(traced().source), dtype=bool)),
+    "SetUnit": given(stream="encoder", layer=0, unit=7, factor=0.5),
+    "SetVector": given(which="v", stream="encoder", layer=0, head=1, position=2, values=np.zeros(32)),
+    "SilenceHead": given(stream="encoder", layer=0, head=1),
+    "SilenceLayer": given(stream="encoder", layer=0, part="feed-forward"),
+    "NoResidual": given(stream="encoder", layer=0, part="attention"),
+    "NoNorm": given(stream="encoder", layer=1, part="feed-forward"),
+    "Uniform": given(stream="encoder", layer=0, head=1),
+    "ask": lambda: dict(exercises=ex.lesson("attention").scale_question(ex.analysis.saturation(draws=20)), then=dict),
+    "bertviz": lambda: dict(trace=traced(), view="head", mode="light"),
+    "board": lambda: dict(trace=traced(), labels=(), steps=(), mode="light", station="softmax", layer=0, head=1),
+    "build": lambda: dict(name="gpt2", size="tiny", tokenizer=model("gpt2").tokenizer, seed=0, device="cpu", precision="auto",
+        layers=1, dim=32, heads=2, hidden=64, length=16),
     "change": of_model(edits=[ex.NoPositions("encoder")], target=None),
-    "compare": lambda: {"before": traced(), "after": traced()},
-    "configure": lambda: {"name": "gpt2", "size": "tiny", "vocab": 500, "layers": 2, "dim": 32, "heads": 2},
+    "compare": lambda: dict(before=traced(), after=traced()),
+    "configure": given(name="gpt2", size="tiny", vocab=500, layers=2, dim=32, heads=2),
     "corrupt": of_tokenizer(strategy="mlm", seed=0, corpus=(), rate=0.3),
     "damage": of_model(target=None, stream=None),
     "decode": of_model("gpt2", **DECODING),
     "detect": of_model("electra", seed=0, rate=0.3),
-    "export": lambda: {"model": model("gpt2"), "folder": scratch()},
-    "finetune": lambda: {"model": model("bert"), "how": "", "folder": None, "checks": 0, "snapshots": 0, "batch": 4, **TUNING},
-    "fit": lambda: {"what": "gpt2", "seed": 0, "folder": None, "device": "cpu", "precision": "auto", "checks": 0, **FITTING},
+    "export": lambda: dict(model=model("gpt2"), folder=scratch()),
+    "finetune": about("bert", how="", folder=None, checks=0, snapshots=0, batch=4, **TUNING),
+    "fit": given(what="gpt2", seed=0, folder=None, device="cpu", precision="auto", checks=0, **FITTING),
     "gradient": of_model(target=None, row=1, token="dog", steps=2),
-    "guess": lambda: {"model": model("bert"), "corruption": hidden(), "top": 3},
-    "head_statistics": lambda: {"model": model("bert"), "texts": [TEXT, TWO], "stream": None},
+    "guess": lambda: dict(model=model("bert"), corruption=hidden(), top=3),
+    "head_statistics": about("bert", texts=[TEXT, TWO], stream=None),
     "hide": of_tokenizer(words=["dog"]),
-    "learn": lambda: {"kind": "bpe", "texts": [TEXT] * 3, "size": 60, "by": "count", "specials": None, "watch": ("dog",)},
-    "lens": of_model(target=None),
-    "lesson": lambda: {"name": "attention"},
-    "load": lambda: {"what": "bert", "step": None, "native": None, "device": "cpu", "precision": "auto"},
-    "models": dict,
-    "places": lambda: {"scheme": "rope", "count": 4, "dim": 8, "heads": 2, "causal": False, "seed": 0},
-    "presets": dict,
-    "prompt": lambda: {
-        "model": model("gpt2"), **HELD, "template": "{text} She was {label}.", "shots": SHOTS, "separator": " ", "calibrate": True,
-    },
-    "result": lambda: {"name": "scale", "part": "record"},
-    "results": dict,
-    "save": lambda: {"shown": drawn(), "path": f"{scratch()}/turns.csv", "mode": "light", "caption": "x"},
-    "show": lambda: {"view": "place-turns", "record": ex.places("rope"), "mode": "light"},
+    "learn": given(kind="bpe", texts=[TEXT] * 3, size=60, by="count", specials=None, watch=("dog",)),
+    "lesson": given(name="attention"),
+    "load": given(what="bert", step=None, native=None, device="cpu", precision="auto"),
+    "places": given(scheme="rope", count=4, dim=8, heads=2, causal=False, seed=0),
+    "prompt": about("gpt2", **HELD, template="{text} She was {label}.", shots=SHOTS, separator=" ", calibrate=True),
+    "result": given(name="scale", part="record"),
+    "save": lambda: dict(shown=drawn(), path=f"{scratch()}/turns.csv", mode="light", caption="x"),
+    "show": lambda: dict(view="place-turns", record=ex.places("rope"), mode="light"),
     "shuffle": of_model(seed=0),
-    "strategies": lambda: {"kind": "decoding"},
-    "support_table": dict,
-    "tasks": dict,
-    "tokenizer": lambda: {
-        "kind": "bpe", "texts": [TEXT] * 3, "size": 60, "by": "count", "specials": None, "sentinels": 0, "whole": 0,
-    },
+    "strategies": given(kind="decoding"),
+    "tokenizer": given(kind="bpe", texts=[TEXT] * 3, size=60, by="count", specials=None, sentinels=0, whole=0),
     "trace": of_model(target=None, layers=[0], edits=(), blocks=True, scores=None),
     "visibility": of_model(target=None, seed=0),
-    "analysis.abilities": lambda: {"model": model("bert"), "text": TEXT, "objective": None},
-    "analysis.align": lambda: {"first": traced(), "second": traced(), "texts": (TEXT, TEXT)},
-    "analysis.analogy": lambda: {"model": model("word2vec"), "a": "he", "b": "she", "c": "king", "top": 3, "forbid": True},
-    "analysis.back_off": lambda: {"model": counted(), "text": TEXT, "top": 3},
-    "analysis.blueprint": of_model(target=None),
+    "analysis.abilities": about("bert", text=TEXT, objective=None),
+    "analysis.align": lambda: dict(first=traced(), second=traced(), texts=(TEXT, TEXT)),
+    "analysis.analogy": about("word2vec", a="he", b="she", c="king", top=3, forbid=True),
+    "analysis.back_off": lambda: dict(model=counted(), text=TEXT, top=3),
     "analysis.both_sides": of_model("elmo", top=3),
     "analysis.context_shift": of_model("gpt2", span=(2, 5), others=["A dog ran. It was tired."]),
-    "analysis.reach": lambda: {"models": [model("elmo"), model("gpt2")], "texts": [TEXT, TWO], "far": 2},
-    "analysis.cka": lambda: {"first": model("bert"), "second": model("gpt2"), "texts": [TEXT, TWO], "seed": 0},
-    "analysis.contexts": lambda: {"model": model("elmo"), "word": "bank", "uses": ex.microworld.uses("bank", 2, among=200)},
-    "analysis.contributions": of_model(target=None),
-    "analysis.count_ratios": lambda: {"model": model("word2vec"), "a": "he", "b": "she", "stories": read(), "many": 3},
-    "analysis.edit_corpus": lambda: {
-        "before": ["Ice is cold.", "Steam is hot."], "now": ["Ice is cold.", "Steam is gas."], "a": "ice", "b": "steam", "watch": "",
-    },
+    "analysis.reach": lambda: dict(models=[model("elmo"), model("gpt2")], texts=[TEXT, TWO], far=2),
+    "analysis.cka": lambda: dict(first=model("bert"), second=model("gpt2"), texts=[TEXT, TWO], seed=0),
+    "analysis.contexts": lambda: dict(model=model("elmo"), word="bank", uses=ex.microworld.uses("bank", 2, among=200)),
+    "analysis.count_ratios": lambda: dict(model=model("word2vec"), a="he", b="she", stories=read(), many=3),
+    "analysis.edit_corpus": given(before=["Ice is cold.", "Steam is hot."], now=["Ice is cold.", "Steam is gas."],
+        a="ice", b="steam", watch=""),
     "analysis.elmo_visibility": of_model("elmo", seed=0),
-    "analysis.exposure_bias": lambda: {
-        "model": model("gpt2"), "texts": ex.microworld.texts(8, 1), "sources": None, "at": 8, "steps": 3, "count": 2,
-    },
-    "analysis.generator": lambda: {"model": model("bert"), "seed": 0},
-    "analysis.glove_row": lambda: {"model": model("glove"), "word": "he", "near": "his", "stories": read(), "scale": 2.0},
-    "analysis.guess_spans": lambda: {"model": model("spanbert"), "corruption": hidden("spanbert", "spanbert"), "top": 3},
+    "analysis.exposure_bias": lambda: dict(model=model("gpt2"), texts=ex.microworld.texts(8, 1), sources=None, at=8, steps=3, count=2),
+    "analysis.generator": about("bert", seed=0),
+    "analysis.glove_row": lambda: dict(model=model("glove"), word="he", near="his", stories=read(), scale=2.0),
+    "analysis.guess_spans": lambda: dict(model=model("spanbert"), corruption=hidden("spanbert", "spanbert"), top=3),
     "analysis.head_writes": of_model("gpt2", layer=1, head=0, position=1, stream=None, target=None, count=3),
-    "analysis.held_losses": lambda: {"model": model("gpt2"), "texts": ex.microworld.texts(20, 1), "pieces": 16, "count": 4},
-    "analysis.highway_gates": lambda: {"model": model("elmo"), "word": "dogs"},
+    "analysis.held_losses": lambda: dict(model=model("gpt2"), texts=ex.microworld.texts(20, 1), pieces=16, count=4),
+    "analysis.highway_gates": about("elmo", word="dogs"),
     "analysis.information_flow": of_model("gpt2", target=None, stream=None),
-    "analysis.letter_filters": lambda: {"model": model("elmo"), "word": "dogs", "many": 3},
-    "analysis.minimal_scores": lambda: {
-        "model": model("bert"), "phenomenon": "agreement", "count": 4, "seed": 3, "split": "test", "inside": False,
-    },
-    "analysis.neighbours": lambda: {"model": model("word2vec"), "word": "king", "top": 3},
-    "analysis.patch_sweep": lambda: {
-        "model": model("gpt2"), "clean": "A dog ran. It", "changed": "A cat ran. It", "target": None, "row": None,
-        "answers": ("·was", "·had"), "stream": None,
-    },
-    "analysis.plane": lambda: {"model": model("word2vec"), "pairs": [("he", "she"), ("king", "queen")], "relation": "x"},
-    "analysis.prompt_orders": lambda: {
-        "model": model("gpt2"), **HELD, "shots": SHOTS, "template": "{text} {label}", "separator": " ", "calibrate": False,
-    },
-    "analysis.prompt_templates": lambda: {
-        "model": model("gpt2"), **HELD, "shots": (), "templates": ["{text} {label}"], "separator": " ", "calibrate": False,
-    },
-    "analysis.saturation": lambda: {"keys": 4, "draws": 20, "seed": 0},
-    "analysis.skipgram_network": lambda: {"model": model("word2vec"), "word": "dog", "near": "ran", "top": 3},
-    "analysis.skipgrams": lambda: {"model": model("word2vec"), "text": TEXT, "counted": read(), "seed": 0},
+    "analysis.letter_filters": about("elmo", word="dogs", many=3),
+    "analysis.minimal_scores": about("bert", phenomenon="agreement", count=4, seed=3, split="test", inside=False),
+    "analysis.neighbours": about("word2vec", word="king", top=3),
+    "analysis.patch_sweep": about("gpt2", clean="A dog ran. It", changed="A cat ran. It", target=None, stream=None,
+        row=None, answers=("·was", "·had")),
+    "analysis.plane": about("word2vec", pairs=[("he", "she"), ("king", "queen")], relation="x"),
+    "analysis.prompt_orders": about("gpt2", **HELD, shots=SHOTS, template="{text} {label}", separator=" ", calibrate=False),
+    "analysis.prompt_templates": about("gpt2", **HELD, shots=(), templates=["{text} {label}"], separator=" ", calibrate=False),
+    "analysis.saturation": given(keys=4, draws=20, seed=0),
+    "analysis.skipgram_network": about("word2vec", word="dog", near="ran", top=3),
+    "analysis.skipgrams": lambda: dict(model=model("word2vec"), text=TEXT, counted=read(), seed=0),
     "analysis.smoothed_targets": of_model("gpt2", target=None),
-    "analysis.solve_analogies": lambda: {"model": model("word2vec")},
-    "analysis.span_of": lambda: {"word": "DOG", "text": TEXT},
-    "analysis.span_table": lambda: {"model": tuned("questions"), "text": ("Who ran?", "The dog ran.")},
-    "analysis.teacher_and_student": lambda: {
-        "teacher": model("bert-deep"), "student": model("distilbert"), "corruption": hidden("mlm", "distilbert"), "top": 3,
-    },
-    "analysis.two_uses": lambda: {"model": model("word2vec"), "word": "dog", "texts": ("A dog ran.", "The dog slept.")},
-    "analysis.under_masks": of_model(target=None),
-    "analysis.unit_writes": lambda: {"model": model("gpt2"), "layer": 1, "unit": 5, "stream": None, "count": 3},
+    "analysis.solve_analogies": about("word2vec"),
+    "analysis.span_of": given(word="DOG", text=TEXT),
+    "analysis.span_table": lambda: dict(model=tuned("questions"), text=("Who ran?", "The dog ran.")),
+    "analysis.teacher_and_student": lambda: dict(teacher=model("bert-deep"), student=model("distilbert"),
+        corruption=hidden("mlm", "distilbert"), top=3),
+    "analysis.two_uses": about("word2vec", word="dog", texts=("A dog ran.", "The dog slept.")),
+    "analysis.unit_writes": about("gpt2", layer=1, unit=5, stream=None, count=3),
     "analysis.visibility_map": of_model("gpt2", span=(2, 5)),
-    "analysis.word_states": lambda: {"model": model("bert"), "texts": [TEXT, TWO]},
+    "analysis.word_states": about("bert", texts=[TEXT, TWO]),
     "analysis.word_prediction": of_model(span=(2, 5), top=3),
     "corruption.gap_sentences": of_tokenizer(rate=0.3),
     "corruption.rates": of_tokenizer(draws=5, seed=0),
     "corruption.span_lengths": of_tokenizer(strategy="spanbert", draws=5, seed=0),
-    "decoding.contest": lambda: {
-        "model": model("gpt2"), "texts": ex.microworld.texts(2, 5), "begin": 4, "tokens": 4, "beams": (2,),
-    },
+    "decoding.contest": lambda: dict(model=model("gpt2"), texts=ex.microworld.texts(2, 5), begin=4, tokens=4, beams=(2,)),
     "decoding.distribution": of_model("gpt2", prefix=None),
-    "decoding.trap": lambda: {"model": model("gpt2"), "record": beams(), "tokens": 4},
-    "decoding.trapped": lambda: {"record": beams()},
+    "decoding.trap": lambda: dict(model=model("gpt2"), record=beams(), tokens=4),
+    "decoding.trapped": lambda: dict(record=beams()),
     "decoding.watch": of_model("gpt2", strategy="greedy", prefix=None, max_tokens=3),
-    "decoding.score_texts": lambda: {"texts": [TEXT, TWO], "references": [TWO, TEXT]},
+    "decoding.score_texts": given(texts=[TEXT, TWO], references=[TWO, TEXT]),
     "decoding.written": of_model("gpt2", label="mine", strategy="greedy", max_tokens=3),
-    "microworld.labelled": number(split="train", version="1.0"),
     "microworld.openings": number(split="train", sentences=3, version="1.0"),
-    "microworld.pairs": number(split="train", version="1.0"),
     "microworld.sentences_in": number(language="french", split="train"),
-    "microworld.stories": number(split="train", version="1.0"),
-    "microworld.texts": number(split="train", version="1.0"),
     "microworld.uses": number(word="bank", split="validation", among=100, version="1.0"),
-    "text.corpus": lambda: {"source": text_file(), "tokenizer": model("bert").tokenizer, "folder": scratch() + "/ready"},
-    "text.counted_examples": lambda: {"texts": [TEXT, TWO], "tokenizer": model("word2vec").tokenizer},
-    "text.fertility": lambda: {"tokenizers": {"bert": model("bert").tokenizer}},
-    "text.first_tokens": lambda: {"stories": [["A dog ran.", "It was red."]], "tokenizer": model("bert").tokenizer, "count": 6},
-    "text.matches": lambda: {
-        "word": "dogs", "vocabulary": ["dog", "##s"], "prefix": "##", "unknown": "[UNK]", "longest": 100,
-    },
-    "text.replay": lambda: {"word": "abc", "merges": [("a", "b")], "letters": None},
+    "text.corpus": lambda: dict(source=text_file(), tokenizer=model("bert").tokenizer, folder=scratch() + "/ready"),
+    "text.counted_examples": lambda: dict(texts=[TEXT, TWO], tokenizer=model("word2vec").tokenizer),
+    "text.fertility": lambda: dict(tokenizers={"bert": model("bert").tokenizer}),
+    "text.first_tokens": lambda: dict(stories=[["A dog ran.", "It was red."]], tokenizer=model("bert").tokenizer, count=6),
+    "text.matches": given(word="dogs", vocabulary=["dog", "##s"], prefix="##", unknown="[UNK]", longest=100),
+    "text.replay": given(word="abc", merges=[("a", "b")], letters=None),
     "text.segments": of_tokenizer(longest=10),
-    "text.side_by_side": lambda: {"text": TEXT, "tokenizers": {"bert": model("bert").tokenizer}, "pair": None, "special": False},
+    "text.side_by_side": lambda: dict(text=TEXT, tokenizers={"bert": model("bert").tokenizer}, pair=None, special=False),
     "text.toy_stories": number(),
-    "text.with_sentinels": lambda: {"tokenizer": model("bert").tokenizer, "count": 5},
-    "text.word_counts": lambda: {"kind": "wordpiece", "texts": [TEXT, TWO]},
+    "text.with_sentinels": lambda: dict(tokenizer=model("bert").tokenizer, count=5),
+    "text.word_counts": given(kind="wordpiece", texts=[TEXT, TWO]),
     "text.word_labels": of_tokenizer(train=ex.text.classroom.toys(20)[:15], test=ex.text.classroom.toys(20)[15:]),
-    "training.ScalarMix": lambda: {"layers": 3, "norm": False},
-    "training.Siamese": lambda: {"model": model("bert"), "pairs": ex.training.graded(16, 0), "seed": 0, "steps": 1, "batch": 4},
-    "training.along": lambda: {
-        "model": model("gpt2"), "texts": ex.training.fresh("toy", 4), "plan": None, "seed": 0, "snapshots": None, "places": 3,
-    },
-    "training.answers": lambda: {"model": tuned(), "task": "", "split": "test", "examples": 12},
-    "training.before_after": lambda: {
-        "before": model("bert"), "after": tuned(), "text": "Anna was happy.", "probes": None, "examples": 24,
-    },
-    "training.budget": lambda: {
-        "model": model("gpt2"), "plan": {"steps": 100, "batch": 8}, "texts": ex.training.fresh("toy", 4), "steps": None,
-    },
-    "training.compare_runs": lambda: {"runs": {name: ex.models()[name].folder for name in ("bert", "gpt2")}},
-    "training.compare_ways": lambda: {"model": model("bert"), "ways": ["frozen"], "lm_weight": 0.0, **TUNING},
-    "training.finetuned_model": lambda: {"model": model("bert"), "checks": 0, "snapshots": 0, **TUNING},
-    "training.fresh": lambda: {"corpus": "toy", "count": 4},
+    "training.ScalarMix": given(layers=3, norm=False),
+    "training.Siamese": lambda: dict(model=model("bert"), pairs=ex.training.graded(16, 0), seed=0, steps=1, batch=4),
+    "training.along": lambda: dict(model=model("gpt2"), texts=ex.training.fresh("toy", 4), plan=None, seed=0, snapshots=None, places=3),
+    "training.answers": lambda: dict(model=tuned(), task="", split="test", examples=12),
+    "training.before_after": lambda: dict(before=model("bert"), after=tuned(), text="Anna was happy.", probes=None, examples=24),
+    "training.budget": lambda: dict(model=model("gpt2"), plan={"steps": 100, "batch": 8}, texts=ex.training.fresh("toy", 4),
+        steps=None),
+    "training.compare_runs": lambda: dict(runs={name: ex.models()[name].folder for name in ("bert", "gpt2")}),
+    "training.compare_ways": about("bert", ways=["frozen"], lm_weight=0.0, **TUNING),
+    "training.finetuned_model": about("bert", checks=0, snapshots=0, **TUNING),
+    "training.fresh": given(corpus="toy", count=4),
     "training.graded": number(split="train"),
-    "training.likeness": lambda: {"texts": [TEXT, TWO], "models": [("[CLS]", model("bert"))]},
-    "training.lr_schedules": lambda: {"chosen": "cosine", "steps": 100, "warm": 0.05, "now": 7, "places": 11},
-    "training.lr_share": lambda: {"name": "constant", "step": 50, "steps": 100, "warm": 0.05},
-    "training.probe_layers": lambda: {"model": model("bert"), "task": "new words: kind", "examples": 16, "asked": 16, "seed": 0},
-    "training.sentence_bert": dict,
-    "training.snapshots": lambda: {"what": "bert"},
-    "training.steps_of": lambda: {"folder": ex.models()["bert"].folder},
-    "training.task_inputs": lambda: {"model": model("gpt2"), "tasks": ["entailment"]},
+    "training.likeness": lambda: dict(texts=[TEXT, TWO], models=[("[CLS]", model("bert"))]),
+    "training.lr_schedules": given(chosen="cosine", steps=100, warm=0.05, now=7, places=11),
+    "training.lr_share": given(name="constant", step=50, steps=100, warm=0.05),
+    "training.probe_layers": about("bert", task="new words: kind", examples=16, asked=16, seed=0),
+    "training.snapshots": given(what="bert"),
+    "training.steps_of": lambda: dict(folder=ex.models()["bert"].folder),
+    "training.task_inputs": about("gpt2", tasks=["entailment"]),
 }  # fmt: skip
 # Public names that are no functions to call with arguments of one's own, and why.
 LEFT_OUT = {
@@ -324,16 +291,14 @@ def usual(name: str) -> dict[str, Any]:
 
 def public(name: str) -> Any:
     """A public function by its name, with the rooms before it."""
-    what: Any = ex
-    for part in name.split("."):
-        what = getattr(what, part)
-    return what
+    return attrgetter(name)(ex)
 
 
 def ask(name: str, given: Mapping[str, Any]) -> Any:
-    """Call a public function; of what it does step by step, the first steps."""
-    what = public(name)
-    result = (edited(name) if name in EDITS else what)(**given)
+    """Call a public function (an edit: trace with it); of what it does step by step, the first steps."""
+    result = public(name)(**given)
+    if name in EDITS:
+        result = ex.trace(model("bert"), TEXT, edits=[result])
     steps = isinstance(result, Iterator) or isinstance(result, Iterable) and hasattr(result, "stop")
     return list(islice(iter(result), STEPS)) if steps else result
 
@@ -358,24 +323,14 @@ TYPES: list[Any] = [
 def others() -> list[Any]:
     """What is right elsewhere: other kinds of models, their tokenizers, records."""
     opened = [model(name) for name in ("bert", "gpt2", "t5", "word2vec", "elmo", "electra")]
-    return [
-        *opened,
-        counted(),
-        tuned(),
-        model("bert").tokenizer,
-        model("gpt2").tokenizer,
-        traced(),
-        hidden(),
-        model("bert").module,
-    ]
+    bert = model("bert")
+    return [*opened, counted(), tuned(), bert.tokenizer, model("gpt2").tokenizer, traced(), hidden(), bert.module]
 
 
 LETTERS = st.text(st.characters(exclude_categories=()), max_size=40)
-ANY = st.one_of(
-    st.sampled_from(SIGNS), LETTERS, st.sampled_from(NUMBERS), st.integers(), st.floats(), st.sampled_from(TYPES), st.deferred(
-        lambda: st.sampled_from(others())
-    ), st.sampled_from(VERY_LONG),
-)  # fmt: skip
+SCALARS = st.one_of(st.sampled_from(NUMBERS), st.integers(), st.floats(), st.sampled_from(TYPES))
+ELSEWHERE = st.deferred(lambda: st.sampled_from(others()))
+ANY = st.one_of(st.sampled_from(SIGNS), LETTERS, SCALARS, ELSEWHERE, st.sampled_from(VERY_LONG))
 
 
 @st.composite
@@ -391,9 +346,12 @@ def spoiled(draw: Callable[[Any], Any], name: str) -> dict[str, Any]:
 
 
 def like(value: Any) -> st.SearchStrategy[Any]:
-    """Hostile values of the same kind: a text for a text, a number for a number."""
-    if texts_of(value):
-        return texts_like(value)
+    """Hostile values of the same kind: a text for a text, a list of texts for such a list, a number for a number."""
+    text = st.one_of(st.sampled_from(SIGNS), LETTERS, st.sampled_from(VERY_LONG))
+    if isinstance(value, str):
+        return text
+    if isinstance(value, Sequence) and {type(part) for part in value} == {str}:
+        return st.lists(text, max_size=3).map(type(value))
     if isinstance(value, bool):
         return st.booleans()
     if isinstance(value, int):
@@ -401,19 +359,6 @@ def like(value: Any) -> st.SearchStrategy[Any]:
     if isinstance(value, float):
         return st.one_of(st.sampled_from(NUMBERS), st.floats(-0.1, 1.1), st.floats())
     return ANY
-
-
-def texts_of(value: Any) -> bool:
-    """Whether this is a text or a list of texts."""
-    return isinstance(value, str) or (
-        isinstance(value, Sequence) and bool(value) and all(isinstance(part, str) for part in value)
-    )
-
-
-def texts_like(value: Any) -> st.SearchStrategy[Any]:
-    """Hostile texts in the same form."""
-    text = st.one_of(st.sampled_from(SIGNS), LETTERS, st.sampled_from(VERY_LONG))
-    return text if isinstance(value, str) else st.lists(text, max_size=3).map(type(value))
 
 
 def check(result: Any) -> None:

@@ -17,11 +17,12 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 SAMPLE, PATIENCE, BAR = 24, 4.0, 0.85
@@ -31,7 +32,7 @@ TESTS = {
     "explorer/corruption/masking.py": ("corruption", "corruption_lab"),
     "explorer/corruption/spans.py": ("corruption", "corruption_lab", "spanbert"),
     "explorer/corruption/noises.py": ("corruption", "corruption_lab"),
-    "explorer/corruption/collate.py": ("corruption", "batches", "objectives"),
+    "explorer/corruption/collate.py": ("corruption", "begin_token", "objectives"),
     "explorer/decoding/search.py": ("searching", "decoding"),
     "explorer/decoding/beams.py": ("searching", "decoding"),
     "explorer/decoding/penalties.py": ("searching", "decoding"),
@@ -42,72 +43,59 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn,
     ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
-Place = tuple[int, str]  # of a node, counted as `ast.walk` meets it, and what is done to it
 
 
 def untouchable(tree: ast.Module) -> set[int]:
     """The nodes that decide nothing when the code runs: annotations, text, imports, and what an error says."""
-    out: set[int] = set()
+    parts: list[ast.AST | None] = []
     for node in ast.walk(tree):
-        parts: list[ast.AST | None] = []
-        if isinstance(node, (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)):
-            parts = [node]
-        elif isinstance(node, ast.AnnAssign):
-            parts = [node.annotation]
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            parts = [*node.decorator_list, node.returns]
-        elif isinstance(node, ast.arg):
-            parts = [node.annotation]
-        out |= {id(inner) for part in parts if part is not None for inner in ast.walk(part)}
-    return out
+        if isinstance(node, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom):
+            parts.append(node)
+        elif isinstance(node, ast.AnnAssign | ast.arg):
+            parts.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            parts += [*node.decorator_list, node.returns]
+    return {id(inner) for part in parts if part is not None for inner in ast.walk(part)}
 
 
-def ways(node: ast.AST) -> Iterator[str]:
-    """What can be changed at a node."""
-    joined = (
-        isinstance(node, ast.BinOp) and type(node.op) in SWAPPED and not isinstance(node.left, ast.Constant | ast.JoinedStr)
-    )
-    compared = isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPPED
-    if joined or compared or isinstance(node, ast.BoolOp):
-        yield "operator"
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
-        yield "constant"
-    elif isinstance(node, ast.UnaryOp):
-        yield "sign"
-    elif isinstance(node, ast.If | ast.IfExp):
-        yield "condition"
-    elif isinstance(node, ast.AugAssign) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        yield "statement"
-
-
-def places(tree: ast.Module) -> list[Place]:
-    """Everything that can be changed in a file."""
-    fixed = untouchable(tree)
-    return [(number, way) for number, node in enumerate(ast.walk(tree)) if id(node) not in fixed for way in ways(node)]
-
-
-def mutated(tree: ast.Module, place: Place) -> tuple[ast.Module, str]:
-    """The tree with one place changed, and what was changed, in words."""
-    tree = copy.deepcopy(tree)
-    node = list(ast.walk(tree))[place[0]]
-    before = ast.unparse(node).splitlines()[0]
-    if isinstance(node, ast.BinOp | ast.BoolOp):
-        node.op = SWAPPED[type(node.op)]()  # type: ignore[assignment]
-    elif isinstance(node, ast.Compare):
-        node.ops[0] = SWAPPED[type(node.ops[0])]()  # type: ignore[call-overload]
-    elif isinstance(node, ast.Constant):
-        node.value = not node.value if isinstance(node.value, bool) else node.value + 1  # type: ignore[operator]
-    elif isinstance(node, ast.UnaryOp):
-        node.op = ast.UAdd() if isinstance(node.op, ast.USub) else ast.UAdd() if isinstance(node.op, ast.UAdd) else node.op
-        if isinstance(node.op, ast.Not | ast.Invert):
+def mutate(node: Any) -> bool:
+    """Change a node where it is, and say whether there was something to change."""
+    match node:
+        case ast.BinOp(left=ast.Constant() | ast.JoinedStr()):
+            return False
+        case ast.BinOp() | ast.BoolOp() if type(node.op) in SWAPPED:
+            node.op = SWAPPED[type(node.op)]()
+        case ast.Compare() if type(node.ops[0]) in SWAPPED:
+            node.ops[0] = SWAPPED[type(node.ops[0])]()
+        case ast.Constant(value=int() | float()):
+            node.value = not node.value if isinstance(node.value, bool) else node.value + 1
+        case ast.UnaryOp(op=ast.Not() | ast.Invert()):
             node.operand = ast.UnaryOp(type(node.op)(), node.operand)
-    elif isinstance(node, ast.If | ast.IfExp):
-        node.test = ast.UnaryOp(ast.Not(), node.test)
-    elif isinstance(node, ast.AugAssign):
-        node.value = ast.Constant(0) if isinstance(node.op, ast.Add | ast.Sub | ast.BitOr) else ast.Constant(1)
-    else:
-        assert isinstance(node, ast.Expr)
-        node.value = ast.Constant(None)
+        case ast.UnaryOp():
+            node.op = ast.UAdd()
+        case ast.If() | ast.IfExp():
+            node.test = ast.UnaryOp(ast.Not(), node.test)
+        case ast.AugAssign():
+            node.value = ast.Constant(0 if isinstance(node.op, ast.Add | ast.Sub | ast.BitOr) else 1)
+        case ast.Expr(value=ast.Call()):
+            node.value = ast.Constant(None)
+        case _:
+            return False
+    return True
+
+
+def places(tree: ast.Module) -> list[int]:
+    """The nodes that can be changed, counted as `ast.walk` meets them."""
+    fixed = untouchable(tree)
+    return [number for number, node in enumerate(ast.walk(tree)) if id(node) not in fixed and mutate(copy.deepcopy(node))]
+
+
+def mutated(tree: ast.Module, place: int) -> tuple[ast.Module, str]:
+    """The tree with one node changed, and what was changed, in words."""
+    tree = copy.deepcopy(tree)
+    node = list(ast.walk(tree))[place]
+    before = ast.unparse(node).splitlines()[0]
+    mutate(node)
     ast.fix_missing_locations(tree)
     return tree, f"line {getattr(node, 'lineno', 0)}: {before[:70]}  →  {ast.unparse(node).splitlines()[0][:70]}"
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -40,10 +39,9 @@ class WordToDistance(Position):
         self.table = nn.Embedding(2 * context.length, context.dim // context.heads)
 
     def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
-        rows = self.table(
-            (at[0][:, None] - at[1][None, :]).clamp(-self.context.length, self.context.length - 1) + self.context.length
-        )
-        return {"word → distance": torch.einsum("bhqd,qkd->bhqk", q, rows)}
+        most = self.context.length
+        distances = (at[0][:, None] - at[1][None, :]).clamp(-most, most - 1)
+        return {"word → distance": torch.einsum("bhqd,qkd->bhqk", q, self.table(distances + most))}
 
 
 class Fading(Position):
@@ -88,15 +86,16 @@ class MixtureOfTwoExperts(nn.Module):
         return sum((shares[..., n : n + 1] * expert(x) for n, expert in enumerate(self.experts)), torch.zeros(()))
 
 
-class MeanOfAllBefore(nn.Module):
+def mean_before(x: Tensor) -> Tensor:
+    """The mean of each position and all before it."""
+    return x.cumsum(dim=1) / torch.arange(1, x.shape[1] + 1)[:, None]
+
+
+class MeanOfAllBefore(nn.Linear):
     """A layer that mixes positions and keeps nothing of them, and says so by saying nothing."""
 
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.linear = nn.Linear(config.dim, config.dim)
-
     def forward(self, x: Tensor, name: tuple[str, int]) -> Tensor:
-        return self.linear(x.cumsum(dim=1) / torch.arange(1, x.shape[1] + 1)[:, None])
+        return super().forward(mean_before(x))
 
 
 class Doubled(FeedForward):
@@ -136,19 +135,12 @@ def feed_forward(kind: Callable[[Config], nn.Module]) -> Callable[[TransformerMo
     return replace
 
 
-def doubled(config: Config) -> nn.Module:
-    return Doubled(config.dim, config.hidden, config.activation, bias=config.bias)
-
-
 def hooked(model: TransformerModel) -> None:
     """A hook that adds to every position the mean of those before it."""
-    model.module.layers[0].after_attention.register_forward_hook(
-        lambda _part, _given, out: out + 0.1 * out.cumsum(dim=1) / torch.arange(1, out.shape[1] + 1)[:, None]
-    )
+    model.module.layers[0].after_attention.register_forward_hook(lambda _part, _given, out: out + 0.1 * mean_before(out))
 
 
-@dataclass(frozen=True)
-class Foreign:
+class Foreign(NamedTuple):
     """A scheme or a changed layer, and which ways it may take: the fast decoders, and the modules with a cache."""
 
     positions: type[Position] | None = None
@@ -163,8 +155,8 @@ FOREIGN = {
     "needs the whole text": Foreign(PartOfTheText, cached=False),
     "mixture of experts": Foreign(change=feed_forward(MixtureOfTwoExperts)),
     "whole layer": Foreign(change=parallel),
-    "mixes positions": Foreign(change=feed_forward(MeanOfAllBefore), cached=False),
-    "subclass": Foreign(change=feed_forward(doubled), cached=False),
+    "mixes positions": Foreign(change=feed_forward(lambda c: MeanOfAllBefore(c.dim, c.dim)), cached=False),
+    "subclass": Foreign(change=feed_forward(lambda c: Doubled(c.dim, c.hidden, c.activation, bias=c.bias)), cached=False),
     "hook": Foreign(change=hooked, cached=False),
 }
 
@@ -172,11 +164,11 @@ FOREIGN = {
 @pytest.fixture
 def build(monkeypatch: pytest.MonkeyPatch, gpt2: TransformerModel) -> Callable[..., TransformerModel]:
     def build(name: str, preset: str = "gpt2") -> TransformerModel:
-        foreign, more = FOREIGN[name], {}
+        foreign, scheme = FOREIGN[name], {}
         if foreign.positions is not None:
             monkeypatch.setitem(POSITIONS, "toy", foreign.positions)
-            more = {"positions": "toy"}
-        model = ex.build(preset, tokenizer=gpt2.tokenizer, seed=4, **SHAPE, **more)
+            scheme = {"positions": "toy"}
+        model = ex.build(preset, tokenizer=gpt2.tokenizer, seed=4, **SHAPE, **scheme)
         if foreign.change is not None:
             foreign.change(model)
         shaken(model.module, 4)
@@ -198,14 +190,19 @@ def test_it_is_traced_and_the_explicit_path_is_the_fast_one(name: str, build: Bu
     assert len(trace.hidden["decoder"]) == 3
     if name == "mixture of experts":
         assert all(block.units is None for block in trace.blocks), "the units of an expert are not the layer's"
+    if FOREIGN[name].positions is PartOfTheText:
+        return
+    watched = watch(model, PROMPT, max_tokens=5)
+    once = ex.trace(model, watched.trace.source.ids.tolist())
+    assert watched.trace.residual < 1e-5
+    for grown, whole in zip(watched.trace.attention, once.attention, strict=True):
+        np.testing.assert_allclose(grown.weights, whole.weights, atol=2e-5, err_msg="the growing matrix is the whole text's")
 
 
-@every
-def test_the_way_is_chosen_by_what_is_declared(name: str, build: Build) -> None:
-    model, foreign = build(name), FOREIGN[name]
-    stepper = NativeStepper(model)
-    assert stepper.cached == foreign.cached
-    assert stepper.numpy is None and not NumpyDecoder.fits(model.module)
+def answer_of(model: TransformerModel, **options: Any) -> list[int]:
+    """The ids of the greedy answer, without its end."""
+    *_, step = ex.decode(model, PROMPT, **options)
+    return [token for token in step.ids.tolist() if token != model.tokenizer.vocabulary.last]
 
 
 @every
@@ -213,6 +210,8 @@ def test_the_way_is_chosen_by_what_is_declared(name: str, build: Build) -> None:
 def test_decoding_with_a_cache_is_decoding_without(name: str, strategy: str, build: Build) -> None:
     model = build(name)
     options = {"max_tokens": 6, **({"beams": 3} if strategy == "beam" else {})}
+    assert NativeStepper(model).cached == FOREIGN[name].cached, "the way is chosen by what is declared"
+    assert NativeStepper(model).numpy is None and not NumpyDecoder.fits(model.module)
     cached = list(ex.decode(model, PROMPT, strategy, **options))
     writing = writer(model, PROMPT)
     uncached = list(STRATEGIES[strategy](without_cache(model), writing.prompt, decoding_settings(writing, options)))
@@ -223,7 +222,7 @@ def test_decoding_with_a_cache_is_decoding_without(name: str, strategy: str, bui
 
 
 @every
-def test_the_states_that_contrastive_search_compares_are_those_of_the_whole_text(name: str, build: Build) -> None:
+def test_the_states_of_branches_and_of_many_texts_are_those_of_each_alone(name: str, build: Build) -> None:
     model = build(name)
     stepper = NativeStepper(model, hidden=True)
     _, state = stepper.next(stepper.start(PROMPT), [PROMPT[-1]], [0])
@@ -232,41 +231,21 @@ def test_the_states_that_contrastive_search_compares_are_those_of_the_whole_text
     with torch.no_grad():
         whole = model.module(torch.tensor([[*PROMPT, 12, 13], [*PROMPT, 11, 14]]))
     np.testing.assert_allclose(state.hidden, whole.numpy(), atol=1e-4)
+    assert continued(model, np.array([PROMPT, PROMPT[::-1]]), 5)[0] == answer_of(model, max_tokens=5)
 
 
 @pytest.mark.parametrize("name", ["mixture of experts", "mixes positions", "score"])
 def test_an_encoder_decoder_of_such_parts_writes_the_same_both_ways(name: str, build: Build) -> None:
     model = build(name, "bart")
-    cached = list(ex.decode(model, PROMPT, "beam", beams=2, max_tokens=5))
-    uncached = list(ex.decode(model, PROMPT, "beam", beams=2, max_tokens=5, cache=False))
-    assert cached[-1].ids.tolist() == uncached[-1].ids.tolist()
-    once = ex.trace(model, PROMPT, target=[*cached[-1].ids.tolist()])
+    *_, cached = ex.decode(model, PROMPT, "beam", beams=2, max_tokens=5)
+    *_, uncached = ex.decode(model, PROMPT, "beam", beams=2, max_tokens=5, cache=False)
+    assert cached.ids.tolist() == uncached.ids.tolist()
+    once = ex.trace(model, PROMPT, target=cached.ids.tolist())
     assert once.residual <= 1e-5
     for layer in range(2):
-        np.testing.assert_allclose(cached[-1].cross[layer], once.at("cross", layer).weights[:, cached[-1].step], atol=2e-5)
-    *_, greedy = ex.decode(model, PROMPT, max_tokens=6, cross=False)
-    end = model.tokenizer.vocabulary.last
-    answer = [token for token in greedy.ids.tolist() if token != end]
+        np.testing.assert_allclose(cached.cross[layer], once.at("cross", layer).weights[:, cached.step], atol=2e-5)
+    answer = answer_of(model, max_tokens=6, cross=False)
     assert rewritten(model, [PROMPT, [5, 6]], 6)[0] == answer, "many texts at once take the same ways"
-
-
-@pytest.mark.parametrize("name", [name for name in FOREIGN if FOREIGN[name].positions is not PartOfTheText])
-def test_the_growing_matrix_is_that_of_the_whole_text(name: str, build: Build) -> None:
-    model = build(name)
-    watched = watch(model, PROMPT, max_tokens=5)
-    once = ex.trace(model, watched.trace.source.ids.tolist())
-    assert watched.trace.residual < 1e-5
-    for grown, whole in zip(watched.trace.attention, once.attention, strict=True):
-        np.testing.assert_allclose(grown.weights, whole.weights, atol=2e-5)
-
-
-@every
-def test_many_texts_at_once_go_on_as_each_alone(name: str, build: Build) -> None:
-    model = build(name)
-    *_, greedy = ex.decode(model, PROMPT, max_tokens=5)
-    end = model.tokenizer.vocabulary.last
-    answer = [token for token in greedy.ids.tolist() if token != end]
-    assert continued(model, np.array([PROMPT, PROMPT[::-1]]), 5)[0] == answer
 
 
 @every
@@ -279,8 +258,7 @@ def test_it_learns(name: str, build: Build) -> None:
     moved = [not torch.equal(a, b) for a, b in zip(before, model.module.parameters(), strict=True)]
     assert all(moved), "every weight of a foreign part is trained"
     model.module.eval()
-    cached, other = (list(ex.decode(model, PROMPT, max_tokens=5, cache=cache))[-1] for cache in (True, False))
-    assert cached.ids.tolist() == other.ids.tolist()
+    assert answer_of(model, max_tokens=5) == answer_of(model, max_tokens=5, cache=False)
 
 
 def test_slots_are_those_whose_methods_a_scheme_fills() -> None:

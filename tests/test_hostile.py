@@ -22,52 +22,41 @@ from explorer.errors.kinds import check_kind, checked
 
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # of long arguments: the failure is said
 EACH = 110 if ALL else 6  # cases of each function: more than 10,000 in all, or more than 500
-SECONDS, WAIT, MEMORY = (
-    120,
-    600,
-    8 << 30,
-)  # what one case may take at the very most: of a processor, by the clock, and of memory
+SECONDS, WAIT, MEMORY = 120, 600, 8 << 30  # the most that one case takes: of a processor, by the clock, and of memory
 
 
 @contextmanager
-def within(seconds: int, memory: int) -> Iterator[None]:
-    """While inside, an alarm after some seconds, and no more than so much memory on top."""
+def within(seconds: int, wait: int, memory: int) -> Iterator[None]:
+    """While inside, an alarm after some seconds of a processor or by the clock, and no more than so much memory on top."""
 
     def alarm(*_: object) -> None:
-        raise TimeoutError(f"no answer within {seconds} seconds of a processor, or {WAIT} by the clock")
+        raise TimeoutError(f"no answer within {seconds} seconds of a processor, or {wait} by the clock")
 
     limits = resource.getrlimit(resource.RLIMIT_AS)
     before = {kind: signal.signal(kind, alarm) for kind in (signal.SIGALRM, signal.SIGPROF)}
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0]) if Path("/proc/self/statm").is_file() else None
-    if pages is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + memory, limits[1]))
+    if (statm := Path("/proc/self/statm")).is_file():
+        taken = int(statm.read_text("ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + memory, limits[1]))
+    signal.alarm(wait)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        no_alarm()
+        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_AS, limits)
         for kind, handler in before.items():
             signal.signal(kind, handler)
-        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 def survives(name: str, args: dict[str, Any]) -> None:
     """One case: a result in order, or an error of one line."""
-    signal.alarm(WAIT)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
-        with hostile.counted_as("calls of public functions"):
+        with within(SECONDS, WAIT, MEMORY), hostile.counted_as("calls of public functions"):
             hostile.check(hostile.ask(name, args))
     except ex.ExplorerError as error:
         message = str(error)
         assert message.strip() and "\n" not in message and len(message) <= LONGEST + 10, message[:2000]
-    finally:
-        no_alarm()
-
-
-def no_alarm() -> None:
-    """Nothing is waited for any more."""
-    signal.alarm(0)
-    signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def test_every_public_name_is_tried() -> None:
@@ -95,17 +84,17 @@ def test_nothing_but_a_result_or_an_error_of_one_line(name: str, tmp_path: Path,
         max_examples=EACH, derandomize=True, deadline=None, database=None, phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )(given(hostile.spoiled(name))(lambda args: survives(name, args)))  # fmt: skip
-    with within(SECONDS, MEMORY):
-        run()
+    run()
 
 
-@pytest.mark.parametrize("given_seed", [-1, 2**63, 10**20])
-@pytest.mark.parametrize(
-    "name", [name for name in hostile.CALLS if "seed" in inspect.signature(hostile.public(name)).parameters]
-)
-def test_a_seed_is_checked_everywhere(name: str, given_seed: int) -> None:
-    with pytest.raises(ex.ExplorerError, match="seed"):
-        hostile.ask(name, {**hostile.usual(name), "seed": given_seed})
+SEEDED = [name for name in hostile.CALLS if "seed" in inspect.signature(hostile.public(name)).parameters]
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_a_seed_is_checked_everywhere(name: str) -> None:
+    for seed in (-1, 1.5, "3", None, True, 2**63, 10**20):
+        with pytest.raises(ex.ExplorerError, match="seed"):
+            hostile.ask(name, {**hostile.usual(name), "seed": seed})
 
 
 def test_messages_are_one_line_and_end_with_what_to_do() -> None:
