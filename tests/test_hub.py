@@ -35,12 +35,12 @@ SENTENCE = "The dog was tired because it ran."
 
 
 @pytest.fixture(scope="module")
-def pieces() -> Any:
+def tokenizer() -> Any:
     return support.words()
 
 
-def pair(name: str, pieces: Any) -> HubModel:
-    return ex.load((tiny(name, max(64, pieces.vocabulary.size)), pieces))
+def pair(name: str, tokenizer: Any) -> HubModel:
+    return ex.load((tiny(name, max(64, tokenizer.vocabulary.size)), tokenizer))
 
 
 def target_of(model: Any, text: str = support.TARGET) -> dict[str, str]:
@@ -68,12 +68,12 @@ def test_every_architecture_is_shown_to_the_bit_or_refused_with_a_reason(name: s
         ("RwkvForCausalLM", {"attention_hidden_size": 32, "context_length": 32}, "no attention: it carries one state"),
     ],
 )
-def test_what_has_no_row_for_each_query_is_refused(name: str, settings: dict[str, Any], message: str, pieces: Any) -> None:
+def test_what_has_no_row_for_each_query_is_refused(name: str, settings: dict[str, Any], message: str, tokenizer: Any) -> None:
     kind = getattr(transformers, name)
     usual = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    module = kind(kind.config_class(vocab_size=max(64, pieces.vocabulary.size), **usual, **settings)).eval()
+    module = kind(kind.config_class(vocab_size=max(64, tokenizer.vocabulary.size), **usual, **settings)).eval()
     with pytest.raises(ex.ExplorerError, match=f"{name}.*{message}"):
-        ex.load((module, pieces))
+        ex.load((module, tokenizer))
     assert opening.without_attention(kind, module.config) == (name == "RwkvForCausalLM"), "refused before it is read"
 
 
@@ -123,8 +123,8 @@ def test_edits_do_to_theirs_what_they_do_to_ours(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["GPT2LMHeadModel", "BartForConditionalGeneration", "BloomForCausalLM"])
-def test_an_empty_edit_changes_nothing_to_the_bit(name: str, pieces: Any) -> None:
-    model = pair(name, pieces)
+def test_an_empty_edit_changes_nothing_to_the_bit(name: str, tokenizer: Any) -> None:
+    model = pair(name, tokenizer)
     nothing = [Edit(stream) for stream in model.streams]
     if model.adopted.way == "weights":
         with pytest.raises(ex.ExplorerError, match="lets nobody change"):
@@ -145,10 +145,10 @@ FUSED = ("ModernBertForMaskedLM", "GPTNeoXForCausalLM", "Phi3ForCausalLM")  # wh
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES if ALL else BLOCKS)
-def test_what_blocks_add_sums_to_the_next_states_to_the_bit(name: str, pieces: Any) -> None:
+def test_what_blocks_add_sums_to_the_next_states_to_the_bit(name: str, tokenizer: Any) -> None:
     if name in REFUSED:
         return
-    model = pair(name, pieces)
+    model = pair(name, tokenizer)
     if model.without_blocks:
         assert name not in BLOCKS
         return
@@ -176,10 +176,10 @@ def read_and_given(block: Block) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize(("name", "places"), PLACES.items())
 def test_norms_are_found_where_they_are_and_one_matrix_for_all_three_is_taken_apart(
-    name: str, places: list[str], pieces: Any
+    name: str, places: list[str], tokenizer: Any
 ) -> None:
     """q and k before RoPE: a rotation keeps their length, position 0 is not turned at all, and W_K makes them of what was normalised."""
-    trace = ex.trace(pair(name, pieces), support.TEXT, blocks=True)
+    trace = ex.trace(pair(name, tokenizer), support.TEXT, blocks=True)
     assert [block.place for block in trace.blocks[:2]] == places
     assert all((block.entry is not None) == (block.place == "both") for block in trace.blocks)
     layer = trace.attention[1]
@@ -189,8 +189,8 @@ def test_norms_are_found_where_they_are_and_one_matrix_for_all_three_is_taken_ap
         assert np.abs(before[:, 1:] - after[:, 1:]).max() > 1e-3
 
 
-def test_blocks_that_cannot_be_told_apart_are_refused_with_the_reason(pieces: Any) -> None:
-    model = pair("XLNetLMHeadModel", pieces)
+def test_blocks_that_cannot_be_told_apart_are_refused_with_the_reason(tokenizer: Any) -> None:
+    model = pair("XLNetLMHeadModel", tokenizer)
     with pytest.raises(ex.ExplorerError, match="no norm was found"):
         ex.trace(model, support.TEXT, blocks=True)
     assert ex.trace(model, support.TEXT).attention
@@ -227,13 +227,13 @@ def state_of(module: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", ["BertForPreTraining", "T5ForConditionalGeneration", "BloomForCausalLM"])
-def test_a_live_model_comes_back_unchanged(name: str, pieces: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = tiny(name, max(64, pieces.vocabulary.size))
+def test_a_live_model_comes_back_unchanged(name: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = tiny(name, max(64, tokenizer.vocabulary.size))
     ids = torch.arange(8, 14)[None]
     given = {"input_ids": ids} | ({"decoder_input_ids": ids} if module.config.is_encoder_decoder else {})
     with torch.no_grad():
         before, answer = state_of(module), module(**given)[0]
-        model = ex.load((module, pieces))
+        model = ex.load((module, tokenizer))
         assert state_of(module) == before
         ex.trace(model, support.TEXT, **target_of(model))
         assert state_of(module) == before and torch.equal(module(**given)[0], answer)
@@ -249,12 +249,12 @@ def test_a_live_model_comes_back_unchanged(name: str, pieces: Any, monkeypatch: 
         assert state_of(module) == before and torch.equal(module(**given)[0], answer)
 
 
-def test_what_a_reader_must_know_is_noted(pieces: Any) -> None:
-    model = pair("BertForPreTraining", pieces)
+def test_what_a_reader_must_know_is_noted(tokenizer: Any) -> None:
+    model = pair("BertForPreTraining", tokenizer)
     assert model.notes == (NEVER_TRAINED,) and ex.trace(model, support.TEXT).notes == (NEVER_TRAINED,)
     model.module.train()
     assert any("dropout is on" in note for note in model.notes) and model.module.training
-    assert any("only its weights" in note for note in pair("BloomForCausalLM", pieces).notes)
+    assert any("only its weights" in note for note in pair("BloomForCausalLM", tokenizer).notes)
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -329,10 +329,10 @@ def test_a_gigantic_model_is_refused_with_the_number() -> None:
     opening.check_memory(transformers.LlamaForCausalLM, config, "llama", free=64 * 10**9)
 
 
-def test_a_long_text_costs_what_is_said(pieces: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_costs_what_is_said(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from explorer.analysis import trace
 
-    model = pair("GPT2LMHeadModel", pieces)
+    model = pair("GPT2LMHeadModel", tokenizer)
     whole = ex.trace(model, support.TEXT)
     size: Callable[[Any], int] = lambda a: sum(x.nbytes for x in (a.weights, a.q, a.k, a.v, a.output))  # noqa: E731
     assert trace.cost(model, len(whole.source)) == sum(map(size, whole.attention))
@@ -342,7 +342,7 @@ def test_a_long_text_costs_what_is_said(pieces: Any, monkeypatch: pytest.MonkeyP
     assert not ex.trace(model, support.TEXT, layers=[]).attention
 
 
-def test_the_private_field_of_transformers_still_chooses_how_a_model_attends(pieces: Any) -> None:
+def test_the_private_field_of_transformers_still_chooses_how_a_model_attends(tokenizer: Any) -> None:
     module = tiny("BertForPreTraining", 64)
     message = f"transformers {transformers.__version__} chooses attention in another way than by {FIELD}: mend attending.py"
     assert hasattr(module.config, FIELD), message

@@ -182,6 +182,7 @@ INDEXES: list[Any] = [
 @pytest.mark.parametrize("index", INDEXES, ids=str)
 def test_an_index_names_safetensors_beside_it_and_nothing_else(index: Any, folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "other.safetensors")
+    (folder / "weights.bin").write_bytes(b"pickle")
     (folder / settings.INDEX).write_text(json.dumps(index), "utf-8")
     with pytest.raises(FileError, match="index"):
         ex.load(folder, native=False, device="cpu")
