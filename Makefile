@@ -78,7 +78,7 @@ learnable: env    ## what tiny models learn from the microworld in a few minutes
 models: env       ## train the models to be shipped, over as many sittings as it takes (Ctrl-C stops, `make models` goes on)
 	$(BIN)/python -m studies.making
 
-notebooks: env    ## run every notebook and write it into site/, as HTML and with pictures for a code host; needs Chrome
+notebooks: env-dev ## run every notebook and write it into site/, as HTML and with pictures for a code host; needs Chrome
 	$(BIN)/python -m studies.site
 
 wheels: env       ## everything for a room without internet, in wheels/
