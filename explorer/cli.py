@@ -140,7 +140,8 @@ def trace(
         raise ChoiceError(f"{record.model} predicts no tokens, so there is nothing to print. Keep its trace with --out x.npz.")
     read = record.source if record.target is None else record.target
     rows: list[dict[str, Any]] = [
-        {"token": token, "predicts": dict(zip(texts[:3], (round(float(p), 4) for p in logp[:3]), strict=True))}
+        # "piece" is the former name of "token", which scripts may read
+        {"token": token, "piece": token, "predicts": dict(zip(texts[:3], (round(float(p), 4) for p in logp[:3]), strict=True))}
         for token, texts, logp in zip(read.texts, record.top.texts, np.exp(record.top.logp), strict=True)
     ]
     lines = [f"{row['token']:16} {'  '.join(f'{t} {p:.3f}' for t, p in row['predicts'].items())}" for row in rows]

@@ -276,7 +276,7 @@ def test_the_command_line_answers_in_text_and_json(tmp_path: Path) -> None:
     assert "bert" in said("models")
     assert {"bert", "gpt2"} <= {row["name"] for row in json.loads(said("models", "--json"))}
     traced = json.loads(said("trace", "bert", "The dog ran.", "--json", "--out", "t.npz"))
-    assert traced["residual"] <= 1e-6 and traced["rows"][2]["token"] == "dog"
+    assert traced["residual"] <= 1e-6 and traced["rows"][2]["token"] == traced["rows"][2]["piece"] == "dog"
     assert Trace.read(tmp_path / "t.npz").model == "bert"
     assert typed("trace", "gpt2", "dog", "--out", "t.html", folder=tmp_path).returncode == 0
     assert "model.safetensors" in json.loads(said("export", "gpt2", "hf", "--json"))["files"]
