@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,10 +42,14 @@ def fewest(a: tuple[str, ...], b: tuple[str, ...]) -> int:
     def rest(i: int, j: int) -> int:
         if i == len(a) or j == len(b):
             return len(a) - i + len(b) - j
-        replaced = 0 if a[i] == b[j] else 1 if a[i].isalnum() == b[j].isalnum() else 2
-        return min(rest(i + 1, j + 1) + replaced, rest(i + 1, j) + 1, rest(i, j + 1) + 1)
+        return min(rest(i + 1, j + 1) + cost(a[i], b[j]), rest(i + 1, j) + 1, rest(i, j + 1) + 1)
 
     return rest(0, 0)
+
+
+def cost(first: str | None, other: str | None) -> int:
+    """What a pair of words costs: a word and a sign are further apart than two words."""
+    return 1 if first is None or other is None else 0 if first == other else 1 if first.isalnum() == other.isalnum() else 2
 
 
 def test_words_are_aligned_with_the_fewest_changes_there_are() -> None:
@@ -52,21 +57,13 @@ def test_words_are_aligned_with_the_fewest_changes_there_are() -> None:
     for _ in range(200):
         a, b = (tuple(rng.choices(["x", "y", "z", ".", ","], k=rng.randrange(8))) for _ in range(2))
         texts = " ".join(a), " ".join(b)
-        path = aligned_words(*texts)
-        read = (
-            [
-                [None if span is None else text[slice(*span)] for span in side]
-                for text, side in zip(texts, zip(*path, strict=True), strict=False)
-            ]
-            if path
-            else [[], []]
-        )
-        assert [tuple(word for word in side if word is not None) for side in read] == [a, b], "every word once, in its order"
-        cost = sum(
-            1 if None in pair else 0 if pair[0] == pair[1] else 1 if pair[0].isalnum() == pair[1].isalnum() else 2
-            for pair in zip(*read, strict=True)
-        )
-        assert cost == fewest(a, b)
+        path = [
+            tuple(None if span is None else text[slice(*span)] for span, text in zip(spans, texts, strict=True))
+            for spans in aligned_words(*texts)
+        ]
+        read = [tuple(pair[side] for pair in path if pair[side] is not None) for side in (0, 1)]
+        assert read == [a, b], "every word once, in its order"
+        assert sum(cost(*pair) for pair in path) == fewest(a, b)
 
 
 def test_a_changed_word_an_added_one_and_a_missing_one(changed: AlignedTraces) -> None:
@@ -93,9 +90,8 @@ def test_units_of_one_text_end_where_tokens_of_both_end(pair: tuple[str, str], t
         assert not inside & ends[0] & ends[1], f"{word} could be cut"
     for number, trace in enumerate(traces):
         assert len(aligned.units[number]) == len(trace.source) and set(aligned.units[number]) <= set(range(len(aligned)))
-        text_rows = [
-            unit for unit, (start, end) in zip(aligned.units[number], trace.source.offsets, strict=True) if end > start
-        ]
+        offsets = zip(aligned.units[number], trace.source.offsets, strict=True)
+        text_rows = [unit for unit, (start, end) in offsets if end > start]
         assert text_rows == sorted(text_rows), "in the order of the text"
 
 
@@ -111,9 +107,8 @@ def test_attention_between_units_is_a_mean_over_queries_and_a_sum_over_keys(two:
         for row in set(units):
             for column in set(units):
                 assert between[row, column] == pytest.approx(weights[units == row][:, units == column].sum(1).mean(), abs=1e-6)
-        missing = sorted(set(range(len(two))) - set(units))
+        present, missing = (sorted(part) for part in (set(units), set(range(len(two))) - set(units)))
         assert np.isnan(between[missing]).all() and np.isnan(between[:, missing]).all()
-        present = sorted(set(units))
         np.testing.assert_allclose(between[np.ix_(present, present)].sum(1), 1, atol=1e-5)
 
 
@@ -122,10 +117,8 @@ def test_the_most_alike_head_is_the_best_of_all(changed: AlignedTraces, two: Ali
     itself = np.nanmean(np.abs(changed.weights(0, "encoder", 1, 2) - changed.weights(1, "encoder", 1, 2)))
     assert far <= itself
     wanted = two.weights(0, "encoder", 0, 1)
-    every = {
-        (a.layer, n): np.nanmean(np.abs(two.weights(1, "decoder", a.layer, n) - wanted))
-        for a in two.second.attention for n in range(a.heads)
-    }  # fmt: skip
+    places = ((attention.layer, head) for attention in two.second.attention for head in range(attention.heads))
+    every = {place: np.nanmean(np.abs(two.weights(1, "decoder", *place) - wanted)) for place in places}
     best = min(every, key=lambda pair: every[pair])
     assert two.closest(0, 0, 1)[:2] == best and two.closest(0, 0, 1)[2] == pytest.approx(every[best])
 
@@ -137,9 +130,8 @@ def test_bits_of_a_unit_are_those_of_its_tokens(two: AlignedTraces, gpt2: Transf
         rows = np.flatnonzero(two.units[1] == unit)
         assert two.bits[1, unit] == pytest.approx(float(wanted[rows - 1].sum()), abs=1e-3)
     assert np.isnan(two.bits[1, two.units[1][0]]), "nothing stands before the first token"
-    own = torch.nn.functional.cross_entropy(
-        torch.tensor(bert.logits(SENTENCE)), torch.tensor(two.first.source.ids), reduction="none"
-    )
+    scores, ids = torch.tensor(bert.logits(SENTENCE)), torch.tensor(two.first.source.ids)
+    own = torch.nn.functional.cross_entropy(scores, ids, reduction="none")
     assert np.nansum(two.bits[0]) == pytest.approx(float(own[1:-1].sum()) / np.log(2), abs=1e-3)
     assert np.isnan(two.bits[0, two.units[0][[0, -1]]]).all(), "special tokens are no text"
 
@@ -160,32 +152,27 @@ def test_a_decoder_beside_an_encoder_is_aligned_on_what_it_writes(gpt2: Transfor
 
 
 def test_states_are_apart_by_their_cosine_and_only_above_the_change(changed: AlignedTraces) -> None:
-    far = changed.distance("encoder")
-    rows = [int(np.flatnonzero(units == changed.words.index(("street", "street")))[0]) for units in changed.units]
+    far, unit = changed.distance("encoder"), changed.words.index(("street", "street"))
+    rows = [int(np.flatnonzero(units == unit)[0]) for units in changed.units]
     state, other = (trace.hidden["encoder"][2, row].astype(float) for trace, row in zip(changed.both, rows, strict=True))
-    unit = changed.words.index(("street", "street"))
-    assert far[2, unit] == pytest.approx(1 - state @ other / np.linalg.norm(state) / np.linalg.norm(other), abs=1e-9)
+    apart = 1 - state @ other / np.linalg.norm(state) / np.linalg.norm(other)
+    assert far[2, unit] == pytest.approx(apart, abs=1e-9)
     first = changed.words.index(("animal", "animal"))
     assert far[0, first] == pytest.approx(0, abs=1e-6) and far[1:, first].min() > 1e-4
     assert np.isnan(far[:, changed.words.index(("", "wide"))]).all()
 
 
 def test_what_cannot_be_aligned_is_refused_and_a_record_is_kept(
-    bert: TransformerModel, two: AlignedTraces, tmp_path: object
+    bert: TransformerModel, two: AlignedTraces, tmp_path: Path
 ) -> None:
-    trace = ex.trace(bert, SENTENCE)
-    with pytest.raises(ex.ExplorerError, match="two traces"):
-        ex.analysis.align(bert, bert, (SENTENCE, SENTENCE))
-    with pytest.raises(ex.ExplorerError, match="a text, a text"):
-        ex.analysis.align(trace, trace, SENTENCE)
-    with pytest.raises(ex.ExplorerError, match="another text"):
-        ex.analysis.align(trace, trace, (SENTENCE, "A dog."))
-    pair = ex.trace(bert, ("A dog ran.", "It slept."))
-    with pytest.raises(ex.ExplorerError, match="pair of texts"):
-        ex.analysis.align(pair, trace, (SENTENCE, SENTENCE))
+    trace, pair, both = ex.trace(bert, SENTENCE), ex.trace(bert, ("A dog ran.", "It slept.")), (SENTENCE, SENTENCE)
+    for wrong, message in (((bert, bert, both), "two traces"), ((trace, trace, SENTENCE), "a text, a text"),
+                           ((trace, trace, (SENTENCE, "A dog.")), "another text"), ((pair, trace, both), "pair of texts")):  # fmt: skip
+        with pytest.raises(ex.ExplorerError, match=message):
+            ex.analysis.align(*wrong)
     with pytest.raises(ex.ExplorerError, match="no common meaning"):
         two.distance("encoder")
-    assert AlignedTraces.read(two.write(f"{tmp_path}/two.npz")) == two
+    assert AlignedTraces.read(two.write(tmp_path / "two.npz")) == two
 
 
 def test_pictures_show_the_numbers_of_the_record(changed: AlignedTraces, two: AlignedTraces) -> None:
@@ -197,9 +184,8 @@ def test_pictures_show_the_numbers_of_the_record(changed: AlignedTraces, two: Al
     cells = [changed.weights(number, "encoder", 1, 2) for number in (0, 1)]
     for heat, wanted in zip(both.data, cells, strict=True):
         np.testing.assert_allclose(heat.z, wanted, atol=1e-6)
-    np.testing.assert_allclose(
-        VIEWS["beside-attention"](changed, **place, shows="difference").data[0].z, cells[1] - cells[0], atol=1e-6
-    )
+    difference = VIEWS["beside-attention"](changed, **place, shows="difference")
+    np.testing.assert_allclose(difference.data[0].z, cells[1] - cells[0], atol=1e-6)
     assert "no common meaning" in VIEWS["beside-states"].fits(two)
 
 
@@ -208,9 +194,8 @@ def test_the_part_of_the_page_holds_what_is_held_and_follows_its_address() -> No
     assert not at.exception and at.segmented_control(key="pair.shows").value == "Predictions"
     labels, row, text = at.session_state["hold.shown"]
     assert labels[row] == "tired | wide" and text == OPENING
-    at = opened(
-        "yours", part="side-by-side", **{"pair.second": "gpt2", "pair.text": OTHER, "pair.shows": "Attention", "hold": "54"}
-    )
+    address = {"pair__second": "gpt2", "pair__text": OTHER, "pair__shows": "Attention"}
+    at = opened("yours", part="side-by-side", hold="54", **address)
     assert not at.exception and at.selectbox(key="pair.second").value == "gpt2"
     assert at.selectbox(key="pair.first").value == "bert" and at.text_input(key="pair.text").value == OTHER
     labels, row, _ = at.session_state["hold.shown"]

@@ -1,8 +1,9 @@
-"""Patching, writes to the vocabulary and information flow, each against Hugging Face's classes and formulas written out."""
+"""Patching, writes to the vocabulary, flow and lengths of α·v·W_O, each against Hugging Face's classes and formulas written out."""
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,15 +16,19 @@ from test_twins import CLASSES
 from torch import Tensor, nn
 
 import explorer as ex
+from explorer.app.lessons.heads import questions as lesson
 from explorer.models.transformer import TransformerModel
 from explorer.records import InformationFlow, PatchSweep
+from explorer.views import VIEWS
 
 TEXT = "The animal was too tired."
+Inputs = dict[str, Tensor]
 PAIRS = {
     "bert": ("Anna was hungry, so [MASK] ate.", "Tom was hungry, so [MASK] ate."),
     "gpt2": ("The dog was tired because", "The cat was tired because"),
     "bart": ("The dog was tired.", "The cat was tired."),
 }
+ANSWERS = {"bert": ("she", "he"), "gpt2": ("·it", "·he"), "bart": ("·dog", "·cat")}
 PARTS = {  # where each class makes what is patched, by layer
     "bert": {"state": "bert.encoder.layer.{}", "attention": "bert.encoder.layer.{}.attention.output.dense",
              "feed-forward": "bert.encoder.layer.{}.output.dense"},
@@ -44,13 +49,13 @@ def pair(name: str) -> tuple[TransformerModel, Any, dict[str, np.ndarray]]:
         return ours, CLASSES[ours.preset].from_pretrained(place, attn_implementation="eager").eval(), weights
 
 
-def scores(twin: nn.Module, given: dict[str, Tensor]) -> np.ndarray:
+def scores(twin: nn.Module, given: Inputs) -> np.ndarray:
     with torch.no_grad():
         out = twin(**given)
     return (out.prediction_logits if "prediction_logits" in out else out.logits)[0].numpy()
 
 
-def read_by_theirs(model: TransformerModel, text: str, target: str | None) -> dict[str, Tensor]:
+def read_by_theirs(model: TransformerModel, text: str, target: str | None) -> Inputs:
     given = {"input_ids": torch.tensor(model.tokens(text).ids)[None]}
     return given if target is None else given | {"decoder_input_ids": torch.tensor(model.reads(target).ids)[None]}
 
@@ -60,9 +65,7 @@ def first_of(out: Any) -> Tensor:
     return value
 
 
-def patched(
-    twin: nn.Module, part: nn.Module, clean: dict[str, Tensor], changed: dict[str, Tensor], position: int
-) -> np.ndarray:
+def patched(twin: nn.Module, part: nn.Module, clean: Inputs, changed: Inputs, position: int) -> np.ndarray:
     """The scores for the changed text with one vector of one module taken from the clean text: two plain hooks."""
     states: list[Tensor] = []
     hook = part.register_forward_hook(lambda module, args, out: states.append(first_of(out).clone()))
@@ -83,16 +86,17 @@ def patched(
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_sweep_is_a_loop_of_hooks_on_theirs(name: str) -> None:
     ours, twin, _ = pair(name)
-    target = "The dog slept." if name == "bart" else None
-    sweep = ex.analysis.patch_sweep(
-        ours, *PAIRS[name], target=target, **({"row": 2} if name == "bart" else {}), answers=ANSWERS[name]
-    )
+    target, row = ("The dog slept.", {"row": 2}) if name == "bart" else (None, {})
+    sweep = ex.analysis.patch_sweep(ours, *PAIRS[name], target=target, answers=ANSWERS[name], **row)
+    assert sweep.row == {"bert": 6, "bart": 2}.get(name, len(sweep.clean) - 1) and sweep.answers == ANSWERS[name]
     clean, changed = (read_by_theirs(ours, text, target) for text in PAIRS[name])
     right, other = (int(ours.tokenizer.encode(text.replace("·", " "), special=False).ids[0]) for text in ANSWERS[name])
     before, after = (scores(twin, given)[sweep.row] for given in (clean, changed))
     ends = before[right] - before[other], after[right] - after[other]
     np.testing.assert_allclose(sweep.difference, ends, atol=1e-4)
     assert list(sweep.restored) == ["state", "attention", "feed-forward"]
+    differs = np.flatnonzero(sweep.clean.ids != sweep.changed.ids)  # the one word that was changed enters and restores all
+    np.testing.assert_allclose(sweep.restored["state"][0], np.arange(len(sweep.clean)) == differs, atol=1e-4)
     for part, restored in sweep.restored.items():
         for layer in range(2):
             module = twin.get_submodule(PARTS[name][part].format(layer))
@@ -101,22 +105,6 @@ def test_a_sweep_is_a_loop_of_hooks_on_theirs(name: str) -> None:
                 expected = patched(twin, module, clean, changed, position)[sweep.row]
                 wanted = (expected[right] - expected[other] - ends[1]) / (ends[0] - ends[1])
                 assert abs(restored[row, position] - wanted) <= 1e-3, (part, layer, position)
-
-
-ANSWERS = {"bert": ("she", "he"), "gpt2": ("·it", "·he"), "bart": ("·dog", "·cat")}
-
-
-def test_what_enters_and_what_leaves_the_model_restores_everything() -> None:
-    ours, _, _ = pair("bert")
-    sweep = ex.analysis.patch_sweep(ours, *PAIRS["bert"], answers=("she", "he"))
-    differs = np.flatnonzero(sweep.clean.ids != sweep.changed.ids)
-    assert differs.tolist() == [1] and sweep.row == 6 and sweep.answers == ("she", "he")
-    wanted = np.zeros(len(sweep.clean))
-    wanted[1] = 1
-    np.testing.assert_allclose(sweep.restored["state"][0], wanted, atol=1e-4)  # the one word that was changed
-    np.testing.assert_allclose(
-        sweep.restored["state"][-1], np.eye(len(sweep.clean))[6], atol=1e-4
-    )  # the state that is read out
 
 
 def test_theirs_are_swept_like_ours(tmp_path: Path) -> None:
@@ -129,20 +117,20 @@ def test_theirs_are_swept_like_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "options", "says"),
+    ("changed", "options", "says"),
     [
-        (("The dog ran.", "The dog ran far away."), {}, "tokens and the changed one"),
-        (("The dog ran.", "The dog ran."), {}, "Both texts are the same"),
-        (("The dog ran.", "The cat ran."), {"row": 99}, "row"),
-        (("The dog ran.", "The cat ran."), {"answers": ("extraordinarily", "·cat")}, "an answer is one"),
-        (("The dog ran.", "The cat ran."), {"answers": "dog"}, "must be .a text, a text."),
-        (("The dog ran.", "The cat ran."), {"answers": ("·cat", "·cat")}, "Name other ones"),
-        (("The dog ran.", "The cat ran."), {"stream": "cross"}, "stream in gpt2"),
+        ("The dog ran far away.", {}, "tokens and the changed one"),
+        ("The dog ran.", {}, "Both texts are the same"),
+        ("The cat ran.", {"row": 99}, "row"),
+        ("The cat ran.", {"answers": ("extraordinarily", "·cat")}, "an answer is one"),
+        ("The cat ran.", {"answers": "dog"}, "must be .a text, a text."),
+        ("The cat ran.", {"answers": ("·cat", "·cat")}, "Name other ones"),
+        ("The cat ran.", {"stream": "cross"}, "stream in gpt2"),
     ],
 )
-def test_what_cannot_be_swept_is_refused(texts: tuple[str, str], options: dict[str, Any], says: str) -> None:
+def test_what_cannot_be_swept_is_refused(changed: str, options: dict[str, Any], says: str) -> None:
     with pytest.raises(ex.ExplorerError, match=says):
-        ex.analysis.patch_sweep(pair("gpt2")[0], *texts, **options)
+        ex.analysis.patch_sweep(pair("gpt2")[0], "The dog ran.", changed, **options)
 
 
 def normed(x: np.ndarray, gain: np.ndarray, shift: np.ndarray) -> np.ndarray:
@@ -166,8 +154,8 @@ def test_a_head_of_gpt2_writes_what_its_exported_weights_say() -> None:
         added = unembed @ ((wrote - wrote.mean()) * w["transformer.ln_f.weight"])
         writes = ex.analysis.head_writes(ours, TEXT, layer=layer, head=head, position=position)
         np.testing.assert_allclose(writes.scores, added - added.mean(), atol=1e-4)
-        assert writes.ids[0].tolist() == np.argsort(-writes.scores, kind="stable")[:10].tolist()
-        assert writes.ids[1].tolist() == np.argsort(writes.scores, kind="stable")[:10].tolist()
+        for ids, scores in zip(writes.ids, (-writes.scores, writes.scores), strict=True):
+            assert ids.tolist() == np.argsort(scores, kind="stable")[:10].tolist()
         assert writes.texts[1][0] == ours.tokenizer.text_of(int(writes.ids[1, 0]))
 
 
@@ -187,33 +175,12 @@ def test_a_unit_writes_its_row_of_the_second_matrix() -> None:
     assert any("activation" in note for note in writes.notes), "what BERT's output layer does besides is said"
 
 
-def test_switching_a_head_off_takes_away_what_it_writes() -> None:
-    """In the last layer of a model without norms after it, the writes over all tokens are what the scores lose."""
-    ours, _, _ = pair("gpt2")
-    plain = ex.trace(ours, TEXT, blocks=True)
-    last, head, row = 1, 2, 4
-    off = ex.trace(ours, TEXT, edits=ex.SilenceHead("decoder", last, head), blocks=True)
-    weights = plain.at("decoder", last).weights[head, row]
-    width = plain.at("decoder", last).v.shape[-1]
-    matrix = ours.module.layers[last].attention.output.weight.detach().numpy()[:, head * width : (head + 1) * width]
-    lost = plain.block("decoder", last, "attention").out[row] - off.block("decoder", last, "attention").out[row]
-    np.testing.assert_allclose(matrix @ (weights @ plain.at("decoder", last).v[head]), lost, atol=1e-4)
-    unembed, gain = (part.detach().numpy() for part in (ours.module.head.project.weight, ours.module.norm.weight))
-    moved = unembed @ ((lost - lost.mean()) * gain)
-    summed = sum(
-        share * ex.analysis.head_writes(ours, TEXT, layer=last, head=head, position=key).scores
-        for key, share in enumerate(weights)
-    )
-    np.testing.assert_allclose(summed, moved - moved.mean(), atol=1e-3)
-
-
 def test_what_writes_nothing_is_refused() -> None:
-    ours = pair("gpt2")[0]
-    for options, says in (({"layer": 9, "head": 0, "position": 0}, "layer"), ({"layer": 0, "head": 9, "position": 0}, "head"),
-                          ({"layer": 0, "head": 0, "position": 99}, "position"),
-                          ({"layer": 0, "head": 0, "position": 0, "stream": "encoder"}, "stream of gpt2")):  # fmt: skip
+    ours, place = pair("gpt2")[0], {"layer": 0, "head": 0, "position": 0}
+    for wrong, says in (({"layer": 9}, "layer"), ({"head": 9}, "head"), ({"position": 99}, "position"),
+                        ({"stream": "encoder"}, "stream of gpt2")):  # fmt: skip
         with pytest.raises(ex.ExplorerError, match=says):
-            ex.analysis.head_writes(ours, TEXT, **options)
+            ex.analysis.head_writes(ours, TEXT, **place | wrong)
     with pytest.raises(ex.ExplorerError, match="unit in decoder layer 0"):
         ex.analysis.unit_writes(ours, layer=0, unit=99_999)
     with pytest.raises(ex.ExplorerError, match="no feed-forward units"):
@@ -248,13 +215,9 @@ def test_flow_is_the_published_measure_on_their_numbers() -> None:
                 at = f"bert.encoder.layer.{layer}.attention."
                 v = x @ w[at + "self.value.weight"].T + w[at + "self.value.bias"]
                 out_matrix, bias = w[at + "output.dense.weight"].T, w[at + "output.dense.bias"]
-            wide = dim // len(alpha)
-            parts = [
-                alpha[head, query, key] * v[key, head * wide : (head + 1) * wide] @ out_matrix[head * wide : (head + 1) * wide]
-                for head in range(len(alpha))
-                for key in range(len(x))
-            ]
-            shares = share_by_hand([*parts, x[query]], sum(parts) + x[query] + bias)
+            values, matrix = v.reshape(len(x), len(alpha), -1), out_matrix.reshape(len(alpha), -1, dim)
+            parts = np.einsum("hk,khw,hwd->hkd", alpha[:, query], values, matrix).reshape(-1, dim)
+            shares = share_by_hand([*parts, x[query]], parts.sum(0) + x[query] + bias)
             np.testing.assert_allclose(flow.attention[layer, :, query].ravel(), shares[:-1], atol=1e-4)
             assert abs(flow.kept[layer, query] - shares[-1]) <= 1e-4
 
@@ -271,10 +234,6 @@ def test_flow_takes_sums_apart_without_a_rest(preset: str) -> None:
         assert (flow.crossed is not None) == (stream == "decoder" and model.family == "encoder-decoder")
         if stream == "decoder":
             assert not np.triu(flow.attention.sum((0, 1)), 1).any(), "no way leads from a later token"
-    norm = model.module.layers[0].after_attention.norm
-    if preset == "olmo2":  # the norm stands between: its parts must still add up to what was added
-        block = ex.trace(model, TEXT, blocks=True).block("decoder", 0, "attention")
-        assert block.place == "inside" and norm is not None
 
 
 def test_ways_end_where_a_share_is_below_the_threshold() -> None:
@@ -289,3 +248,74 @@ def test_ways_end_where_a_share_is_below_the_threshold() -> None:
     assert {edge[:4] for edge in flow.edges(None, 0.25)} > ways
     assert flow.edges(2, 1.1) == ()
     assert sum(share for *_, share in flow.edges(1, 0.0) if _[1] == 1) == pytest.approx(1)
+
+
+LAYERS = {  # where each class keeps value and output of the attention of a layer
+    "bert": ("bert.encoder.layer.{}.attention.self.value", "bert.encoder.layer.{}.attention.output.dense", "encoder"),
+    "bart": ("model.decoder.layers.{}.encoder_attn.v_proj", "model.decoder.layers.{}.encoder_attn.out_proj", "cross"),
+}
+
+
+def theirs(name: str, layer: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """α·v·W_O [head, query, key, dim] from the modules of their class, b_O, and what the output matrix put out."""
+    ours, twin, _ = pair(name)
+    value, output = (twin.get_submodule(path.format(layer)) for path in LAYERS[name][:2])
+    states: dict[nn.Module, Tensor] = {}
+    hooks = [
+        part.register_forward_hook(lambda module, given, out: states.__setitem__(module, out[0].detach().double()))
+        for part in (value, output)
+    ]
+    with torch.no_grad():
+        outputs = twin(**read_by_theirs(ours, TEXT, TEXT if name == "bart" else None), output_attentions=True)
+    for hook in hooks:
+        hook.remove()
+    alpha = (outputs.attentions if name == "bert" else outputs.cross_attentions)[layer][0].double()
+    assert isinstance(output, nn.Linear) and output.bias is not None
+    v = states[value].unflatten(-1, (len(alpha), -1))  # [key, head, width]
+    w = output.weight.detach().double().T.unflatten(0, (len(alpha), -1))  # [head, width, dim]
+    parts = torch.einsum("hqk,khw,hwd->hqkd", alpha, v, w)
+    return parts.numpy(), output.bias.detach().double().numpy(), states[output].numpy()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_lengths_are_those_of_the_vectors_in_their_layers_which_sum_to_what_these_put_out(name: str) -> None:
+    ours, _, _ = pair(name)
+    record = ex.analysis.contributions(ours, TEXT, **({"target": TEXT} if name == "bart" else {}))
+    for layer in (other for other in record.layers if other.stream == LAYERS[name][2]):
+        parts, bias, out = theirs(name, layer.layer)
+        np.testing.assert_allclose(parts.sum((0, 2)) + bias, out, atol=1e-4)
+        for head in range(len(parts)):
+            np.testing.assert_allclose(layer.of(head), np.linalg.norm(parts[head], axis=-1), atol=1e-4)
+        np.testing.assert_allclose(layer.together, np.linalg.norm(parts.sum(0), axis=-1), atol=1e-4)
+
+
+def test_grouped_heads_share_values_and_a_masked_token_contributes_nothing() -> None:
+    for name in ("gpt2", "llama"):
+        model = ex.load(name, device="cpu")
+        for layer in ex.analysis.contributions(model, TEXT).layers:
+            assert (layer.together[~layer.allowed] == 0).all() and (layer.together[layer.allowed] > 0).all()
+            mine = np.stack([layer.of(head) for head in range(len(layer.weights))])
+            assert (layer.together <= mine.sum(0) + 1e-4).all(), "the triangle inequality"
+
+
+def test_the_picture_draws_what_the_record_holds() -> None:
+    record = ex.analysis.contributions(ex.load("bert", device="cpu"), TEXT)
+    layer, draw = record.layers[1], partial(VIEWS["contributions"], record, layer="encoder layer 1")
+    lengths, shares = (draw(head=2, shows=shows) for shows in ("length", "share of the row"))
+    np.testing.assert_array_equal(lengths.data[0].z, layer.weights[2])
+    np.testing.assert_allclose(lengths.data[1].z, layer.of(2), atol=1e-6)
+    np.testing.assert_allclose(np.asarray(shares.data[1].z).sum(1), 1, atol=1e-5)
+    np.testing.assert_allclose(draw(every=True, shows="length").data[1].z, layer.together, atol=1e-6)
+    weight, share = layer.weights[2].mean(0), (layer.of(2) / layer.of(2).sum(1, keepdims=True)).mean(0)
+    assert {f"{part[weight.argmax()]:.0%}" for part in (weight, share)} <= set(re.findall(r"\d+%", lengths.layout.title.text))
+
+
+def test_the_question_counts_heads_whose_heaviest_token_contributes_most() -> None:
+    record = ex.analysis.contributions(ex.load("bert", device="cpu"), TEXT)
+    count = sum(
+        int(np.argmax(weights.sum(0)) == np.argmax((weights * layer.handed[head]).sum(0)))
+        for layer in record.layers
+        for head, weights in enumerate(layer.weights)
+    )
+    assert lesson.agreeing(record) == (count, sum(len(layer.weights) for layer in record.layers))
+    assert f"{count} of" in lesson.contribution_question(record).why

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,13 @@ import pytest
 import torch
 from opening import opened, pictures
 from torch.nn import functional
+from transformers import GPT2Config, GPT2LMHeadModel
 
 import explorer as ex
-from explorer.app import recorded
 from explorer.app.lessons.positions import questions as positions
 from explorer.app.lessons.training import questions as training
+from explorer.app.lessons.training import sizes_questions as sizes_lesson
+from explorer.errors import FileError
 from explorer.microworld import labelled
 from explorer.models import results
 from explorer.models.transformer import TransformerModel
@@ -28,11 +29,11 @@ from explorer.text.tokenizers import Tokenizer
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS
-from studies import ablations, lengths, objectives, rates, runs, senses, study
+from studies import ablations, lengths, objectives, rates, runs, senses, sizes, study
+from studies.rates_by_size import label
 
-SMALL = lengths.LengthsSize(
-    16, 64, 16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1), schemes=("none", "alibi")
-)
+TWO = ("none", "alibi")
+SMALL = lengths.LengthsSize(16, 64, 16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1), schemes=TWO)
 BRIEF = rates.RatesSize(steps=4, batch=4, checks=2, held_out=8, examples=3, questions=3, seeds=(0,))
 
 
@@ -45,19 +46,16 @@ def with_specials() -> Tokenizer:
 @pytest.fixture(autouse=True)
 def few(
     bert: TransformerModel, gpt2: TransformerModel, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> Iterator[None]:
+) -> None:
     """Few stories, and tokenizers that are there already."""
     known: dict[str, Tokenizer] = {"bert": bert.tokenizer, "gpt2": gpt2.tokenizer}
     known["roberta"] = with_specials() if "worth" in request.node.name else gpt2.tokenizer
     monkeypatch.setattr(runs, "tokenizer_of", lambda system, world="toy": known[system])
     monkeypatch.setattr(runs, "STORIES", 60)
     monkeypatch.setattr(senses, "STORIES", 150)
-    caches = (lengths.long_text, senses.uses)
-    for cache in caches:
+    for cache in (lengths.long_text, senses.uses):
         cache.cache_clear()
-    yield
-    for cache in caches:
-        cache.cache_clear()
+        request.addfinalizer(cache.cache_clear)
 
 
 def batch_of(family: str, model: TransformerModel, wide: int, rows: int = 3) -> Any:
@@ -78,9 +76,8 @@ def test_the_loss_by_place_is_the_cross_entropy_of_pytorch(family: str, bert: Tr
     with torch.no_grad():
         scores = model.module.head(model.module(torch.as_tensor(np.array(batch.source))))
         loss = functional.cross_entropy(scores.transpose(1, 2), torch.as_tensor(np.array(batch.labels)), reduction="none")
-    for n, part in enumerate(np.split(np.arange(48), 3)):
-        assert losses[n] == pytest.approx(loss[:, part][torch.as_tensor(batch.loss_mask[:, part])].mean().item(), rel=1e-5)
-    assert len(losses) == 3
+    for mean, part in zip(losses, np.split(np.arange(48), 3), strict=True):
+        assert mean == pytest.approx(loss[:, part][torch.as_tensor(batch.loss_mask[:, part])].mean().item(), rel=1e-5)
 
 
 def test_a_window_is_a_part_of_the_text_and_no_story_begins_where_windows_do(gpt2: TransformerModel) -> None:
@@ -94,13 +91,9 @@ def test_a_window_is_a_part_of_the_text_and_no_story_begins_where_windows_do(gpt
 
 
 @pytest.mark.parametrize("family", lengths.FAMILIES)
-def test_the_same_run_gives_the_same_numbers_and_every_scheme_reads_the_same(family: str) -> None:
-    first = lengths.train(family, "rope", 0, SMALL)
-    other = lengths.train(family, "none", 0, SMALL)
-    again = lengths.train(family, "rope", 0, SMALL)
-    for left, two, three in zip(first, again, other, strict=True):
-        np.testing.assert_array_equal(left, two)
-        assert not np.array_equal(left, three)
+def test_every_scheme_reads_the_same_and_learns_otherwise(family: str) -> None:
+    first, other = (lengths.train(family, scheme, 0, SMALL) for scheme in ("rope", "none"))
+    assert not any(np.array_equal(left, right) for left, right in zip(first, other, strict=True))
     assert [len(part) for part in first] == [SMALL.checks, SMALL.read // SMALL.bin]
     runs = [lengths.run_of(family, scheme, 0, SMALL) for scheme in ("learned", "alibi")]
     for left, two in zip(*(vars(run.batch(3)).values() for run in runs), strict=True):
@@ -108,10 +101,8 @@ def test_the_same_run_gives_the_same_numbers_and_every_scheme_reads_the_same(fam
 
 
 @pytest.mark.parametrize("family", lengths.FAMILIES)
-@pytest.mark.parametrize(
-    ("scheme", "all_trained"), [("learned", False), ("t5", False), ("t5, ranges to 64", True), ("disentangled", True)]
-)
-def test_what_is_met_only_beyond_the_trained_length_is_what_the_card_says(family: str, scheme: str, all_trained: bool) -> None:
+@pytest.mark.parametrize("scheme", ["learned", "t5", "t5, ranges to 64", "disentangled"])
+def test_what_is_met_only_beyond_the_trained_length_is_what_the_card_says(family: str, scheme: str) -> None:
     size = lengths.LengthsSize(stories=60)
     model = lengths.model_of(family, scheme, 0, size)
     objective = lengths.FAMILIES[family][1]
@@ -119,14 +110,13 @@ def test_what_is_met_only_beyond_the_trained_length_is_what_the_card_says(family
     def met(wide: int) -> set[int]:
         """The rows of the scheme's table that a loss depends on."""
         model.module.zero_grad()
-        losses = OBJECTIVES[objective].loss(
-            model.module, tensors(batch_of(family, model, wide, rows=2), torch.device("cpu")), 0.0
-        )
+        batch = tensors(batch_of(family, model, wide, rows=2), torch.device("cpu"))
+        losses = OBJECTIVES[objective].loss(model.module, batch, 0.0)
         sum(losses.values(), torch.zeros(())).backward()
         table = model.module.embeddings.position.table.weight.grad
         return set(table.abs().sum(dim=1).nonzero().flatten().tolist())
 
-    assert (met(size.read) <= met(size.trained)) is all_trained
+    assert (met(size.read) <= met(size.trained)) is (scheme in ("t5, ranges to 64", "disentangled"))
 
 
 def test_both_pictures_hold_what_the_runs_found() -> None:
@@ -139,8 +129,6 @@ def test_both_pictures_hold_what_the_runs_found() -> None:
         np.testing.assert_array_equal(line.low, np.min([run[place] for run in runs], axis=0))
         np.testing.assert_array_equal(line.high, np.max([run[place] for run in runs], axis=0))
     assert far.lines[0].x.tolist() == [7.5, 23.5, 39.5, 55.5] and learning.lines[0].x.tolist() == [3, 6]
-    card = lengths.STUDIES["decoder"].card_of(far, SMALL)
-    assert f"alibi: {far.lines[1].y[0]:.2f} at 7.5, {far.lines[1].y[-1]:.2f}" in card and "60 stories" in card
 
 
 def test_tasks_come_back_in_their_order_from_other_processes() -> None:
@@ -151,43 +139,32 @@ def test_tasks_come_back_in_their_order_from_other_processes() -> None:
 # hiding
 
 
-def test_hiding_is_measured_from_before_the_first_step_and_again_the_same() -> None:
-    first, again = rates.hiding(0.4, 0, BRIEF), rates.hiding(0.4, 0, BRIEF)
-    np.testing.assert_array_equal(first, again)
-    assert first.shape == (3, 2) and BRIEF.due.tolist() == [0, 2, 4]
-    other = rates.hiding(0.05, 0, BRIEF)
+def test_hiding_is_measured_from_before_the_first_step() -> None:
+    first, other = (rates.hiding(share, 0, BRIEF) for share in (0.4, 0.05))
     np.testing.assert_array_equal(first[0], other[0])
+    assert first.shape == (3, 2) and BRIEF.due.tolist() == [0, 2, 4]
     curves, probed = rates.STUDIES["rates"].measured(BRIEF).values()
     place = rates.HIDDEN.index(0.4)
     np.testing.assert_array_equal(curves.lines[place].y, first[:, 0])
     np.testing.assert_array_equal(probed.lines[place].y, first[:, 1])
     assert f"{senses.most_frequent(3, 3):.2f}" in probed.note
-    card = rates.STUDIES["rates"].card_of(curves, BRIEF)
-    assert "Caution" in card and f"40% hidden in training: {first[-1, 0]:.3f}" in card
 
 
 # worth
 
 
 @pytest.mark.parametrize("name", ablations.CASES)
-def test_worth_is_measured_from_before_the_first_step_and_the_ways_differ_in_one_thing(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    short, case = runs.Steps(steps=4, batch=4, checks=2, seeds=(0,)), replace(ablations.CASES[name], stories=40)
+def test_worth_is_measured_and_the_ways_differ_in_one_thing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = replace(ablations.CASES[name], stories=40)
     monkeypatch.setitem(ablations.CASES, name, case)
     monkeypatch.setattr(ablations, "HELD", 8)
-    plans = []
+    begun: list[Any] = []
     run = runs.run
-    monkeypatch.setattr(runs, "run", lambda *given, **more: plans.append(run(*given, **more)) or plans[-1])
-    record = ablations.STUDIES[name].record(short)
-    again = ablations.course(name, next(iter(case.ways)), 0, short)
+    monkeypatch.setattr(runs, "run", lambda *given, **more: begun.append(run(*given, **more)) or begun[-1])
+    record = ablations.STUDIES[name].record(runs.Steps(steps=4, batch=4, checks=2, seeds=(0,)))
     assert [line.label for line in record.lines] == list(case.ways) and record.lines[0].x.tolist() == [0, 2, 4]
-    np.testing.assert_array_equal(record.lines[0].y, again)
-    assert "about 0.4 times" in record.note and "40 stories" in record.note
-    first, second = (asdict(run.plan) for run in plans[:2])
-    different = {part for part in first if first[part] != second[part]}
-    assert different == {"next-sentence": {"objective"}, "masks": set()}[name]
-    assert "Caution" in ablations.STUDIES[name].card_of(record, short)
+    first, second = (asdict(run.plan) for run in begun[:2])
+    assert {part for part in first if first[part] != second[part]} == ({"objective"} if name == "next-sentence" else set())
 
 
 def test_a_use_is_where_the_gold_word_stands(bert: TransformerModel) -> None:
@@ -198,8 +175,8 @@ def test_a_use_is_where_the_gold_word_stands(bert: TransformerModel) -> None:
         for word in story.words:
             gold[word.sense].add(word.text.lower())
     for row, place, sense in zip(uses.row, uses.place, uses.senses, strict=True):
-        piece = bert.tokenizer.text_of(int(uses.sheet.ids[row, place]))
-        assert any(word.startswith(piece.lower()) for word in gold[sense]), (piece, sense)
+        token = bert.tokenizer.text_of(int(uses.sheet.ids[row, place]))
+        assert any(word.startswith(token.lower()) for word in gold[sense]), (token, sense)
 
 
 def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(bert: TransformerModel) -> None:
@@ -221,15 +198,14 @@ def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(b
     names = sorted({*learned.senses, *tested.senses})
     shown = [np.array([[sense == name for name in names] for sense in part.senses], float) for part in (learned, tested)]
     known = [
-        sense in learned.senses for sense, word in zip(tested.senses, tested.words, strict=True) if both_senses(learned, word)
+        sense in learned.senses
+        for sense, word in zip(tested.senses, tested.words, strict=True)
+        if len(set(learned.senses[learned.words == word])) > 1
     ]
-    assert senses.judged(*shown, learned, tested) == pytest.approx(np.mean(known)), (
-        "states that say it are read without a mistake"
-    )
+    assert senses.judged(*shown, learned, tested) == pytest.approx(np.mean(known)), "states that say it are read rightly"
 
 
 # objectives
-
 
 TINY = objectives.ObjectivesSize(steps=2, batch=2, seeds=(0, 1), tested=6, examples=12)
 
@@ -252,8 +228,6 @@ def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(
     known = record.mean[~np.isnan(record.mean)]
     np.testing.assert_allclose(known, record.rates.mean(-1)[~np.isnan(record.mean)])
     assert ((record.low <= record.mean + 1e-9) & (record.mean <= record.high + 1e-9))[~np.isnan(record.mean)].all()
-    card = objectives.STUDIES["objectives"].card_of(record, TINY)
-    assert "Caution" in card and record.reasons[0][2] in card
     table = training.able(record)
     assert table.count("\n| ") == 5 and f"**{100 * record.mean[0, 3]:.0f} %**" in table and record.reasons[3][0] in table
 
@@ -279,13 +253,12 @@ def test_a_restored_sentence_must_be_exactly_the_sentence(shared: Tokenizer, mon
     model, texts = ex.build("bart", tokenizer=shared, device="cpu"), objectives.damaged(TINY)
     assert texts and all(shared.vocabulary.mask in source for source, _ in texts)
     right = [shared.encode(text).ids.tolist() for _, text in texts]
-    monkeypatch.setattr(objectives, "rewritten", lambda model, sources, longest: right)
-    assert objectives.restore(model, TINY).all()
-    monkeypatch.setattr(objectives, "rewritten", lambda model, sources, longest: [list(source) for source in sources])
-    assert not objectives.restore(model, TINY).any(), "the damaged text itself is no answer"
+    for answers, whole in ((right, True), ([list(source) for source, _ in texts], False)):  # the damaged text is no answer
+        monkeypatch.setattr(objectives, "rewritten", lambda model, sources, longest, answers=answers: answers)
+        assert objectives.restore(model, TINY).tolist() == [whole] * len(texts)
 
 
-def test_a_text_s_vector_is_the_mean_of_its_own_pieces(shared: Tokenizer) -> None:
+def test_a_text_s_vector_is_the_mean_of_its_own_tokens(shared: Tokenizer) -> None:
     texts = ["The dog was tired.", "Anna went home and slept in the garden."]
     for system, stream in (("bert", "encoder"), ("gpt", "decoder"), ("bart", "encoder")):
         model = ex.build(system, tokenizer=shared, device="cpu")
@@ -293,29 +266,19 @@ def test_a_text_s_vector_is_the_mean_of_its_own_pieces(shared: Tokenizer) -> Non
             np.testing.assert_allclose(vector, ex.trace(model, text).hidden[stream][-1].mean(0), atol=1e-5)
 
 
-def both_senses(learned: senses.Uses, word: str) -> bool:
-    return len(set(learned.senses[learned.words == word])) > 1
-
-
 # what was recorded, pictures and questions
 
 
-measured = pytest.mark.skipif(not recorded.there("lengths-decoder"), reason="not measured yet: python -m studies.lengths")
-
-
-@measured
 def test_the_recorded_decoders_part_ways_beyond_the_trained_length_in_every_seed() -> None:
     record = results.result("lengths-decoder")
     far = {line.label: line for line in record.lines}
     assert list(far) == list(lengths.SCHEMES) and record.mark is not None
-    for absolute in ("learned", "sinusoidal"):
-        assert far[absolute].low[-1] > far["alibi"].high[-1], "those with absolute places fall behind"
+    assert min(far[name].low[-1] for name in ("learned", "sinusoidal")) > far["alibi"].high[-1], "absolute places fall behind"
     question = positions.reach_question(record)
     assert far[str(question.answer)].y[-1] == min(line.y[-1] for line in record.lines)
 
 
 @pytest.mark.usefixtures("unfolded")
-@measured
 def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
     at = opened("positions")
     before = len(pictures(at))
@@ -348,9 +311,70 @@ def test_the_question_has_the_scheme_with_the_lowest_far_loss_as_answer() -> Non
     x = np.array([8.0, 248.0])
     lines = tuple(Curve(name, x, np.array([1.0, far])) for name, far in (("a", 3.0), ("b", 0.9), ("c", 2.0)))
     exercise = positions.reach_question(Curves("t", "x", "y", lines, mark=("trained", 64.0)))
-    assert (
-        exercise.answer == "b"
-        and exercise.options == ("a", "b", "c")
-        and "64" in exercise.question
-        and "248" in exercise.question
-    )
+    assert exercise.answer == "b" and exercise.options == ("a", "b", "c")
+    assert "64" in exercise.question and "248" in exercise.question
+
+
+# two sizes on the same text
+
+SHORT_SIZES = sizes.SizeStudy(sizes=("tiny",), steps=3, stories=40, batch=4, held_out=4, checks=1)
+
+
+def line(name: str, y: list[float]) -> Curve:
+    values = np.array(y)
+    return Curve(name, np.array([0.5, 1.0, 2.0]), values, values - 0.01, values + 0.01)
+
+
+def test_each_size_takes_the_best_rate_of_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "data_folder", lambda: tmp_path)
+    with pytest.raises(FileError, match=r"rates_by_size decoder"):
+        sizes.best_rates("decoder")
+    lines = line(label("gpt2", "tiny"), [2.0, 1.0, 3.0]), line(label("gpt2", "small"), [0.5, 1.0, 3.0])
+    results.write_result("rates-decoder", Curves("t", "x", "y", lines, "n"), "card")
+    assert sizes.best_rates("decoder") == {"tiny": 1.0, "small": 0.5}
+
+
+def test_what_a_run_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its weights are as many as the library's class has, its tokens those of its batches, its rate the one that is given."""
+    begun: list[Any] = []
+    run = runs.run
+    monkeypatch.setattr(runs, "run", lambda *given, **more: begun.append(run(*given, **more)) or begun[-1])
+    trained = sizes.train("decoder", "tiny", SHORT_SIZES, 2.0)
+    (run,) = begun
+    config = run.model.config
+    shape = {"n_positions": config.length, "n_embd": config.dim, "n_layer": config.layers, "n_head": config.heads}
+    theirs = GPT2LMHeadModel(GPT2Config(vocab_size=config.vocab, **shape))
+    assert trained.weights == sum(weight.numel() for weight in theirs.parameters())
+    assert trained.tokens == sum(run.batch(n).tokens for n in (1, 2, 3)) and trained.steps[-1] == 3
+    assert np.isfinite(trained.losses).all() and trained.seconds > 0
+    assert [rate for _, rate in run.optimiser.parts] == pytest.approx([2 * sizes.ADAM_RATE, 2 * 0.02])
+    record, kept = sizes.measure("decoder", [trained], SHORT_SIZES).values()
+    assert kept == {"tiny": {"weights": trained.weights, "tokens": trained.tokens, "seconds": trained.seconds}}
+    assert record.lines[0].y.tolist() == trained.losses and "× 2 the usual rates" in record.note
+
+
+def curves(large: list[float]) -> Curves:
+    return Curves("t", "x", "y", (line("tiny", [3.0, 2.0, 2.5]), line("small", large)), "n")
+
+
+def test_the_lesson_calls_a_tie_a_tie() -> None:
+    for large, answer in (([3.0, 2.0, 2.5], "SAME"), ([1.0, 2.0, 2.5], "LOWER"), ([3.0, 2.0, 1.5], "HIGHER")):
+        assert sizes_lesson.rate_question(curves(large)).answer == getattr(sizes_lesson, answer)
+    tie = sizes_lesson.rate_question(curves([1.99, 2.0, 2.5]))
+    assert tie.answer == sizes_lesson.SAME and "overlap" in tie.why
+    beside = sizes_lesson.off_the_best(curves([1.0, 2.0, 2.5]))
+    assert "at × 0.5 the smallest loses 1.00 nats and the largest 0.00; at × 2 the smallest loses 0.50 nats" in beside
+    assert "by step 2." in sizes_lesson.at_the_end(curves([3.0, 2.6, 2.4]))
+    assert "last loss by" not in sizes_lesson.at_the_end(curves([3.0, 3.0, 3.0]))
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder"])
+def test_the_record_is_what_its_card_says(family: str) -> None:
+    rates, record = (results.recorded(f"{name}-{family}", Curves) for name in ("rates", "sizes"))
+    colours = {line.name: line.meta for line in VIEWS["curves"](rates).data}
+    assert all(line.meta == colours[line.name] for line in VIEWS["curves"](record).data)
+    for curve, size in zip(record.lines, sizes.SizeStudy.sizes, strict=True):
+        (measured,) = (other for other in rates.lines if other.label == curve.label)
+        rate = measured.x[measured.y.argmin()]
+        assert f"{size} at × {rate:g} the usual rates" in record.note
+        assert curve.x[-1] == sizes.SizeStudy.steps

@@ -17,8 +17,8 @@ def answers(seed: int, names: tuple[str, ...], count: int = 60) -> tuple[list[st
     """Gold answers, and answers of which about two in three are right."""
     rng = np.random.default_rng(seed)
     gold = rng.choice(names, count)
-    answers_given = np.where(rng.random(count) < 0.65, gold, rng.choice(names, count))
-    return answers_given.tolist(), gold.tolist()
+    chosen = np.where(rng.random(count) < 0.65, gold, rng.choice(names, count))
+    return chosen.tolist(), gold.tolist()
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -26,9 +26,8 @@ def test_spans_score_as_seqeval_scores_them(seed: int) -> None:
     predicted, gold = answers(seed, TAGS)
     assert span_f1(predicted, gold) == pytest.approx(f1_score([gold], [predicted]))
     report = classification_report([gold], [predicted], output_dict=True, zero_division=0)
-    kinds = {name: [tag if tag.endswith(f"-{name}") else "O" for tag in predicted] for name in report if "avg" not in name}
-    for name, own in kinds.items():
-        right = [tag if tag.endswith(f"-{name}") else "O" for tag in gold]
+    for name in (name for name in report if "avg" not in name):
+        own, right = ([tag if tag.endswith(f"-{name}") else "O" for tag in tags] for tags in (predicted, gold))
         assert span_f1(own, right) == pytest.approx(report[name]["f1-score"])
 
 
@@ -53,6 +52,5 @@ def test_intervals_are_student_s(count: int) -> None:
     low, high = stats.t.interval(0.95, count - 1, loc=values.mean(), scale=stats.sem(values))
     bounds = interval(values)
     assert bounds.mean == pytest.approx(values.mean())
-    assert (bounds.high - bounds.mean, bounds.mean - bounds.low) == pytest.approx(
-        (high - values.mean(), values.mean() - low), rel=5e-4
-    )
+    apart = bounds.high - bounds.mean, bounds.mean - bounds.low
+    assert apart == pytest.approx((high - values.mean(), values.mean() - low), rel=5e-4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 import explorer as ex
-from explorer.analysis.prompting import CONTENT_FREE, ScoredTokens, few_above_zero, log_probabilities
+from explorer.analysis.prompting import CONTENT_FREE, ScoredTokens, log_probabilities
 from explorer.models.transformer import TransformerModel
 from explorer.records import Prompted
 from explorer.views import VIEWS
@@ -25,18 +26,13 @@ SHOTS = [("Tom laughed.", "glad"), ("Tom wept.", "sad"), ("Tom won.", "glad")]
 
 def theirs(module: torch.nn.Module, source: list[int] | None, ids: list[int], first: int) -> float:
     """log P of ids[first:] by the loss of a Hugging Face class: −(mean −log P) × count."""
-    labels = torch.tensor([[-100] * first + ids[first:]])
+    given = {"input_ids": torch.tensor([ids])}
+    if source is not None:
+        start = module.config.decoder_start_token_id  # type: ignore[union-attr]
+        given = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([[start, *ids[:-1]]])}
     with torch.no_grad():
-        if source is None:
-            loss = module(input_ids=torch.tensor([ids]), labels=labels).loss
-        else:
-            loss = module(input_ids=torch.tensor([source]), labels=labels, decoder_input_ids=_shifted(module, ids)).loss
+        loss = module(**given, labels=torch.tensor([[-100] * first + ids[first:]])).loss
     return -float(loss) * (len(ids) - first)
-
-
-def _shifted(module: torch.nn.Module, ids: list[int]) -> torch.Tensor:
-    start = module.config.decoder_start_token_id  # type: ignore[union-attr]
-    return torch.tensor([[start, *ids[:-1]]])
 
 
 def test_scores_are_the_loss_of_a_causal_model_of_hugging_face(gpt2: TransformerModel, tmp_path: Path) -> None:
@@ -76,24 +72,19 @@ def test_scores_are_the_loss_of_an_encoder_decoder_of_hugging_face(name: str, tm
 
 def test_calibration_is_the_formula_of_the_paper(gpt2: TransformerModel) -> None:
     answer = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS, calibrate=True)
-    alone = [
-        ex.prompt(gpt2, TEXTS[0], labels=FEEL, template=TEMPLATE.replace("{text}", f"{free}{{text}}"), shots=()).prompts
-        for free in CONTENT_FREE
-    ]
-    assert len(answer.free) == len(CONTENT_FREE) == len(alone)
+    assert len(answer.free) == len(CONTENT_FREE)
     p = np.exp(answer.logp) / np.exp(answer.logp).sum(1, keepdims=True)
     p_cf = np.mean([np.exp(row) / np.exp(row).sum() for row in answer.free], axis=0)
     q = np.stack([np.diag(1 / p_cf) @ row for row in p])  # W p + b with W = diag(p_cf)⁻¹ and b = 0
     assert np.allclose(answer.calibrated, q / q.sum(1, keepdims=True)) and np.allclose(answer.probabilities, p)
-    flat = Prompted(
-        "m", "", ("a", "b"), ("a", "b"), ("",), ("",), (), np.log([[0.6, 0.4]]), np.log([[0.6, 0.4]]), (1, 1), ("b",)
-    )
+    same = np.log([[0.6, 0.4]])
+    flat = Prompted("m", "", ("a", "b"), ("a", "b"), ("",), ("",), (), same, same, (1, 1), ("b",))
     assert np.allclose(flat.calibrated, 0.5), "what is answered to a text that says nothing is worth nothing"
 
 
 def test_a_prompt_is_read_once_for_all_words_of_one_token_and_the_batch_changes_nothing(gpt2: TransformerModel) -> None:
     begin = gpt2.tokenizer.vocabulary.begin or 0
-    cases = [ScoredTokens((begin, 5, 9 + n), 2) for n in range(40)] + [ScoredTokens((begin, 7, 8, 9), 1)]
+    cases = [*(ScoredTokens((begin, 5, 9 + n), 2) for n in range(40)), ScoredTokens((begin, 7, 8, 9), 1)]
     assert len({case.read for case in cases}) == 2
     together = log_probabilities(gpt2, cases)
     assert np.allclose(together, [log_probabilities(gpt2, [case])[0] for case in cases], atol=1e-5)
@@ -101,21 +92,20 @@ def test_a_prompt_is_read_once_for_all_words_of_one_token_and_the_batch_changes_
 
 def test_all_orders_and_templates_are_tried(gpt2: TransformerModel) -> None:
     options = {"gold": ["sad", "glad"], "labels": FEEL, "template": TEMPLATE, "calibrate": ["Nothing happened."]}
-    orders = ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS, **options)  # type: ignore[arg-type]
+    orders = ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS, **options)
     assert sorted(orders.forms) == sorted(" ".join(map(str, order)) for order in itertools.permutations((1, 2, 3)))
     place = orders.forms.index("3 1 2")
-    alone = ex.prompt(gpt2, TEXTS, shots=[SHOTS[2], SHOTS[0], SHOTS[1]], **options)  # type: ignore[arg-type]
+    alone = ex.prompt(gpt2, TEXTS, shots=[SHOTS[2], SHOTS[0], SHOTS[1]], **options)
     assert orders.right[place, 0].tolist() == alone.right().tolist()
     assert orders.right[place, 1].tolist() == alone.right(calibrated=True).tolist()
     with pytest.raises(ex.ExplorerError, match="2 to 5 shots"):
-        ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS * 2, **options)  # type: ignore[arg-type]
+        ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS * 2, **options)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"template": "{text}"}, "must hold {text} once"),
-        ({"template": "{label} {text}"}, "must hold {text} once"),
+        *(({"template": template}, "must hold {text} once") for template in ("{text}", "{label} {text}")),
         ({"labels": {"glad": "happy"}}, "at least two labels"),
         ({"labels": {"glad": "happy", "sad": " happy"}}, "same verbaliser"),
         ({"shots": [("Tom sang.", "merry")]}, "no label of a shot 'merry'"),
@@ -126,9 +116,8 @@ def test_all_orders_and_templates_are_tried(gpt2: TransformerModel) -> None:
     ],
 )
 def test_a_wrong_prompt_gets_one_clear_line(gpt2: TransformerModel, given: dict[str, object], message: str) -> None:
-    usual: dict[str, object] = {"texts": TEXTS, "labels": FEEL, "template": TEMPLATE}
     with pytest.raises(ex.ExplorerError, match=message):
-        ex.prompt(gpt2, **{**usual, **given})  # type: ignore[arg-type]
+        ex.prompt(gpt2, **{"texts": TEXTS, "labels": FEEL, "template": TEMPLATE, **given})  # type: ignore[arg-type]
 
 
 def test_a_model_that_continues_nothing_is_refused(bert: TransformerModel) -> None:
@@ -156,33 +145,20 @@ def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> Non
     curves = study.by_shots("ending", ["gpt2"], size)
     plain = next(line for line in curves.lines if line.label.endswith("prompted"))
     assert plain.x.tolist() == [0, 1], "where no prompt fits there is no point"
-    solved, new = study.examples("ending", 0, size)
-    other = study.examples("ending", 1, size)[1]
+    new, other = (study.examples("ending", seed, size)[1] for seed in (0, 1))
     task = study.TASKS["ending"]
-    right = [
-        ex.prompt(gpt2, [t for t, _ in part], labels=task.words, template=task.templates[0], gold=[g for _, g in part])
-        .right()
-        .mean()
-        for part in (new, other)
-    ]
+    right = []
+    for texts, gold in (zip(*part, strict=True) for part in (new, other)):
+        options = {"labels": task.words, "template": task.templates[0], "gold": list(gold)}
+        right.append(ex.prompt(gpt2, list(texts), **options).right().mean())
     assert plain.y[0] == pytest.approx(np.mean(right))
 
 
-def test_the_shipped_record_says_what_its_card_says() -> None:
-    folder = Path(study.__file__).parents[1] / "data" / "results" / "prompting"
-    text = (folder / "CARD.md").read_text("utf-8")
-    for name in study.TASKS:
-        for label, where in few_above_zero(ex.result("prompting", name)).items():  # type: ignore[arg-type]
-            assert f"{label}: {where}" in text
-    orders = ex.result("prompting", "orders")
-    assert len(orders.forms) == 120 and f"{orders.accuracy[:, 0].max():.2f}" in text  # type: ignore[attr-defined]
-
-
 def test_the_pictures_show_the_record(gpt2: TransformerModel) -> None:
-    answer = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, calibrate=True, gold=["sad", "glad"])
+    options: dict[str, Any] = {"gold": ["sad", "glad"], "labels": FEEL}
+    answer = ex.prompt(gpt2, TEXTS, template=TEMPLATE, calibrate=True, **options)
     figure = VIEWS["prompt-answer"](answer, text=1)
     assert np.allclose(figure.data[0].y, answer.probabilities[1]) and np.allclose(figure.data[1].y, answer.calibrated[1])
-    options = {"gold": ["sad", "glad"], "labels": FEEL}
-    forms = ex.analysis.prompt_templates(gpt2, TEXTS, templates=[TEMPLATE, "{text} She felt {label}."], **options)  # type: ignore[arg-type]
+    forms = ex.analysis.prompt_templates(gpt2, TEXTS, templates=[TEMPLATE, "{text} She felt {label}."], **options)
     drawn = VIEWS["prompt-forms"](forms)
     assert sorted(drawn.data[0].x) == pytest.approx(sorted(forms.accuracy[:, 0]))

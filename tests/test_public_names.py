@@ -6,7 +6,7 @@ import ast
 import doctest
 import importlib
 import inspect
-from collections.abc import Iterator
+import pkgutil
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -40,18 +40,18 @@ NAMES = [*ex.__all__, *(f"{room}.{name}" for room in ROOMS for name in verbs(roo
 
 
 def public_thing(name: str) -> Any:
-    what: Any = ex
-    for part in name.split("."):
-        what = getattr(what, part)
-    return what
+    return pkgutil.resolve_name(name if ":" in name else f"explorer:{name}")
 
 
-def examples(name: str) -> Iterator[doctest.DocTest]:
-    what = public_thing(name)
-    module = what if isinstance(what, ModuleType) else inspect.getmodule(what)
-    for test in doctest.DocTestFinder(recurse=False).find(what, name, module=module, globs={**vars(module), "ex": ex}):
-        if test.examples:
-            yield test
+def topic_names() -> list[str]:
+    """Every function that a topic of a room defines."""
+    members = {topic: vars(importlib.import_module(file)).items() for topic, file in TOPICS.items()}
+    return [
+        f"{topic}.{name}"
+        for topic, file in TOPICS.items()
+        for name, member in members[topic]
+        if callable(member) and getattr(member, "__module__", "") == file
+    ]
 
 
 @cache
@@ -59,61 +59,32 @@ def opened(name: str) -> Any:
     return importlib.import_module("explorer.models.load").load(name, device="cpu")
 
 
-def shared(name: str, **options: Any) -> Any:
-    return opened(name)
+METHOD_NAMES = [f"explorer.{kind}.{name}" for kind, names in METHODS.items() for name in names]
 
 
-def run_examples(tests: list[doctest.DocTest]) -> None:
+@pytest.mark.parametrize("name", [*NAMES, *topic_names(), *METHOD_NAMES])
+def test_every_public_name_has_an_example_that_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    what = public_thing(name)
+    module = what if isinstance(what, ModuleType) else inspect.getmodule(what)
+    sources = doctest.DocTestFinder(recurse=False).find(what, name, module=module, globs={**vars(module), "ex": ex})
+    tests = [test for test in sources if test.examples]
+    assert tests, f"{name} has no example"
+    if name not in ("load", "training.Siamese"):  # no other changes a model, so each is opened once
+        monkeypatch.setitem(vars(ex), "load", lambda name, **options: opened(name))
     for test in tests:
         output: list[str] = []
         failed, tried = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
         assert tried and not failed, "".join(output)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_public_name_has_an_example_that_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    tests = list(examples(name))
-    assert tests, f"{name} has no example"
-    if name not in ("load", "training.Siamese"):  # no other changes a model, so each is opened once
-        monkeypatch.setitem(vars(ex), "load", shared)
-    run_examples(tests)
-
-
-def topic_names() -> list[str]:
-    """Every function that a topic of a room defines."""
-    files = {topic: importlib.import_module(file) for topic, file in TOPICS.items()}
-    return [
-        f"{topic}.{name}"
-        for topic, file in files.items()
-        for name, member in vars(file).items()
-        if callable(member) and getattr(member, "__module__", "") == file.__name__
-    ]
-
-
-@pytest.mark.parametrize("name", topic_names())
-def test_every_function_of_a_topic_has_an_example_that_runs(name: str) -> None:
-    assert list(examples(name)), f"{name} has no example"
-    run_examples(list(examples(name)))
-
-
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in METHODS.items() for name in names])
-def test_the_methods_that_notebooks_use_have_examples_that_run(kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    home, _, class_name = kind.partition(":")
-    file = importlib.import_module(f"explorer.{home}")
-    method = getattr(getattr(file, class_name), name)
-    examples = doctest.DocTestFinder(recurse=False).find(method, name, module=file, globs={**vars(file), "ex": ex})
-    assert examples and examples[0].examples, f"{class_name}.{name} has no example"
-    monkeypatch.setitem(vars(ex), "load", shared)
-    run_examples(examples)
-
-
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_lists_its_verbs_and_none_is_hidden_by_a_file(room: str) -> None:
     listed = public_thing(room)
-    topics = {"analysis": {"costs"}, "text": {"classroom"}}.get(room, set())
     for name in verbs(room):
         assert name in dir(listed) and getattr(listed, name) is getattr(listed, name)
-        assert isinstance(getattr(listed, name), ModuleType) == (name in topics), f"explorer.{room}.{name} is a file, too"
+        assert isinstance(getattr(listed, name), ModuleType) == (f"{room}.{name}" in TOPICS), (
+            f"explorer.{room}.{name} is a file, too"
+        )
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = listed.nothing_like_it
 
@@ -134,22 +105,17 @@ def test_a_public_function_is_the_only_one_of_its_name() -> None:
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if inspect.isfunction(public_thing(name))])
 def test_types_in_help_can_be_imported(name: str) -> None:
     what = public_thing(name)
-    if not inspect.isfunction(what):
-        return
-    scope = {**vars(importlib.import_module(what.__module__))}
     signature = inspect.signature(what)
-    annotations = [p.annotation for p in signature.parameters.values()] + [signature.return_annotation]
-    assert all(annotation is not inspect.Parameter.empty for annotation in annotations), "every parameter says its type"
-    late = {"DataFrame": object, "TYPE_CHECKING": True}
-    for annotation in annotations:
+    for annotation in (*(p.annotation for p in signature.parameters.values()), signature.return_annotation):
+        assert annotation is not inspect.Parameter.empty, "every parameter says its type"
         if isinstance(annotation, str):
-            eval(annotation, scope, late)  # noqa: S307
+            eval(annotation, {**vars(importlib.import_module(what.__module__))}, {"DataFrame": object, "TYPE_CHECKING": True})
 
 
-def test_lessons_hold_their_texts_and_exercises() -> None:
+def test_lessons_hold_their_texts_and_exercises_and_results_are_listed() -> None:
     trace = ex.trace(opened("bert"), "The animal was tired.", blocks=True)
     assert len(ex.lesson("attention").exercises(trace)) >= 4
     assert ex.lesson("vectors").editing.CORPUS and "editing" in dir(ex.lesson("vectors"))
@@ -157,9 +123,6 @@ def test_lessons_hold_their_texts_and_exercises() -> None:
         _ = ex.lesson("attention").cake
     with pytest.raises(ex.ExplorerError, match="no lesson 'attenton'. Did you mean 'attention'"):
         ex.lesson("attenton")
-
-
-def test_results_are_listed_and_a_wrong_name_says_so() -> None:
     assert "scale" in ex.results() and ex.result("scale").lines
     with pytest.raises(ex.ExplorerError, match="no result 'scales'. Did you mean 'scale'"):
         ex.result("scales")

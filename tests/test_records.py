@@ -1,3 +1,5 @@
+"""Records: written, read back and never changed; their stages, and two of them compared."""
+
 from __future__ import annotations
 
 import contextlib
@@ -7,9 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from conftest import SENTENCE
 
 import explorer as ex
-from explorer.records import Attention, Record, Trace
+from explorer.models.transformer import TransformerModel
+from explorer.records import Attention, Comparison, Record, Trace
 
 
 def same(a: object, b: object) -> bool:
@@ -30,26 +35,26 @@ def test_a_trace_is_written_and_read_back_whole(bert: object, trace: Trace, tmp_
     edited = ex.trace(bert, trace.source, edits=edits, blocks=True)
     for record in (trace, edited):
         back = Trace.read(record.write(tmp_path / "trace.npz"))
-        assert same(record, back)
-        assert back.residual == record.residual
+        assert same(record, back) and back.residual == record.residual
 
 
 def test_records_cannot_be_changed(trace: Trace) -> None:
     with pytest.raises(FrozenInstanceError):
         trace.model = "another"  # type: ignore[misc]
-    with pytest.raises(ValueError, match="read-only"):
-        trace.attention[0].weights[0, 0, 0] = 1
-    with pytest.raises(ValueError, match="read-only"):
-        trace.source.ids[0] = 1
+    for array in (trace.attention[0].weights, trace.source.ids):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
     with pytest.raises(TypeError):
         trace.hidden["encoder"] = None  # type: ignore[index]
-
-
-def test_a_record_owns_its_arrays() -> None:
     mine = np.zeros((1, 2, 2), np.float32)
-    record = Attention("encoder", 0, None, None, None, 1.0, np.ones((2, 2), bool), mine)
+    record = bare(mine)
     mine[0, 0, 0] = 5
-    assert record.weights[0, 0, 0] == 0
+    assert record.weights[0, 0, 0] == 0, "a record owns its arrays"
+
+
+def bare(weights: np.ndarray) -> Attention:
+    """Attention of two tokens of which only the weights are known."""
+    return Attention("encoder", 0, None, None, None, 1.0, np.ones((2, 2), bool), weights)
 
 
 def test_a_broken_file_says_so(trace: Trace, tmp_path: Path) -> None:
@@ -63,6 +68,9 @@ def test_a_broken_file_says_so(trace: Trace, tmp_path: Path) -> None:
         Attention.read(trace.write(tmp_path / "trace.npz"))
     with pytest.raises(ex.ExplorerError, match="Could not write"):
         trace.write(tmp_path / "no folder" / "trace.npz")
+    np.savez(path, record=np.array([object()], dtype=object))
+    with pytest.raises(ex.ExplorerError, match="not a whole Trace file"):  # nothing in a file is executed
+        Trace.read(path)
 
 
 def test_one_wrong_byte_is_found_or_harmless(trace: Trace, tmp_path: Path) -> None:
@@ -74,14 +82,7 @@ def test_one_wrong_byte_is_found_or_harmless(trace: Trace, tmp_path: Path) -> No
             assert isinstance(Trace.read(path), Trace)
 
 
-def test_nothing_in_a_file_is_executed(tmp_path: Path) -> None:
-    path = tmp_path / "evil.npz"
-    np.savez(path, record=np.array([object()], dtype=object))
-    with pytest.raises(ex.ExplorerError, match="not a whole Trace file"):
-        Trace.read(path)
-
-
-def test_stages_have_names_and_limits(trace: Trace) -> None:
+def test_stages_have_names_and_limits_and_need_more_than_weights(trace: Trace) -> None:
     attention = trace.attention[0]
     with pytest.raises(ex.ExplorerError, match="no stage 'scaledd'.*Did you mean 'scaled'"):
         attention.stage("scaledd", 0)
@@ -90,14 +91,10 @@ def test_stages_have_names_and_limits(trace: Trace) -> None:
             attention.stage("weights", head)  # type: ignore[arg-type]
     with pytest.raises(ex.ExplorerError, match="no attention for decoder layer 0"):
         trace.at("decoder", 0)
-
-
-def test_weights_alone_can_be_shown_but_not_derived() -> None:
-    bare = Attention("encoder", 0, None, None, None, 1.0, np.ones((2, 2), bool), np.full((1, 2, 2), 0.5, np.float32))
-    assert np.isnan(bare.residual)
-    assert bare.stage("weights", 0).shape == (2, 2)
+    alone = bare(np.full((1, 2, 2), 0.5, np.float32))
+    assert np.isnan(alone.residual) and alone.stage("weights", 0).shape == (2, 2)
     with pytest.raises(ex.ExplorerError, match="only its weights"):
-        bare.stage("scores", 0)
+        alone.stage("scores", 0)
 
 
 def test_soft_cap_bias_sinks_and_grouped_heads_enter_the_stages() -> None:
@@ -114,3 +111,46 @@ def test_soft_cap_bias_sinks_and_grouped_heads_enter_the_stages() -> None:
     np.testing.assert_allclose(record.stage("biased", 3), logits[3], atol=1e-6)
     np.testing.assert_allclose(record.stage("context", 3), weights[3] @ v[1], atol=1e-6)
     assert np.isneginf(record.stage("masked", 0)[0, 1])
+
+
+def test_nothing_changed_is_nothing(shipped: TransformerModel) -> None:
+    comparison = ex.compare(ex.trace(shipped, SENTENCE), ex.trace(shipped, SENTENCE))
+    assert comparison.changed == () and comparison.loss[0] == comparison.loss[1]
+    assert not any(part.any() for part in (*comparison.weights.values(), *comparison.hidden.values()))
+
+
+def test_a_change_begins_where_the_edit_is(gpt2: TransformerModel, tmp_path: Path) -> None:
+    before = ex.trace(gpt2, SENTENCE)
+    comparison = ex.compare(before, ex.trace(gpt2, SENTENCE, edits=ex.Uniform("decoder", layer=1, head=2)))
+    weights, hidden = comparison.weights["decoder"], comparison.hidden["decoder"]
+    assert not weights[0].any() and weights[1, 2] > 0.1 and not weights[1, [0, 1, 3]].any()
+    assert not hidden[:2].any() and hidden[2].max() > 0
+    assert all(comparison.answers[row][0] != comparison.answers[row][1] for row in comparison.changed)
+    assert Comparison.read(comparison.write(tmp_path / "c.npz")).loss == comparison.loss
+
+
+def test_the_loss_is_the_cross_entropy(bert: TransformerModel, gpt2: TransformerModel) -> None:
+    for model in (bert, gpt2):
+        trace = ex.trace(model, SENTENCE)
+        scores, ids = torch.tensor(model.logits(SENTENCE)), torch.tensor(trace.source.ids)
+        wanted = torch.nn.functional.cross_entropy(*((scores, ids) if model is bert else (scores[:-1], ids[1:])))
+        comparison = ex.compare(trace, trace)
+        assert comparison.loss[0] == pytest.approx(float(wanted), abs=1e-4)
+        assert np.isnan(comparison.surprise[0, -1]) == (model is gpt2)
+
+
+def test_an_encoder_decoder_is_compared_on_its_target(gpt2: TransformerModel) -> None:
+    model = ex.build("bart", tokenizer=gpt2.tokenizer, device="cpu")
+    before, after = (ex.trace(model, "The dog.", target=[5, 6, 7], edits=e) for e in ([], [ex.SilenceHead("cross")]))
+    comparison = ex.compare(before, after)
+    assert list(comparison.weights) == ["encoder", "decoder", "cross"] and not comparison.weights["encoder"].any()
+    logp = torch.tensor(model.logits("The dog.", [5, 6, 7])).log_softmax(-1)
+    np.testing.assert_allclose(comparison.surprise[0, :2], [-logp[0, 5], -logp[1, 6]], atol=1e-4)
+    assert np.isnan(comparison.surprise[0, 2]) and comparison.hidden["decoder"][-1].min() > 0
+
+
+def test_what_does_not_belong_together_is_refused(bert: TransformerModel) -> None:
+    dog, cat, upper = ex.trace(bert, "The dog."), ex.trace(bert, "The cat."), ex.trace(bert, "The dog.", layers=[1])
+    for first, other, message in ((dog, cat, "different tokens"), (bert, bert, "two traces"), (dog, upper, "no attention for")):
+        with pytest.raises(ex.ExplorerError, match=message):
+            ex.compare(first, other)

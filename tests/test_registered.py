@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,6 @@ from explorer.text.toy import toy_stories as stories
 from explorer.training.plan import Plan
 from explorer.views import VIEWS
 from explorer.views.view import View
-
-ROOT = Path(__file__).parent.parent
-HEADS, WIDTH = 2, 16
 
 
 def hidden_end(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.25) -> Corrupted:
@@ -115,6 +113,12 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(VIEWS, "toy", View("toy", "Tokens, counted", counted))
 
 
+def small(preset: str, **settings: Any) -> TransformerModel:
+    """A model of this kind with few weights."""
+    tokenizer, shape = ex.load(preset, device="cpu").tokenizer, {"dim": 16, "layers": 1, "heads": 2, "hidden": 8}
+    return ex.build(preset, tokenizer=tokenizer, device="cpu", **shape | settings)
+
+
 def whole(page: str, **address: str) -> AppTest:
     at = opened(page, **address)
     assert not at.exception, f"{page} with {address}"
@@ -132,8 +136,7 @@ def figures(at: AppTest) -> list[dict[str, Any]]:
 # corruption
 
 
-@pytest.mark.usefixtures("registered")
-def test_a_registered_corruption_is_listed_made_counted_and_trained(bert: TransformerModel) -> None:
+def test_a_registered_corruption_is_listed_made_counted_and_trained(bert: TransformerModel, registered: None) -> None:
     assert {"toy", "nsp"} <= set(ex.strategies("corruption"))
     corruption = ex.corrupt(SENTENCE, "toy", tokenizer=bert.tokenizer, rate=0.5)
     text = sum(word >= 0 for word in corruption.original.words)
@@ -149,58 +152,40 @@ def test_a_registered_corruption_is_listed_made_counted_and_trained(bert: Transf
     assert Plan("mlm", "toy", 1, mask_rate=0.4).mask_rate == 0.4
 
 
-@pytest.mark.usefixtures("registered")
-def test_the_corruption_lab_shows_a_registered_strategy_and_leaves_out_one_that_refuses() -> None:
+def test_the_corruption_lab_shows_a_registered_strategy_and_leaves_out_one_that_refuses(registered: None) -> None:
     at = whole("corruption", strategy="toy")
     assert "A share of the tokens is hidden, whichever they are." in [block.value for block in at.markdown]
     assert "**toy-refusing** is left out. This text does not fit the toy" in text_of(at)
-    rows = next(
-        figure["layout"]["yaxis"]["ticktext"] for figure in figures(at) if "ticktext" in figure["layout"].get("yaxis", {})
-    )
+    axes = (figure["layout"].get("yaxis", {}) for figure in figures(at))
+    rows = next(axis["ticktext"] for axis in axes if "ticktext" in axis)
     assert "toy" in rows and "toy-refusing" not in rows
     assert at.selectbox("strategy").value == "toy" and at.select_slider("toy.share").value == 25
     at.select_slider("toy.share").set_value(80).run()
     assert not at.exception
 
 
-def test_every_corruption_says_something_and_needs_what_a_vocabulary_has() -> None:
-    for entry in (*strategies.STRATEGIES.values(), *strategies.PAIRS.values()):
-        assert entry.about.startswith("**") and entry.about.rstrip().endswith((".", "?")), entry
-        assert set(entry.needs) <= set(Vocabulary.__dataclass_fields__) and set(entry.toggles) <= set(entry.options)
-    assert strategies.STRATEGIES["bart"].counts == {} and math.isnan(strategies.STRATEGIES["causal"].rate)
-
-
 def test_a_corruption_fails_without_what_its_entry_says_it_needs(gpt2: TransformerModel, bert: TransformerModel) -> None:
-    pieces = with_sentinels(bert.tokenizer)
+    tokenizer = with_sentinels(bert.tokenizer)
     for name, entry in strategies.STRATEGIES.items():
-        assert not entry.lacks(pieces.vocabulary)
-        if (
-            entry.lacks(gpt2.tokenizer.vocabulary) and name != "electra"
-        ):  # which needs masks only where its generator is trained
-            with pytest.raises(ChoiceError):
-                ex.corrupt(SENTENCE, name, tokenizer=gpt2.tokenizer)
-        else:
+        assert not entry.lacks(tokenizer.vocabulary) and set(entry.toggles) <= set(entry.options)
+        fails = entry.lacks(gpt2.tokenizer.vocabulary) and name != "electra"  # which needs masks only to train its generator
+        with pytest.raises(ChoiceError) if fails else nullcontext():
             ex.corrupt(SENTENCE, name, tokenizer=gpt2.tokenizer)
 
 
 # positions
 
 
-@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("preset", ["bert", "gpt2", "bart", "llama", "pegasus", "t5"])
-def test_a_model_with_a_registered_scheme_is_not_exported_as_one_with_another(preset: str, tmp_path: Path) -> None:
-    pieces = ex.load(preset, device="cpu").tokenizer
-    model = ex.build(preset, tokenizer=pieces, positions="toy-bias", dim=WIDTH, heads=HEADS, layers=1, hidden=8, device="cpu")
+def test_a_model_with_a_registered_scheme_is_not_exported(preset: str, tmp_path: Path, registered: None) -> None:
     with pytest.raises(ChoiceError, match="no Hugging Face class"):
-        ex.export(model, tmp_path / "there")
+        ex.export(small(preset, positions="toy-bias"), tmp_path / "there")
 
 
-@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("preset", ["bert", "gpt2", "bart"])
-def test_a_registered_scheme_is_built_traced_and_decoded(scheme: str, preset: str) -> None:
-    pieces = ex.load(preset, device="cpu").tokenizer
-    model = ex.build(preset, tokenizer=pieces, positions=scheme, dim=WIDTH, heads=HEADS, layers=2, hidden=8, device="cpu")
+def test_a_registered_scheme_is_built_traced_and_decoded(scheme: str, preset: str, registered: None) -> None:
+    model = small(preset, positions=scheme, layers=2)
     target = {"target": SENTENCE} if preset == "bart" else {}
     trace = ex.trace(model, SENTENCE, blocks=True, **target)
     assert trace.residual < 1e-5
@@ -210,15 +195,13 @@ def test_a_registered_scheme_is_built_traced_and_decoded(scheme: str, preset: st
     assert sum(weight.numel() for weight in model.module.parameters()) == total(model.config) == built.total
     assert ex.places(model, count=12).scheme == scheme
     if preset != "bert":
-        once, again = (
-            [step.chosen for step in ex.decode(model, SENTENCE, max_tokens=4, cache=cache)][-1] for cache in (True, False)
-        )
+        cached = (list(ex.decode(model, SENTENCE, max_tokens=4, cache=cache)) for cache in (True, False))
+        once, again = (steps[-1].chosen for steps in cached)
         np.testing.assert_allclose(once, again, atol=1e-5)
 
 
-@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_page_of_positions_shows_a_registered_scheme(scheme: str) -> None:
+def test_the_page_of_positions_shows_a_registered_scheme(scheme: str, registered: None) -> None:
     slot = scheme.removeprefix("toy-")
     assert ex.places(scheme, count=9, dim=16).slot == slot and POSITIONS[scheme].slots == {slot}
     at = whole("positions", scheme=scheme)
@@ -239,21 +222,18 @@ def test_every_scheme_says_something_and_fills_at_most_one_slot() -> None:
 # decoding
 
 
-@pytest.mark.usefixtures("registered")
-def test_a_registered_strategy_writes_and_finds_its_own_setting(gpt2: TransformerModel) -> None:
+def test_a_registered_strategy_writes_and_finds_its_own_setting(gpt2: TransformerModel, registered: None) -> None:
     assert "toy" in ex.strategies("decoding")
     for least in (0.0001, 0.5, 0.9999):
         *_, final = ex.decode(gpt2, SENTENCE, "toy", least=least, max_tokens=12)
         assert all(final.chosen[:-1] >= math.log(least))
         assert final.stopped or final.chosen[-1] < math.log(least)
-    with pytest.raises(ChoiceError, match="least"):
-        ex.decode(gpt2, SENTENCE, "toy", most=0.5)
-    with pytest.raises(ChoiceError, match="least"):
-        ex.decode(gpt2, SENTENCE, "greedy", least=0.5)
+    for strategy, wrong in (("toy", {"most": 0.5}), ("greedy", {"least": 0.5})):
+        with pytest.raises(ChoiceError, match="least"):
+            ex.decode(gpt2, SENTENCE, strategy, **wrong)
 
 
-@pytest.mark.usefixtures("registered")
-def test_the_page_of_decoding_shows_a_registered_strategy_and_leaves_out_one_that_refuses() -> None:
+def test_the_page_of_decoding_shows_a_registered_strategy_and_leaves_out_one_that_refuses(registered: None) -> None:
     at = whole("decoding")
     assert "**toy**: The likeliest token, until one is less probable than `least`. Settings: least." in text_of(at)
     assert "**toy-refusing** is left out. This strategy writes nothing" in text_of(at)
@@ -264,8 +244,7 @@ def test_the_page_of_decoding_shows_a_registered_strategy_and_leaves_out_one_tha
 # views and models
 
 
-@pytest.mark.usefixtures("registered")
-def test_a_registered_view_is_listed_and_shown(bert: TransformerModel) -> None:
+def test_a_registered_view_is_listed_and_shown(bert: TransformerModel, registered: None) -> None:
     trace = ex.trace(bert, SENTENCE)
     assert "toy" in ex.views and ex.show("toy", trace).figure.data[0].y[0] == len(trace.source)
 
@@ -280,27 +259,22 @@ def test_a_registered_view_is_listed_and_shown(bert: TransformerModel) -> None:
     assert not at.exception and "You may not conclude anything else." in text_of(at) and figures(at)
 
 
-def odd(home: Path, name: str, preset: str, **settings: Any) -> Path:
-    """A model with odd settings in a home folder."""
-    pieces = ex.load(preset, device="cpu").tokenizer
-    small = {"dim": WIDTH, "layers": 1, "heads": HEADS, "hidden": 8} | settings
-    return store.write(ex.build(preset, tokenizer=pieces, device="cpu", **small), home / "models" / name)
-
-
 @LONG
 @pytest.mark.usefixtures("registered")
 def test_models_with_odd_settings_break_no_page_that_lists_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    odd(tmp_path, "odd-encoder", "bert", positions="toy-bias", heads=1, segments=0, next_sentence=False, norm_place="pre")
-    odd(tmp_path, "odd-decoder", "gpt2", positions="toy-add", length=40, tied=False)
-    odd(tmp_path, "odd-both", "bart", positions="toy-bias", encoder_layers=3)
-    odd(tmp_path, "odd-electra", "electra", generator=8)
-    unknown = odd(tmp_path, "odd-unknown", "bert") / store.CONFIG
+    home = tmp_path / "models"
+    odd = small("bert", positions="toy-bias", heads=1, segments=0, next_sentence=False, norm_place="pre")
+    store.write(odd, home / "odd-encoder")
+    store.write(small("gpt2", positions="toy-add", length=40, tied=False), home / "odd-decoder")
+    store.write(small("bart", positions="toy-bias", encoder_layers=3), home / "odd-both")
+    store.write(small("electra", generator=8), home / "odd-electra")
+    unknown = store.write(small("bert"), home / "odd-unknown") / store.CONFIG
     unknown.write_text(unknown.read_text("utf-8").replace('"learned"', '"elsewhere"'), "utf-8")
     for name, content in (("odd-empty", "{}"), ("odd-list", '{"explorer": 1, "preset": "bert", "architecture": [1]}')):
-        (tmp_path / "models" / name).mkdir()
-        (tmp_path / "models" / name / store.CONFIG).write_text(content, "utf-8")
+        (home / name).mkdir()
+        (home / name / store.CONFIG).write_text(content, "utf-8")
     monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
-    names = sorted(path.name for path in (tmp_path / "models").iterdir())
+    names = sorted(path.name for path in home.iterdir())
     assert len(names) == 7
     pages = ("attention", "families", "heads", "whatif", "yours")
     for number, name in enumerate(names):

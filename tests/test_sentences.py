@@ -1,25 +1,30 @@
-"""Vectors of sentences: each way against the model's own numbers, Sentence-BERT against its formulas, and what the experiment records."""
+"""Vectors of sentences: each way against the model's own numbers, Sentence-BERT against its formulas, what the studies record."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections import Counter
 
 import numpy as np
 import pytest
 import torch
+from test_short_studies import drawn, part
 
 import explorer as ex
+from explorer.app.lessons.vectors import misled_questions as traps
 from explorer.app.lessons.vectors import sentences_questions as lesson
-from explorer.app.recorded import there
 from explorer.errors import ChoiceError, TextError
+from explorer.microworld.derived.misleading import KINDS, misleading
 from explorer.models import results
 from explorer.models.elmo import ElmoModel
+from explorer.models.model import trainable
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
-from explorer.records import Likeness, Ranked, cosine
+from explorer.records import Likeness, Nearer, Ranked, cosine
 from explorer.text.classroom import toys
 from explorer.training.finetune import sentences, siamese
-from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.metrics import interval, spearman
+from explorer.views import VIEWS
+from studies import misled as study
 from studies import sentences as experiment
 
 TEXTS = ("The dog was tired because it ran all day.", "A cat.", "Anna gave the red key to Tom in the garden.")
@@ -45,7 +50,6 @@ def test_every_way_is_its_formula_on_the_states_of_a_single_text(bert: Transform
         np.testing.assert_allclose(means[n], state(bert, text).mean(0), atol=2e-5)
         np.testing.assert_allclose(firsts[n], state(bert, text)[0], atol=2e-5)
     words = [glove.tokenizer.core.token_to_id(word) for word in ("A", "cat", ".")]
-    assert None not in words
     np.testing.assert_allclose(sentences.mean_of_words(glove, TEXTS)[1], glove.vectors[words].mean(0), atol=1e-6)
     assert np.isnan(sentences.mean_of_words(glove, ["zzyzx"])).all()
 
@@ -60,12 +64,10 @@ def test_the_ends_of_an_elmo_have_read_everything_from_their_side() -> None:
     np.testing.assert_allclose(ends[0], wanted, atol=1e-5)
     every = [read.hidden[side][-1, words].mean(0) for side in ("backward", "forward")]
     np.testing.assert_allclose(sentences.mean_state(elmo, [TEXTS[0]])[0], np.concatenate(every), atol=1e-5)
-    first, last = (
-        sentences.both_ends(elmo, ["The dog sat.", "A dog sat."]),
-        sentences.both_ends(elmo, ["The dog sat.", "The dog ran."]),
-    )
+    sat, ran, other = "The dog sat.", "The dog ran.", "A dog sat."
     half = elmo.config.dim
-    for ends in (first, last):  # any word, wherever it stands, is read by both ends
+    for pair in ([sat, other], [sat, ran]):  # any word, wherever it stands, is read by both ends
+        ends = sentences.both_ends(elmo, pair)
         assert (ends[0, :half] != ends[1, :half]).any() and (ends[0, half:] != ends[1, half:]).any()
 
 
@@ -83,24 +85,21 @@ def test_likeness_knows_nothing_of_order_where_words_are_averaged(bert: Transfor
     assert likeness.cosines[0, 0, 2] == pytest.approx(1, abs=1e-12) and likeness.cosines[1, 0, 2] < 0.99999
     exercise = lesson.turned_question(likeness)
     assert exercise.answer == f"those with the {lesson.WORDS}" and exercise.answer in exercise.options
-    none = lesson.turned_question(Likeness(likeness.texts, likeness.ways[1:], likeness.cosines[1:], likeness.unseen[1:]))
-    every = lesson.turned_question(Likeness(likeness.texts, likeness.ways[:1], likeness.cosines[:1], likeness.unseen[:1]))
+    none, every = (
+        lesson.turned_question(Likeness(likeness.texts, likeness.ways[part], likeness.cosines[part], likeness.unseen[part]))
+        for part in (slice(1, None), slice(1))
+    )
     assert (none.answer, every.answer) == ("none of them", "all of them")
     drawn = ex.views["sentence-likeness"](likeness, way=likeness.ways[1])
     np.testing.assert_allclose(np.array(drawn.data[0].z), likeness.cosines[1])
 
 
 def test_what_cannot_be_compared_is_said(bert: TransformerModel, gpt2: TransformerModel, glove: StaticModel) -> None:
-    with pytest.raises(TextError, match="1 sentences"):
-        sentences.likeness(["one", "  "], [("[CLS]", bert)])
-    with pytest.raises(TextError, match="13 sentences"):
-        sentences.likeness(["one"] * 13, [("[CLS]", bert)])
-    with pytest.raises(TextError, match="reads at most"):
-        sentences.likeness(["word " * 20_000, "one"], [("[CLS]", bert)])
-    with pytest.raises(ChoiceError, match="no way"):
-        sentences.likeness(TEXTS, [("sum", bert)])
-    for way, model in (("[CLS]", gpt2), ("mean of words", bert), ("both ends", glove)):
-        with pytest.raises(ChoiceError, match="asked of"):
+    for texts in (["one", "  "], ["one"] * 13, ["word " * 20_000, "one"]):
+        with pytest.raises(TextError, match="1 sentences|13 sentences|at most"):
+            sentences.likeness(texts, [("[CLS]", bert)])
+    for way, model in (("sum", bert), ("[CLS]", gpt2), ("mean of words", bert), ("both ends", glove)):
+        with pytest.raises(ChoiceError, match="no way" if way == "sum" else "asked of"):
             sentences.likeness(TEXTS, [(way, model)])
     odd = sentences.likeness(["<script>", "😀 مرحبا", "zzyzx"], [("mean of words", glove), ("[CLS]", bert)])
     assert np.isnan(odd.cosines[0, 2]).all() and odd.unseen[1].max() > 0
@@ -122,9 +121,7 @@ def test_the_loss_of_grades_is_the_squared_gap_of_the_cosine(bert: TransformerMo
     cosines = (u * v).sum(1) / np.linalg.norm(u, axis=1) / np.linalg.norm(v, axis=1)
     assert run.loss(rows).item() == pytest.approx(((cosines - pairs.gold[rows]) ** 2).mean(), abs=1e-5)
     turned = siamese.Pairs(pairs.second, pairs.first, pairs.gold)
-    assert small(bert, turned).loss(rows).item() == pytest.approx(run.loss(rows).item(), abs=1e-6), (
-        "both sides share all weights"
-    )
+    assert small(bert, turned).loss(rows).item() == pytest.approx(run.loss(rows).item(), abs=1e-6), "both share all weights"
 
 
 def test_the_loss_of_classes_is_the_softmax_of_both_and_their_difference(bert: TransformerModel) -> None:
@@ -151,17 +148,15 @@ def test_training_lowers_the_loss_and_leaves_the_first_model_alone(bert: Transfo
 
 
 def test_what_cannot_be_learned_is_said(bert: TransformerModel, gpt2: TransformerModel) -> None:
-    with pytest.raises(ChoiceError, match="encoder"):
-        siamese.Siamese(gpt2, siamese.graded(40, 3))
-    with pytest.raises(ChoiceError, match="takes 16 pairs"):
-        siamese.Siamese(bert, siamese.graded(12, 3))
+    for model, pairs, message in ((gpt2, 40, "encoder"), (bert, 12, "takes 16 pairs")):
+        with pytest.raises(ChoiceError, match=message):
+            siamese.Siamese(model, siamese.graded(pairs, 3))
 
 
 # the experiment
 
-SMALL = experiment.SentencesSize(
-    seeds=(0, 1), trained_pairs=60, tested=24, steps=2, frozen=(("glove", "mean of words"), ("bert", "[CLS]"))
-)
+FROZEN = (("glove", "mean of words"), ("bert", "[CLS]"))
+SMALL = experiment.SentencesSize(seeds=(0, 1), trained_pairs=60, tested=24, steps=2, frozen=FROZEN)
 
 
 def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
@@ -171,42 +166,27 @@ def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
     assert every and not every & learned.sentences and not siamese.graded(9, 200, "train").sentences & learned.sentences
     assert len(learned.first) == len(learned.gold) < SMALL.trained_pairs
     full = experiment.SentencesSize()
-    for seed in full.seeds[:1]:
-        questions = experiment.questions(seed, full)
-        new = {sentence for pairs in questions.values() for sentence in pairs.sentences}
-        for make in experiment.TAUGHT.values():
-            assert not new & experiment.lessons(make, seed, full, questions).sentences
+    questions = experiment.questions(0, full)
+    new = {sentence for pairs in questions.values() for sentence in pairs.sentences}
+    for make in experiment.TAUGHT.values():
+        assert not new & experiment.lessons(make, 0, full, questions).sentences
 
 
-def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> None:
+def test_the_experiment_measures_what_the_formulas_say() -> None:
     record, model = experiment.STUDIES["sentences"].measured(SMALL).values()
     assert record.ways == (experiment.COUNTED, "glove, mean of words", "bert, [CLS]", *experiment.TAUGHT)
     assert record.scores.shape == (2, 5, 2) and record.cosines.shape == (5, 24) and set(record.grades) == set(range(6))
-    from explorer.training.finetune.metrics import spearman
-
     pairs = siamese.graded(24, 100, "validation")
     glove = ex.load("glove", device="cpu")
     cosines = cosine(sentences.mean_of_words(glove, pairs.first), sentences.mean_of_words(glove, pairs.second))
     assert record.scores[0, 1, 0] == pytest.approx(spearman(cosines, pairs.gold))
     np.testing.assert_allclose(record.intervals[1, 2], interval(record.scores[1, 2]))
     np.testing.assert_allclose(record.gains[0, 2], interval(record.scores[0, -1] - record.scores[0, 2]))
-    again = Ranked.read(record.write(tmp_path / "record.npz"))
-    np.testing.assert_array_equal(again.scores, record.scores)
-    said_card = experiment.STUDIES["sentences"].card_of(record)
-    assert "Caution" in said_card and all(way in said_card for way in record.ways)
-    with torch.no_grad():
-        np.testing.assert_allclose(
-            experiment.cosines(model, "mean of tokens", pairs.first, pairs.second),
-            record.cosines[-1],
-            atol=1e-6,
-            err_msg="the model of the first seed",
-        )
+    with torch.no_grad():  # the model of the first seed
+        cosines = experiment.cosines(model, "mean of tokens", pairs.first, pairs.second)
+    np.testing.assert_allclose(cosines, record.cosines[-1], atol=1e-6)
 
 
-measured = pytest.mark.skipif(not there("sentences"), reason="not measured yet: python -m studies.sentences")
-
-
-@measured
 def test_the_recorded_sentence_bert_ranks_above_mean_bert_and_mean_glove() -> None:
     """With 95 % confidence, seed by seed, on both kinds of new sentences."""
     record = results.recorded("sentences", Ranked)
@@ -217,7 +197,6 @@ def test_the_recorded_sentence_bert_ranks_above_mean_bert_and_mean_glove() -> No
     assert len(record.scores[0, 0]) >= 3
 
 
-@measured
 def test_the_kept_sentence_bert_is_the_one_that_was_recorded() -> None:
     """Stored in 16 bits, it gives the pairs of the first seed nearly the cosines of the record."""
     record = results.recorded("sentences", Ranked)
@@ -233,8 +212,102 @@ def test_exercises_follow_from_the_records(bert: TransformerModel, glove: Static
         np.array([0.0, 5.0]), np.ones((2, 2)),
     )  # fmt: skip
     exercises = (*lesson.exercises(likeness, record), lesson.best_question(record))
-    assert all(exercise.right(exercise.shown) for exercise in exercises) and (exercises[-2].answer, exercises[-1].answer) == (
-        "a",
-        "b",
-    )
+    assert all(exercise.right(exercise.shown) for exercise in exercises)
+    assert [exercise.answer for exercise in exercises[-2:]] == ["a", "b"]
     assert exercises[1].answer == pytest.approx(0.1296)
+
+
+# sentences for which shared words mislead
+
+FEW = study.MisledSize(seeds=(0, 1), trained=20, tested=12, steps=2)
+
+
+def words(text: str) -> list[str]:
+    return text.lower().replace(",", "").rstrip(".").split()
+
+
+def test_names_are_exchanged_in_one_kind_and_one_word_in_the_other() -> None:
+    for question in misleading(200, 0):
+        first, other = words(question.text), words(question.another)
+        if question.kind == KINDS[0]:
+            assert Counter(first) == Counter(other) and sum(a != b for a, b in zip(first, other, strict=True)) == 2
+        else:
+            assert 1 <= sum(a != b for a, b in zip(first, other, strict=True)) <= 2, "a verb may have a particle"
+        assert question.same not in (question.text, question.another)
+
+
+def test_the_same_event_names_the_same_people_things_and_places() -> None:
+    for question in misleading(60, 1):
+        word_sets = [{word.strip(".,") for word in text.split()} for text in (question.text, question.same)]
+        names = [{word for word in some if word[0].isupper()} - {"In", "It", "The"} for some in word_sets]
+        assert names[0] == names[1], "who took part"
+        assert len(word_sets[0] & word_sets[1]) >= 5, "a name or two, a colour, a thing, a place, and the article"
+
+
+def test_every_question_misleads_who_counts_shared_words() -> None:
+    questions = study.misled(80, 3, "validation")
+    assert len(questions) == 80 and Counter(entry.kind for entry in questions) == Counter({kind: 40 for kind in KINDS})
+    for entry in questions:
+        text, same, another = (set(words(sentence)) for sentence in (entry.text, entry.same, entry.another))
+        assert len(text & another) / len(text | another) > len(text & same) / len(text | same)
+    pairs = study.as_pairs(questions)
+    assert len(pairs.first) == 160 and pairs.gold.tolist() == [1.0, 0.0] * 80
+    assert pairs.second[:2] == (questions[0].same, questions[0].another)
+
+
+def test_no_misleading_sentence_is_learned_from_that_is_asked_about() -> None:
+    new = {text for entry in study.questions(0, study.MisledSize()) for text in (entry.text, entry.same, entry.another)}
+    learned = study.as_pairs(study.misled(study.MisledSize().trained, 200)).without(new)
+    assert not new & learned.sentences and len(learned.first) > study.MisledSize().trained, "two pairs each"
+
+
+def test_the_study_counts_what_its_cosines_say() -> None:
+    record = study.STUDIES["misled"].record(FEW)
+    assert record.scores.shape == (2, len(record.ways), 2) and record.kinds == KINDS
+    assert (record.scores[:, record.ways.index(study.COUNTED)] == 0).all(), "such questions alone are asked"
+    questions = [entry for entry in study.questions(1, FEW) if entry.kind == KINDS[1]]
+    bert = trainable(ex.load("bert", device="cpu"))
+    x, same, other = (
+        sentences.mean_state(bert, [getattr(entry, name) for entry in questions]) for name in ("text", "same", "another")
+    )
+    wanted = (cosine(x, same) > cosine(x, other)).mean()
+    assert record.scores[1, record.ways.index(study.PLAIN), 1] == pytest.approx(wanted)
+    title = VIEWS["sentence-traps"](record, kind=KINDS[0]).layout.title.text
+    assert record.examples[0][0].split()[0] in title
+
+
+def misled_record(plain: tuple[float, float, float], taught: tuple[float, float, float]) -> Nearer:
+    rows = np.array([[plain, taught]] * 2)
+    return Nearer(KINDS, (traps.PLAIN, traps.TAUGHT), rows, rows, (("a", "b", "c"),) * 2)
+
+
+@pytest.mark.parametrize(("low", "high", "place"), [(0.1, 0.3, 0), (0.4, 0.6, 1), (0.7, 0.9, 2)])
+def test_the_question_follows_from_the_interval(low: float, high: float, place: int) -> None:
+    exercise = traps.plain_question(misled_record(((low + high) / 2, low, high), (1, 1, 1)))
+    assert exercise.answer == exercise.options[place] and exercise.options[1].startswith("neither")
+
+
+def test_a_tie_is_called_a_tie() -> None:
+    conclusion = traps.misled_conclusion(misled_record((0.5, 0.3, 0.7), (0.6, 0.4, 0.8)))
+    assert conclusion.count(" a tie (in a tie for the best") == 2
+    clear = traps.misled_conclusion(misled_record((0.4, 0.3, 0.5), (0.9, 0.8, 1.0)))
+    assert clear.count("+50 points (best: *sentence-bert, from such pairs*)") == 2
+
+
+def test_the_record_is_of_this_study_and_learning_from_such_pairs_helps() -> None:
+    record = results.recorded("misled", Nearer)
+    plain, taught = (record.intervals[:, record.ways.index(way)] for way in (study.PLAIN, study.TAUGHT))
+    assert record.intervals.min() >= 0 and record.intervals.max() <= 1, "no share lies beyond"
+    assert (taught[:, 1] > plain[:, 2]).all() and (taught[:, 1] > 0.5).all()
+    assert record.scores.shape[2] >= 3 and (record.scores[:, 0] == 0).all()
+    first = study.questions(0, study.MisledSize())
+    assert record.examples[0] == next((entry.text, entry.same, entry.another) for entry in first if entry.kind == KINDS[0])
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_the_page_asks_before_it_shows_the_bars() -> None:
+    at = part("vectors", "misled")
+    assert not at.exception and not any("Which is nearer" in title for title in drawn(at))
+    radio = next(radio for radio in at.radio if radio.key == "guess.misled")
+    at = radio.set_value(radio.options[0]).run()
+    assert not at.exception and any("Which is nearer" in title for title in drawn(at))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -53,27 +54,21 @@ def moves(control: Locator, kind: str) -> Iterator[tuple[str, Callable[[], None]
     """Each extreme of a control, and the deed that brings it there."""
     if kind == "stSlider":
         thumb = control.get_by_role("slider").first
-        yield from ((key, lambda key=key: thumb.press(key)) for key in ("End", "Home"))  # type: ignore[misc]
+        yield from ((key, partial(thumb.press, key)) for key in ("End", "Home"))
     elif kind in ("stButtonGroup", "stRadio"):
         every = control.locator("label[data-testid=stRadioOption], label:has(input), button")
-        for name, which in (("last", every.last), ("first", every.first)):
-            yield name, lambda which=which: which.click()  # type: ignore[misc]
+        yield from (("last", every.last.click), ("first", every.first.click))
     elif kind == "stCheckbox":
-        for name in ("other way", "back"):
-            yield name, lambda: control.locator("label").first.click()
+        yield from ((name, control.locator("label").first.click) for name in ("other way", "back"))
     elif kind == "stSelectbox":
-        for name, key in (("last", "End"), ("first", "Home")):
-            yield name, lambda key=key: _choose(control, key)  # type: ignore[misc]
+        yield from ((key, partial(_choose, control, key)) for key in ("End", "Home"))
     else:
-        box = control.get_by_role("spinbutton").first
-        for end in ("max", "min"):
-            yield end, lambda end=end: _write(box, end)  # type: ignore[misc]
+        yield from ((end, partial(_write, control.get_by_role("spinbutton").first, end)) for end in ("max", "min"))
 
 
 def _choose(control: Locator, key: str) -> None:
     """Open a list and take its last or first entry."""
-    box = control.get_by_role("combobox").first
-    box.click()
+    control.get_by_role("combobox").first.click()
     options = control.page.get_by_role("option")
     options.first.wait_for()
     control.page.keyboard.press(key)

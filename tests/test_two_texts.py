@@ -19,35 +19,28 @@ STORY = "The dog was tired. It slept by the wall. Anna came home."
 OTHERS = ["The king went to the bank. He was rich."]
 
 
-def below(figure: Any) -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
+def below(figure: Any) -> tuple[list[str], list[str], np.ndarray]:
     """The tokens, the numbers below them, and how far the middle of each number is from the middle of its token."""
     bars = figure.data[0]
     middles, lines = bars.base + bars.x / 2, np.unique(bars.y)
-    tokens, numbers, apart = [], [], []
-    for upper, lower in zip(lines[::2], lines[1::2], strict=True):
-        above, other = bars.y == upper, bars.y == lower
-        tokens += [text for text, here in zip(bars.text, above, strict=True) if here]
-        numbers += [text for text, here in zip(bars.text, other, strict=True) if here]
-        apart.append(middles[above] - middles[other])
-    tones = np.array(bars.customdata)
-    return tokens, numbers, np.concatenate(apart), tones
+    above, other = (np.concatenate([np.flatnonzero(bars.y == line) for line in lines[start::2]]) for start in (0, 1))
+    return [bars.text[n] for n in above], [bars.text[n] for n in other], middles[above] - middles[other]
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_segments_are_those_of_the_library_s_tokenizer(seed: int, tmp_path: Path) -> None:
     tokenizer = ex.load("bert", device="cpu").tokenizer
     corruption = ex.corrupt(STORY, "nsp", tokenizer=tokenizer, corpus=OTHERS, seed=seed)
-    tokens, numbers, apart, _ = below(VIEWS["two-texts"](corruption))
+    tokens, numbers, apart = below(VIEWS["two-texts"](corruption))
     assert len(tokens) == len(numbers) == len(corruption.source) and np.abs(apart).max() < 0.5
     tokenizer.core.save(str(tmp_path / "tokenizer.json"))
     theirs = BertTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
     cut = numbers.index("1")
     first, second = corruption.source.ids[1 : cut - 1].tolist(), corruption.source.ids[cut:-1].tolist()
-    texts = (tokenizer.decode(first), tokenizer.decode(second))
-    read = theirs(*texts)
+    read = theirs(tokenizer.decode(first), tokenizer.decode(second))
     assert read["input_ids"] == corruption.source.ids.tolist() and [int(n) for n in numbers] == read["token_type_ids"]
-    label = corruption.labels["nsp"][0]
-    assert ("B follows A" in VIEWS["two-texts"](corruption).layout.title.text) is (label == 0)
+    follows = "B follows A" in VIEWS["two-texts"](corruption).layout.title.text
+    assert follows is (corruption.labels["nsp"][0] == 0)
 
 
 def test_a_pair_under_several_tokenizers_draws_segments_where_the_model_has_them() -> None:
@@ -57,11 +50,7 @@ def test_a_pair_under_several_tokenizers_draws_segments_where_the_model_has_them
     assert [int(n) for n in numbers] == list(record.tokens[0].segments), "BERT's alone"
     plain = side_by_side("The dog was tired.", classroom.systems(), special=True)
     assert not {"0", "1"} & set(VIEWS["pieces"](plain).data[0].text)
-
-
-def test_what_is_no_pair_is_not_drawn() -> None:
-    tokenizer = ex.load("bert", device="cpu").tokenizer
-    assert "nsp" in VIEWS["two-texts"].fits(ex.corrupt(STORY, "mlm", tokenizer=tokenizer))
+    assert "nsp" in VIEWS["two-texts"].fits(ex.corrupt(STORY, "mlm", tokenizer=ex.load("bert", device="cpu").tokenizer))
 
 
 @pytest.mark.usefixtures("unfolded")

@@ -9,6 +9,7 @@ from opening import opened
 from torch.nn import functional
 
 import explorer as ex
+from explorer.app.lessons.vectors.networks import row
 from explorer.errors import ChoiceError
 from explorer.views import VIEWS
 
@@ -62,25 +63,19 @@ def test_a_cell_of_glove_is_the_paper_s_with_counts_by_hand() -> None:
     np.testing.assert_allclose(cells.often, counts[counts > 0])
     x = counts[j]
     weights = {name: value.double().numpy() for name, value in model.module.state_dict().items()}
-    expected = (
-        weights["words.weight"][i] @ weights["near.weight"][j]
-        + weights["word_bias.weight"][i, 0]
-        + weights["near_bias.weight"][j, 0]
-    )
+    expected = weights["words.weight"][i] @ weights["near.weight"][j]
+    expected += weights["word_bias.weight"][i, 0] + weights["near_bias.weight"][j, 0]
     f = (x / 100) ** 0.75 if x < 100 else 1.0  # equation 9 of Pennington et al. 2014
     assert cells.words[cells.place] == "his" and cells.often[cells.place] == pytest.approx(x)
-    assert cells.weight[cells.place] == pytest.approx(f) and cells.loss[cells.place] == pytest.approx(
-        f * (expected - np.log(x)) ** 2
-    )
+    weight, loss = cells.weight[cells.place], cells.loss[cells.place]
+    assert (weight, loss) == pytest.approx((f, f * (expected - np.log(x)) ** 2))
     title = VIEWS["glove-weight"](cells).layout.title.text
-    assert f"X = {x:.1f}" in title and f"= {cells.loss[cells.place]:.3f}" in title
+    assert f"X = {x:.1f}" in title and f"= {loss:.3f}" in title
     assert 0 < cells.weight.min() < 1 and cells.weight.max() == 1
 
 
 def test_a_row_scaled_to_the_stories_of_the_training_is_fitted_without_a_shift() -> None:
-    """Of pairs that count fully, log X and what the vectors make of it lie around the diagonal: so the scale is that of the training."""
-    from explorer.app.lessons.vectors.networks import row
-
+    """Of pairs that count fully, log X and what the vectors make of it lie around the diagonal."""
     cells = row("he", "his").run()
     full = cells.often >= cells.full
     assert full.sum() > 50 and abs(np.mean((cells.said - np.log(cells.often))[full])) < 0.25
@@ -97,8 +92,12 @@ def test_pairs_that_are_not_there_are_refused_in_words() -> None:
         ex.analysis.glove_row(word2vec, "he", "his", read)
 
 
-def test_the_page_draws_the_network_after_a_guess_and_the_weight_of_a_pair() -> None:
-    at = opened("vectors", part="network")
-    assert not at.exception and any((radio.key or "").startswith("guess.network") for radio in at.radio)
+@pytest.mark.parametrize(("lesson", "part"), [("vectors", "network"), ("heads", "contribution")])
+def test_a_page_asks_before_it_shows(lesson: str, part: str) -> None:
+    at = opened(lesson, part=part)
+    assert not at.exception and any((radio.key or "").startswith(f"guess.{part}") for radio in at.radio)
+
+
+def test_the_page_draws_the_weight_of_a_pair() -> None:
     at = opened("vectors", part="f-x")
     assert not at.exception and len(at.get("plotly_chart")) == 1

@@ -146,7 +146,7 @@ T5 = Preset(
     tiny={"steps": 2400, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
-# Full sentences in every row, no next sentence, no segments; another mask whenever a text comes again (static=True: always the same).
+# Full sentences in every row, no next sentence, no segments; another mask whenever a text comes again.
 ROBERTA = Preset(
     "roberta",
     {"family": "encoder", "positions": "learned", "norm_place": "post", "norm_epsilon": 1e-5, "head_transform": True,
