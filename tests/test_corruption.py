@@ -128,10 +128,10 @@ def test_what_was_done_to_each_predicted_token_is_recorded(strategy: Callable[..
     assert abs(float((action[corrupted.scored] == REPLACED).mean()) - 0.1) < 0.03 and count > 1000
 
 
-@pytest.mark.parametrize("rate", [0.05, 0.4, 0.8, 1.0])
-def test_any_rate_and_any_split(rate: float) -> None:
-    corrupted = masking.mlm(batch(50, 40), PIECES, np.random.default_rng(0), rate=rate, split=(1.0, 0.0, 0.0))
-    assert (corrupted.scored.sum(axis=1) == round(40 * rate)).all() and (corrupted.source.ids[corrupted.scored] == 4).all()
+def test_any_rate_and_any_split() -> None:
+    for rate in (0.05, 0.4, 0.8, 1.0):
+        corrupted = masking.mlm(batch(50, 40), PIECES, np.random.default_rng(0), rate=rate, split=(1.0, 0.0, 0.0))
+        assert (corrupted.scored.sum(axis=1) == round(40 * rate)).all() and (corrupted.source.ids[corrupted.scored] == 4).all()
     assert masking.mlm(batch(9, 1), PIECES, np.random.default_rng(0)).scored.sum() == 9, "at least one"
 
 
@@ -235,16 +235,6 @@ def test_t5_s_source_and_target_together_are_the_text(roll: bool) -> None:
         assert text == rows.ids[row][rows.attention_mask[row]].tolist()
     hidden = np.concatenate([corrupted.target_start[row][corrupted.target_start[row] > 0] for row in range(50)])  # type: ignore[index]
     assert (1 in hidden) == roll or not roll, "only a rolled mask may hide the first token"
-
-
-def test_partitions_are_even() -> None:
-    rng = np.random.default_rng(0)
-    sizes = spans.partition(np.full(6000, 6), np.full(6000, 3), rng)
-    assert (sizes.sum(axis=1) == 6).all() and (sizes >= 1).all()
-    counts = Counter(map(tuple, sizes.tolist()))
-    assert len(counts) == 10
-    for times in counts.values():
-        near(times / 6000, 0.1, 6000)
 
 
 # BART

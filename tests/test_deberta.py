@@ -185,7 +185,7 @@ def test_the_shares_are_covariances_with_the_score(decoder: bool, bert: Transfor
     shaken(model.module, 5)
     by_term = shares(model, sheet(model, *TEXTS))
     depth, heads = model.streams["encoder"]
-    assert np.abs(sum(by_term.values()) - 1).max() <= 1e-5
+    assert np.abs(sum(by_term.values()) - 1).max() <= 1e-5 and shares(bert, sheet(bert, SENTENCE)) == {}
     together, whole = {name: np.zeros((depth, heads)) for name in by_term}, np.zeros((depth, heads))
     for attention in (a for text in TEXTS for a in ex.trace(model, text).attention):
         for head in range(heads):
@@ -196,15 +196,6 @@ def test_the_shares_are_covariances_with_the_score(decoder: bool, bert: Transfor
                     together[name][attention.layer, head] += np.cov(term, total, bias=True)[0, 1] * len(total)
                 whole[attention.layer, head] += total.var() * len(total)
     assert all(np.abs(by_term[name] - together[name] / whole).max() <= 1e-4 for name in by_term)
-
-
-def test_without_distances_all_comes_from_words(bert: TransformerModel) -> None:
-    model = ex.build("deberta", tokenizer=bert.tokenizer, seed=1, device="cpu")
-    with torch.no_grad():
-        model.module.embeddings.position.norm.weight.zero_()  # every distance is the same vector: its bias, 0
-    by_term = shares(model, sheet(model, *TEXTS))
-    assert np.abs(by_term[CONTENT] - 1).max() <= 1e-6 and np.abs(by_term[TO_PLACE]).max() <= 1e-6
-    assert shares(bert, sheet(bert, SENTENCE)) == {}
 
 
 def test_the_three_matrices_are_drawn_and_their_sum(bert: TransformerModel) -> None:

@@ -81,15 +81,11 @@ def test_our_own_class_and_theirs_write_the_same(checkpoint: tuple[str, Path]) -
             np.testing.assert_allclose(a.cross, b.cross, atol=1e-4)
 
 
-def test_what_was_written_is_watched_and_its_next_token_shown(checkpoint: tuple[str, Path]) -> None:
+def test_the_next_token_of_a_folder_is_shown(checkpoint: tuple[str, Path]) -> None:
     name, folder = checkpoint
     ours, opened = ex.load(name, device="cpu"), ex.load(folder, native=False, device="cpu")
-    ids = ours.tokens(SOURCE).ids.tolist()
-    mine, its = (ex.decoding.watch(model, ids, max_tokens=5) for model in (ours, opened))
-    assert len(mine.trace.attention) == len(its.trace.attention)
-    for a in mine.trace.attention:
-        np.testing.assert_allclose(a.weights, its.trace.at(a.stream, a.layer).weights, atol=1e-4)
-    first, second = (ex.decoding.distribution(model, ids) for model in (ours, opened))
+    first, second = (ex.decoding.distribution(model, ours.tokens(SOURCE).ids.tolist()) for model in (ours, opened))
+    np.testing.assert_allclose(np.sort(first.shares), np.sort(second.shares), atol=1e-4)
     assert first.ids[:5].tolist() == second.ids[:5].tolist() and second.model == opened.name
 
 

@@ -19,7 +19,6 @@ from test_pretended import begun, pretended
 import explorer as ex
 from explorer.training import kept_run as module
 from explorer.training import resume
-from explorer.training.plan import Plan
 from explorer.training.resume import PointWriter
 
 
@@ -140,13 +139,3 @@ def test_points_hold_a_run_up_for_a_hundredth_of_the_time_at_most(tmp_path: Path
     monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
     list(begun("gpt2", "cpu", steps=6, folder=tmp_path / "run"))
     assert len(places) == 2 and places[0] == places[1], "after the first step and after the last"
-
-
-def test_the_steps_of_checks_and_snapshots_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    names: list[str] = []
-    for name in ("checked", "kept"):
-        real = getattr(Plan, name).fget
-        monkeypatch.setattr(Plan, name, property(lambda plan, name=name, real=real: (names.append(name), real(plan))[1]))
-    run = begun("gpt2", "cpu", steps=6, snapshots=3, checks=2)
-    before = len(names)
-    assert len(list(run)) == 6 and len(names) == before

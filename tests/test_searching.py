@@ -244,13 +244,6 @@ def test_forced_tokens_are_where_they_were_forced() -> None:
     assert final.stopped == "stop" and final.text.endswith(".") and final.text.count(".") == 1
 
 
-def test_a_target_that_has_begun_goes_on() -> None:
-    model = ex.load("transformer", device="cpu")
-    *_, whole = ex.decode(model, "The dog was tired.", max_tokens=20)
-    *_, rest = ex.decode(model, "The dog was tired.", prefix=whole.ids[:2].tolist(), max_tokens=20)
-    assert rest.ids.tolist() == whole.ids[2:].tolist()
-
-
 def test_the_context_ends_and_says_so() -> None:
     model, _ = own("gpt2", 0)
     *_, final = ex.decode(model, [9] * 40, max_tokens=30, force=dict.fromkeys(range(30), 9))
