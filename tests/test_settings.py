@@ -184,7 +184,7 @@ def test_an_index_names_safetensors_beside_it_and_nothing_else(index: Any, folde
     (folder / "model.safetensors").rename(folder / "other.safetensors")
     (folder / "weights.bin").write_bytes(b"pickle")
     (folder / settings.INDEX).write_text(json.dumps(index), "utf-8")
-    with pytest.raises(FileError, match="index"):
+    with pytest.raises(FileError, match="does not say which|its index of weights names"):
         ex.load(folder, native=False, device="cpu")
     (folder / settings.INDEX).unlink()
     changed(folder, transformers_weights="../other/model.safetensors.index.json")
