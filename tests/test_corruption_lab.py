@@ -11,16 +11,17 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, long, sample
+from conftest import SENTENCE, sample
 from opening import opened, pictures
-from streamlit.testing.v1 import AppTest
 from torch.nn import functional
 
 import explorer as ex
 from explorer.analysis.predictions import generator
 from explorer.app.lessons.corruption import matrix, parts
 from explorer.app.lessons.corruption import questions as lesson
+from explorer.app.prose import prose
 from explorer.corruption import counting
+from explorer.corruption.choosing import written_words
 from explorer.corruption.masking import COINS
 from explorer.corruption.rows import rows_of
 from explorer.corruption.spans import t5_law
@@ -49,9 +50,6 @@ def corrupted(name: str, tokenizer: Tokenizer, seed: int = 0, text: str = lesson
     return ex.corrupt(text, name, tokenizer=tokenizer, seed=seed, corpus=["Tom had a ball. It fell."] if name == "nsp" else ())
 
 
-# what was mended in the strategies
-
-
 def test_coin_flips_are_binomial(tokenizer: Tokenizer) -> None:
     record = counting.rates(lesson.STORY, tokenizer=tokenizer, draws=4000)
     count = record.pieces
@@ -65,38 +63,25 @@ def test_coin_flips_are_binomial(tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("seed", sample(40, 8))
-def test_the_segments_of_a_pair_are_the_tokenizer_s(tokenizer: Tokenizer, seed: int) -> None:
-    for name in PAIRS:
-        corruption = corrupted(name, tokenizer, seed)
-        text = [piece for piece, flag in zip(corruption.source.texts, corruption.source.special, strict=True) if not flag]
-        first = next(n for n, part in enumerate(corruption.source.segments) if part) - 2
-        whole = tokenizer.encode(
-            tokenizer.decode(corruption.source.ids[1 : first + 1].tolist()),
-            tokenizer.decode(corruption.source.ids[first + 2 : -1].tolist()),
-        )
-        assert whole.segments == corruption.source.segments and whole.ids.tolist() == corruption.source.ids.tolist() and text
-        swapped = corruption.labels == {"sop": (1,)}
-        assert (
-            swapped == ("moved" in corruption.action)
-            and corruption.source.texts[0] == "[CLS]"
-            and corruption.action[0] == "kept"
-        )
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_segments_of_a_pair_are_the_tokenizer_s(tokenizer: Tokenizer, name: str, seed: int) -> None:
+    corruption = corrupted(name, tokenizer, seed)
+    ids, sep = corruption.source.ids.tolist(), corruption.source.segments.index(1) - 1
+    whole = tokenizer.encode(tokenizer.decode(ids[1:sep]), tokenizer.decode(ids[sep + 1 : -1]))
+    assert whole.segments == corruption.source.segments and whole.ids.tolist() == ids
+    assert (corruption.labels == {"sop": (1,)}) == ("moved" in corruption.action) and corruption.action[0] == "kept"
 
 
 @pytest.mark.parametrize("seed", sample(60, 10))
 def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(tokenizer: Tokenizer, seed: int) -> None:
     corruption = corrupted("spanbert", tokenizer, seed, LONG)
-    hidden = [place for start, count in corruption.spans for place in range(start, start + count)]
-    assert hidden == np.flatnonzero(corruption.scored).tolist()
-    words = np.array(corruption.original.words)
-    assert len({corruption.action[start] for start, count in corruption.spans for _ in range(count)}) >= 1
-    for start, count in corruption.spans:
-        assert len(set(corruption.action[start : start + count])) == 1, "one decision for each span"
-    sizes = Counter(len(set(words[start : start + count])) for start, count in corruption.spans)
+    spans = [range(start, start + count) for start, count in corruption.spans]
+    assert [place for span in spans for place in span] == np.flatnonzero(corruption.scored).tolist()
+    assert all(len({corruption.action[place] for place in span}) == 1 for span in spans), "one decision for each span"
+    sizes = Counter(len({corruption.original.words[place] for place in span}) for span in spans)
     counted = counting.span_lengths(LONG, "spanbert", tokenizer=tokenizer, draws=1, seed=seed)
-    assert {
-        int(n): round(share * counted.spans) for n, share in zip(counted.lengths, counted.realised, strict=True) if share
-    } == sizes
+    drawn = {int(n): round(share * counted.spans) for n, share in zip(counted.lengths, counted.realised, strict=True)}
+    assert {n: count for n, count in drawn.items() if count} == sizes
 
 
 @pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
@@ -104,32 +89,23 @@ def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(tokenizer: To
 def test_the_realised_rate_is_what_can_be_counted(name: str, seed: int, tokenizer: Tokenizer) -> None:
     corruption = corrupted(name, tokenizer, seed)
     text = {n for n, word in enumerate(corruption.original.words) if word >= 0}
-    as_it_was = {
-        p
-        for origins, done in zip(corruption.origin, corruption.action, strict=True)
-        if done in ("kept", "moved")
-        for p in origins
-    }
-    moved = sum(done == "moved" for done in corruption.action)
-    gone = len(text - as_it_was) or moved or sum(done == "inserted" for done in corruption.action)
+    done = Counter(corruption.action)
+    places = zip(corruption.origin, corruption.action, strict=True)
+    as_it_was = {place for origins, action in places if action in ("kept", "moved") for place in origins}
+    gone = len(text - as_it_was) or done["moved"] or done["inserted"]
     assert corruption.realised == pytest.approx(gone / len(text))
     if not math.isnan(corruption.nominal) and name != "pegasus":
         assert abs(corruption.realised - corruption.nominal) <= 0.5 / len(text) + 1e-9, "moving beside hiding is not counted"
 
 
-# counting
-
-
-def test_the_law_of_t5_s_lengths_is_what_all_cuts_give() -> None:
-    for length in (12, 33, 58, 90):
-        hidden = round(length * 0.15)
-        spans = max(1, round(hidden / 3))
-        ways = [c for c in itertools.product(range(1, hidden + 1), repeat=spans) if sum(c) == hidden]
-        counts = Counter(size for way in ways for size in way)
-        law = t5_law(length)
-        assert law.sum() == pytest.approx(1)
-        for size, share in enumerate(law):
-            assert share == pytest.approx(counts[size] / (len(ways) * spans))
+@pytest.mark.parametrize("length", [12, 33, 58, 90])
+def test_the_law_of_t5_s_lengths_is_what_all_cuts_give(length: int) -> None:
+    hidden = round(length * 0.15)
+    spans = max(1, round(hidden / 3))
+    ways = [c for c in itertools.product(range(1, hidden + 1), repeat=spans) if sum(c) == hidden]
+    counts, law = Counter(size for way in ways for size in way), t5_law(length)
+    assert law.sum() == pytest.approx(1)
+    np.testing.assert_allclose(law, [counts[size] / (len(ways) * spans) for size in range(len(law))], atol=1e-12)
 
 
 @pytest.mark.parametrize("name", counting.laws())
@@ -146,50 +122,39 @@ def test_realised_lengths_come_near_their_law_in_a_long_text(name: str, tokenize
 
 
 def test_sentences_are_scored_as_rouge_is_defined(tokenizer: Tokenizer) -> None:
-    record = counting.gap_sentences(LONG, tokenizer=tokenizer, rate=0.2)
-    tokens = tokenizer.encode(LONG)
-    parts = [
-        [i for i, s in zip(tokens.ids.tolist(), tokens.sentences, strict=True) if s == n]
-        for n in range(max(tokens.sentences) + 1)
-    ]
+    record, tokens = counting.gap_sentences(LONG, tokenizer=tokenizer, rate=0.2), tokenizer.encode(LONG)
+    sentences = np.array(tokens.sentences)
+    parts = [tokens.ids[sentences == n].tolist() for n in range(sentences.max() + 1)]
     for n, (part, score) in enumerate(zip(parts, record.scores, strict=True)):
         rest = Counter(i for m, other in enumerate(parts) if m != n for i in other)
         shared = sum((Counter(part) & rest).values())
         precision, recall = shared / len(part), shared / rest.total()
         assert score == pytest.approx(2 * precision * recall / (precision + recall) if shared else 0)
     best = sorted(range(len(parts)), key=lambda n: (-record.scores[n], n))[: round(0.2 * len(parts))]
-    assert [n for n, chosen in enumerate(record.chosen) if chosen] == sorted(best)
-    assert all(sentence == tokenizer.decode(part) for sentence, part in zip(record.sentences, parts, strict=True))
-
-
-# sentinels, hiding, guessing
+    assert np.flatnonzero(record.chosen).tolist() == sorted(best)
+    assert list(record.sentences) == [tokenizer.decode(part) for part in parts]
 
 
 def test_sentinels_are_added_to_a_copy(bert: TransformerModel, tokenizer: Tokenizer) -> None:
     assert bert.tokenizer.vocabulary.sentinels == () and len(tokenizer.vocabulary.sentinels) == 100
     assert tokenizer.encode(lesson.STORY).ids.tolist() == bert.tokenizer.encode(lesson.STORY).ids.tolist()
     corruption = ex.corrupt(LONG, "t5", tokenizer=tokenizer, roll=True)
-    assert corruption.target is not None
     marks = [text for text in corruption.source.texts if text.startswith("<extra_id")]
-    assert marks == [f"<extra_id_{n}>" for n in range(len(marks))] and len(marks) > 3
+    assert corruption.target is not None and marks == [f"<extra_id_{n}>" for n in range(len(marks))] and len(marks) > 3
     hides: dict[str, list[str]] = {}
     for text in corruption.target.texts[:-1]:
         hides.setdefault(text, []) if text in marks else hides[list(hides)[-1]].append(text)
     assert [t for text in corruption.source.texts for t in hides.get(text, [text])] == list(corruption.original.texts)
-
-
-@pytest.mark.parametrize("count", [0, 2**31])
-def test_no_more_sentinels_than_a_text_has_spans(count: int, tokenizer: Tokenizer) -> None:
-    with pytest.raises(ex.ExplorerError, match="between 1 and 10,000"):
-        with_sentinels(tokenizer, count)
+    for count in (0, 2**31):
+        with pytest.raises(ex.ExplorerError, match="between 1 and 10,000"):
+            with_sentinels(tokenizer, count)
 
 
 def test_chosen_words_are_hidden_whole(bert: TransformerModel) -> None:
     text = "The breadbasket was tired. It was tired."
     corruption = ex.hide(text, ["Tired", 1], tokenizer=bert.tokenizer)
-    words = np.array(corruption.original.words)
-    tired = {w for w, t in zip(words, corruption.original.texts, strict=True) if t == "tired"}
-    np.testing.assert_array_equal(corruption.scored, np.isin(words, [1, *tired]))
+    words, tired = np.array(corruption.original.words), np.array(corruption.original.texts) == "tired"
+    np.testing.assert_array_equal(corruption.scored, np.isin(words, [1, *words[tired]]))
     assert (corruption.source.ids[corruption.scored] == bert.tokenizer.vocabulary.mask).all() and corruption.scored.sum() > 3
     for wrong in (["zebra"], [], "tired", [99], [-1], [True], [1.5]):
         with pytest.raises(ex.ExplorerError, match="word"):
@@ -198,23 +163,18 @@ def test_chosen_words_are_hidden_whole(bert: TransformerModel) -> None:
 
 def test_a_guess_is_the_model_s_softmax_and_its_loss_torch_s(bert: TransformerModel, gpt2: TransformerModel) -> None:
     corruption = ex.corrupt(lesson.STORY, "mlm", tokenizer=bert.tokenizer, seed=3)
-    record = ex.guess(bert, corruption, top=7)
-    scores = torch.as_tensor(bert.logits(corruption.source))
-    ids = torch.tensor(corruption.original.ids.tolist())
+    record, scores = ex.guess(bert, corruption, top=7), torch.as_tensor(bert.logits(corruption.source))
     shares, best = scores.softmax(-1).topk(7)
     np.testing.assert_allclose(record.shares, shares, atol=1e-6)
     assert record.texts[5][0] == bert.tokenizer.text_of(int(best[5, 0]))
-    scored_mask = torch.tensor(corruption.scored.tolist())
-    assert record.loss == pytest.approx(
-        float(functional.cross_entropy(scores[scored_mask], ids[scored_mask], reduction="sum")), rel=1e-4
-    )
-    with pytest.raises(ex.ExplorerError, match="masked model"):
-        ex.guess(gpt2, corruption)
-    for name in ("bart-delete", "pegasus"):
-        with pytest.raises(ex.ExplorerError, match="no label"):
-            ex.guess(bert, ex.corrupt(lesson.STORY, name, tokenizer=bert.tokenizer))
-    with pytest.raises(ex.ExplorerError, match="top=0"):
-        ex.guess(bert, corruption, top=0)
+    labels = torch.tensor(np.where(corruption.scored, corruption.original.ids, -100).tolist())
+    assert record.loss == pytest.approx(float(functional.cross_entropy(scores, labels, reduction="sum")), rel=1e-4)
+    gone = [
+        (bert, ex.corrupt(lesson.STORY, name, tokenizer=bert.tokenizer), 5, "no label") for name in ("bart-delete", "pegasus")
+    ]
+    for model, given, top, match in ((gpt2, corruption, 5, "masked model"), (bert, corruption, 0, "top=0"), *gone):
+        with pytest.raises(ex.ExplorerError, match=match):
+            ex.guess(model, given, top=top)
 
 
 def test_the_generator_draws_by_the_model_s_probabilities(bert: TransformerModel, gpt2: TransformerModel) -> None:
@@ -234,14 +194,9 @@ def test_the_generator_draws_by_the_model_s_probabilities(bert: TransformerModel
         generator(gpt2)
 
 
-# the experiment
-
-
 def test_the_recorded_trainings_hold_in_every_seed() -> None:
     record = results.result("planted")
-    ends = {
-        line.label: (line.low[-1], line.high[-1]) for line in record.lines if line.low is not None and line.high is not None
-    }
+    ends = {line.label: (line.low[-1], line.high[-1]) for line in record.lines if line.low is not None}  # type: ignore[index]
     assert ends["80/10/10: corrects a planted word"][0] > ends["always [MASK]: corrects a planted word"][1] + 0.1
     assert ends["never hidden: corrects a planted word"][1] < 0.02
     blanks = [np.mean(ends[f"{name}: fills a blank"]) for name in ("80/10/10", "always [MASK]")]
@@ -264,7 +219,7 @@ def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
 
 
 def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
-    model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu")
+    model, mask = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu"), bert.tokenizer.vocabulary.mask
     batches = {name: planted.hiding(model, split, 0, planted.PlantedSize(3)).batch(1) for name, split in planted.SPLITS.items()}
     for batch in batches.values():
         np.testing.assert_array_equal(batch.loss_mask, batches["80/10/10"].loss_mask)
@@ -272,32 +227,23 @@ def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
         near = np.rint(0.15 * (batch.attention_mask.sum(axis=1) - 2))
         np.testing.assert_array_equal(batch.loss_mask.sum(axis=1), near)
     never, always, mixed = (batch.source[batch.loss_mask] for batch in batches.values())
-    assert (never == batches["never hidden"].labels[batches["never hidden"].loss_mask]).all()
-    assert (always == bert.tokenizer.vocabulary.mask).all()
-    assert abs((mixed == bert.tokenizer.vocabulary.mask).mean() - 0.8) < 4 * math.sqrt(0.16 / len(mixed))
+    assert (never == batches["never hidden"].labels[batches["never hidden"].loss_mask]).all() and (always == mask).all()
+    assert abs((mixed == mask).mean() - 0.8) < 4 * math.sqrt(0.16 / len(mixed))
     assert set(next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 0, planted.PlantedSize(1)))).losses) == {"mlm"}
-
-
-# pictures
 
 
 @pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
 def test_the_tiles_are_the_pieces(name: str, tokenizer: Tokenizer) -> None:
     corruption = corrupted(name, tokenizer, 2)
-    figure = VIEWS["corruption"](corruption)
-    bars = {bar.name.split(" ", 1)[-1]: bar for bar in figure.data}
-    assert len(bars["part of the loss"].y) == 3 * (
-        1 if name in PAIRS else corruption.scored.sum() * (1 + (corruption.target is None))
-    ), "in ỹ, and in x̃ as well where both have the same positions"
+    figure, target = VIEWS["corruption"](corruption), corruption.target
+    bars = {bar.name.split(" ", 1)[-1]: len(bar.y) for bar in figure.data}
+    lines = 1 if name in PAIRS else corruption.scored.sum() * (1 if target else 2)
+    assert bars["part of the loss"] == 3 * lines, "in ỹ, and in x̃ as well where both have the same positions"
+    marks = sum(text == "[MASK]" or text.startswith("<extra_id") for text in target.texts) if target else 0
+    again = {"replaced": sum(corruption.labels.get("rtd", ())), "masked": marks}  # ELECTRA's labels say it again
     for kind, count in Counter(done for done in corruption.action if done != "kept").items():
-        extra = sum(corruption.labels.get("rtd", ())) if kind == "replaced" else 0  # ELECTRA's labels say it again
-        extra += (
-            sum(text == "[MASK]" or text.startswith("<extra_id") for text in corruption.target.texts)
-            if kind == "masked" and corruption.target
-            else 0
-        )
-        assert len(bars[kind].y) == count + extra
-    assert len(bars[LEFT_OUT].y if LEFT_OUT in bars else ()) == len(corruption.deleted)
+        assert bars[kind] == count + again.get(kind, 0), kind
+    assert bars.get(LEFT_OUT, 0) == len(corruption.deleted)
     places = [(y, b, b + w) for bar in figure.data if bar.name != LOSS for y, b, w in zip(bar.y, bar.base, bar.x, strict=True)]
     for (y, _, end), (line, begin, _) in itertools.pairwise(sorted(places)):
         assert line > y or begin >= end, "no token covers another"
@@ -305,17 +251,16 @@ def test_the_tiles_are_the_pieces(name: str, tokenizer: Tokenizer) -> None:
 
 def test_the_overview_says_which_places_are_asked(tokenizer: Tokenizer) -> None:
     corruption = {name: corrupted(name, tokenizer, 1) for name in STRATEGIES}
-    count = len(corruption["mlm"].original)
+    places = {name: answered(record) for name, record in corruption.items()}
     for name in ("mlm", "whole-word", "spanbert", "electra"):
-        np.testing.assert_array_equal(answered(corruption[name]), corruption[name].scored)
-    assert answered(corruption["causal"]).sum() == count - 1
-    assert all(answered(corruption[name]).all() for name in corruption if name.startswith(("bart", "cloze")))
+        np.testing.assert_array_equal(places[name], corruption[name].scored)
+    assert places["causal"].sum() == len(corruption["mlm"].original) - 1
+    assert all(places[name].all() for name in corruption if name.startswith(("bart", "cloze")))
     for name in ("t5", "pegasus"):
         target = [i for i in corruption[name].target.ids.tolist() if i not in tokenizer.vocabulary.special]  # type: ignore[union-attr]
-        assert corruption[name].original.ids[answered(corruption[name])].tolist() == target
-    figure = VIEWS["strategies"](tuple(corruption.values()))
-    line = next(trace for trace in figure.data if trace.name == LOSS)
-    assert len(line.y) == 3 * sum(answered(record).sum() for record in corruption.values())
+        assert corruption[name].original.ids[places[name]].tolist() == target
+    line = next(trace for trace in VIEWS["strategies"](tuple(corruption.values())).data if trace.name == LOSS)
+    assert len(line.y) == 3 * sum(map(sum, places.values()))
 
 
 def test_strategies_are_grouped_and_every_row_opens_its_own(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,27 +268,15 @@ def test_strategies_are_grouped_and_every_row_opens_its_own(tokenizer: Tokenizer
     rows, heads = placed(tuple(corruption.values()))
     assert sorted((*rows, *heads)) == list(range(len(corruption) + 4)), "no two in one row"
     assert {corruption.strategy for corruption in rows.values()} == set(corruption)
-    shipped = {
-        "mlm": "bert",
-        "causal": "gpt",
-        "spanbert": "spanbert",
-        "electra": "electra",
-        "bart": "bart",
-        "t5": "t5",
-        "pegasus": "pegasus",
-    }
-    for name, model in shipped.items():
-        assert group_of(corruption[name]) == PRESETS[model].architecture["family"], name
-    assert group_of(corruption["sop"]) == "two texts"
+    shipped = {name: name for name in ["spanbert", "electra", "bart", "t5", "pegasus"]} | {"mlm": "bert", "causal": "gpt"}
+    families = {name: PRESETS[model].architecture["family"] for name, model in shipped.items()} | {"sop": "two texts"}
+    assert {name: group_of(corruption[name]) for name in families} == families
     figure = VIEWS["strategies"](tuple(corruption.values()))
-    axis = figure.layout.yaxis
-    for y, name in zip(axis.tickvals, axis.ticktext, strict=True):
-        assert rows[y].strategy == name if y in rows else name == "" and y in heads
-        if not name:
-            continue
-        drawn = {(y, *box[:2]) for _, box in boxes(corruption[name], y)}
-        bars = [bar for bar in figure.data if bar.name != LOSS]
-        assert drawn <= {place for bar in bars for place in zip(bar.y, bar.base, bar.x, strict=True)}
+    bars = [bar for bar in figure.data if bar.name != LOSS]
+    places = {place for bar in bars for place in zip(bar.y, bar.base, bar.x, strict=True)}
+    for y, name in zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True):
+        assert name == (rows[y].strategy if y in rows else "") and (y in rows or y in heads)
+        assert not name or {(y, *box[:2]) for _, box in boxes(corruption[name], y)} <= places
     went: list[str] = []
     monkeypatch.setattr(matrix, "choose", went.append)
     monkeypatch.setattr(matrix.st, "session_state", {})
@@ -355,75 +288,57 @@ def test_masks_of_attention_are_triangles(tokenizer: Tokenizer) -> None:
     for name in ("causal", "prefix", "mlm"):
         corruption = corrupted(name, tokenizer)
         seen = ~np.isnan(np.asarray(VIEWS["visible"](corruption).data[0].z))
-        cut = corruption.labels["prefix"][0] if name == "prefix" else 0
-        for q, k in np.ndindex(seen.shape):
-            assert seen[q, k] == (name == "mlm" or k <= q or (q < cut and k < cut))
+        cut = {"causal": 0, "prefix": corruption.labels.get("prefix", (0,))[0], "mlm": len(seen)}[name]
+        wanted = np.tril(np.ones_like(seen))
+        wanted[:cut, :cut] = True
+        np.testing.assert_array_equal(seen, wanted)
 
 
 def test_squares_rates_and_surprises_are_the_record_s(bert: TransformerModel, tokenizer: Tokenizer) -> None:
-    corruption = ex.corrupt(
-        tokenizer.tokens(tokenizer.encode(LONG * 4, special=False).ids[:1000].tolist()), "mlm", tokenizer=tokenizer
-    )
-    figure = VIEWS["squares"](corruption)
-    drawn = {trace.name: len(trace.x) for trace in figure.data}
+    text = tokenizer.tokens(tokenizer.encode(LONG * 4, special=False).ids[:1000].tolist())
+    corruption = ex.corrupt(text, "mlm", tokenizer=tokenizer)
+    drawn = {trace.name: len(trace.x) for trace in VIEWS["squares"](corruption).data}
     assert sum(drawn.values()) == 1000 and drawn["not predicted"] == 850
     assert drawn["masked"] == corruption.action.count("masked") and 90 < drawn["masked"] < 145
     rates = counting.rates(lesson.STORY, tokenizer=tokenizer, draws=50)
     bars = VIEWS["rates"](rates).data[0]
-    np.testing.assert_allclose(
-        np.asarray(bars.base, np.float64) + np.asarray(bars.x, np.float64), [np.quantile(row, 0.975) for row in rates.realised]
-    )
+    ends = np.asarray(bars.base, np.float64) + np.asarray(bars.x, np.float64)
+    np.testing.assert_allclose(ends, [np.quantile(row, 0.975) for row in rates.realised])
     record = ex.guess(bert, ex.hide(lesson.STORY, ["tired", "milk"], tokenizer=bert.tokenizer))
-    scored = next(bar for bar in VIEWS["surprises"](record).data if bar.name == "part of the loss")
-    assert (
-        np.nansum(np.asarray(scored.y, np.float64)) == pytest.approx(record.loss)
-        and np.isfinite(np.asarray(scored.y, np.float64)).sum() == 2
-    )
+    bar = next(bar for bar in VIEWS["surprises"](record).data if bar.name == "part of the loss")
+    scored = np.asarray(bar.y, np.float64)
+    assert np.nansum(scored) == pytest.approx(record.loss) and np.isfinite(scored).sum() == 2
     assert VIEWS["squares"].fits(corrupted("causal", tokenizer)) and VIEWS["squares"].fits(corrupted("electra", tokenizer))
     with pytest.raises(ex.ExplorerError, match="different texts"):
         VIEWS["strategies"]((corruption, corrupted("mlm", tokenizer)))
-
-
-# questions, page, disk
 
 
 def test_every_answer_is_what_the_records_hold(bert: TransformerModel, tokenizer: Tokenizer) -> None:
     masked = corrupted("mlm", tokenizer, 5)
     guess = ex.guess(bert, ex.hide(lesson.STORY, ["tired", "milk"], tokenizer=bert.tokenizer))
     lengths = counting.span_lengths(lesson.STORY, "spanbert", tokenizer=tokenizer)
-    gaps = counting.gap_sentences(lesson.STORY, tokenizer=tokenizer)
-    questions = lesson.exercises(masked, guess, lengths, gaps)
+    questions = lesson.exercises(masked, guess, lengths, counting.gap_sentences(lesson.STORY, tokenizer=tokenizer))
     shares = torch.as_tensor(bert.logits(guess.corruption.source)).log_softmax(-1).numpy()
     each = [-shares[n, guess.corruption.original.ids[n]] for n in np.flatnonzero(guess.corruption.scored)]
     wanted = [round(0.15 * 33), 120, masked.action.count("kept-but-scored"), each[0], sum(each), 0.2 / (1 - 0.8**10), 1]
     for item, number in zip(questions, wanted, strict=True):
         assert item.right(f"{number:.{item.digits}f}"), item.question
-    coins = lesson.coin_question(
-        Rates(("mlm, coin flips", "mlm"), np.full(2, 0.15), np.array([[0.05, 0.1, 0.25], [0.15] * 3]), 20)
-    )
-    assert coins.answer == "less than 10 % to more than 20 %"
-    even = lesson.coin_question(Rates(("mlm, coin flips", "mlm"), np.full(2, 0.15), np.full((2, 3), 0.15), 20))
-    assert even.answer == "always 15 %"
+    for realised, answer in (([0.05, 0.1, 0.25], "less than 10 % to more than 20 %"), ([0.15] * 3, "always 15 %")):
+        rates = Rates(("mlm, coin flips", "mlm"), np.full(2, 0.15), np.array([realised, [0.15] * 3]), 20)
+        assert lesson.coin_question(rates).answer == answer
     place = int(guess.corruption.scored.argmax())
     question = lesson.guess_question(guess, place)
-    assert question.answer == bert.tokenizer.text_of(int(shares[place].argmax())) and question.answer in question.options
-    assert guess.corruption.original.texts[place] in question.options
-
-
-def page(**query: str) -> AppTest:
-    at = opened("corruption")
-    for radio in [radio for radio in at.radio if "guess" in radio.key]:
-        radio.set_value(radio.options[0])
-    for key, value in query.items():
-        at.selectbox(key).set_value(value)
-    return at.run()
+    assert question.answer == bert.tokenizer.text_of(int(shares[place].argmax()))
+    assert {question.answer, guess.corruption.original.texts[place]} <= set(question.options)
 
 
 @pytest.mark.usefixtures("unfolded")
 def test_a_larger_share_is_harder() -> None:
-    means = []
+    means, at = [], opened("corruption")
+    for radio in [radio for radio in at.radio if "guess" in radio.key]:
+        radio.set_value(radio.options[0])
+    at.run()
     for share in (5, 80):
-        at = page()
         at.select_slider("mlm.share").set_value(share).run()
         assert not at.exception
         titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in pictures(at)]
@@ -433,15 +348,13 @@ def test_a_larger_share_is_harder() -> None:
     assert means[1] > means[0] + 1
 
 
-@pytest.mark.parametrize(
-    "text", ["", "   ", "<script>alert(1)</script>. 😀 你好. $x$ `a`", "word " * 500, *long("Dog", ". . .")]
-)
-def test_odd_texts_are_met_calmly(text: str) -> None:
-    at = opened("corruption")
-    at.text_input("story").set_value(text).run()
-    assert not at.exception
-    if not text.strip() or len(text) > 1000:
-        assert at.warning
+def test_odd_texts_are_met_calmly_and_a_button_draws_once_more() -> None:
+    at = opened("corruption", part="one-strategy")
+    for text in ("", "   ", "<script>alert(1)</script>. 😀 你好. $x$ `a`", "word " * 500, "Dog", ". . ."):
+        at.text_input("story").set_value(text).run()
+        assert not at.exception and (at.warning or 0 < len(text.strip()) < 1000), text
+    at = at.button(key="seed.new").click().run()
+    assert not at.exception and at.number_input(key="seed").value == 1 and at.query_params["seed"] == "1"
 
 
 @pytest.mark.parametrize("name", ["roberta", "deberta"])
@@ -452,15 +365,13 @@ def test_another_masked_encoder_can_be_chosen(name: str) -> None:
     model = ex.load(name, device="cpu")
     guess = ex.guess(model, ex.hide(lesson.STORY, [lesson.HIDDEN], tokenizer=model.tokenizer))
     place = int(guess.corruption.scored.argmax())
-    assert guess.texts[place][0] in question.options, "what this model finds most probable"
-    question.set_value(guess.texts[place][0]).run()
+    question.set_value(guess.texts[place][0]).run()  # what this model finds most probable
     assert f"P = {guess.shares[place, 0]:.0%}" in at.success[0].value
 
 
 def test_only_models_that_fill_masks_are_offered() -> None:
-    offered = parts.fillers()
-    assert "electra" not in offered and "gpt2" not in offered and "bart" not in offered
-    for name in offered:
+    assert not {"electra", "gpt2", "bart"} & set(parts.fillers())
+    for name in parts.fillers():
         model = ex.load(name, device="cpu")
         assert ex.guess(model, ex.hide("The dog slept.", ["dog"], tokenizer=model.tokenizer)).model == name
 
@@ -470,13 +381,46 @@ def test_the_mean_of_spans_is_asked_of_the_text(tokenizer: Tokenizer) -> None:
         record = counting.span_lengths(lesson.STORY, strategy, tokenizer=tokenizer, draws=draws)
         item = lesson.spans_question(record)
         law, came = record.nominal @ record.lengths, record.realised @ record.lengths
-        ratio = came / law
-        wanted = 0 if ratio > 1.1 else 1 if ratio >= 0.9 else 2 if ratio >= 0.5 else 3
+        wanted = sum(came / law < share for share in (0.5, 0.9)) + (came / law <= 1.1)
         assert item.answer == item.options[wanted] and f"{came:.2f}" in item.why and f"mean of {law:.1f}" in item.question
     assert lesson.spans_question(counting.span_lengths("A dog ran.", "spanbert", tokenizer=tokenizer)).answer == item.options[3]
 
 
-def test_a_button_draws_once_more() -> None:
-    at = opened("corruption", part="one-strategy")
-    at = at.button(key="seed.new").click().run()
-    assert not at.exception and at.number_input(key="seed").value == 1 and at.query_params["seed"] == "1"
+def test_the_small_world_fills_the_blanks_of_its_own_texts_only(bert: TransformerModel) -> None:
+    """As the corruption lab says: one *Anna* yes, both not, and nothing of the lectures' three kinds."""
+    texts = list(lesson.PRESETS.values())
+    for text, word in zip(texts, ("night", "34", "Hollywood", "nightmare"), strict=False):
+        guess = ex.guess(bert, ex.hide(text, [word], tokenizer=bert.tokenizer))
+        assert guess.truth[guess.corruption.scored].min() < 0.01, word
+    anna = [n for n, word in enumerate(bert.tokenizer.encode(texts[-1]).texts) if word == "anna"]
+    for words, right in (([anna[0] - 1], [True]), ([anna[1] - 1], [True]), (["Anna"], [False] * len(anna))):
+        guess = ex.guess(bert, ex.hide(texts[-1], words, tokenizer=bert.tokenizer))
+        assert [guess.texts[place][0] == "anna" for place in np.flatnonzero(guess.corruption.scored)] == right
+
+
+def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
+    for word, right in (("tired", False), (lesson.HIDDEN, True)):
+        guess = ex.guess(bert, ex.hide(lesson.STORY, [word], tokenizer=bert.tokenizer))
+        place = int(guess.corruption.scored.argmax())
+        question = lesson.guess_question(guess, place)
+        assert (guess.texts[place][0] == word) is (question.answer == word) is right
+        assert (prose("corruption")("another token") in question.why) is not right
+    blanks = zip((lesson.STORY, *lesson.PRESETS.values()), (lesson.HIDDEN, *lesson.BLANKED), strict=True)
+    for text, blank in blanks:
+        words = list(written_words(bert.tokens(text), bert.tokenizer))
+        assert words[parts.first_hidden(words)].lower() == blank, "hidden first: the blank of the lecture"
+
+
+def test_words_of_the_lectures_texts_are_cut_and_those_of_our_stories_almost_never(bert: TransformerModel) -> None:
+    """So no reservation about neighbouring tokens of one word is made."""
+    lectures = [lesson.PRESETS[name] for name in ("Computable", "World knowledge", "Memorised")]
+    for texts, low, high in ((lectures, 0.2, 0.5), (ex.microworld.texts(50, 1, "validation", version="1.1"), 0, 0.01)):
+        counts = [Counter(word for word in bert.tokenizer.encode(text).words if word >= 0) for text in texts]
+        assert low <= sum(n > 1 for words in counts for n in words.values()) / sum(map(len, counts)) < high
+
+
+def test_half_of_the_pairs_follow_each_other_as_the_lab_and_the_tour_say(bert: TransformerModel) -> None:
+    others = ex.microworld.texts(20, 3, "validation")
+    pairs = [ex.corrupt(lesson.STORY, "nsp", tokenizer=bert.tokenizer, corpus=others, seed=n) for n in range(80)]
+    follows = sum(pair.labels["nsp"][0] == 0 for pair in pairs)
+    assert 25 <= follows <= 55

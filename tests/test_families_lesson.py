@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+import transformers
 from conftest import ALL
 from opening import opened
 from test_board import board_of, header
@@ -20,11 +21,11 @@ from explorer.analysis.elmo import elmo_visibility
 from explorer.analysis.exposure import exposure_bias
 from explorer.analysis.masks import PIECES, held_losses, masks, under_masks
 from explorer.analysis.parameters import blueprint, total
-from explorer.app import recorded
 from explorer.app.controls import attentive
 from explorer.app.lessons.families import parts as page_parts
 from explorer.app.lessons.families import published, published_questions
 from explorer.app.lessons.families import questions as lesson
+from explorer.app.tour_steps import STEPS
 from explorer.errors import ExplorerError
 from explorer.models import results
 from explorer.models.elmo import ElmoModel
@@ -51,47 +52,37 @@ STORIES = [" ".join(story) for story in microworld.stories(12, 1, "validation")]
 
 def test_a_prefix_mask_is_full_in_the_prefix_and_causal_behind_it() -> None:
     allowed = masks(7, 3)
-    for query in range(7):
-        for key in range(7):
-            assert allowed[FULL][query, key]
-            assert allowed[CAUSAL][query, key] == (key <= query)
-            assert allowed[PREFIX][query, key] == (key <= query or (query < 3 and key < 3))
+    for query, key in np.ndindex(7, 7):
+        causal = key <= query
+        wanted = {FULL: True, CAUSAL: causal, PREFIX: causal or (query < 3 and key < 3)}
+        assert {name: allowed[name][query, key] for name in wanted} == wanted
 
 
 def test_the_losses_of_a_decoder_are_pytorch_s(gpt2: TransformerModel) -> None:
     record = under_masks(gpt2, TEXT)
-    ids = torch.tensor([0, *gpt2.tokenizer.encode(TEXT, special=False).ids.tolist()])
-    assert record.wanted.ids.tolist() == ids[1:].tolist() and gpt2.tokenizer.vocabulary.begin == 0
-    with torch.no_grad():
-        scores = gpt2.module.outputs(gpt2.module(ids[None, :-1]))["lm"][0]
-        wanted = functional.cross_entropy(scores, ids[1:], reduction="none").numpy()
+    ids = [0, *gpt2.tokenizer.encode(TEXT, special=False).ids.tolist()]
+    assert record.wanted.ids.tolist() == ids[1:] and gpt2.tokenizer.vocabulary.begin == 0
+    wanted = losses_of(gpt2, ids)
     for name in (OWN, CAUSAL):
         np.testing.assert_allclose(record.losses[MASKS.index(name)], wanted, atol=1e-4)
     later = slice(record.prefix, None)
-    assert not np.allclose(record.losses[MASKS.index(PREFIX)][later], wanted[later]), (
-        "what stands behind reads a changed prefix"
-    )
+    assert not np.allclose(record.losses[MASKS.index(PREFIX)][later], wanted[later]), "they read a changed prefix"
     for name, allowed in masks(len(ids), record.prefix).items():
         assert np.array_equal(record.traces[name].attention[0].allowed, allowed)
 
 
 def test_the_losses_of_an_encoder_are_those_of_one_hidden_piece_each(bert: TransformerModel) -> None:
-    record = under_masks(bert, TEXT)
-    tokens = bert.tokens(TEXT)
+    record, tokens = under_masks(bert, TEXT), bert.tokens(TEXT)
     for n, place in ((0, 1), (4, 5)):
         ids = tokens.ids.copy()
         ids[place] = bert.tokenizer.vocabulary.mask
         scores = torch.tensor(bert.logits(ids.tolist())[place])
         wanted = float(functional.cross_entropy(scores, torch.tensor(int(tokens.ids[place]))))
-        assert record.losses[MASKS.index(OWN)][n] == pytest.approx(wanted, abs=1e-4)
-        assert record.losses[MASKS.index(FULL)][n] == pytest.approx(wanted, abs=1e-4)
-
-
-def test_an_encoder_under_a_causal_mask_sees_nothing_ahead(bert: TransformerModel) -> None:
-    first = bert.tokens(TEXT)
-    edited = ex.trace(bert, first, edits=[ex.SetMask("encoder", np.tril(np.ones((len(first),) * 2, bool)))])
-    assert np.array_equal(edited.attention[0].allowed, under_masks(bert, TEXT).traces[CAUSAL].attention[0].allowed)
-    assert not np.triu(edited.attention[-1].weights[0], 1).any()
+        for name in (OWN, FULL):
+            assert record.losses[MASKS.index(name)][n] == pytest.approx(wanted, abs=1e-4)
+    edited = ex.trace(bert, tokens, edits=[ex.SetMask("encoder", np.tril(np.ones((len(tokens),) * 2, bool)))])
+    assert np.array_equal(edited.attention[0].allowed, record.traces[CAUSAL].attention[0].allowed)
+    assert not np.triu(edited.attention[-1].weights[0], 1).any(), "under a causal mask it sees nothing ahead"
 
 
 def test_trained_weights_are_lost_under_the_other_mask(shipped: TransformerModel) -> None:
@@ -104,19 +95,18 @@ def test_trained_weights_are_lost_under_the_other_mask(shipped: TransformerModel
     np.testing.assert_allclose(record.losses[0], record.losses[MASKS.index(same)], atol=1e-4)
 
 
+def losses_of(model: TransformerModel, ids: list[int]) -> np.ndarray:
+    """The loss of each token after the first, by PyTorch's cross-entropy."""
+    rows, labels = torch.tensor([ids[:-1]]), torch.tensor(ids[1:])
+    with torch.no_grad():
+        scores = model.module.outputs(model.module(rows))["lm"][0]
+        return functional.cross_entropy(scores, labels, reduction="none").numpy()
+
+
 def test_the_held_out_loss_is_pytorch_s(gpt2: TransformerModel) -> None:
     record = held_losses(gpt2, STORIES, count=1)
     ids = next(ids for text in STORIES if len(ids := [0, *gpt2.tokenizer.encode(text, special=False).ids.tolist()]) > PIECES)
-    labels = torch.tensor(ids[: PIECES + 1])
-    with torch.no_grad():
-        scores = gpt2.module.outputs(gpt2.module(labels[None, :-1]))["lm"][0]
-    assert record.means()[0, 0] == pytest.approx(float(functional.cross_entropy(scores, labels[1:])), abs=1e-4)
-
-
-@pytest.mark.parametrize("text", ["", "   "])
-def test_empty_texts_are_refused(gpt2: TransformerModel, text: str) -> None:
-    with pytest.raises(ex.ExplorerError, match="empty"):
-        under_masks(gpt2, text)
+    assert record.means()[0, 0] == pytest.approx(losses_of(gpt2, ids[: PIECES + 1]).mean(), abs=1e-4)
 
 
 @pytest.mark.parametrize(("before", "after", "outcome"), [(2.0, 0.1, 0), (2.0, 1.5, 1), (2.0, 2.05, 2), (2.0, 3.0, 3)])
@@ -130,12 +120,11 @@ def test_questions_about_the_recorded_training_follow_its_lines() -> None:
         "trained without it, read with the mask": 4.0, "trained without it, random tokens, read without it": 0.5,
     }  # fmt: skip
     curves = Curves("", "", "", tuple(spread(name, np.arange(2.0), np.full((2, 2), end)) for name, end in names.items()))
-    assert (
-        (question := lesson.copy_question(curves, 2000)).answer == "almost nothing"
-        and "0.50" in question.why
-        and "7.60" in question.why
-    )
-    assert lesson.writing_question(curves).answer == "it writes worse"
+    assert all(number in lesson.copy_question(curves, 2000).why for number in ("0.50", "7.60"))
+    for measured in (curves, results.result("unmasked")):
+        assert lesson.copy_question(measured, 2000).answer == "almost nothing"
+        assert lesson.writing_question(measured).answer == "it writes worse"
+    assert {results.recorded("unmasked", Written, part).size for part in ("with", "without")} == {2000}
 
 
 @pytest.fixture(scope="module")
@@ -146,11 +135,10 @@ def bart() -> TransformerModel:
 @pytest.mark.parametrize("name", [name for name, stored in ex.models().items() if stored.about()["preset"] in TRANSFORMERS])
 def test_every_parameter_is_counted_once_and_the_formula_agrees(name: str) -> None:
     model = ex.load(name, device="cpu")
-    assert isinstance(model, TransformerModel)
     record = blueprint(model, "Dog")
     assert [part.title for part in record.parts if part.counted != part.expected] == []
-    assert sum(part.counted for part in record.parts) == record.total == total(model.config)
-    assert record.total == sum(weight.numel() for weight in model.module.parameters())
+    counted = sum(weight.numel() for weight in model.module.parameters())
+    assert sum(part.counted for part in record.parts) == record.total == total(model.config) == counted
     for part in record.parts:
         if part.weights and part.kind != "head":
             assert part.times * sum(int(np.prod(shape)) for _, shape in part.weights) == part.counted
@@ -160,14 +148,11 @@ def test_every_parameter_is_counted_once_and_the_formula_agrees(name: str) -> No
 def test_a_norm_is_named_and_drawn_where_it_is_computed(name: str) -> None:
     """Its name says before or after as the model runs it, and in a pre-norm model its box is below its block."""
     model = ex.load(name, device="cpu")
-    assert isinstance(model, TransformerModel)
     layer, order = model.module.layers[0], []
-    values = [
-        part.register_forward_hook(lambda *_, word=word: order.append(word))
-        for word, part in (("norm", layer.after_attention.norm), ("attention", layer.attention))
-    ]
+    parts = {"norm": layer.after_attention.norm, "attention": layer.attention}
+    hooks = [part.register_forward_hook(lambda *_, word=word: order.append(word)) for word, part in parts.items()]
     ex.trace(model, TEXT)
-    for hook in values:
+    for hook in hooks:
         hook.remove()
     record = blueprint(model, TEXT)
     named = "norm before attention" if order.index("norm") < order.index("attention") else "norm after attention"
@@ -190,21 +175,16 @@ def test_the_formula_gives_the_published_sizes(system: str, vocabulary: int, pub
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "bart", "llama", "t5"])
 def test_the_counted_multiply_adds_are_pytorch_s(name: str) -> None:
-    model = ex.load(name, device="cpu")
-    assert isinstance(model, TransformerModel)
-    config, rows = model.config, 13
-    ids = torch.arange(1, rows + 1)[None]
+    model, rows = ex.load(name, device="cpu"), 13
+    config, ids = model.config, torch.arange(1, rows + 1)[None]
+    wanted = config.layers * costs.layer(config, rows) + costs.vocabulary(config, rows)
     with torch.no_grad(), tap.listening(lambda *heard: None), FlopCounterMode(display=False) as counter:
         if model.family == "encoder-decoder":
-            memory = model.module.encode(ids[:, :7])
-            model.module.head(model.module.decode(memory, ids))
+            model.module.head(model.module.decode(model.module.encode(ids[:, :7]), ids))
+            across = costs.projections(config, rows, 7) + costs.pairs(config, rows, 7)
+            wanted += costs.encoding(config, 7) + config.layers * across
         else:
             model.module.head(model.module(ids))
-    wanted = config.layers * costs.layer(config, rows) + costs.vocabulary(config, rows)
-    if model.family == "encoder-decoder":
-        wanted += costs.encoding(config, 7) + config.layers * (
-            costs.projections(config, rows, 7) + costs.pairs(config, rows, 7)
-        )
     assert counter.get_total_flops() == 2 * wanted, "a multiply-add is two operations"
 
 
@@ -233,26 +213,25 @@ def test_a_decoder_beside_an_encoder_brings_one_query_to_the_source(bart: Transf
 def test_pairs_cost_half_at_six_times_the_width() -> None:
     config = configure("bert", "base", 30_522)
     assert costs.half(config) == 6 * config.dim == 4608
-    at_512 = costs.pairs(config, 512, 512) / costs.layer(config, 512)
-    assert at_512 == pytest.approx(0.1)
-    for line in zip(*(line.y for line in costs.by_length(config, "BERT base").lines), strict=True):
-        assert sum(line) == pytest.approx(1)
+    assert costs.pairs(config, 512, 512) / costs.layer(config, 512) == pytest.approx(0.1)
+    np.testing.assert_allclose(np.sum([line.y for line in costs.by_length(config, "BERT base").lines], axis=0), 1)
 
 
 def test_one_wrong_piece_changes_nothing_before_it_and_the_chances_are_the_model_s(gpt2: TransformerModel) -> None:
     record = exposure_bias(gpt2, STORIES, count=2, steps=3)
-    ids = gpt2.tokenizer.encode(STORIES[0], special=False).ids[:12]
-    logp = torch.tensor(gpt2.logits([0, *ids.tolist()])).log_softmax(-1)
-    wanted = [float(logp[place, ids[place]].exp()) for place in range(9, 12)]
-    np.testing.assert_allclose(record.taught[0], wanted, atol=1e-5)
-    order = logp[8].argsort(descending=True).tolist()
-    slip = next(piece for piece in order if piece != ids[8])
+    ids = gpt2.tokenizer.encode(STORIES[0], special=False).ids[:12].tolist()
+
+    def chances(read: list[int]) -> torch.Tensor:
+        return torch.tensor(gpt2.logits([0, *read])).softmax(-1)
+
+    right = chances(ids)
+    np.testing.assert_allclose(record.taught[0], [right[n, ids[n]] for n in range(9, 12)], atol=1e-5)
+    slip = next(piece for piece in right[8].argsort(descending=True).tolist() if piece != ids[8])
     assert record.slips[0] == gpt2.tokenizer.text_of(slip)
-    changed = torch.tensor(gpt2.logits([0, *ids[:8].tolist(), slip, *ids[9:].tolist()])).log_softmax(-1)
-    np.testing.assert_allclose(record.wrong[0], [float(changed[n, ids[n]].exp()) for n in range(9, 12)], atol=1e-5)
+    changed = chances([*ids[:8], slip, *ids[9:]])
+    np.testing.assert_allclose(record.wrong[0], [changed[n, ids[n]] for n in range(9, 12)], atol=1e-5)
     assert record.free[0, 0] == pytest.approx(record.wrong[0, 0], abs=1e-6), "right after the slip both have read the same"
-    begun = [0, *ids[:8].tolist()]
-    *_, last = ex.decode(gpt2, begun, force={0: slip}, max_tokens=4)
+    *_, last = ex.decode(gpt2, [0, *ids[:8]], force={0: slip}, max_tokens=4)
     assert record.own[0] == gpt2.tokenizer.decode([int(piece) for piece in last.ids])
     for line, values in zip(record.curves.lines, (record.taught, record.wrong, record.free), strict=True):
         np.testing.assert_allclose(line.y, values.mean(0))
@@ -271,24 +250,20 @@ def test_the_halves_of_an_elmo_see_one_side_each() -> None:
     elmo = ex.build("elmo", tokenizer=ex.tokenizer("characters", stories, size=900), device="cpu", dim=8, hidden=12)
     assert isinstance(elmo, ElmoModel)
     onward, back = elmo_visibility(elmo, "The dog was tired.")
-    assert (onward.moved > 0).tolist() == np.tril(np.ones(onward.moved.shape)).astype(bool).tolist()
-    assert (back.moved > 0).tolist() == np.triu(np.ones(back.moved.shape)).astype(bool).tolist()
-    states = ex.trace(elmo, "The dog was tired.").hidden
-    other = ex.trace(elmo, "The dog was afraid.").hidden
-    same = [np.array_equal(states["forward"][-1, n], other["forward"][-1, n]) for n in range(len(onward.rows))]
+    for side, triangle in ((onward, np.tril), (back, np.triu)):
+        np.testing.assert_array_equal(side.moved > 0, triangle(np.ones(side.moved.shape, bool)))
+    states, other = (ex.trace(elmo, f"The dog was {word}.").hidden["forward"][-1] for word in ("tired", "afraid"))
+    same = [np.array_equal(*rows) for rows in zip(states, other, strict=True)]
     assert same == (onward.moved[:, onward.rows.texts.index("tired")] == 0).tolist()
 
 
 def test_the_norm_by_hand_is_pytorch_s(gpt2: TransformerModel, bart: TransformerModel) -> None:
-    for trace, module in (
-        (ex.trace(gpt2, TEXT, blocks=True), gpt2.module),
-        (ex.trace(bart, TEXT, target=TEXT, blocks=True), bart.module),
-    ):
-        block = trace.block("decoder", 1, "feed-forward")
+    for model, target in ((gpt2, {}), (bart, {"target": TEXT})):
+        trace = ex.trace(model, TEXT, blocks=True, **target)
+        read = trace.block("decoder", 1, "feed-forward").norm_input[2]
         drawn = np.asarray(VIEWS["norm-by-hand"](trace, block="decoder 1: feed-forward", place=2).data[0].z)
-        norm = module.layers[1].after_feed_forward.norm
         with torch.no_grad():
-            wanted = norm(torch.tensor(np.array(block.norm_input[2]))).numpy()
+            wanted = model.module.layers[1].after_feed_forward.norm(torch.tensor(np.array(read))).numpy()
         np.testing.assert_allclose(drawn[2], wanted, atol=1e-5)
         np.testing.assert_allclose(drawn[3], wanted, atol=1e-6)
         assert abs(drawn[1].mean()) < 1e-5 and drawn[1].std() == pytest.approx(1, abs=1e-3)
@@ -296,20 +271,17 @@ def test_the_norm_by_hand_is_pytorch_s(gpt2: TransformerModel, bart: Transformer
 
 def test_the_stream_is_drawn_from_its_blocks(gpt2: TransformerModel) -> None:
     trace = ex.trace(gpt2, TEXT, blocks=True)
-    came, *_ = VIEWS["residual-stream"](trace, word=stream.words(trace)[3]).data
-    assert len(came.y) == 2 * gpt2.config.layers
+    assert len(VIEWS["residual-stream"](trace, word=stream.words(trace)[3]).data[0].y) == 2 * gpt2.config.layers
     mean = VIEWS["residual-stream"](trace).data
-    np.testing.assert_allclose(mean[0].y[0], np.linalg.norm(trace.hidden["decoder"][0], axis=-1).mean(), rtol=1e-5)
-    np.testing.assert_allclose(mean[2].y[-1], np.linalg.norm(trace.hidden["decoder"][-1], axis=-1).mean(), rtol=1e-5)
+    for drawn, place in ((mean[0].y, 0), (mean[2].y, -1)):
+        norms = np.linalg.norm(trace.hidden["decoder"][place], axis=-1)
+        np.testing.assert_allclose(drawn[place], norms.mean(), rtol=1e-5)
 
 
 def test_the_input_is_the_sum_of_its_rows(bert: TransformerModel) -> None:
-    drawn = np.asarray(VIEWS["input-sum"](ex.trace(bert, TEXT), word=2).data[0].z)
-    tokens = bert.tokens(TEXT)
-    parts = bert.module.embeddings
-    with torch.no_grad():
-        wanted = [parts.tokens.weight[int(tokens.ids[2])], parts.position.table.weight[2], parts.segments.weight[0]]
-    np.testing.assert_allclose(drawn[:3], torch.stack(wanted).detach().numpy(), atol=1e-6)
+    drawn, parts = np.asarray(VIEWS["input-sum"](ex.trace(bert, TEXT), word=2).data[0].z), bert.module.embeddings
+    rows = parts.tokens.weight[int(bert.tokens(TEXT).ids[2])], parts.position.table.weight[2], parts.segments.weight[0]
+    np.testing.assert_allclose(drawn[:3], torch.stack(rows).detach().numpy(), atol=1e-6)
     np.testing.assert_allclose(drawn[:3].sum(0), drawn[3], atol=1e-5)
 
 
@@ -330,10 +302,8 @@ def test_a_doubled_width_makes_feed_forward_layers_about_four_times_as_large(nam
     """The parameters of the same model with twice the width, counted in PyTorch; embeddings only double."""
     model = ex.load(name, device="cpu")
     wide = Transformer(dataclasses.replace(model.config, dim=2 * model.config.dim, hidden=2 * model.config.hidden))
-    before, after = (
-        sum(weight.numel() for part, weight in net.named_parameters() if ".feed_forward." in part)
-        for net in (model.module, wide)
-    )
+    nets = [net.named_parameters() for net in (model.module, wide)]
+    before, after = (sum(weight.numel() for part, weight in net if ".feed_forward." in part) for net in nets)
     question = lesson.doubling_question(blueprint(model, TEXT, **({"target": TEXT} if name == "t5" else {})))
     assert question.answer == "four times as many" and after / before == pytest.approx(4, rel=0.02)
     assert f"{before:,}" in question.question
@@ -346,71 +316,40 @@ def test_training_without_the_mask_is_the_same_training_but_for_the_mask() -> No
     curves, *texts = unmasked.STUDIES["unmasked"].measured(size).values()
     assert [line.label for line in curves.lines] == [f"{way}, {what}" for way, what in unmasked.LINES]
     assert [type(text) for text in texts] == [Written, Written]
-
-
-def test_without_the_mask_padding_stays_unseen() -> None:
     allowed = torch.ones(4, 4, dtype=torch.bool).tril() & torch.tensor([True, True, True, False])
     lifted = unmasked.Lifted("decoder").changed(allowed[None, None])
-    assert lifted[0, 0].tolist() == [[True, True, True, False]] * 4
-
-
-@pytest.mark.skipif(not recorded.there("unmasked"), reason="not measured here")
-def test_the_recorded_training_shows_what_the_page_says() -> None:
-    measured = results.result("unmasked")
-    assert lesson.copy_question(measured, 2000).answer == "almost nothing"
-    assert lesson.writing_question(measured).answer == "it writes worse"
-    for part in ("with", "without"):
-        assert results.recorded("unmasked", Written, part).size == 2000
+    assert lifted[0, 0].tolist() == [[True, True, True, False]] * 4, "padding stays unseen"
 
 
 def test_the_counter_gives_the_sizes_that_hugging_face_s_classes_have() -> None:
-    from transformers import (
-        AutoConfig,
-        AutoModelForCausalLM,
-        BertConfig,
-        BertForPreTraining,
-        T5Config,
-        T5ForConditionalGeneration,
-    )
-
-    def size(module: torch.nn.Module) -> int:
-        return sum(weight.numel() for weight in module.parameters())
-
-    with torch.device("meta"):
-        theirs = {
-            "BERT base": size(BertForPreTraining(BertConfig())),
-            "GPT-1": size(AutoModelForCausalLM.from_config(AutoConfig.for_model("openai-gpt"))),
-            "GPT-2 small": size(AutoModelForCausalLM.from_config(AutoConfig.for_model("gpt2"))),
-            "LLaMA 7B": size(AutoModelForCausalLM.from_config(AutoConfig.for_model("llama"))),
-            "T5 base": size(T5ForConditionalGeneration(T5Config(d_model=768, d_ff=3072, num_layers=12, num_heads=12))),
-        }
-    for name, wanted in theirs.items():
-        config = published.shape_of(name)
-        assert published.counted(*published_questions.PUBLISHED[name], config.layers, config.dim)[1] == wanted, name
+    t5 = transformers.T5Config(d_model=768, d_ff=3072, num_layers=12, num_heads=12)
+    models = {"BERT base": transformers.BertForPreTraining, "T5 base": transformers.T5ForConditionalGeneration}
+    configs = {"GPT-1": "openai-gpt", "GPT-2 small": "gpt2", "LLaMA 7B": "llama", "BERT base": "bert"}
+    configs = {name: transformers.AutoConfig.for_model(kind) for name, kind in configs.items()} | {"T5 base": t5}
+    for name, config in configs.items():
+        with torch.device("meta"):
+            model = models[name](config) if name in models else transformers.AutoModelForCausalLM.from_config(config)
+        shape, wanted = published.shape_of(name), sum(weight.numel() for weight in model.parameters())
+        assert published.counted(*published_questions.PUBLISHED[name], shape.layers, shape.dim)[1] == wanted, name
 
 
 def test_the_lecture_s_table_has_its_numbers_and_ours_follow_from_them() -> None:
-    expected = published_questions.reached()
-    assert (
-        "| Transformer, big | 28.4 | 41.8 | 2.3 × 10¹⁹ | 2.3 × 10¹⁹ | 1.0 |" in expected
-        and "| GNMT + RL, ensemble | 26.3 | 41.16 | 1.8 × 10²⁰ | 1.1 × 10²¹ | 7.8 |" in expected
-        and "| Deep-Att + PosUnk, ensemble | – | 40.4 | – | 8.0 × 10²⁰ | – |" in expected
-    )
-    assert len(published_questions.TABLE) == 10 and len(published_questions.WRITTEN) == 6, "every row of the slides"
-    assert max(row[3] for row in published_questions.WRITTEN) == 38.8
-    assert "3.3 to 7.8 times" in published_questions.may_conclude() and "0.4 to 1.0 times" in published_questions.may_conclude()
-    rows = published_questions.TABLE
-    assert all(max(row[column] or 0 for row in rows[:-1]) < rows[-1][column] for column in (1, 2)), (
-        "better than every model before"
-    )
+    for row in (
+        "| Transformer, big | 28.4 | 41.8 | 2.3 × 10¹⁹ | 2.3 × 10¹⁹ | 1.0 |",
+        "| GNMT + RL, ensemble | 26.3 | 41.16 | 1.8 × 10²⁰ | 1.1 × 10²¹ | 7.8 |",
+        "| Deep-Att + PosUnk, ensemble | – | 40.4 | – | 8.0 × 10²⁰ | – |",
+    ):
+        assert row in published_questions.reached()
+    rows, written = published_questions.TABLE, published_questions.WRITTEN
+    assert len(rows) == 10 and len(written) == 6 and max(row[3] for row in written) == 38.8, "every row of the slides"
+    assert all(times in published_questions.may_conclude() for times in ("3.3 to 7.8 times", "0.4 to 1.0 times"))
+    assert all(max(row[n] or 0 for row in rows[:-1]) < rows[-1][n] for n in (1, 2)), "better than every model before"
     assert published_questions.exercises()[0].answer == pytest.approx(1.8e20 / 2.3e19)
 
 
-def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerModel) -> None:
-    text = ex.microworld.texts(1, 1, "validation")[0]
-    elmo = ex.load("elmo", device="cpu")
-    assert isinstance(elmo, ElmoModel)
-    for model, moved in ((gpt2, ex.visibility(gpt2, text).moved), (elmo, elmo_visibility(elmo, text)[0].moved)):
+def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerModel, bert: TransformerModel) -> None:
+    text, elmo = ex.microworld.texts(1, 1, "validation")[0], ex.load("elmo", device="cpu")
+    for model, moved in ((gpt2, ex.visibility(gpt2, text).moved), (elmo, elmo_visibility(elmo, text)[0].moved)):  # type: ignore[arg-type]
         far = len(moved) - 10  # nine positions are left: all are taken, and none looks back at the begin token, which both have
         record = ex.analysis.reach([model], [text], far=far).lines[0]
         wanted = [np.mean([moved[i, i - k] / moved[i, i] for i in range(far + 1, len(moved))]) for k in range(far + 1)]
@@ -418,7 +357,7 @@ def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerMo
     both = ex.analysis.reach([gpt2, elmo], [text], far=5)
     assert both.lines[1].y[0] == 1 and both.lines[1].label == "elmo, forward LSTM" and "up to 16 positions" in both.note
     with pytest.raises(ExplorerError, match="no decoder"):
-        ex.analysis.reach([ex.load("bert", device="cpu")], [text])
+        ex.analysis.reach([bert], [text])
 
 
 @pytest.mark.parametrize("name", attentive() if ALL else ["olmo2", "transformer", "t5"])
@@ -426,8 +365,7 @@ def test_a_block_of_the_blueprint_is_a_station_of_the_board(name: str) -> None:
     record = page_parts.built(name, "The dog slept.").run()
     sites = header(pack(page_parts.traced(name, "The dog slept.").run()))["sites"]
     stations = {(site["stream"], site["layer"]): site["stations"] for site in sites}
-    places = {part.title: page_parts.on_board(part, record) for part in record.parts}
-    shown = {title: place for title, place in places.items() if place is not None}
+    shown = {part.title: place for part in record.parts if (place := page_parts.on_board(part, record)) is not None}
     assert all(place["station"] in stations[place["stream"], place["layer"]] for place in shown.values())
     assert all(part.title in shown for part in record.parts if part.kind in ("attention", "cross-attention", "feed-forward"))
     if "head: vocabulary" in shown:
@@ -442,3 +380,36 @@ def test_a_block_that_was_clicked_is_opened_on_the_board() -> None:
     board_header = header(board_of(at))
     assert not at.exception and board_header["model"] == "gpt2" and board_header["host"]["view"]["station"] == "units"
     assert at.query_params["part"] == "residual-stream"
+
+
+def test_the_families_page_says_what_gpt_s_three_lines_leave_out(gpt2: TransformerModel, bert: TransformerModel) -> None:
+    """The last state times the table is not gpt2's score: a last layer norm is between them, and the page says so."""
+    last = ex.trace(gpt2, "The dog saw the cat.").hidden["decoder"][-1]
+    table, scores = gpt2.module.head.project.weight.detach().numpy(), gpt2.logits("The dog saw the cat.")
+    assert np.abs(last @ table.T - scores).max() > 1 and "a last layer norm to $h_L$" in page_parts.beyond(gpt2.config)
+    text = page_parts.beyond(bert.config)
+    assert all(part in text for part in ("segment embeddings", "normalises $h_0$", "transforms $h_L$", "a bias"))
+    assert page_parts.beyond(dataclasses.replace(gpt2.config, final_norm=False)) == ""
+    for name, factor in (("transformer", "$UW_e$ by $\\sqrt d$"), ("t5", "$h_L$ by $1/\\sqrt d$")):
+        model = ex.load(name, device="cpu")
+        scale = model.module.embeddings.scale if name == "transformer" else 1 / model.module.head.scale
+        assert factor in page_parts.beyond(model.config) and scale == pytest.approx(model.config.dim**0.5)
+
+
+def test_a_block_without_parameters_is_not_said_to_equal_a_sentence(bart: TransformerModel) -> None:
+    parts = ex.analysis.blueprint(bart, "The dog saw the cat.", target="The dog saw the cat.").parts
+    assert "**0** (shared with" in page_parts.counted(next(part for part in parts if "shared" in part.written))
+    assert "equal to" in page_parts.counted(next(part for part in parts if part.counted))
+
+
+def test_the_board_of_the_translation_opens_where_a_row_reads_the_source_as_the_tour_says() -> None:
+    """It opened at the decoder's own attention, whose columns are the words that were written."""
+    step = next(step for step in STEPS if step.part == "cross-attention")
+    trace = page_parts.translated(step.choices["text"]).run()
+    begin = page_parts.source_first()
+    _, columns = trace.axes(begin["stream"])
+    assert "".join(columns.texts).replace("·", " ").strip().startswith(step.choices["text"])
+    cross = [attention for attention in trace.attention if attention.stream == "cross"]
+    assert begin["layer"] == cross[-1].layer
+    rows, most = trace.axes("cross")[0].texts, cross[-1].weights[0].argmax(1)
+    assert "river" in columns.texts[most[rows.index("·la")]], "the row that predicts “rivière” reads “river”"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from opening import opened
-from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.app.lessons.finetuning import parts as lab
@@ -19,26 +17,18 @@ from explorer.app.lessons.finetuning import writing
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.views import VIEWS
 
-ROOT = Path(__file__).parent.parent
 
-
-def page(**address: str) -> AppTest:
-    return opened("finetuning", **address)
-
-
-def test_tags_in_a_row_are_a_way_for_entities_alone() -> None:
-    for task, offered in (("sentiment", False), (lesson.TAGGED, True)):
-        at = page(part="train", task__tuned=task)
-        key = "ways.tagged" if offered else "ways.tuned"
-        group = next(group for group in at.get("button_group") if group.key == key)
-        assert not at.exception and (lesson.CRF in group.options) == offered
-        assert any("Viterbi" in block.value for block in at.markdown) == offered
+@pytest.mark.parametrize(("task", "group", "offered"), [("sentiment", "tuned", False), (lesson.TAGGED, "tagged", True)])
+def test_tags_in_a_row_are_a_way_for_entities_alone(task: str, group: str, offered: bool) -> None:
+    at = opened("finetuning", part="train", task__tuned=task)
+    assert not at.exception and (lesson.CRF in at.button_group(key=f"ways.{group}").options) == offered
+    assert any("Viterbi" in block.value for block in at.markdown) == offered
 
 
 def test_the_crf_way_has_the_weights_of_a_chain_of_tags() -> None:
     """K² for what follows what and 2 K for both ends, and they move."""
     trained = lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), {"examples": 8, "steps": 1}).run()
-    tags = len(ex.training.finetuned_model("bert", task=lesson.TAGGED, examples=8, steps=1, device="cpu").output.labels)
+    tags = len(trained.tags)
     assert trained.ways == ("full", lesson.CRF) and trained.weights[1] - trained.weights[0] == tags**2 + 2 * tags
     assert trained.moved[1] > trained.moved[0]
 
@@ -74,24 +64,20 @@ def test_what_is_read_and_written_is_the_task_itself(task: str) -> None:
 def test_the_baselines_of_a_summary_are_the_f1_of_shared_words() -> None:
     labelled = EVERY_TASK["summary"].make(lab.ASKED, "test")
 
-    def f1(expected: str, gold: str) -> float:
-        a, b = (
-            Counter(re.sub(r"\b(a|an|the)\b", " ", re.sub(r"[^\w\s]", "", text.lower())).split()) for text in (expected, gold)
-        )
-        same = sum((a & b).values())
-        return 2 * same / (sum(a.values()) + sum(b.values()))
+    def f1(*texts: str) -> float:
+        plain = (re.sub(r"[^\w\s]", "", text.lower()) for text in texts)
+        a, b = (Counter(re.sub(r"\b(a|an|the)\b", " ", text).split()) for text in plain)
+        return 2 * (a & b).total() / (a.total() + b.total())
 
-    gold, texts = list(labelled.labels), [labelled.texts[corruption.places[0].text] for corruption in labelled.examples]
-    wanted = [np.mean([f1(*pair) for pair in zip(expected, gold, strict=True)]) for expected in (
-        [text.split(". ")[0] + "." for text in texts], gold[1:] + gold[:1],
-    )]  # fmt: skip
+    gold = list(labelled.labels)
+    firsts = [labelled.texts[example.places[0].text].split(". ")[0] + "." for example in labelled.examples]
+    wanted = [np.mean(list(map(f1, expected, gold))) for expected in (firsts, gold[1:] + gold[:1])]
     np.testing.assert_allclose(writing.beginnings(), wanted, atol=1e-9)
 
 
 def test_tasks_as_text_are_offered_for_the_encoder_decoders() -> None:
-    at = page(part="as-text")
-    assert not at.exception and not at.warning
+    at = opened("finetuning", part="as-text")
+    assert not at.exception and not at.warning and "it has to write" in at.table[0].value.columns
     assert at.selectbox("writer").options == writing.shelf() == ["bart", "t5"]
-    assert "it has to write" in at.table[0].value.columns
     trained = lab.ways("t5", "sentiment", ("full",), {"examples": 8, "steps": 1}).run()
     assert set(trained.answers[0]) <= {"glad", "sad", "neither"}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +22,13 @@ from explorer.app.lessons import LESSONS
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as lesson
 from explorer.app.prose import prose
+from explorer.app.tour_steps import STEPS
 from explorer.corruption.choosing import hide
 from explorer.errors import ChoiceError, TextError
 from explorer.microworld import stories
 from explorer.models.transformer import TransformerModel
 from explorer.records import softmax
+from explorer.views import VIEWS
 
 ROOT = Path(__file__).parent.parent
 PAGE = LESSONS["start"].page
@@ -47,10 +51,13 @@ def open_page() -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
 
 
-def test_the_masks_are_what_gradients_prove(bert: TransformerModel, gpt2: TransformerModel) -> None:
-    for model in (bert, gpt2):
-        gradients = ex.visibility(model, lesson.TEXT)
-        np.testing.assert_array_equal(architectures.visibility_map(model, lesson.TEXT, SPAN).seen == 1, gradients.moved > 0)
+def specs(at: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(chart.proto.spec) for chart in pictures(at)]
+
+
+def test_the_masks_are_what_gradients_prove(shipped: TransformerModel) -> None:
+    seen = architectures.visibility_map(shipped, lesson.TEXT, SPAN).seen
+    np.testing.assert_array_equal(seen == 1, ex.visibility(shipped, lesson.TEXT).moved > 0)
 
 
 def test_an_encoder_decoder_reads_all_and_writes_from_left_to_right(bart: TransformerModel) -> None:
@@ -61,40 +68,40 @@ def test_an_encoder_decoder_reads_all_and_writes_from_left_to_right(bart: Transf
     np.testing.assert_array_equal(record.seen, np.block([[whole, nothing], [np.ones((m, n)), np.tril(np.ones((m, m)))]]))
 
 
-def test_elmo_s_halves_see_one_side_each(elmo: TransformerModel) -> None:
+def test_elmo_s_halves_see_one_side_each_and_uncoloured_cells_are_seen_by_both(elmo: TransformerModel) -> None:
     record = architectures.visibility_map(elmo, lesson.TEXT, SPAN)
-    changed = lesson.TEXT.replace("mouse", "dog")
     place = record.tokens.texts.index("mouse")
-    first, other = (ex.trace(elmo, text).hidden for text in (lesson.TEXT, changed))
+    first, other = (ex.trace(elmo, text).hidden for text in (lesson.TEXT, lesson.TEXT.replace("mouse", "dog")))
     for half, bit in (("forward", 1), ("backward", 2)):
         moved = np.abs(first[half][-1] - other[half][-1]).max(-1) > 0
         np.testing.assert_array_equal(moved, record.seen[:, place] & bit > 0)
+    np.testing.assert_array_equal(np.asarray(VIEWS["sight"](record).data[0].z) == 0, record.seen == 3)
+    assert (record.seen.diagonal() == 3).all()
 
 
 def test_answers_are_the_models_own(
     bert: TransformerModel, gpt2: TransformerModel, bart: TransformerModel, elmo: TransformerModel
 ) -> None:
-    prediction = architectures.word_prediction(bert, lesson.TEXT, SPAN)
+    predicted = {model: architectures.word_prediction(model, lesson.TEXT, SPAN) for model in (bert, gpt2, bart, elmo)}
+    places = {model: list(model.tokens(lesson.TEXT).texts).index(lesson.WORD) for model in (bert, elmo)}
     filled = guess(bert, hide(lesson.TEXT, [lesson.WORD], tokenizer=bert.tokenizer))
-    place = prediction.word, list(bert.tokens(lesson.TEXT).texts).index(lesson.WORD)
-    assert prediction.truth[0] == pytest.approx(filled.truth[place[1]]) and "[MASK]" in prediction.reads[0]
-    ids = gpt2.tokens(lesson.TEXT).ids.tolist()
-    at = architectures.pieces_at(gpt2.tokens(lesson.TEXT), SPAN)[0]
-    whole = softmax(gpt2.logits(ids))[at - 1]  # it begins with the end token, so that the first word is asked for, too
-    assert architectures.word_prediction(gpt2, lesson.TEXT, SPAN).truth[0] == pytest.approx(whole[ids[at]], rel=1e-4)
-    both, here = both_sides(elmo, lesson.TEXT), list(elmo.tokens(lesson.TEXT).texts).index(lesson.WORD)
-    np.testing.assert_allclose(architectures.word_prediction(elmo, lesson.TEXT, SPAN).truth, both.truth[:, here], rtol=1e-5)
-    tokens = bart.tokens(lesson.TEXT)
-    at = architectures.pieces_at(tokens, SPAN)[0]
-    masked = [*tokens.ids[:at].tolist(), bart.tokenizer.vocabulary.mask, *tokens.ids[at + 1 :].tolist()]
-    row = softmax(bart.logits(masked, target=tokens.ids[: at + 1].tolist()))[at]
-    assert architectures.word_prediction(bart, lesson.TEXT, SPAN).truth[0] == pytest.approx(row[tokens.ids[at]], rel=1e-4)
+    assert predicted[bert].truth[0] == pytest.approx(filled.truth[places[bert]]) and "[MASK]" in predicted[bert].reads[0]
+    both = both_sides(elmo, lesson.TEXT).truth[:, places[elmo]]
+    np.testing.assert_allclose(predicted[elmo].truth, both, rtol=1e-5)
+    for model in (gpt2, bart):
+        tokens = model.tokens(lesson.TEXT)
+        at, ids = architectures.pieces_at(tokens, SPAN)[0], tokens.ids.tolist()
+        if model is gpt2:  # it begins with the end token, so that the first word is asked for, too
+            row = softmax(model.logits(ids))[at - 1]
+        else:
+            masked = [*ids[:at], model.tokenizer.vocabulary.mask, *ids[at + 1 :]]
+            row = softmax(model.logits(masked, target=ids[: at + 1]))[at]
+        assert predicted[model].truth[0] == pytest.approx(row[ids[at]], rel=1e-4)
 
 
 def test_what_a_model_is_given_is_shown_in_words(bert: TransformerModel, bart: TransformerModel) -> None:
-    prediction = architectures.word_prediction(bart, "Anna went home.", (5, 9)).reads[0]
-    assert prediction == f"Anna <mask> home. → Anna {architectures.BLANK}"
-    assert architectures.word_prediction(bert, "Anna went home.", (5, 9)).reads == ("anna [MASK] home .",)
+    for model, reads in ((bart, f"Anna <mask> home. → Anna {architectures.BLANK}"), (bert, "anna [MASK] home .")):
+        assert architectures.word_prediction(model, "Anna went home.", (5, 9)).reads[0] == reads
 
 
 def test_vectors_move_as_far_as_lesson_two_says_and_gpt_s_do_not(
@@ -111,71 +118,62 @@ def test_vectors_move_as_far_as_lesson_two_says_and_gpt_s_do_not(
 
 
 def test_odd_words_and_models_are_refused_kindly(bert: TransformerModel) -> None:
-    with pytest.raises(TextError, match="no word"):
-        architectures.word_offsets("😀 …")
-    with pytest.raises(TextError, match="100,000 letters"):
-        architectures.word_offsets("a" * 100_000)
-    with pytest.raises(TextError, match="at most 40"):
-        architectures.visibility_map(bert, "a dog " * 30, (0, 1))
-    with pytest.raises(TextError, match="None of the other sentences"):
-        architectures.context_shift(bert, lesson.TEXT, SPAN, ["Nothing."])
-    with pytest.raises(ChoiceError, match="cannot predict a word"):
-        architectures.word_prediction(ex.load("word2vec", device="cpu"), lesson.TEXT, SPAN)
+    word2vec = ex.load("word2vec", device="cpu")
+    for call, error, match in (
+        (lambda: architectures.word_offsets("😀 …"), TextError, "no word"),
+        (lambda: architectures.word_offsets("a" * 100_000), TextError, "100,000 letters"),
+        (lambda: architectures.visibility_map(bert, "a dog " * 30, (0, 1)), TextError, "at most 40"),
+        (lambda: architectures.context_shift(bert, lesson.TEXT, SPAN, ["Nothing."]), TextError, "None of the other"),
+        (lambda: architectures.word_prediction(word2vec, lesson.TEXT, SPAN), ChoiceError, "cannot predict a word"),
+        (lambda: architectures.context_shift(word2vec, "A zyzzyva.", (2, 9), ["A zyzzyva."]), ChoiceError, "no vector for"),
+    ):
+        with pytest.raises(error, match=match):
+            call()
     assert architectures.span_of("ANNA", lesson.TEXT) == (0, 4) and architectures.span_of("nna", lesson.TEXT) is None
 
 
 def test_every_model_knows_every_piece_of_the_sentences() -> None:
     for name in ("elmo", "bert", "gpt", "bart"):
-        for text in (lesson.TEXT, lesson.OTHER):
-            tokens = ex.load(name, device="cpu").tokens(text)
-            assert tokens.unseen is not None and not any(tokens.unseen), (name, text)
+        unseen = [ex.load(name, device="cpu").tokens(text).unseen for text in (lesson.TEXT, lesson.OTHER)]
+        assert all(flags is not None and not any(flags) for flags in unseen), name
 
 
 def test_the_page_opens_first_and_shows_the_models_numbers() -> None:
     at = open_page()
     assert not at.exception and at.title[0].value == "One sentence, four architectures"
-    drawn = [json.loads(chart.proto.spec) for chart in pictures(at)]
-    titles = [figure["layout"]["title"]["text"] for figure in drawn]
-    assert [title.partition("</b>")[0] for title in titles[:4]] == ["<b>elmo", "<b>bert", "<b>gpt", "<b>bart"]
-    assert len(drawn) == 8 and prose("start")("untrained") not in [box.value for box in at.info]
+    titles = [figure["layout"]["title"]["text"].partition("</b>")[0] for figure in specs(at)]
+    assert titles[:4] == ["<b>elmo", "<b>bert", "<b>gpt", "<b>bart"] and len(titles) == 8
+    assert prose("start")("untrained") not in [box.value for box in at.info]
     question = next(radio for radio in at.radio if radio.key == "guess.moved")
-    before = len(drawn)
     at = question.set_value(question.options[0]).run()
-    assert not at.exception and len(pictures(at)) > before
+    assert not at.exception and len(pictures(at)) > len(titles)
 
 
 def test_without_a_trained_elmo_its_place_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hall.lab, "trained", lambda: False)  # then other calls are made, which are kept by what they say
     at = open_page()
-    first = json.loads(pictures(at)[0].proto.spec)["layout"]["title"]["text"]
-    assert not at.exception and prose("start")("untrained") in [box.value for box in at.info] and "random" in first
+    assert not at.exception and prose("start")("untrained") in [box.value for box in at.info]
+    assert "random" in specs(at)[0]["layout"]["title"]["text"]
     assert len(pictures(at)) == 7, "its guesses and vectors would be noise"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("", "no word"), ("😀", "no word"), ("word " * 20_000, "letters"), ("a b " * 40, "at most 40")],
-)
-def test_bad_input_gets_a_calm_answer(text: str, expected: str) -> None:
-    at = open_page().text_input(key="text").set_value(text).run()
-    assert not at.exception and expected in at.warning[0].value
-
-
-@pytest.mark.parametrize("text", ["<script>alert(1)</script> *x*", "مرحبا بالعالم 😀", "Zebra [MASK] photosynthesis"])
-def test_odd_input_is_shown_and_marked(text: str) -> None:
-    at = open_page().text_input(key="text").set_value(text).run()
-    assert not at.exception and not at.warning
-    specs = [chart.proto.spec for chart in pictures(at)]
-    assert any("never seen in training" in spec for spec in specs) and not any("<script" in spec for spec in specs)
+def test_odd_input_is_marked_or_gets_a_calm_answer() -> None:
+    at = open_page()
+    for text, expected in (("", "no word"), ("😀", "no word"), ("word " * 20_000, "letters"), ("a b " * 40, "at most 40")):
+        at.text_input(key="text").set_value(text).run()
+        assert not at.exception and expected in at.warning[0].value
+    for text in ("<script>alert(1)</script> *x*", "مرحبا بالعالم 😀", "Zebra [MASK] photosynthesis"):
+        at.text_input(key="text").set_value(text).run()
+        drawn = " ".join(chart.proto.spec for chart in pictures(at))
+        assert not at.exception and not at.warning and "never seen in training" in drawn and "<script" not in drawn
 
 
 def test_every_lesson_with_a_page_stands_under_its_lectures() -> None:
     folders = {path.parent.name for path in PAGE.parent.parent.glob("*/page.py")}
-    assert folders == set(LESSONS) and all(lesson_entry.about.endswith(".") for lesson_entry in LESSONS.values())
+    assert folders == set(LESSONS) and all(entry.about.endswith(".") for entry in LESSONS.values())
     assert lesson.lessons_of("L4", ("corruption", "tokens", "yours")) == ["corruption", "yours"]
-    assert all(set(lesson_entry.lectures.split()) <= set(lesson.LECTURES) for lesson_entry in LESSONS.values())
-    under = {page for lecture in lesson.LECTURES for page in lesson.lessons_of(lecture, tuple(LESSONS))}
-    assert under == folders - {"start"}
+    assert all(set(entry.lectures.split()) <= set(lesson.LECTURES) for entry in LESSONS.values())
+    assert {page for lecture in lesson.LECTURES for page in lesson.lessons_of(lecture, tuple(LESSONS))} == folders - {"start"}
 
 
 def test_the_exercises_have_the_answers_that_can_be_counted(
@@ -185,9 +183,8 @@ def test_the_exercises_have_the_answers_that_can_be_counted(
     sights = [architectures.visibility_map(model, lesson.TEXT, SPAN) for model in models]
     questions = lesson.exercises(sights, [architectures.word_prediction(model, lesson.TEXT, SPAN) for model in models])
     n, place = len(sights[1].tokens), sights[1].place[0]
-    assert [item.answer for item in questions[:4]] == [
-        n * (n + 1) / 2, len(sights[0].tokens), n - place, len(bart.tokens(lesson.TEXT)),
-    ]  # fmt: skip
+    wanted = [n * (n + 1) / 2, len(sights[0].tokens), n - place, len(bart.tokens(lesson.TEXT))]
+    assert [item.answer for item in questions[:4]] == wanted
 
 
 def test_a_static_model_gives_a_word_one_vector_in_every_sentence() -> None:
@@ -195,20 +192,38 @@ def test_a_static_model_gives_a_word_one_vector_in_every_sentence() -> None:
     record = architectures.context_shift(model, lesson.TEXT, SPAN, [lesson.OTHER])
     assert record.family == "static" and (record.changed == 0).all() and record.likeness == pytest.approx(1)
     words = [word for word in re.findall(r"\w+|[^\w\s]", lesson.TEXT) if word != lesson.WORD]
-    rows = model.vectors.astype(np.float64)[[model.tokenizer.core.token_to_id(word) for word in words]]
-    went = model.vectors.astype(np.float64)[model.tokenizer.core.token_to_id(lesson.WORD)]
-    wanted = (rows @ went / np.linalg.norm(rows, axis=1) / np.linalg.norm(went)).mean()
-    assert float(record.around[0]) == pytest.approx(float(wanted), abs=1e-9)
+    rows = model.vectors.astype(np.float64)[[model.tokenizer.core.token_to_id(word) for word in (*words, lesson.WORD)]]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    assert float(record.around[0]) == pytest.approx(np.mean(rows[:-1] @ rows[-1]), abs=1e-9)
     assert "sentences is 1.00" in lesson.static_note(record)
-    with pytest.raises(ChoiceError, match="no vector for"):
-        architectures.context_shift(model, "A zyzzyva ran.", (2, 9), ["The zyzzyva slept."])
 
 
 def test_the_question_asks_about_the_static_model_too() -> None:
     names = hall.with_vectors(lesson.WORD)
     assert names[0] == "word2vec" and hall.with_vectors("zyzzyva")[0] != "word2vec"
     question = lesson.moved_question([hall.moved(name, lesson.TEXT, SPAN, (lesson.OTHER,)).run() for name in names])
-    assert (
-        "word2vec" in question.question and question.answer == "in elmo, bert and bart" and question.answer in question.options
-    )
-    assert "one vector for each word" in question.why
+    assert question.answer == "in elmo, bert and bart" and question.answer in question.options
+    assert "word2vec" in question.question and "one vector for each word" in question.why
+
+
+def test_a_bar_says_where_a_token_only_continues_a_word(bart: TransformerModel, bert: TransformerModel) -> None:
+    record = ex.analysis.word_prediction(bart, lesson.TEXT, span("mouse"))
+    record = replace(record, texts=(("er", *record.texts[0][1:]), *record.texts[1:]))
+    names = VIEWS["expects"](record).layout.yaxis.ticktext
+    assert "mouse" in names and [name for name in names if "…" in name] == ["…er"]
+    whole = VIEWS["expects"](ex.analysis.word_prediction(bert, lesson.TEXT, span("mouse"))).layout.yaxis.ticktext
+    assert not [name for name in whole if "…" in name]
+
+
+def test_the_tour_s_word_is_better_filled_by_models_that_see_both_sides(bert: TransformerModel, bart: TransformerModel) -> None:
+    step = next(step for step in STEPS if step.page == "start" and step.part == "predictions")
+    place = span(step.do.split("“")[1].split("”")[0])
+    models = (bert, bart, ex.load("gpt", device="cpu"))
+    both, seq, left = (ex.analysis.word_prediction(model, lesson.TEXT, place).truth[0] for model in models)
+    assert both > 0.5 and min(both, seq) > 50 * left
+
+
+def span(word: str) -> tuple[int, int]:
+    """Where a word is in the sentence of the front page."""
+    begin = lesson.TEXT.index(word)
+    return begin, begin + len(word)

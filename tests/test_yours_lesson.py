@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -15,8 +14,14 @@ import explorer as ex
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours import twin
 from explorer.models.card_figures import shipped_figures
+from explorer.models.run_folder import described
+from explorer.models.transformer import TransformerModel
 
 MODELS = ("bert", "llama", "bart")
+
+
+def target(name: str) -> dict[str, str]:
+    return {"target": SENTENCE} if name == "bart" else {}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -25,35 +30,29 @@ def test_a_random_twin_has_the_same_shape_and_other_weights_and_chooses_less(nam
     mine, theirs = (dict(each.module.named_parameters()) for each in (model, other))
     assert {key: value.shape for key, value in mine.items()} == {key: value.shape for key, value in theirs.items()}
     assert not any(value.equal(theirs[key]) for key, value in mine.items() if value.dim() > 1)
-    target = {"target": SENTENCE} if name == "bart" else {}
-    trained, random = (ex.trace(each, SENTENCE, **target) for each in (model, other))
+    trained, random = (ex.trace(each, SENTENCE, **target(name)) for each in (model, other))
     assert lesson.used(trained) < 0.8 < lesson.used(random)
     question = lesson.twin_question(trained, random, True)
     assert question.answer == "B" and f"{lesson.used(random):.0%}" in question.why
 
 
-def test_the_share_of_tokens_used_is_scipy_s_entropy() -> None:
-    trace = ex.trace(ex.load("gpt2", device="cpu"), SENTENCE)
-    rows = [
-        np.exp(entropy(weights[row, : row + 1])) / (row + 1)
-        for attention in trace.attention
-        for weights in attention.weights.astype(np.float64)
-        for row in range(1, len(weights))
-    ]
+def test_the_share_of_tokens_used_is_scipy_s_entropy(gpt2: TransformerModel) -> None:
+    trace = ex.trace(gpt2, SENTENCE)
+    weights = np.concatenate([attention.weights.astype(np.float64) for attention in trace.attention])
+    rows = [np.exp(entropy(weights[:, n, : n + 1], axis=-1)) / (n + 1) for n in range(1, weights.shape[1])]
     assert lesson.used(trace) == pytest.approx(np.mean(rows), abs=1e-6)
 
 
 def test_prices_are_those_of_the_slide_times_the_tokens() -> None:
-    rows = {row["model"]: row for row in lesson.prices(1000, 500)}
-    assert rows["gpt-4"]["prompt"] == "$0.0300" and rows["gpt-4"]["answer"] == "$0.0300" and rows["gpt-4"]["both"] == "$0.0600"
+    row = next(row for row in lesson.prices(1000, 500) if row["model"] == "gpt-4")
+    assert [row[part] for part in ("prompt", "answer", "both")] == ["$0.0300", "$0.0300", "$0.0600"]
     assert [row["training data"] for row in lesson.opened_by_kind()] == ["–", "–", "yes"]
 
 
-def test_an_encoder_and_a_decoder_have_their_articles() -> None:
-    """The report's first sentence: the article belongs to the word, whatever marks it."""
-    for name, translations in (("bert", "is an **encoder**"), ("gpt2", "is a **decoder**")):
-        at = opened("yours", model=name)
-        assert any(f"**{name}** {translations}" in unmarked(block.value) for block in at.markdown)
+@pytest.mark.parametrize(("name", "kind"), [("bert", "is an **encoder**"), ("gpt2", "is a **decoder**")])
+def test_an_encoder_and_a_decoder_have_their_articles(name: str, kind: str) -> None:
+    at = opened("yours", model=name)
+    assert any(f"**{name}** {kind}" in unmarked(block.value) for block in at.markdown)
 
 
 def test_the_page_asks_which_twin_is_trained_without_saying_it() -> None:
@@ -68,7 +67,7 @@ def test_the_page_asks_which_twin_is_trained_without_saying_it() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_exercises_ask_about_the_trace(name: str) -> None:
     model = ex.load(name, device="cpu")
-    trace = ex.trace(model, SENTENCE, **({"target": SENTENCE} if name == "bart" else {}))
+    trace = ex.trace(model, SENTENCE, **target(name))
     largest, use, many, size = lesson.exercises(trace)
     first = trace.attention[0]
     rows, columns = trace.axes(first.stream)
@@ -83,14 +82,12 @@ def test_the_exercises_ask_about_the_trace(name: str) -> None:
 
 def test_two_perplexities_are_those_of_the_cards_and_do_not_compare() -> None:
     question = lesson.perplexity_question()
-    other = question.options[1]
-    shown = [re.findall(r"(?<=perplexity )[\d.]+|(?<=tokenizer, )[\d.]+\d", question.question)]
-    cards = {name: shipped_figures(ex.models()[name].folder) for name in ("gpt", other)}
-    assert shown == [[f"{card['perplexity']:.2f}" for card in cards.values()]]
-    bits = {name: card["bits per character"] for name, card in cards.items()}
-    assert question.answer == question.options[2] and f"*{min(bits, key=bits.__getitem__)}* is better" in question.why
-    corpora, tokens = set(), set()
-    for name in cards:
-        corpora.add(json.loads((ex.models()[name].folder / "run.json").read_text("utf-8"))["plan"]["corpus"]["name"])
-        tokens.add(ex.load(name, device="cpu").tokenizer.encode("Anna").texts)
+    names = ("gpt", question.options[1])
+    shown = re.findall(r"(?<=perplexity )[\d.]+|(?<=tokenizer, )[\d.]+\d", question.question)
+    cards = {name: shipped_figures(ex.models()[name].folder) for name in names}
+    assert shown == [f"{card['perplexity']:.2f}" for card in cards.values()]
+    better = min(names, key=lambda name: cards[name]["bits per character"])
+    assert question.answer == question.options[2] and f"*{better}* is better" in question.why
+    corpora = {described(ex.models()[name].folder)["plan"]["corpus"]["name"] for name in names}
+    tokens = {ex.load(name, device="cpu").tokenizer.encode("Anna").texts for name in names}
     assert len(corpora) == 1 and len(tokens) == 2, "the same stories, other tokens"
