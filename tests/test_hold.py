@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 from opening import opened
 from streamlit.testing.v1 import AppTest
@@ -81,10 +82,18 @@ def test_a_board_is_told_to_turn_again_to_a_token_that_was_freed_and_held_again(
     assert told()["row"] == first["row"] and told()["turn"] == first["turn"] + 1
 
 
-def test_axes_that_name_something_else_are_left_alone(trace: ex.Trace) -> None:
-    named = tuple(VIEWS["together"](trace).layout.xaxis.ticktext)
-    assert hold._names([0, 1, 2], named[:3], named) and hold._names([0, 2], (named[0], named[2]), named)
-    assert not hold._names([0, 1], ("a", "b"), named) and not hold._names([0.5], named[:1], named)
+def test_only_axes_that_carry_the_mark_of_the_sentence_are_framed(trace: ex.Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hold.st, "session_state", state := {})
+    for labels, framed in ((theme.labels(trace.source), 2), ([*theme.labels(trace.source)[:-1], "else"], 0), (["a", "b"], 0)):
+        state[hold.SHOWN] = (tuple(labels), 1, "")
+        figure = hold.framed(VIEWS["attention"](trace))
+        bold = [axis.ticktext[1] for axis in (figure.layout.xaxis, figure.layout.yaxis) if "<b>" in axis.ticktext[1]]
+        assert len(figure.layout.shapes) == len(bold) == framed, labels
+    thinned = VIEWS["attention"](ex.trace(ex.load("gpt2", device="cpu"), f"{SENTENCE} " * 5))  # few of its names are written
+    names = tuple(thinned.layout.xaxis.ticktext)
+    for row, axes in ((0, 4), (next(n for n in range(len(names)) if n not in thinned.layout.xaxis2.tickvals), 2)):
+        state[hold.SHOWN] = (names, row, "")
+        assert len(hold.framed(go.Figure(thinned)).layout.shapes) == axes, "where it is written, there too"
 
 
 @pytest.mark.parametrize(

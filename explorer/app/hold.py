@@ -151,23 +151,17 @@ def framed(figure: Any) -> Any:
     labels, row, _ = st.session_state.get(SHOWN, NOTHING)
     if row is None:
         return figure
-    colour, layout = COLOURS[mode()], figure.layout
-    for name in [item for item in layout if item.startswith(("xaxis", "yaxis"))]:
-        axis = layout[name]
-        at, texts = axis.tickvals, axis.ticktext
-        if at is None or texts is None or not _names(at, texts, labels) or row not in list(at):
+    colour, mark = COLOURS[mode()], theme.mark_of(labels)
+    for name in list(figure.layout):
+        axis = figure.layout[name]
+        if not name.startswith(("xaxis", "yaxis")) or axis.uirevision != mark or row not in list(axis.tickvals):
             continue
-        place = list(at).index(row)
+        place = list(axis.tickvals).index(row)
         axis.ticktext = [
-            f'<span style="color:{colour}"><b>{item}</b></span>' if n == place else item for n, item in enumerate(texts)
+            f'<span style="color:{colour}"><b>{text}</b></span>' if n == place else text for n, text in enumerate(axis.ticktext)
         ]
         _frame(figure, name, row, colour)
     return figure
-
-
-def _names(at: Any, texts: Any, labels: tuple[str, ...]) -> bool:
-    """Whether the names of an axis are those of the sentence's tokens, or some of them."""
-    return all(isinstance(n, int) and n < len(labels) and labels[n] == text for n, text in zip(at, texts, strict=False))
 
 
 def _frame(figure: Any, axis: str, row: int, colour: str) -> None:

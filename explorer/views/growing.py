@@ -91,7 +91,10 @@ def cache(record: Generation, *, cached: bool) -> go.Figure:
         figure.add_trace(_border(len(source) - 0.5, len(record.rows)))
     return figure.update_layout(
         title=theme.title("What is computed, and what is reused", *notes),
-        xaxis=theme.named_axis(names, side="top", tickangle=-60, tickfont=theme.token_axis(rows)["tickfont"]),
+        xaxis={
+            **theme.named_axis(names, side="top", tickangle=-60, uirevision=theme.mark_of(names)),
+            "tickfont": theme.token_axis(rows)["tickfont"],
+        },
         yaxis=theme.named_axis([str(n) for n in range(len(record.rows))], down=True, title="step"),
         coloraxis={"cmin": 0, "cmax": 1, "showscale": False},
         height=high(len(record.rows)),
