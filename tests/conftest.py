@@ -19,18 +19,20 @@ os.environ.setdefault("EXPLORER_CACHE", os.path.join(tempfile.gettempdir(), f"ex
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 import explorer as ex
 from explorer.models.transformer import TransformerModel
 from explorer.records import Trace
 
 torch.set_num_threads(1)
+expect.set_options(timeout=120_000)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has them ignore Ctrl-C
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
 LONG = pytest.mark.long
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+Show = Visit = Callable[..., Page]  # the fixtures that open a page and show a board
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
 
@@ -170,18 +172,37 @@ def every_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """What shows the board of a trace in a file of its own; in the end nothing may have gone wrong in the browser."""
-    from offline import Watch
-    from test_board_browser import shown
+def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    """What opens an address, of the app where it begins with a stroke; in the end nothing may have gone wrong, or outside."""
+    from offline import Watch, opened
 
-    watch, pages = Watch(), list[Page]()
+    watch, pages, logs = Watch(), list[Page](), set[Path]()
 
-    def show_board(trace: Trace, **given: object) -> Page:
-        pages.append(shown(browser, trace, tmp_path, watch, **given))
+    def visited(address: str, *seen: Any, **size: int) -> Page:
+        if address.startswith("/"):
+            app, log = request.getfixturevalue("app")
+            address = app + address
+            logs.add(log)
+        pages.append(opened(browser, watch, address, *seen, **size))
         return pages[-1]
 
-    yield show_board
-    assert watch.faults == []
+    yield visited
+    assert watch.faults == [] and not any(log.read_text() for log in logs)
     for page in pages:
         page.context.close()
+
+
+@pytest.fixture
+def show(visit: Visit, tmp_path: Path) -> Show:
+    """What shows the board of a trace, or its bytes, in a file of its own."""
+    from explorer.views.board.pack import pack
+    from explorer.views.board.page import page as paged
+
+    def shown(board: Trace | bytes, *, view: dict[str, Any] | None = None, **seen: Any) -> Page:
+        data = pack(board) if isinstance(board, Trace) else board
+        (tmp_path / "board.html").write_bytes(paged(data, title="board", view=view))
+        page = visit((tmp_path / "board.html").as_uri(), **seen)
+        expect(page.locator("body[data-drawn=yes] .board[data-state=ready]")).to_be_attached()
+        return page
+
+    return shown

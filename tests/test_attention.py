@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from conftest import sample
-from offline import Watch
-from playwright.sync_api import Browser
-from test_board_browser import NUMBERS, close, shown
+from conftest import Show, sample
+from test_board_browser import NUMBERS, close
 from test_twins import shaken
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
@@ -116,19 +113,17 @@ def test_a_cache_changes_nothing(number: int) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("name", "positions"), [("gpt2", "t5"), ("bert", "alibi")])
-def test_the_four_places_of_the_formula_agree(
-    browser: Browser, tmp_path: Path, gpt2: TransformerModel, name: str, positions: str
-) -> None:
+def test_the_four_places_of_the_formula_agree(show: Show, gpt2: TransformerModel, name: str, positions: str) -> None:
     """Step by step (`nn`), fused (`nn.fast`), derived from a record (NumPy) and in the browser (JavaScript): with bias and mask."""
     shape = {"dim": 32, "heads": 4, "layers": 1, "hidden": 48, "length": 40}
     model = ex.build(name, tokenizer=gpt2.tokenizer, device="cpu", seed=3, positions=positions, **shape)
     shaken(model.module, 3)
-    trace, watch = ex.trace(model, "The dog ran home because it was hungry.", blocks=True), Watch()
+    trace = ex.trace(model, "The dog ran home because it was hungry.", blocks=True)
     record = trace.attention[0]
     q, k, v, bias, allowed = (torch.tensor(x)[None] for x in (record.q, record.k, record.v, record.bias, record.allowed[None]))
     weights = attend(q, k, record.scale, bias, allowed)
     context = fused_attention((q, k, v), bias, None, scale=record.scale, causal=name == "gpt2", dropout=0.0)
-    page = shown(browser, trace, tmp_path, watch)
+    page = show(trace)
     for head in range(record.heads):
         exact = record.derived(head)
         np.testing.assert_allclose(weights[0, head], exact, atol=1e-6)
@@ -138,7 +133,6 @@ def test_the_four_places_of_the_formula_agree(
         close(numbers["weights"], exact)
         close(numbers["context"], exact @ v[0, head].numpy())
     assert record.weights.max() > 3 / len(trace.source), "the scores decide something"
-    page.context.close()
 
 
 @pytest.mark.parametrize("number", sample(60, 16))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import re
 from pathlib import Path
@@ -58,8 +59,12 @@ def refs(value: Any) -> list[list[Any]]:
 
 
 def test_the_buffer_holds_what_the_model_computed(trace: Trace) -> None:
-    data = pack(trace)
+    data = hosted(pack(trace), mode="dark")
     head = header(data)
+    assert (4 + int.from_bytes(data[:4], "little")) % 8 == 0 and all(ref[1] % 8 == 0 for ref in refs(head["sites"]))
+    assert head["host"]["mode"] == "dark" and data == hosted(pack(trace), mode="dark")
+    for before, following in itertools.pairwise(head["sites"]):
+        assert before["after"] == following["blocks"][0]["given"], "what is handed on and taken is kept once"
     assert head["tokens"]["source"]["texts"] == list(trace.source.texts) and not head["rounded"]
     for site, attention in zip(head["sites"], trace.attention, strict=True):
         for name in ("q", "k", "v", "weights"):
@@ -74,31 +79,11 @@ def test_the_buffer_holds_what_the_model_computed(trace: Trace) -> None:
     np.testing.assert_allclose(array(data, head["top"]["p"]), np.exp(trace.top.logp))
 
 
-def test_every_array_begins_where_its_numbers_can_be_read(trace: Trace) -> None:
-    data = hosted(pack(trace), mode="dark")
-    assert (4 + int.from_bytes(data[:4], "little")) % 8 == 0
-    assert all(ref[1] % 8 == 0 for ref in refs(header(data)["sites"]))
-    assert header(data)["host"]["mode"] == "dark"
-    np.testing.assert_array_equal(array(data, header(data)["sites"][0]["q"]), trace.attention[0].q)
-
-
-def test_the_same_trace_is_packed_to_the_same_bytes(trace: Trace) -> None:
-    assert pack(trace) == pack(trace)
-
-
 def test_module_page_and_buffer_stay_small(trace: Trace) -> None:
     assert len(module().encode()) <= 160_000 and len(style().encode()) <= 10_000
     assert len(ex.board(trace).page().encode()) <= 280_000
     small = ex.trace(ex.load("bert-tiny", device="cpu"), SENTENCE, blocks=True)
     assert len(small.source) >= 16 and len(ex.board(small).page().encode()) <= 280_000
-
-
-def test_what_is_handed_on_and_taken_is_kept_once(trace: Trace) -> None:
-    data = pack(trace)
-    sites = header(data)["sites"]
-    for before, following in zip(sites[:-1], sites[1:], strict=True):
-        assert before["after"] == following["blocks"][0]["given"]
-        assert np.array_equal(array(data, before["after"]), trace.hidden["encoder"][before["layer"] + 1])
 
 
 @pytest.mark.parametrize("place", NORM_PLACES)
@@ -127,14 +112,8 @@ def test_the_numpy_lines_of_the_stations_make_the_model_s_numbers(name: str) -> 
         np.testing.assert_allclose(scope["weights"], wanted, atol=1e-5)
         heads.append(scope["z"])
     block = ex.trace(ex.load(name, device="cpu"), "The dog did not cross the road.", blocks=True).blocks[-1]
-    scope = {
-        "np": np,
-        "epsilon": 1e-12,
-        "gain": block.gain,
-        "shift": block.shift,
-        "total": block.norm_input,
-        "x": block.norm_input,
-    }
+    scope = {"np": np, "epsilon": 1e-12, "gain": block.gain, "shift": block.shift}
+    scope |= {"total": block.norm_input, "x": block.norm_input}
     exec(STATIONS["post2" if block.place == "post" else "norm2"].numpy, scope)
     np.testing.assert_allclose(scope["x" if block.place == "post" else "h"], block.normed, atol=1e-4)
     assert all(len(station.numpy.splitlines()) <= 3 for station in STATIONS.values())
@@ -173,9 +152,20 @@ def test_source_and_target_are_walked_one_after_the_other(bert: Any) -> None:
     assert sites[2]["allowed"] == "causal" and sites[3]["allowed"] == "all"
 
 
-def test_a_trace_without_blocks_is_drawn_as_far_as_it_goes(bert: Any) -> None:
-    sites = header(pack(ex.trace(bert, SENTENCE)))["sites"]
-    assert sites[0]["stations"] == ["x", "qkv", "qk", "scale", "mask", "softmax", "mix", "concat", "wo", "up"]
+def test_what_a_trace_lacks_is_left_out(trace: Trace) -> None:
+    def packed(**given: Any) -> bytes:
+        attention = tuple(dataclasses.replace(attention, **given) for attention in trace.attention)
+        return pack(dataclasses.replace(trace, attention=attention, blocks=()))
+
+    whole = ["x", "qkv", "qk", "scale", "mask", "softmax", "mix", "concat", "wo", "up"]
+    assert header(packed())["sites"][0]["stations"] == whole
+    bare = header(packed(q=None, k=None, v=None, output=None))["sites"][0]
+    assert bare["stations"] == ["x", "softmax", "up"] and bare["weights"]
+    q = np.array(trace.attention[0].q)
+    q[0, 0, 0], q[0, 1, 1] = np.nan, np.inf
+    with np.errstate(invalid="ignore"):
+        data = packed(q=q)
+    assert np.isnan(array(data, header(data)["sites"][0]["q"])[0, 0, 0])
 
 
 def test_what_does_not_fit_is_rounded_and_then_left_out(trace: Trace) -> None:
@@ -185,56 +175,21 @@ def test_what_does_not_fit_is_rounded_and_then_left_out(trace: Trace) -> None:
     assert [site["stations"] for site in least["sites"]] == [["softmax"]] * len(trace.attention)
 
 
-def changed(trace: Trace, **given: Any) -> Trace:
-    return dataclasses.replace(trace, attention=tuple(dataclasses.replace(attention, **given) for attention in trace.attention))
-
-
-def test_numbers_that_are_none_are_packed_all_the_same(trace: Trace) -> None:
-    q = np.array(trace.attention[0].q)
-    q[0, 0, 0], q[0, 1, 1] = np.nan, np.inf
-    with np.errstate(invalid="ignore"):
-        data = pack(changed(trace, q=q))
-    assert np.isnan(array(data, header(data)["sites"][0]["q"])[0, 0, 0])
-
-
-def test_weights_alone_are_one_station(trace: Trace) -> None:
-    sites = header(pack(dataclasses.replace(changed(trace, q=None, k=None, v=None, output=None), blocks=())))["sites"]
-    assert sites[0]["stations"] == ["x", "softmax", "up"] and sites[0]["weights"]
-
-
-@pytest.mark.parametrize("wrong", ["text", 3, None])
-def test_what_is_no_trace_is_refused_in_a_sentence(wrong: Any) -> None:
-    with pytest.raises(ex.ExplorerError, match="must be a trace"):
-        ex.board(wrong)
-
-
-def test_too_long_and_empty_traces_are_refused(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_board_is_refused_in_a_sentence(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("text", 3, None):
+        with pytest.raises(ex.ExplorerError, match="must be a trace"):
+            ex.board(wrong)
+    for choice, says in (
+        ({"held": [[1]]}, "row and column"), ({"held": [[-1, 2]]}, "row and column"), ({"words": 3}, "True or False"),
+        ({"model": 3}, "one trace"), ({"mode": "purple"}, "mode"), ({"colour": 3}, "choice of the board"),
+    ):  # fmt: skip
+        with pytest.raises(ex.ExplorerError, match=says):
+            ex.board(trace, **choice)
     with pytest.raises(ex.ExplorerError, match="holds none"):
         pack(dataclasses.replace(trace, attention=()))
     monkeypatch.setattr(packing, "LIMIT", 10)
     with pytest.raises(ex.ExplorerError, match="at most 10 tokens"):
         pack(trace)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        ({"held": [[1]]}, "row and column"),
-        ({"held": [[-1, 2]]}, "row and column"),
-        ({"words": 3}, "True or False"),
-        ({"model": 3}, "one trace"),
-    ],
-)
-def test_an_odd_look_or_model_is_refused(trace: Trace, wrong: dict[str, Any], says: str) -> None:
-    with pytest.raises(ex.ExplorerError, match=says):
-        ex.board(trace, **wrong)
-
-
-def test_wrong_choices_are_refused(trace: Trace) -> None:
-    with pytest.raises(ex.ExplorerError, match="mode"):
-        ex.board(trace, mode="purple")
-    with pytest.raises(ex.ExplorerError, match="choice of the board"):
-        ex.board(trace, colour=3)
 
 
 def test_a_file_asks_for_nothing_and_no_token_breaks_out_of_it(bert: Any, tmp_path: Path) -> None:
@@ -263,23 +218,19 @@ def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     text = module()
     assert not re.search(r"^import |^export (?!default|\{)", text, re.MULTILINE) and "https://" not in text
     assert not re.search(r"\b(return|await|typeof|case)\w+(=>|\()", text), "two words that ran into one"
-    files = "\n".join((FOLDER / f"{name}.js").read_text("utf-8") for name in FILES)
+    sources = {path.stem: path.read_text("utf-8") for path in FOLDER.glob("*.js")}
+    files = "\n".join(sources[name] for name in FILES)
     names = re.findall(r"^(?:export )?(?:function|class|const) (\w+)", files, re.MULTILINE)
     assert len(names) == len(set(names)) > 50
     handed = re.findall(r"^export (?:function|class|const) (\w+)", files, re.MULTILINE)
     assert [name for name in handed if len(re.findall(rf"\b{name}\b", files)) < 2] == [], "what no other file asks for"
-    assert {path.stem for path in FOLDER.glob("*.js")} == set(FILES)
-    assert all(len((FOLDER / f"{name}.js").read_text("utf-8").splitlines()) <= 560 for name in FILES)
+    assert set(sources) == set(FILES) and all(len(source.splitlines()) <= 560 for source in sources.values())
     assert all(colour in text for colour in theme.DIVERGING["dark"])
-
-
-def test_one_place_asks_whether_a_notebook_is_dark() -> None:
-    asking = [
-        path.name
-        for path in (*FOLDER.glob("*.js"), *FOLDER.parent.parent.glob("*.py"))
-        if "jpThemeLight" in path.read_text("utf-8")
-    ]
-    assert asking == ["mode.js"] and "jpThemeLight" in module() and "jpThemeLight" in THEME
+    sources |= {path.name: path.read_text("utf-8") for path in FOLDER.parent.parent.glob("*.py")}
+    assert [name for name, source in sources.items() if "jpThemeLight" in source] == ["mode"], (
+        "one place asks whether it is dark"
+    )
+    assert "jpThemeLight" in THEME
 
 
 def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
@@ -290,63 +241,37 @@ def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
     assert all(f"def {name}(" in tests for names in named for name in names)
 
 
-@pytest.mark.parametrize("page", ["attention", "heads"])
-def test_the_page_holds_a_board_of_its_trace(page: str) -> None:
-    at = opened(page)
-    assert not at.exception and len([component for component in at.get("bidi_component") if component.proto.bytes]) == 1
+def test_a_system_is_walked_on_the_board_from_what_it_changed() -> None:
+    for system, station, place in [("gpt2", "norm1", "pre"), ("olmo2", "inner1", "inside")][: 2 if ALL else 1]:
+        head = header(board_of(opened("training", part="systems", system=system)))
+        assert head["model"] == system and head["host"]["view"]["station"] == station
+        assert all(site["place"] == place and station in site["stations"] for site in head["sites"])
 
 
-@pytest.mark.parametrize(
-    ("system", "station", "place"),
-    [("gpt2", "norm1", "pre"), ("olmo2", "inner1", "inside")] if ALL else [("gpt2", "norm1", "pre")],
-)
-def test_a_system_is_walked_on_the_board_from_what_it_changed(system: str, station: str, place: str) -> None:
-    board_header = header(board_of(opened("training", part="systems", system=system)))
-    assert board_header["model"] == system and board_header["host"]["view"]["station"] == station
-    assert all(site["place"] == place and station in site["stations"] for site in board_header["sites"])
+def test_an_address_leads_back_to_the_same_cell_and_an_odd_one_is_forgotten() -> None:
+    view = {"stream": "encoder", "layer": 0, "head": 2, "station": "softmax", "row": 10, "col": 3}
+    assert placed("encoder.0.2.softmax.10.3") == view and addressed(view) == "encoder.0.2.softmax.10.3"
+    looked = {"moment": 3, "written": 5, "words": True, "hidden": True, "threshold": 0.29, "held": [[4, 7], [9, 2]]}
+    assert placed(addressed(view | looked)) == view | looked
+    assert addressed(view | {"held": [], "moment": 0, "words": False}) == addressed(view)
+    ends = ["qk.-1.2", "qk.².2", "qk.1.2.", "qk.1.2.x", "qk.1.2.w.s", "qk.1.2.h4", "qk.1.2.n²"]
+    for text in ("", "x", "a.b.c.d.e.f", ".....", "encoder.0.99999.qk.1.2", *(f"encoder.0.0.{end}" for end in ends)):
+        assert placed(text) == {}, text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "x",
-        "a.b.c.d.e.f",
-        "encoder.0.0.qk.-1.2",
-        "encoder.0.0.qk.².2",
-        "encoder.0.99999.qk.1.2",
-        "." * 5,
-        "encoder.0.0.qk.1.2.",
-        "encoder.0.0.qk.1.2.x",
-        "encoder.0.0.qk.1.2.w.s",
-        "encoder.0.0.qk.1.2.h4",
-        "encoder.0.0.qk.1.2.n²",
-    ],
-)
-def test_an_odd_address_of_a_board_is_forgotten(text: str) -> None:
-    assert placed(text) == {}
-
-
-@pytest.mark.parametrize(
-    ("box", "text", "reads"),
-    [
+def test_tokens_are_changed_only_in_the_sentence_that_the_board_reads(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = SENTENCE.replace("didn't", "did not")
+    for box, text, reads in (
         ("text", SENTENCE, True),
         ("source", SENTENCE, True),
-        ("text", SENTENCE.replace("didn't", "did not"), False),
-        ("none", "", False),
-    ],
-)
-def test_tokens_are_changed_only_in_the_sentence_that_the_board_reads(
-    trace: Trace, monkeypatch: pytest.MonkeyPatch, box: str, text: str, reads: bool
-) -> None:
-    key = "b"
-    session: dict[str, Any] = {key: SimpleNamespace(edit={"what": "replace", "row": 2, "text": "dog"})} | (
-        {box: text} if text else {}
-    )
-    monkeypatch.setattr("explorer.app.board.st.session_state", session)
-    assert on_a_page._reads(trace, box) is reads
-    on_a_page._asked(key, trace, ("[MASK]", box), None)
-    assert session.get(box, "") == (text.replace("animal", "dog") if reads else text)
+        ("text", other, False),
+        ("none", None, False),
+    ):
+        session = {"b": SimpleNamespace(edit={"what": "replace", "row": 2, "text": "dog"}), **({box: text} if text else {})}
+        monkeypatch.setattr("explorer.app.board.st.session_state", session)
+        assert on_a_page._reads(trace, box) is reads
+        on_a_page._asked("b", trace, ("[MASK]", box), None)
+        assert session.get(box) == (SENTENCE.replace("animal", "dog") if reads else text)
 
 
 def test_the_board_of_a_translation_changes_the_box_that_it_was_written_in() -> None:
@@ -359,14 +284,6 @@ def test_a_token_is_replaced_where_it_stands(trace: Trace) -> None:
     assert on_a_page.mask_of(trace) == "[MASK]"
     for row, word in ((0, "dog"), (99, "dog"), (-1, "dog"), ("2", "dog"), (None, "dog"), (2, " ")):
         assert on_a_page.replaced(SENTENCE, trace, row, word) == SENTENCE
-
-
-def test_an_address_leads_back_to_the_same_cell() -> None:
-    view = {"stream": "encoder", "layer": 0, "head": 2, "station": "softmax", "row": 10, "col": 3}
-    assert placed("encoder.0.2.softmax.10.3") == view and addressed(view) == "encoder.0.2.softmax.10.3"
-    looked = {"moment": 3, "written": 5, "words": True, "hidden": True, "threshold": 0.29, "held": [[4, 7], [9, 2]]}
-    assert placed(addressed(view | looked)) == view | looked
-    assert addressed(view | {"held": [], "moment": 0, "words": False}) == addressed(view)
 
 
 def test_a_notebook_s_board_runs_its_model_again(bert: Any) -> None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-from conftest import ALL, LONG, SENTENCE, long, some
-from offline import Watch, opened
-from playwright.sync_api import Browser, Page, expect
+from conftest import ALL, LONG, SENTENCE, Show, Visit, long, some
+from playwright.sync_api import Page, expect
 
 import explorer as ex
 from explorer.app.controls import attentive
@@ -26,22 +23,9 @@ from explorer.views.board.pack import pack
 from explorer.views.board.page import page as paged
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=120_000)
 INSIDE = "[...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.board')).find(Boolean)"  # a component's of the app
 BOARD = f"(document.querySelector('.board') ?? {INSIDE}).board"
 NUMBERS = f"([at, head]) => {BOARD}.numbers(at, head)"
-
-
-def shown(browser: Browser, trace: Trace, folder: Path, watch: Watch, **given: Any) -> Page:
-    """The board of a trace in a file of its own."""
-    path = folder / "board.html"
-    path.write_bytes(paged(pack(trace), title="board", view=given.pop("view", None), mode=given.pop("told", None)))
-    page = opened(browser, watch, path.as_uri(), **given)
-    expect(page.locator("body[data-drawn=yes] .board[data-state=ready]")).to_be_attached()
-    return page
-
-
-Show = Callable[..., Page]  # the fixture that shows the board of a trace in a file, and holds that nothing went wrong
 
 
 def traced(name: str) -> Trace:
@@ -86,15 +70,12 @@ def test_the_browser_s_numbers_are_the_model_s(show: Show, name: str) -> None:
 
 
 @pytest.mark.parametrize("place", some(NORM_PLACES, "inside"))
-def test_every_scheme_and_norm_place_is_derived(browser: Browser, tmp_path: Path, bert: Any, place: str) -> None:
+def test_every_scheme_and_norm_place_is_derived(show: Show, bert: Any, place: str) -> None:
     for scheme in POSITIONS if ALL else ("alibi", "disentangled"):
         choices = {"positions": scheme, "norm_place": place, "dim": 32}
         model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", **choices)
-        watch, trace = Watch(), ex.trace(model, "The dog slept.", blocks=True)
-        page = shown(browser, trace, tmp_path, watch)
-        check_numbers(page, trace)
-        assert watch.faults == []
-        page.context.close()
+        trace = ex.trace(model, "The dog slept.", blocks=True)
+        check_numbers(show(trace), trace)
 
 
 def pixels(page: Page) -> str:
@@ -122,36 +103,17 @@ def test_every_station_moves_and_then_stands_still(show: Show) -> None:
     assert len(set(seen)) >= len(seen) - 1
 
 
-def test_it_plays_steps_and_chooses_by_keyboard_alone(show: Show) -> None:
+def test_it_is_played_and_a_cell_held_by_keyboard_alone(show: Show) -> None:
     page = show(traced("bert"))
     page.evaluate(f"{BOARD}.speed = 20")
-    page.keyboard.press("Tab")
     for _ in range(40):
+        page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.tagName") == "CANVAS":
             break
-        page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.tagName") == "CANVAS"
-    page.keyboard.press("ArrowRight")
-    assert station(page) == "qkv"
-    page.keyboard.press("6")
-    assert station(page) == "softmax"
-    page.keyboard.press("ArrowLeft")
-    assert station(page) == "mask"
-    row = page.evaluate(f"{BOARD}.cursor.row")
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("Shift+ArrowDown")
-    assert page.evaluate(f"{BOARD}.cursor.row") == row - 1
-    page.keyboard.press("]")
-    page.keyboard.press(".")
-    expect(page.locator(".where")).to_contain_text("encoder layer 1")
     page.keyboard.press("Enter")
     expect(page.locator(".holds")).to_contain_text("held:")
     page.keyboard.press("Escape")
     expect(page.locator(".holds")).to_have_text("")
-    page.keyboard.press("?")
-    expect(page.locator(".help")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.locator(".help")).to_be_hidden()
     page.locator("canvas").focus()
     page.keyboard.press("Space")
     expect(page.locator(".stations [aria-current]")).to_have_attribute("data-station", "next")
@@ -164,15 +126,6 @@ def middle(page: Page, box: str, i: int, j: int) -> tuple[float, float]:
     at = page.locator(".board canvas").bounding_box()
     assert at is not None
     return at["x"] + b["x"] + b["w"] / b["c"] * (j + 0.5), at["y"] + b["y"] + b["h"] / b["r"] * (i + 0.5)
-
-
-@pytest.mark.parametrize("name", ["bert", "gpt2"])  # a norm after the sum, and none
-def test_the_last_station_says_the_state_that_is_handed_on(show: Show, name: str) -> None:
-    trace = traced(name)
-    stream = trace.attention[0].stream
-    page = show(trace, view={"stream": stream, "layer": 0, "head": 0, "station": "up", "row": 5})
-    expect(page.locator(".stations [aria-current]")).to_have_attribute("data-station", "up")
-    expect(page.locator(".operands")).to_contain_text(f"= {trace.hidden[stream][1][5][0]:.3f}".replace("-", "−"))
 
 
 @pytest.mark.parametrize(
@@ -195,32 +148,16 @@ def test_a_wide_board_has_its_words_in_two_lines_and_never_moves(show: Show, nam
     assert len(tops) == 1 and max(tops) <= 120
 
 
-def test_pointing_holds_and_answers_everywhere(show: Show) -> None:
+def test_what_is_pointed_at_is_said_and_scores_share_one_scale(show: Show) -> None:
     trace = traced("bert")
-    page = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"})
-    page.mouse.move(*middle(page, "S", 4, 7))
-    texts = trace.source.texts
-    expect(page.locator(".pair")).to_have_text(f"{texts[4]} → {texts[7]}")
-    expect(page.locator(".operands")).to_contain_text(f"{trace.attention[0].weights[1][4][7]:.3f}")
+    page, texts = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"}), trace.source.texts
     page.mouse.click(*middle(page, "S", 4, 7))
     page.mouse.move(*middle(page, "S", 9, 2))
     expect(page.locator(".pair")).to_have_text(f"{texts[4]} → {texts[7]}")  # held
-    page.keyboard.down("Shift")
-    page.mouse.click(*middle(page, "S", 9, 2))
-    page.keyboard.up("Shift")
-    assert page.evaluate(f"{BOARD}.held.length") == 2
+    expect(page.locator(".operands")).to_contain_text(f"{trace.attention[0].weights[1][4][7]:.3f}")
     page.keyboard.press("Escape")
     page.mouse.move(*middle(page, "q", 3, 5))
     expect(page.locator(".pair")).to_have_text(f"{texts[3]}: q, dimension 5")
-    thumb = page.evaluate(f"{BOARD}.thumbs.find(t => t.site === 1 && t.head === 2)")
-    at = page.locator(".board canvas").bounding_box()
-    assert at is not None
-    page.mouse.click(at["x"] + thumb["x"] + 5, at["y"] + thumb["y"] + 5)
-    expect(page.locator(".where")).to_contain_text("encoder layer 1, head 2")
-
-
-def test_scores_and_what_follows_share_one_scale(show: Show) -> None:
-    page = show(traced("bert"))
     tops = page.evaluate(f"{BOARD}.columns.find(c => c.id === 'S').states.slice(0, -1).map(s => s.m.top)")
     assert len(tops) == 3 and len(set(tops)) == 1
 
@@ -260,12 +197,10 @@ def test_words_specials_and_threshold(show: Show) -> None:
 def test_the_twin_is_a_grid_that_arrow_keys_walk(show: Show) -> None:
     trace = traced("bert")
     page = show(trace, view={"stream": "encoder", "layer": 0, "head": 0, "station": "softmax", "row": 2, "col": 2})
-    cell = page.get_by_role("gridcell", name=re.compile("^animal, animal: "))
-    cell.focus()
+    page.get_by_role("gridcell", name=re.compile("^animal, animal: ")).focus()
     page.keyboard.press("ArrowDown")
     expect(page.locator("[role=gridcell]:focus")).to_have_attribute("aria-label", re.compile("^didn, animal: "))
-    grid = page.get_by_role("grid")
-    assert grid.get_attribute("aria-rowcount") == "16"
+    assert page.get_by_role("grid").get_attribute("aria-rowcount") == "16"
     page.get_by_text("The numbers as a table").click()
     expect(page.locator(".field td")).to_have_count(256)
     assert f"{trace.attention[0].weights[0][0][0]:.3f}" == page.locator(".field td").first.inner_text()
@@ -280,20 +215,15 @@ def test_it_fits_every_screen(show: Show, mode: str, width: int) -> None:
     kind = "phone" if width < 600 else "bands" if width < 1000 else "wide"
     expect(page.locator(f".board[data-kind={kind}][data-mode={mode}]")).to_be_attached()
     for at, name in ((0, "qk"), (3, "qkv"), (99, "next")):  # the last sublayer is taken where there is no such number
-        page.evaluate(
-            f"([at, name]) => {{const b = {BOARD}; b.choose(at, 1); b.step = b.site.stations.indexOf(name); b.size();}}",
-            [at, name],
-        )
+        page.evaluate(f"at => {BOARD}.choose(at, 1)", at)
+        page.evaluate(f"name => {{const b = {BOARD}; b.step = b.site.stations.indexOf(name); b.size();}}", name)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        boxes = page.evaluate(f"{BOARD}.layout.boxes")
-        assert all(
-            b["x"] >= 0 and b["x"] + b["w"] <= width and b["y"] + b["h"] <= page.evaluate(f"{BOARD}.layout.high") for b in boxes
-        )
+        boxes, high = page.evaluate(f"[{BOARD}.layout.boxes, {BOARD}.layout.high]")
+        assert all(b["x"] >= 0 and b["x"] + b["w"] <= width and b["y"] + b["h"] <= high for b in boxes)
 
 
-def test_the_presenter_fills_the_screen_and_gives_it_back(browser: Browser, tmp_path: Path) -> None:
-    watch = Watch()
-    page = shown(browser, traced("bert"), tmp_path, watch, width=1920, height=1080)
+def test_the_presenter_fills_the_screen_and_gives_it_back(show: Show) -> None:
+    page = show(traced("bert"), width=1920, height=1080)
     page.locator("canvas").focus()
     page.keyboard.press("p")
     expect(page.locator(".board.presenter")).to_be_visible()
@@ -306,142 +236,89 @@ def test_the_presenter_fills_the_screen_and_gives_it_back(browser: Browser, tmp_
     page.keyboard.press("p")  # at once, before the browser has filled the screen
     page.wait_for_timeout(500)
     expect(page.locator(".board.presenter")).to_have_count(0)
-    assert watch.faults == []
-    page.context.close()
 
 
-def test_reduced_motion_cuts(show: Show) -> None:
-    page = show(traced("bert"))
-    page.emulate_media(reduced_motion="reduce")
-    page.evaluate(f"{BOARD}.go(2)")
-    assert page.evaluate(f"{BOARD}.t") == 1
-
-
-def odd(trace: Trace, what: str) -> Trace:
-    """A trace as a broken or foreign model would leave it."""
-    attention = trace.attention[0]
-    if what == "nan":
-        q = np.array(attention.q)
-        q[0, 0, 0], q[0, 1, 1] = np.nan, np.inf
-        return dataclasses.replace(trace, attention=(dataclasses.replace(attention, q=q), *trace.attention[1:]))
-    texts = ("<b>x</b>", "</script>", "שלום", "e\u0301\u0302", "\u202e", "\n", "😀") * 3
-    source = dataclasses.replace(trace.source, texts=texts[: len(trace.source)])
-    return dataclasses.replace(trace, source=source)
-
-
-@pytest.mark.parametrize("what", ["nan", "texts"])
-def test_odd_numbers_and_tokens_are_drawn(browser: Browser, tmp_path: Path, trace: Trace, what: str) -> None:
-    watch = Watch()
-    with np.errstate(invalid="ignore"):
-        page = shown(
-            browser, odd(trace, what), tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "softmax"}
-        )
-    page.on("dialog", lambda dialog: watch.faults.append("a script ran"))
-    if what == "nan":
-        expect(page.locator(".gap")).to_contain_text("Hatched cells are not numbers (NaN or infinite): 2 in q")
-    else:
-        assert page.locator(".board b b").count() == 0
-        page.evaluate(f"{BOARD}.point(0, 1), {BOARD}.draw()")
-        expect(page.locator(".pair")).to_have_text("<b>x</b> → </script>")
-    assert watch.faults == []
-    page.context.close()
-
-
-def test_weights_that_are_no_numbers_are_counted_where_a_layer_has_its_weights_only(
-    browser: Browser, tmp_path: Path, trace: Trace
-) -> None:
-    weights = np.array(trace.attention[1].weights)
+def test_odd_numbers_and_tokens_are_drawn(show: Show, trace: Trace) -> None:
+    first, second, *others = trace.attention
+    q, weights = np.array(first.q), np.array(second.weights)
+    q[0, 0, 0], q[0, 1, 1] = np.nan, np.inf
     weights[0, 2, 3], weights[1, 4, :2] = np.nan, np.inf
-    broken = dataclasses.replace(
-        trace, attention=(trace.attention[0], dataclasses.replace(trace.attention[1], weights=weights), *trace.attention[2:])
-    )
-    path, watch = tmp_path / "x.html", Watch()
-    path.write_bytes(paged(pack(broken, budget=2_000), title="x", view={"stream": "encoder", "layer": 1, "head": 0}))
-    page = opened(browser, watch, path.as_uri())
-    expect(page.locator(".gap")).to_contain_text("3 of them are not numbers (NaN or infinite) and are drawn as 0.")
+    view = {"stream": "encoder", "layer": 0, "head": 0, "station": "softmax"}
+    with np.errstate(invalid="ignore"):
+        page = show(dataclasses.replace(trace, attention=(dataclasses.replace(first, q=q), second, *others)), view=view)
+    expect(page.locator(".gap")).to_contain_text("not numbers (NaN or infinite): 2 in q")
+    broken = dataclasses.replace(trace, attention=(first, dataclasses.replace(second, weights=weights), *others))
+    page = show(pack(broken, budget=2_000), view={"stream": "encoder", "layer": 1, "head": 0})
+    expect(page.locator(".gap")).to_contain_text("3 of them are not numbers")
     page.get_by_label("Layer", exact=True).select_option("0")
     expect(page.locator(".gap")).to_contain_text("Only the weights of this layer are in this file")
     expect(page.locator(".gap")).not_to_contain_text("NaN")
-    assert watch.faults == []
-    page.context.close()
+    texts = ("<b>x</b>", "</script>", "שלום", "e\u0301\u0302", "\u202e", "\n", "😀") * 3
+    source = dataclasses.replace(trace.source, texts=texts[: len(trace.source)])
+    page = show(dataclasses.replace(trace, source=source), view=view)
+    assert page.locator(".board b b").count() == 0
+    page.evaluate(f"{BOARD}.point(0, 1), {BOARD}.draw()")
+    expect(page.locator(".pair")).to_have_text("<b>x</b> → </script>")
+
+
+def draw_every_station(page: Page) -> None:
+    """Draw each station in the middle of its motion and at its end."""
+    for number in range(page.evaluate(f"{BOARD}.site.stations.length")):
+        page.evaluate(f"n => {{const b = {BOARD}; b.step = n; b.t = 0.5; b.size(); b.t = 1; b.draw();}}", number)
 
 
 @pytest.mark.parametrize(("words", "heads", "length"), [(1, 1, 128), (8, 96, 128), (505, 4, 512)])
 def test_one_token_many_heads_and_a_long_text(show: Show, bert: Any, words: int, heads: int, length: int) -> None:
-    model = ex.build(
-        "gpt2", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", heads=heads, dim=96 * 2, length=length
-    )
-    text = " ".join(["dog"] * words)
-    trace = ex.trace(model, text, blocks=words < 100, scores=False)
+    shape = {"heads": heads, "dim": 96 * 2, "length": length}
+    model = ex.build("gpt2", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", **shape)
+    trace = ex.trace(model, " ".join(["dog"] * words), blocks=words < 100, scores=False)
     page = show(trace, view={"stream": "decoder", "layer": 0, "head": heads - 1, "station": "softmax"})
     assert page.evaluate(f"{BOARD}.thumbs.length") == heads * len(trace.attention)
-    field = page.evaluate(f"{BOARD}.layout.map")
-    thumbs = page.evaluate(f"{BOARD}.thumbs")
-    assert all(
-        t["y"] + t["s"] <= field["y"] + field["h"] + 8 and t["x"] + t["s"] <= field["x"] + field["w"] + 2 for t in thumbs
-    )
-    for name in page.evaluate(f"{BOARD}.site.stations"):
-        page.evaluate(
-            f"n => {{const b = {BOARD}; b.step = b.site.stations.indexOf(n); b.t = 0.5; b.size(); b.t = 1; b.draw();}}", name
-        )
+    field, thumbs = page.evaluate(f"[{BOARD}.layout.map, {BOARD}.thumbs]")
+    foot, right = field["y"] + field["h"], field["x"] + field["w"]
+    assert all(t["y"] + t["s"] <= foot + 8 and t["x"] + t["s"] <= right + 2 for t in thumbs)
+    draw_every_station(page)
     page.evaluate(f"{BOARD}.go({BOARD}.site.stations.indexOf('softmax'))")
     page.get_by_text("The numbers as a table").click()
     cut = page.get_by_text(f"The first 256 of {len(trace.source)} rows and 256 of {len(trace.source)} columns.")
     expect(cut).to_have_count(1 if words > 256 else 0)
 
 
-@pytest.mark.parametrize(
-    ("damage", "says"),
-    [("head['version'] = 7", "of version 7, and this board reads version 1"), ("data = data[:4] + b'x' * 40", "damaged"),
-     ("data = b''", "given no data"), ("short = True", "ends too early")],
-)  # fmt: skip
-def test_what_cannot_be_read_is_refused_in_a_sentence(
-    browser: Browser, tmp_path: Path, trace: Trace, damage: str, says: str
-) -> None:
+def test_what_cannot_be_read_is_refused_in_a_sentence(visit: Visit, tmp_path: Path, trace: Trace) -> None:
     data = pack(trace)
-    size = int.from_bytes(data[:4], "little")
-    known: dict[str, Any] = {"head": json.loads(data[4 : 4 + size]), "data": data, "short": False}
-    exec(damage, known)  # noqa: S102
-    if known["data"] is data:
-        text = json.dumps(known["head"]).encode()
-        text += b" " * (-(len(text) + 4) % 8)
-        known["data"] = len(text).to_bytes(4, "little") + text + data[4 + size : -4000 if known["short"] else None]
-    path = tmp_path / "x.html"
-    path.write_bytes(paged(known["data"], title="x"))
-    watch = Watch()
-    page = opened(browser, watch, path.as_uri())
-    expect(page.get_by_role("alert")).to_contain_text(says)
-    assert watch.faults == []
-    page.context.close()
+    newer = data.replace(b'"version": 1', b'"version": 7', 1)
+    for damaged, says in (
+        (newer, "of version 7"),
+        (data[:4] + b"x" * 40, "damaged"),
+        (b"", "no data"),
+        (data[:-4000], "too early"),
+    ):
+        (tmp_path / "x.html").write_bytes(paged(damaged, title="x"))
+        expect(visit((tmp_path / "x.html").as_uri()).get_by_role("alert")).to_contain_text(says)
 
 
 @LONG
-def test_a_page_of_the_app_keeps_the_place_in_its_address(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention")
-    board = page.locator(".board[data-state=ready]")
-    expect(board).to_be_visible()
+def test_a_page_of_the_app_keeps_the_place_in_its_address(visit: Visit) -> None:
+    page = visit("/attention")
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.locator(".board canvas").focus()
     page.keyboard.press("6")
     page.keyboard.press("]")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"board=encoder\.0\.\d\.softmax\.\d+\.\d+"))
     shared, where = page.url, page.locator(".where").inner_text()
-    other = opened(browser, watch, shared)
+    other = visit(shared)
     expect(other.locator(".board .where")).to_have_text(where)
     expect(other.locator(".stations [aria-current]")).to_have_text("softmax")
     other.get_by_label("Your sentence").fill("The walrus was tired.")
     other.get_by_label("Your sentence").press("Enter")
     expect(other.locator("[role=grid]")).to_have_attribute("aria-rowcount", re.compile("^(?!16$)"))
     expect(other.locator(".stations [aria-current]")).to_have_text("softmax")
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @LONG
-def test_a_token_is_masked_and_replaced_by_its_menu(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, f"{app[0]}/attention?text={quote(SENTENCE)}")
+def test_a_token_is_masked_and_replaced_by_its_menu(visit: Visit) -> None:
+    page = visit(f"/attention?text={quote(SENTENCE)}")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.locator(".board canvas").focus()
     page.keyboard.press("m")
@@ -453,26 +330,20 @@ def test_a_token_is_masked_and_replaced_by_its_menu(browser: Browser, app: tuple
     page.get_by_label("Another token").fill("she")
     page.get_by_role("menuitem", name="Replace it").click()
     expect(page.get_by_label("Your sentence")).to_have_value("The animal didn't cross the street because she was too tired.")
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
-@pytest.mark.parametrize("mode", ["dark"])
-def test_the_app_s_board_follows_its_theme(browser: Browser, app: tuple[str, Path], mode: str) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads?model=t5", mode, 390)
-    expect(page.locator(f".board[data-state=ready][data-mode={mode}][data-kind=phone]")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390 and watch.faults == []
-    page.context.close()
+def test_the_app_s_board_follows_its_theme(visit: Visit) -> None:
+    page = visit("/heads?model=t5", "dark", width=390)
+    expect(page.locator(".board[data-state=ready][data-mode=dark][data-kind=phone]")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_series_moves_while_everything_else_stays(browser: Browser, tmp_path: Path, bert: Any) -> None:
+def test_a_series_moves_while_everything_else_stays(visit: Visit, tmp_path: Path, bert: Any) -> None:
     other = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu")
     board = ex.board(
         [ex.trace(m, SENTENCE, blocks=True) for m in (other, bert)], labels=["step 0", "step 5000"], station="softmax", head=1
     )
-    watch = Watch()
-    page = opened(browser, watch, ex.save(board, tmp_path / "x.html").as_uri())
+    page = visit(ex.save(board, tmp_path / "x.html").as_uri())
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text("step 0")
     page.mouse.click(*middle(page, "S", 4, 7))
     unfaded = f"{BOARD}.fading === null"
@@ -485,8 +356,7 @@ def test_a_series_moves_while_everything_else_stays(browser: Browser, tmp_path: 
     page.get_by_label("Moment of the series").fill("0")
     expect(page.locator(".time b")).to_have_text("step 0")
     page.wait_for_function(unfaded)
-    assert pixels(page) == before and watch.faults == []
-    page.context.close()
+    assert pixels(page) == before
 
 
 @pytest.mark.parametrize(
@@ -502,5 +372,4 @@ def test_other_architectures_are_drawn_and_derived(show: Show, name: str) -> Non
     page = show(trace := ex.trace(ex.load((tiny(name, 64), tokens)), TEXT, blocks=True))
     if trace.attention[0].q is not None:
         check_numbers(page, trace)
-    for name_ in page.evaluate(f"{BOARD}.site.stations"):
-        page.evaluate(f"n => {{const b = {BOARD}; b.step = b.site.stations.indexOf(n); b.t = 0.5; b.size();}}", name_)
+    draw_every_station(page)

@@ -9,11 +9,10 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from conftest import LONG, SENTENCE
-from offline import Watch, opened
-from playwright.sync_api import Browser, Page, expect
+from conftest import LONG, SENTENCE, Show, Visit
+from playwright.sync_api import Page, expect
 from test_board import array, header
-from test_board_browser import BOARD, Show, close, middle, pixels, station, traced
+from test_board_browser import BOARD, close, middle, pixels, station, traced
 
 import explorer as ex
 from explorer.app import lessons
@@ -108,6 +107,7 @@ def test_a_leap_fades_and_reduced_motion_cuts_it(show: Show) -> None:
     page.wait_for_function(f"{BOARD}.fading === null")
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(f"{BOARD}.choose(0, 1), {BOARD}.fading === null")
+    assert page.evaluate(f"{BOARD}.go(2), {BOARD}.t") == 1
 
 
 def translated() -> tuple[Trace, tuple[Any, ...]]:
@@ -117,11 +117,10 @@ def translated() -> tuple[Trace, tuple[Any, ...]]:
 
 
 @pytest.mark.browser
-def test_a_text_is_written_again_with_its_best_beams(browser: Browser, tmp_path: Path) -> None:
+def test_a_text_is_written_again_with_its_best_beams(visit: Visit, tmp_path: Path) -> None:
     trace, steps = translated()
-    watch = Watch()
     board = ex.board(trace, steps=steps, stream="cross", layer=trace.attention[-1].layer, station="next")
-    page = opened(browser, watch, ex.save(board, tmp_path / "x.html").as_uri())
+    page = visit(ex.save(board, tmp_path / "x.html").as_uri())
     expect(page.locator(".board[data-state=ready]")).to_be_attached()
     assert trace.target is not None
     whole = settled(page)
@@ -138,8 +137,6 @@ def test_a_text_is_written_again_with_its_best_beams(browser: Browser, tmp_path:
     expect(page.locator(".time b")).to_contain_text("(1 of")
     page.get_by_label("Tokens written").fill(str(len(trace.target)))
     expect(page.locator(".pair")).to_have_text(f"after {trace.target.texts[-1]}")
-    assert watch.faults == []
-    page.context.close()
 
 
 def test_every_step_s_beams_are_those_of_the_search() -> None:
@@ -187,63 +184,47 @@ def test_a_silenced_sub_layer_adds_nothing_where_a_norm_stands_before_the_sum(sh
 
 @LONG
 @pytest.mark.browser
-def test_the_model_runs_on_a_row_that_a_hand_wrote(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, f"{app[0]}/attention?text={quote(SENTENCE)}&board=encoder.0.1.softmax.4.7")
+def test_the_model_runs_on_a_row_that_a_hand_wrote(visit: Visit) -> None:
+    page = visit(f"/attention?text={quote(SENTENCE)}&board=encoder.0.1.softmax.4.7")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.get_by_label("This weight α").fill("0.7")
     page.get_by_role("button", name="Run the model on it").click()
-    expect(
-        page.get_by_text("The model was run with edited weights (row 4 of head 1 of layer 0 written by hand)")
-    ).to_be_visible()
+    expect(page.get_by_text("(row 4 of head 1 of layer 0 written by hand)")).to_be_visible()
     expect(page.locator(".gap")).to_contain_text("Edited: row 4 of head 1 of layer 0 written by hand")
-    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True)
-    row = [round(float(share), 6) for share in rescaled(trace.attention[0].weights[1][4], 7, 0.7)]
-    wanted = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True, edits=[ex.ReplaceRow("encoder", 0, 1, 4, row)])
+    bert = ex.load("bert", device="cpu")
+    own = ex.trace(bert, SENTENCE).attention[0].weights[1][4]
+    row = [round(float(share), 6) for share in rescaled(own, 7, 0.7)]
+    wanted = ex.trace(bert, SENTENCE, edits=[ex.ReplaceRow("encoder", 0, 1, 4, row)])
     values = page.evaluate(f"{APP}.numbers(1, 0)")["weights"]
     assert np.abs(np.array(values) - wanted.attention[1].weights[0].reshape(-1)).max() < 1e-5
     page.get_by_role("button", name="Undo the last edit").click()
     expect(page.get_by_text("The model was run with edited weights")).to_have_count(0)
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
-def click_bar(page: Page, rank: int) -> None:
-    """Click the bar of an expected token."""
+@pytest.mark.browser
+def test_an_expected_token_is_forced_by_its_bar(visit: Visit) -> None:
+    page = visit("/attention?model=gpt2&text=The%20dog&board=decoder.3.0.next.2.0")
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    top = ex.trace(ex.load("gpt2", device="cpu"), "The dog").top
+    assert top is not None
     page.wait_for_function(f"!{APP}.fading && {APP}.t === 1")
     page.locator(".board canvas").scroll_into_view_if_needed()
     box = page.evaluate(f"{APP}.layout.boxes.find(b => b.id === 'next')")
-    page.locator(".board canvas").click(position={"x": box["x"] + 6, "y": box["y"] + 18 + 25 * rank + 10})
-
-
-@pytest.mark.browser
-def test_an_expected_token_is_forced_by_its_bar(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention?model=gpt2&text=The%20dog&board=decoder.3.0.next.2.0")
-    expect(page.locator(".board[data-state=ready]")).to_be_visible()
-    trace = ex.trace(ex.load("gpt2", device="cpu"), "The dog", blocks=True)
-    assert trace.top is not None
-    click_bar(page, 1)
-    expect(page.get_by_label("Your sentence")).to_have_value("The dog" + trace.top.texts[-1][1].replace("·", " "))
+    page.locator(".board canvas").click(position={"x": box["x"] + 6, "y": box["y"] + 18 + 25 + 10})  # the second bar
+    expect(page.get_by_label("Your sentence")).to_have_value("The dog" + top.texts[-1][1].replace("·", " "))
     expect(page.locator("[role=grid]")).to_have_attribute("aria-rowcount", re.compile("^[45]$"))
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @pytest.mark.browser
-def test_a_head_is_silenced_on_the_board(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/whatif?model=bert&whatif.board=encoder.1.2.mix.4.7")
+def test_a_head_is_silenced_on_the_board(visit: Visit) -> None:
+    page = visit("/whatif?model=bert&whatif.board=encoder.1.2.mix.4.7")
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text("as it is")
     page.locator(".board canvas").focus()
     page.keyboard.press("m")
     page.get_by_label("This weight α").fill("0.7")
     expect(page.get_by_role("button", name="Undo", exact=True)).to_be_visible()
-    for role, name in (
-        ("menu", re.compile("^Token")),
-        ("button", "Run the model on it"),
-    ):  # this page silences heads, and no more
-        expect(page.get_by_role(role, name=name)).to_have_count(0)
+    expect(page.get_by_role("menu", name=re.compile("^Token"))).to_have_count(0)  # this page silences heads, and no more
+    expect(page.get_by_role("button", name="Run the model on it")).to_have_count(0)
     page.get_by_role("button", name="silence this head").click()
     expect(page.get_by_label("Layer", exact=True).and_(page.locator("input"))).to_have_value("1")
     expect(page.get_by_label("Head", exact=True).and_(page.locator("input"))).to_have_value("2")
@@ -251,37 +232,29 @@ def test_a_head_is_silenced_on_the_board(browser: Browser, app: tuple[str, Path]
     page.keyboard.press("t")
     expect(page.locator(".time b")).to_have_text("edited")
     page.wait_for_function(f"{APP}.numbers(1, 2).context.every(x => x === 0)")
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @LONG
 @pytest.mark.browser
-def test_the_snapshot_of_the_page_is_the_moment_of_its_board(browser: Browser, app: tuple[str, Path]) -> None:
+def test_the_snapshot_of_the_page_is_the_moment_of_its_board(visit: Visit) -> None:
     steps = ex.training.snapshots("bert")
-    watch = Watch()
-    page = opened(browser, watch, f"{app[0]}/training?part=snapshots&kept=bert&at={steps[1]}")
+    page = visit(f"/training?part=snapshots&kept=bert&at={steps[1]}")
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text(f"step {steps[1]:,}")
     page.get_by_role("button", name="Later").click()
     expect(page.locator(".board .time b")).to_have_text(f"step {steps[2]:,}")
     own = ex.trace(ex.load("bert", step=steps[2], device="cpu"), lessons.SENTENCE)
     values = page.evaluate(f"{APP}.numbers(0, 1)")["weights"]
     close(values, own.attention[0].weights[1])
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @pytest.mark.browser
-def test_the_front_page_plays_and_follows_the_chosen_word(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/?chosen=mouse")
+def test_the_front_page_plays_and_follows_the_chosen_word(visit: Visit) -> None:
+    page = visit("/?chosen=mouse")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.wait_for_function(f"{APP}.playing && {APP}.step > 1")
     assert page.evaluate(f"{APP}.rows[{APP}.cursor.row]") == "mouse"
     page.get_by_role("radio", name="window", exact=True).or_(page.get_by_role("button", name="window", exact=True)).last.click()
     page.wait_for_function(f"{APP}.rows[{APP}.cursor.row] === 'window'")
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @pytest.mark.parametrize(
@@ -327,20 +300,15 @@ def habits_of(alpha: np.ndarray) -> dict[str, float]:
 def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(show: Show) -> None:
     trace = traced("bert")
     page = show(trace, view=SOFTMAX)
-    backs = [
-        habits_of(attention.weights[head].astype(np.float64))["back"]
-        for attention in trace.attention
-        for head in range(attention.heads)
-    ]
-    best = int(np.argmax(backs))
-    find = f"([s, h]) => {BOARD}.thumbs.find(t => t.site === s && t.head === h)"
-    thumb = page.evaluate(find, [best // 4, best % 4])
+    habits = [habits_of(weights.astype(np.float64)) for attention in trace.attention for weights in attention.weights]
+    best = int(np.argmax([habit["back"] for habit in habits]))
+    wanted = habits[best]
+    thumb = page.evaluate(f"{BOARD}.thumbs.find(t => t.site === {best // 4} && t.head === {best % 4})")
     at = page.locator(".board canvas").bounding_box()
     assert at is not None
     page.mouse.move(at["x"] + thumb["x"] + 6, at["y"] + thumb["y"] + 6)
     expect(page.locator(".pair")).to_have_text(f"encoder layer {best // 4}, head {best % 4}")
-    expect(page.locator(".operands")).to_contain_text(f"previous token {100 * backs[best]:.0f} %")
-    wanted = habits_of(trace.attention[best // 4].weights[best % 4].astype(np.float64))
+    expect(page.locator(".operands")).to_contain_text(f"previous token {100 * wanted['back']:.0f} %")
     expect(page.locator(".operands")).to_contain_text(f"{wanted['distance']:.1f} tokens away")
     expect(page.locator(".operands")).to_contain_text(f"over about {2 ** wanted['spread']:.1f} tokens")
     page.mouse.move(*middle(page, "S", 4, 7))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import nbformat
 import numpy as np
 import pytest
-from conftest import ALL, SENTENCE
-from offline import ROOT, Watch, free_port, opened, server
-from playwright.sync_api import Browser, CDPSession, Page, expect
+from conftest import ALL, LONG, SENTENCE, Visit
+from offline import ROOT, free_port, server
+from playwright.sync_api import CDPSession, Page, expect
 from test_board_browser import BOARD, middle
 
 import explorer as ex
@@ -21,29 +22,41 @@ pytestmark = pytest.mark.browser
 HOMES = ("file", "app", "notebook") if ALL else ("file",)
 
 
-@contextmanager
-def in_a_file(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterator[Page]:
-    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True)
-    board = ex.board(trace, stream="encoder", layer=0, head=1, station="softmax", row=4, col=7)
-    yield opened(browser, watch, ex.save(board, folder / "x.html").as_uri())
+BOARDS = {  # what a notebook's cell draws, and the page of the app that has the like
+    "board": f"""trace = ex.trace(ex.load("bert"), {SENTENCE!r}, blocks=True)
+ex.board(trace, stream="encoder", layer=0, head=1, station="softmax", row=4, col=7)""",
+    "series": f"""masks = [None, [ex.SetMask("encoder", np.tril(np.ones((16, 16), bool)))]]
+traces = [ex.trace(ex.load("bert", device="cpu"), {SENTENCE!r}, blocks=True, edits=edits) for edits in masks]
+ex.board(traces, labels=["seen", "masked"], layer=0, head=1, station="softmax")""",
+    "text": """model = ex.load("transformer", device="cpu")
+steps = tuple(ex.decode(model, "The dog was tired.", "beam", beams=3, max_tokens=12))
+trace = ex.trace(model, "The dog was tired.", target=steps[-1].ids.tolist(), blocks=True)
+ex.board(trace, steps=steps, stream="cross", layer=0, head=0, station="softmax")""",
+}
+PAGES = {
+    "board": f"attention?board=encoder.0.1.softmax.4.7&text={quote(SENTENCE)}",
+    "series": "whatif?edit=look%20everywhere%20alike&whatif.board=encoder.0.1.softmax.4.7",
+    "text": "decoding?part=translation&source=The%20dog%20was%20tired.&writing.board=cross.0.0.softmax.1.1",
+}
 
 
 @contextmanager
-def in_the_app(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterator[Page]:
-    yield opened(browser, watch, f"{app}/attention?board=encoder.0.1.softmax.4.7&text={quote(SENTENCE)}")
+def opened_at(home: str, kind: str, visit: Visit, folder: Path) -> Iterator[Page]:
+    """A board in one of its homes."""
+    if home == "app":
+        yield visit(f"/{PAGES[kind]}")
+    elif home == "notebook":
+        with in_jupyterlab(visit, folder, f"import numpy as np\n{BOARDS[kind]}") as page:
+            yield page
+    else:
+        *lines, last = BOARDS[kind].splitlines()
+        known = {"ex": ex, "np": np}
+        exec("\n".join(lines), known)
+        yield visit(ex.save(eval(last, known), folder / "x.html").as_uri())
 
 
 @contextmanager
-def in_a_notebook(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterator[Page]:
-    place = "stream='encoder', layer=0, head=1, station='softmax', row=4, col=7"
-    with in_jupyterlab(
-        browser, folder, watch, f"ex.board(ex.trace(ex.load('bert'), {SENTENCE!r}, blocks=True), {place})"
-    ) as page:
-        yield page
-
-
-@contextmanager
-def in_jupyterlab(browser: Browser, folder: Path, watch: Watch, cell: str) -> Iterator[Page]:
+def in_jupyterlab(visit: Visit, folder: Path, cell: str) -> Iterator[Page]:
     """A notebook of this cell, run."""
     from test_browser import run_all_cells
 
@@ -55,19 +68,15 @@ def in_jupyterlab(browser: Browser, folder: Path, watch: Watch, cell: str) -> It
                  f"--notebook-dir={folder}", "--IdentityProvider.token=", "--ServerApp.password=",
                  f"--LabApp.app_settings_dir={ROOT / 'notebooks' / 'settings'}"]  # fmt: skip
     with server(arguments, f"http://127.0.0.1:{port}/lab", folder / "logs"):
-        page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/b.ipynb", height=1600)
+        page = visit(f"http://127.0.0.1:{port}/lab/tree/b.ipynb", height=1600)
         run_all_cells(page, ".board[data-state=ready]")
         yield page
+        page.context.close()
 
 
-OPEN = {"file": in_a_file, "app": in_the_app, "notebook": in_a_notebook}
-
-
-def state(page: Page, what: str) -> object:
-    return page.evaluate(BOARD_STATE.replace("WHAT", what))
-
-
-BOARD_STATE = f"(() => {{ const b = {BOARD}; return WHAT; }})()"
+def state(page: Page, what: str) -> Any:
+    """Something of the board, which is `b`."""
+    return page.evaluate(f"(() => {{ const b = {BOARD}; return {what}; }})()")
 
 
 def ready(page: Page) -> None:
@@ -75,6 +84,22 @@ def ready(page: Page) -> None:
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.locator(".board canvas").scroll_into_view_if_needed()
     page.wait_for_function(f"{BOARD}.t === 1 && !{BOARD}.fading")
+
+
+def choose_the_first(page: Page) -> None:
+    """Back to the layer and the head at which the board began, by its lists."""
+    page.get_by_label("Layer", exact=True).and_(page.locator(".layer")).select_option("0")
+    page.get_by_label("Head", exact=True).and_(page.locator(".head")).select_option("1")
+
+
+def drag(page: Page, row: int, col: int, up: float) -> None:
+    """Drag the weight of a cell."""
+    x, y = middle(page, "S", row, col)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - up, steps=3)
+    page.mouse.up()
+    ready(page)
 
 
 def stations_and_keys(page: Page) -> None:
@@ -117,13 +142,12 @@ def pointing_and_holding(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(page.locator(".holds")).to_have_text("")
     at, thumb = page.locator(".board canvas").bounding_box(), state(page, "b.thumbs.find(t => t.site === 1 && t.head === 3)")
-    assert at is not None and isinstance(thumb, dict)
+    assert at is not None
     page.mouse.move(at["x"] + thumb["x"] + 5, at["y"] + thumb["y"] + 5)
     expect(page.locator(".operands")).to_contain_text("Its weights go to")
     page.mouse.click(at["x"] + thumb["x"] + 5, at["y"] + thumb["y"] + 5)
     expect(page.locator(".where")).to_contain_text("encoder layer 1, head 3")
-    page.get_by_label("Layer", exact=True).and_(page.locator(".layer")).select_option("0")
-    page.get_by_label("Head", exact=True).and_(page.locator(".head")).select_option("1")
+    choose_the_first(page)
     expect(page.locator(".where")).to_contain_text("encoder layer 0, head 1")
 
 
@@ -142,8 +166,7 @@ def ways_to_look(page: Page) -> None:
     assert state(page, "b.habit") == "spread"
     assert state(page, "[b.at, b.head]") == state(page, "[b.peek.site, b.peek.head]"), "the head that does it most is opened"
     page.get_by_label("Colour all heads by").select_option("")
-    page.get_by_label("Layer", exact=True).and_(page.locator(".layer")).select_option("0")
-    page.get_by_label("Head", exact=True).and_(page.locator(".head")).select_option("1")
+    choose_the_first(page)
     page.get_by_text("The numbers as a table").click()
     expect(page.locator(".field td")).to_have_count(256)
     page.get_by_text("The numbers as a table").click()
@@ -156,21 +179,16 @@ def hands(page: Page) -> None:
     page.locator(".board canvas").focus()
     page.keyboard.press("6")
     ready(page)
-    own = state(page, "b.numbers(0, 1).weights[4 * 16 + 7]")
-    x, y = middle(page, "S", 4, 7)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x, y - 40, steps=3)
-    page.mouse.up()
-    ready(page)
-    dragged = state(page, "b.numbers(0, 1).weights[4 * 16 + 7]")
-    assert isinstance(own, float) and isinstance(dragged, float) and dragged > own + 0.1
+    weight = "b.numbers(0, 1).weights[4 * 16 + 7]"
+    own = state(page, weight)
+    drag(page, 4, 7, 40)
+    assert state(page, weight) > own + 0.1
     page.get_by_label("This weight α").fill("0.7")
-    assert abs(float(str(state(page, "b.numbers(0, 1).weights[4 * 16 + 7]"))) - 0.7) < 1e-6
+    assert abs(state(page, weight) - 0.7) < 1e-6
     while page.get_by_role("button", name="Undo", exact=True).is_visible():
         page.locator(".board canvas").focus()
         page.keyboard.press("z")
-    assert abs(float(str(state(page, "b.numbers(0, 1).weights[4 * 16 + 7]"))) - own) < 1e-6
+    assert abs(state(page, weight) - own) < 1e-6
 
 
 def playing(page: Page) -> None:
@@ -192,7 +210,7 @@ def swiping(page: Page) -> None:
     ready(page)
     at = page.locator(".board canvas").bounding_box()
     assert at is not None
-    hand, begin = page.context.new_cdp_session(page), station_of(page)
+    hand, begin = page.context.new_cdp_session(page), state(page, "b.step")
     hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 1})
     middle_x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 3
     for far, down, wanted in ((-90, 0, begin + 1), (90, 0, begin), (0, -90, begin)):
@@ -200,11 +218,6 @@ def swiping(page: Page) -> None:
         page.wait_for_function(f"{BOARD}.step === {wanted}")
     hand.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
     hand.detach()
-
-
-def station_of(page: Page) -> int:
-    """The number of the station that the board is at."""
-    return int(str(state(page, "b.step")))
 
 
 def finger(hand: CDPSession, x: float, y: float, far: float, down: float) -> None:
@@ -223,42 +236,6 @@ def saving(page: Page) -> None:
     with page.expect_download() as waiting:
         page.keyboard.press("s")
     assert Path(waiting.value.path()).read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("home", HOMES)
-def test_every_hand_works_in_every_home(browser: Browser, tmp_path: Path, home: str, request: pytest.FixtureRequest) -> None:
-    watch = Watch()
-    address = request.getfixturevalue("app")[0] if home == "app" else ""
-    with ExitStack() as after:
-        page = after.enter_context(OPEN[home](browser, tmp_path, watch, address))
-        ready(page)
-        for part in (stations_and_keys, pointing_and_holding, ways_to_look, hands, playing, swiping, saving):
-            part(page)
-        assert watch.faults == []
-        page.context.close()
-
-
-SERIES = """masks = [None, [ex.SetMask("encoder", np.tril(np.ones((16, 16), bool)))]]
-traces = [ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True, edits=edits) for edits in masks]
-ex.board(traces, labels=["seen", "masked"], layer=0, head=1, station="softmax")"""
-TEXT = """model = ex.load("transformer", device="cpu")
-steps = tuple(ex.decode(model, "The dog was tired.", "beam", beams=3, max_tokens=12))
-trace = ex.trace(model, "The dog was tired.", target=steps[-1].ids.tolist(), blocks=True)
-ex.board(trace, steps=steps, stream="cross", layer=0, head=0, station="softmax")"""
-CELLS = {"series": SERIES, "text": TEXT}
-PAGES = {
-    "series": "whatif?edit=look%20everywhere%20alike&whatif.board=encoder.0.1.softmax.4.7",
-    "text": "decoding?part=translation&source=The%20dog%20was%20tired.&writing.board=cross.0.0.softmax.1.1",
-}
-
-
-@contextmanager
-def another(browser: Browser, folder: Path, watch: Watch, kind: str) -> Iterator[Page]:
-    """A board of a series or of a text that was written, in a file."""
-    *lines, last = CELLS[kind].splitlines()
-    known = {"ex": ex, "np": np, "SENTENCE": SENTENCE}
-    exec("\n".join(lines), known)
-    yield opened(browser, watch, ex.save(eval(last, known), folder / "x.html").as_uri())
 
 
 def moving_along(page: Page) -> None:
@@ -296,16 +273,12 @@ def dragging(page: Page) -> None:
     """A weight under a hand, and the way back."""
     weight = "b.numbers(b.at, b.head).weights[2 * b.cols.length + 2]"
     ready(page)
-    own, (x, y) = float(str(state(page, weight))), middle(page, "S", 2, 2)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x, y + (40 if own > 0.5 else -40), steps=3)
-    page.mouse.up()
-    ready(page)
-    assert abs(float(str(state(page, weight))) - own) > 0.1
+    own = state(page, weight)
+    drag(page, 2, 2, -40 if own > 0.5 else 40)
+    assert abs(state(page, weight) - own) > 0.1
     page.locator(".board canvas").focus()
     page.keyboard.press("z")
-    assert abs(float(str(state(page, weight))) - own) < 1e-6
+    assert abs(state(page, weight) - own) < 1e-6
 
 
 def to_the_other_board(page: Page) -> None:
@@ -313,39 +286,30 @@ def to_the_other_board(page: Page) -> None:
     for wanted in ("encoder layer", "decoder layer 0"):
         ready(page)
         other_board = state(page, "b.other.layout.boxes.find(x => x.id === 'S')")
-        assert isinstance(other_board, dict)
         page.locator(".board canvas").click(position={"x": other_board["x"] + 3, "y": other_board["y"] + 3})
         expect(page.locator(".where")).to_contain_text(wanted)
 
 
-MORE = {"series": (moving_along,), "text": (dragging, writing_again, to_the_other_board)}
+HANDS = {
+    "board": (stations_and_keys, pointing_and_holding, ways_to_look, hands, playing, swiping, saving),
+    "series": (moving_along,),
+    "text": (dragging, writing_again, to_the_other_board),
+}
 
 
-@pytest.mark.parametrize("kind", MORE)
+@pytest.mark.parametrize("kind", HANDS)
 @pytest.mark.parametrize("home", HOMES)
-def test_series_texts_and_pairs_work_in_every_home(
-    browser: Browser, tmp_path: Path, home: str, kind: str, request: pytest.FixtureRequest
-) -> None:
-    watch = Watch()
-    with ExitStack() as after:
-        if home == "app":
-            page = opened(browser, watch, f"{request.getfixturevalue('app')[0]}/{PAGES[kind]}")
-        elif home == "notebook":
-            cell = f"import numpy as np\nSENTENCE = {SENTENCE!r}\n{CELLS[kind]}"
-            page = after.enter_context(in_jupyterlab(browser, tmp_path, watch, cell))
-        else:
-            page = after.enter_context(another(browser, tmp_path, watch, kind))
-        for part in MORE[kind]:
+def test_every_hand_works_in_every_home(visit: Visit, tmp_path: Path, home: str, kind: str) -> None:
+    with opened_at(home, kind, visit, tmp_path) as page:
+        ready(page)
+        for part in HANDS[kind]:
             part(page)
-        assert watch.faults == []
-        page.context.close()
 
 
-@pytest.mark.skipif(not ALL, reason="JupyterLab once more: test_a_notebook_s_board_runs_its_model_again is its shorter test")
-def test_a_notebook_masks_a_token_and_takes_it_back(browser: Browser, tmp_path: Path) -> None:
-    watch = Watch()
+@LONG  # test_a_notebook_s_board_runs_its_model_again is its shorter test
+def test_a_notebook_masks_a_token_and_takes_it_back(visit: Visit, tmp_path: Path) -> None:
     cell = f"bert = ex.load('bert')\nex.board(ex.trace(bert, {SENTENCE!r}, blocks=True), model=bert, station='softmax', row=2, col=3)"
-    with in_jupyterlab(browser, tmp_path, watch, cell) as page:
+    with in_jupyterlab(visit, tmp_path, cell) as page:
         ready(page)
         page.locator(".board canvas").focus()
         page.keyboard.press("m")
@@ -359,5 +323,3 @@ def test_a_notebook_masks_a_token_and_takes_it_back(browser: Browser, tmp_path: 
         page.wait_for_function(f"{BOARD}.rows[2] === 'animal'")
         page.get_by_role("button", name="silence this head").click()
         expect(page.locator(".gap")).to_contain_text("silenced")
-        assert watch.faults == []
-        page.context.close()

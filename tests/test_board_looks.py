@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import SENTENCE
-from offline import Watch, opened
-from playwright.sync_api import Browser, Page, expect
-from test_board_browser import BOARD, Show, traced
+from conftest import SENTENCE, Show, Visit
+from playwright.sync_api import Page, expect
+from test_board_browser import BOARD, traced
 from test_frame_browser import rested
 
 import explorer as ex
@@ -48,9 +47,7 @@ def test_names_are_twelve_dots_high_and_do_not_overlap(show: Show, width: int) -
     assert min(entry["px"] for entry in written) >= 12
     rows = sorted(entry["y"] for entry in written if entry["right"] and entry["text"] in {*trace.source.texts})
     assert len(rows) > 12 and np.diff(rows).min() >= 12
-    assert trace.source.texts[9] in {entry["text"] for entry in written}, (
-        "the name of the row that is pointed at is always there"
-    )
+    assert trace.source.texts[9] in {entry["text"] for entry in written}, "the name of the row that is pointed at"
 
 
 def test_a_bias_slides_in_by_distance(show: Show, bert: Any) -> None:
@@ -84,10 +81,8 @@ def test_a_wide_board_fills_its_width_at_every_layer(show: Show) -> None:
     page = show(trace)
     for width, layer in itertools.product((1120, 1500, 2300), (0, len(trace.attention) - 1)):
         page.set_viewport_size({"width": width, "height": 900})
-        boxes, wide, high = page.evaluate(
-            f"at => {{ const b = {BOARD}; b.choose(at, 0, false); b.size(); return [b.layout.boxes, b.layout.wide, b.layout.high]; }}",
-            layer,
-        )
+        page.evaluate(f"at => {{ {BOARD}.choose(at, 0, false); {BOARD}.size(); }}", layer)
+        boxes, wide, high = page.evaluate(f"(x => [x.boxes, x.wide, x.high])({BOARD}.layout)")
         assert wide > width - 60 and high < 900
         assert 0 <= wide - max(b["x"] + b["w"] for b in boxes) <= 24 + max(0, width - 2200)
 
@@ -106,11 +101,10 @@ def test_on_a_telephone_the_player_is_below_and_a_list_chooses_the_token(show: S
     expect(page.get_by_label("Token", exact=True)).to_be_hidden()
 
 
-def test_a_board_begins_as_it_was_looked_at(browser: Browser, tmp_path: Path) -> None:
-    watch = Watch()
+def test_a_board_begins_as_it_was_looked_at(visit: Visit, tmp_path: Path) -> None:
     looked: dict[str, Any] = {"held": [[4, 7], [9, 2]], "words": True, "hidden": True, "threshold": 0.2}
     board = ex.board(traced("bert"), layer=0, head=1, station="softmax", row=4, col=7, **looked)
-    page = opened(browser, watch, ex.save(board, tmp_path / "x.html").as_uri())
+    page = visit(ex.save(board, tmp_path / "x.html").as_uri())
     expect(page.locator(".holds")).to_contain_text("because → animal")
     assert page.evaluate(f"{BOARD}.view()") == board.view
     expect(page.get_by_role("button", name="words")).to_have_attribute("aria-pressed", "true")
@@ -122,13 +116,10 @@ def test_a_board_begins_as_it_was_looked_at(browser: Browser, tmp_path: Path) ->
     page.get_by_label("Hide weights below").fill("0")
     left = page.evaluate(f"{BOARD}.view()")
     assert left == {name: board.view[name] for name in ("stream", "layer", "head", "station", "row", "col")}
-    assert watch.faults == []
-    page.context.close()
 
 
-def test_the_address_of_a_board_holds_how_it_is_looked_at(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention?step=9&part=walk&board=encoder.0.1.qk.4.7.w_a20_h4-7", height=720)
+def test_the_address_of_a_board_holds_how_it_is_looked_at(visit: Visit) -> None:
+    page = visit("/attention?step=9&part=walk&board=encoder.0.1.qk.4.7.w_a20_h4-7", height=720)
     rested(page)
     expect(page.locator(".board .holds")).to_contain_text("held: not → river")
     expect(page.get_by_role("button", name="words")).to_have_attribute("aria-pressed", "true")
@@ -143,13 +134,10 @@ def test_the_address_of_a_board_holds_how_it_is_looked_at(browser: Browser, app:
     page.keyboard.press("w")
     page.keyboard.press("Escape")
     expect(page).to_have_url(re.compile(r"board=encoder\.0\.1\.softmax\.4\.7\.a20(&|$)"))
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
-def test_a_board_is_where_it_was_after_another_part_of_the_page(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention")
+def test_a_board_is_where_it_was_after_another_part_of_the_page(visit: Visit) -> None:
+    page = visit("/attention")
     rested(page)
     page.locator(".board canvas").focus()
     page.keyboard.press("6")
@@ -162,18 +150,12 @@ def test_a_board_is_where_it_was_after_another_part_of_the_page(browser: Browser
         rested(page)
     expect(page.locator(".board .stations [aria-current]")).to_have_attribute("data-station", "softmax")
     expect(page.locator(".board .where")).to_have_text(where)
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
-def test_the_whole_board_comes_into_view_on_a_low_screen(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention?part=walk", height=720)
+def test_the_whole_board_comes_into_view_on_a_low_screen(visit: Visit) -> None:
+    page = visit("/attention?part=walk", height=720)
     rested(page)
-    expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.locator(".board .play").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".board canvas")).to_be_in_viewport(ratio=1)
     expect(page.locator(".board .play")).to_be_in_viewport(ratio=1)
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()

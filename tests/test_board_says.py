@@ -1,4 +1,4 @@
-"""What the board says beside its picture, in a real browser: of a number, in the grid for a screen reader, of what was edited."""
+"""What the board says beside its picture, in a real browser: of a number, in its grid, of what was edited, why a key does nothing."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import re
 
 import numpy as np
 import pytest
-from conftest import SENTENCE
+from conftest import SENTENCE, Show
 from playwright.sync_api import Page, expect
 from test_board import header
-from test_board_browser import BOARD, Show, middle, traced
+from test_board_browser import BOARD, middle, traced
 
 import explorer as ex
-from explorer.records import Edit, Trace
+from explorer.records import Attention, Edit, Trace
 from explorer.views.board.pack import pack
 
 pytestmark = pytest.mark.browser
+ROW, COL, HEAD = 10, 2, 3
 
 
 def said(number: float) -> str:
@@ -28,21 +29,115 @@ def go(page: Page, station: str) -> None:
     page.wait_for_function(f"{BOARD}.t === 1 && !{BOARD}.fading")
 
 
-def test_queries_and_keys_are_said_before_and_after_their_position_turns_them(show: Show) -> None:
-    trace = traced("llama")
-    attention, head, row, dim = trace.attention[0], 1, 4, 3
-    page = show(trace, view={"stream": "decoder", "layer": 0, "head": head, "station": "qkv"})
-    assert (
-        attention.q is not None
-        and attention.projected_q is not None
-        and attention.k is not None
-        and attention.projected_k is not None
-    )
-    group = head // (attention.heads // len(attention.k))
+def board_at(show: Show, station: str, name: str = "bert", **place: int) -> tuple[Page, Attention]:
+    """The board of the first layer of a model, at rest at a station, and what that layer attends to."""
+    trace = traced(name)
+    view = {"stream": trace.attention[0].stream, "layer": 0, "head": 0, "station": station, **place}
+    page = show(trace, view=view)
     page.wait_for_function(f"{BOARD}.t === 1")
+    return page, trace.attention[0]
+
+
+def table_of(page: Page) -> dict[str, list[float]]:
+    """The table below the board: a row's name and its numbers."""
+    return {
+        line.locator("th").inner_text(): [float(cell.replace("−", "-")) for cell in line.locator("td").all_inner_texts()]
+        for line in page.locator(".field tr").all()[1:]
+    }
+
+
+def test_a_held_score_lists_all_its_products(show: Show) -> None:
+    page, attention = board_at(show, "qk", head=HEAD)
+    q, k, v = (np.asarray(part)[HEAD] for part in (attention.q, attention.k, attention.v))
+    page.get_by_text("The numbers as a table").click()
+    page.mouse.click(*middle(page, "S", ROW, COL))
+    expect(page.locator(".field tr")).to_have_count(4)
+    rows = table_of(page)
+    np.testing.assert_allclose(rows["q"], q[ROW], atol=1e-3)
+    np.testing.assert_allclose(rows["k"], k[COL], atol=1e-3)
+    assert abs(sum(rows["q×k"]) - float(q[ROW] @ k[COL])) < 2e-2
+    go(page, "qkv")
+    page.keyboard.press("Escape")
+    page.mouse.click(*middle(page, "v", COL, 5))
+    expect(page.locator(".field")).to_contain_text("Values: a row for each token.")
+    np.testing.assert_allclose(list(table_of(page).values())[-1], v[-1], atol=1e-3)
+
+
+def test_a_number_of_z_says_whose_it_is_and_before_the_heads_are_joined_it_is_of_the_chosen_head(show: Show) -> None:
+    page, attention = board_at(show, "concat", head=HEAD)
+    contexts = attention.weights @ np.asarray(attention.v)
+    (x, y), (wide, _) = middle(page, "z", ROW, 0), middle(page, "z", ROW, 1)
+    dims = contexts.shape[-1]
+    page.mouse.move(x + (2 * dims + 9) * (wide - x), y)
+    expect(page.locator(".operands")).to_contain_text("dimension 9 of z in head 2\n", use_inner_text=True)
+    expect(page.locator(".operands")).to_contain_text(f"= {said(contexts[2, ROW, 9])}")
+    for station in ("softmax", "mix"):
+        go(page, station)
+        page.mouse.move(*middle(page, "z", ROW, 20))  # its column has room for all four heads
+        expect(page.locator(".pair")).to_contain_text("z, dimension 5")
+        expect(page.locator(".operands")).to_contain_text(f"= {said(contexts[HEAD, ROW, 5])}")
+
+
+@pytest.mark.parametrize(
+    ("name", "root", "normalised"), [("bert", True, True), ("gpt2", True, False), ("deberta", False, True)]
+)
+def test_a_scale_is_called_the_root_and_an_embedding_normalised_where_it_is(
+    show: Show, name: str, root: bool, normalised: bool
+) -> None:
+    page, attention = board_at(show, "scale", name, row=ROW, col=COL)  # DeBERTa divides by √(3 dₖ)
+    way = f"Dividing by {'√dₖ = ' if root else ''}{said(1 / attention.scale)} is multiplying by {said(attention.scale)}."
+    expect(page.locator(".operands")).to_contain_text(way)
+    assert (abs(1 / attention.scale - np.asarray(attention.q).shape[-1] ** 0.5) < 1e-3) == root
+    go(page, "x")
+    for dim in range(0, 128, 16):
+        page.mouse.move(*middle(page, "x", ROW, dim))
+        expect(page.locator(".pair")).to_contain_text(re.compile(r"dimension \d+"))
+        assert ("then normalised" in page.locator(".operands").inner_text()) == normalised
+
+
+def test_another_station_forgets_the_cell_of_a_column(show: Show) -> None:
+    page, _ = board_at(show, "qkv")
+    page.mouse.click(*middle(page, "q", 4, 5))
+    expect(page.locator(".pair")).to_contain_text("q, dimension 5")
+    go(page, "softmax")
+    expect(page.locator(".pair")).to_contain_text("→")
+    expect(page.locator(".operands")).to_contain_text("÷ the sum over the 16 keys")
+
+
+def test_a_name_over_a_column_chooses_it(show: Show) -> None:
+    page, _ = board_at(show, "qk")
+    x, y = middle(page, "k", 0, 8)
+    page.mouse.click(x + 8, y - 16)  # names lean to the right
+    assert page.evaluate(f"{BOARD}.held[0].col") == 8
+
+
+def test_a_file_says_why_nothing_is_masked(show: Show) -> None:
+    page, _ = board_at(show, "mask")
+    expect(page.locator(".operands")).to_contain_text("No cell is masked here")
+    page.locator(".board canvas").focus()
+    page.keyboard.press("m")
+    expect(page.locator(".holds")).to_contain_text("No model is at hand here")
+    page.keyboard.press("?")
+    expect(page.locator(".help")).to_contain_text("hide special tokens")
+    expect(page.locator(".help")).not_to_contain_text("mask or replace")
+
+
+def test_hidden_special_tokens_keep_their_weight(show: Show) -> None:
+    page, attention = board_at(show, "softmax", head=HEAD, row=ROW, col=COL)
+    page.locator(".board canvas").focus()
+    page.keyboard.press("h")
+    weights = attention.weights[HEAD, ROW]
+    expect(page.locator(".operands")).to_contain_text(f"they keep {said(float(weights[0] + weights[-1]))} of this row")
+
+
+def test_queries_and_keys_are_said_before_and_after_their_position_turns_them(show: Show) -> None:
+    head, row, dim = 1, 4, 3
+    page, attention = board_at(show, "qkv", "llama", head=head)
+    q, k, before_q, before_k = map(np.asarray, (attention.q, attention.k, attention.projected_q, attention.projected_k))
+    group = head // (attention.heads // len(k))
     for box, cell, before, after in (
-        ("q", (row, dim), attention.projected_q[head, row, dim], attention.q[head, row, dim]),
-        ("k", (dim, row), attention.projected_k[group, row, dim], attention.k[group, row, dim]),
+        ("q", (row, dim), before_q[head, row, dim], q[head, row, dim]),
+        ("k", (dim, row), before_k[group, row, dim], k[group, row, dim]),
     ):
         assert said(before) != said(after)
         go(page, "qkv")
@@ -118,10 +213,12 @@ def test_without_a_residual_connection_nothing_is_said_to_be_added(show: Show, n
     expect(page.locator(".operands")).to_contain_text(f"x is not added\n= {said(block.total[3][0])}", use_inner_text=True)
     go(page, "add2")
     block = trace.block(stream, 0, "feed-forward")
-    given, out, total = (said(sublayer[3][0]) for sublayer in (block.given, block.out, block.total))
+    given, out, total = (said(part[3][0]) for part in (block.given, block.out, block.total))
     added = f"({out})" if out.startswith("−") else out
     expect(page.locator(".operands")).to_contain_text(f"{given} + {added} = {total}")
     expect(page.locator(".gap")).to_contain_text(re.compile(r"first sum and norm (0|\de-\d)"))
+    go(page, "up")
+    expect(page.locator(".operands")).to_contain_text(f"= {said(trace.hidden[stream][1][3][0])}")
 
 
 def check_weights(page: Page, trace: Trace) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ALL
+from conftest import ALL, Show
 from playwright.sync_api import Page, expect
-from test_board_browser import BOARD, Show, close, middle
+from test_board_browser import BOARD, close, middle
 
 import explorer as ex
 from explorer.records import Trace
@@ -46,14 +46,13 @@ def test_the_encoder_s_board_lies_above_and_is_linked(show: Show, name: str) -> 
     page = show(trace, view=CROSS)
     check_link(page, trace)
     page.wait_for_function(f"!{BOARD}.fading")
-    other_box = page.evaluate(f"{BOARD}.other.layout.boxes.find(b => b.id === 'S')")
-    page.locator("canvas").click(position={"x": other_box["x"] + 3, "y": other_box["y"] + 3})
     layer = max(attention.layer for attention in trace.attention if attention.stream == "encoder")
-    expect(page.locator(".where")).to_contain_text(f"encoder layer {layer}")
-    assert page.evaluate(f"[{BOARD}.other.site.stream, {BOARD}.other.step]") == ["decoder", -1], "the decoder waits below"
-    other_box = page.evaluate(f"{BOARD}.other.layout.boxes.find(b => b.id === 'S')")
-    page.locator("canvas").click(position={"x": other_box["x"] + 3, "y": other_box["y"] + 3})
-    expect(page.locator(".where")).to_contain_text("decoder layer 0")
+    for place, waits in ((f"encoder layer {layer}", "decoder"), ("decoder layer 0", "encoder")):
+        box = page.evaluate(f"{BOARD}.other.layout.boxes.find(b => b.id === 'S')")
+        page.locator("canvas").click(position={"x": box["x"] + 3, "y": box["y"] + 3})
+        expect(page.locator(".where")).to_contain_text(place)
+        assert page.evaluate(f"{BOARD}.other.site.stream") == waits
+        assert waits == "encoder" or page.evaluate(f"{BOARD}.other.step") == -1, "the decoder waits below"
 
 
 @pytest.mark.parametrize("width", [390, 850, 1280] if ALL else [390])
@@ -67,8 +66,7 @@ def test_unequal_depths_and_lengths_fit_above_each_other(show: Show, width: int)
     wide = page.viewport_size
     assert wide is not None
     check_link(page, trace)
-    boxes = page.evaluate(f"[...{BOARD}.layout.boxes, ...{BOARD}.other.layout.boxes]")
-    high = page.evaluate(f"{BOARD}.layout.high")
+    boxes, high = page.evaluate(f"[[...{BOARD}.layout.boxes, ...{BOARD}.other.layout.boxes], {BOARD}.layout.high]")
     assert all(b["x"] >= 0 and b["x"] + b["w"] <= wide["width"] and b["y"] + b["h"] <= high for b in boxes)
 
 

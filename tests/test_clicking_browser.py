@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from conftest import LONG
-from offline import Watch, opened
-from playwright.sync_api import Browser, expect
+from conftest import LONG, Visit
+from playwright.sync_api import expect
 from test_browser import click_on
 from test_frame_browser import rested
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=120_000)
 
 
 @LONG
-def test_a_corner_of_the_triangle_is_one_layer_alone_and_the_sliders_follow(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/elmo?part=mix-by-hand", height=1500)
+def test_a_corner_of_the_triangle_is_one_layer_alone_and_the_sliders_follow(visit: Visit) -> None:
+    page = visit("/elmo?part=mix-by-hand", height=1500)
     triangle = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Your mix in the triangle"))
     click_on(page, triangle, ".scatterlayer .trace:nth-child(1) .point", 0)
     for layer, value in enumerate((0, 0, 20)):
         expect(page.get_by_role("slider", name=f"Weight of layer {layer}")).to_have_value(str(value))
     expect(page.locator(".gtitle", has_text="Mix the layers by hand")).to_be_visible()
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @LONG
-def test_a_row_of_the_matrix_and_a_link_beside_it_open_their_strategy(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/corruption?part=every-strategy", height=1500)
+def test_a_row_of_the_matrix_and_a_link_beside_it_open_their_strategy(visit: Visit) -> None:
+    page = visit("/corruption?part=every-strategy", height=1500)
     matrix = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="One text under every strategy"))
     row = matrix.locator(".ytick", has_text=re.compile("^bart-delete$"))
     expect(row).to_be_visible()
@@ -48,14 +41,11 @@ def test_a_row_of_the_matrix_and_a_link_beside_it_open_their_strategy(browser: B
     page.get_by_role("link", name="pegasus", exact=True).click()
     expect(page).to_have_url(re.compile("strategy=pegasus"))
     expect(page.get_by_text("PEGASUS.").first).to_be_visible()
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @LONG
-def test_a_dot_of_the_plane_opens_the_neighbours_of_its_word(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/vectors?part=plane", height=1500)
+def test_a_dot_of_the_plane_opens_the_neighbours_of_its_word(visit: Visit) -> None:
+    page = visit("/vectors?part=plane", height=1500)
     plane = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Words on a plane"))
     expect(plane.locator(".scatterlayer .point").first).to_be_attached()
     rested(page)
@@ -63,5 +53,3 @@ def test_a_dot_of_the_plane_opens_the_neighbours_of_its_word(browser: Browser, a
     click_on(page, plane, ".scatterlayer .point", 2)
     expect(page).to_have_url(re.compile("part=neighbours"))
     expect(page.get_by_role("textbox", name="Word", exact=True)).to_have_value(word)
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from conftest import LONG
-from offline import Watch, opened
-from playwright.sync_api import Browser, Locator, expect
+from conftest import LONG, Visit
+from playwright.sync_api import Locator, expect
 from test_board_hands import APP
 from test_frame_browser import rested
 
@@ -16,13 +14,11 @@ import explorer as ex
 from explorer.app.lessons import SENTENCE
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=120_000)
 
 
 @LONG
-def test_merges_play_until_they_are_paused(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/tokens?merges.step=5")
+def test_merges_play_until_they_are_paused(visit: Visit) -> None:
+    page = visit("/tokens?merges.step=5")
     rested(page)
     page.get_by_role("button", name="Play: Merge").click()
     expect(page).to_have_url(re.compile(r"merges\.step=[89]"))
@@ -32,14 +28,11 @@ def test_merges_play_until_they_are_paused(browser: Browser, app: tuple[str, Pat
     page.wait_for_timeout(2500)  # more than three steps would take
     assert page.url == stopped
     expect(page.get_by_role("button", name="Play: Merge")).to_be_visible()
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @LONG
-def test_snapshots_play_from_the_first_to_the_last(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/training?part=snapshots&kept=gpt")
+def test_snapshots_play_from_the_first_to_the_last(visit: Visit) -> None:
+    page = visit("/training?part=snapshots&kept=gpt")
     moment = page.locator(".board[data-state=ready] .time b")
     expect(moment).to_have_text("step 22,000")
     rested(page)
@@ -47,14 +40,12 @@ def test_snapshots_play_from_the_first_to_the_last(browser: Browser, app: tuple[
     expect(moment).to_have_text("step 1")
     expect(moment).to_have_text("step 22,000")
     expect(page.get_by_role("button", name="Play: Snapshot of step")).to_be_visible()
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @LONG
-def test_a_board_that_a_hand_turned_goes_back_to_the_token_that_is_held_again(browser: Browser, app: tuple[str, Path]) -> None:
-    watch, at = Watch(), f"{APP}.rows[{APP}.cursor.row]"
-    page = opened(browser, watch, app[0] + "/attention")
+def test_a_board_that_a_hand_turned_goes_back_to_the_token_that_is_held_again(visit: Visit) -> None:
+    at = f"{APP}.rows[{APP}.cursor.row]"
+    page = visit("/attention")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     rested(page)
     token, board = page.locator("[data-tokens] button", has_text="tired"), page.locator(".board canvas")
@@ -77,13 +68,10 @@ def test_a_board_that_a_hand_turned_goes_back_to_the_token_that_is_held_again(br
     expect(page.locator("[data-tokens] button[aria-pressed=true]")).to_have_text("the")
     rested(page)
     assert page.evaluate(at) == "the", "the bar follows the board, and does not send it back"
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
-def test_tokens_fly_to_the_positions_at_which_they_are_read(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, app[0] + "/positions?part=shuffle")
+def test_tokens_fly_to_the_positions_at_which_they_are_read(visit: Visit) -> None:
+    page = visit("/positions?part=shuffle")
     button, words = page.locator("[data-fly]"), page.locator("[data-words]")
     expect(button).to_have_text("Shuffle the tokens")
     shuffle = ex.shuffle(ex.load("bert", device="cpu"), SENTENCE, seed=0)
@@ -100,8 +88,6 @@ def test_tokens_fly_to_the_positions_at_which_they_are_read(browser: Browser, ap
     top = shuffle.moved["with"][-1].max()
     assert [row[0] for row in tall] == [round(32 * value / top) for value in shuffle.moved["with"][-1]]
     assert all(row[1] == 0 for row in tall), "the states of an encoder without positions do not change"
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 def _read(words: Locator) -> list[str]:

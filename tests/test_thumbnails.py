@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
-from offline import Watch, opened
+from conftest import Visit
 from PIL import Image
-from playwright.sync_api import Browser
 from test_frame_browser import rested
 
 import explorer as ex
@@ -44,9 +42,8 @@ def test_the_ends_and_the_middle_have_the_colours_of_the_scale(mode: str) -> Non
 
 
 @pytest.mark.browser
-def test_every_scheme_shows_what_it_adds_to_the_scores(browser: Browser, app: tuple[str, Path]) -> None:
-    watch = Watch()
-    page = opened(browser, watch, f"{app[0]}/positions?scheme=alibi", "light", 1280)
+def test_every_scheme_shows_what_it_adds_to_the_scores(visit: Visit) -> None:
+    page = visit("/positions?scheme=alibi", "light", 1280)
     rested(page)
     options = page.locator(".st-key-scheme [role=radio]").all()
     shown = {element.inner_text(): element.evaluate(SHOWN) for element in options}
@@ -58,5 +55,3 @@ def test_every_scheme_shows_what_it_adds_to_the_scores(browser: Browser, app: tu
     assert len({shown[name] for name in ("none", "sinusoidal", "rope", "alibi", "t5")}) == 5
     page.locator(".st-key-scheme [role=radio]", has_text="rope").click()
     page.wait_for_url("**scheme=rope**")
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
