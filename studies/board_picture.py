@@ -46,18 +46,22 @@ def drawn(stations: Sequence[str]) -> Frames:
     program = browser()
     if program is None:
         raise MissingError("The picture needs Chrome or Chromium on this machine, and none was found.")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        file = saved(Path(folder))
+    with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = opened.new_page(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
-        page.goto(file.as_uri())
+        frames = drawn_on(opened.new_page(viewport=SIZE, color_scheme="light"), stations)  # type: ignore[arg-type]
+        opened.close()
+    return frames
+
+
+def drawn_on(page: Page, stations: Sequence[str]) -> Frames:
+    """The same on a page of a browser that is open already."""
+    with tempfile.TemporaryDirectory() as folder:
+        page.goto(saved(Path(folder)).as_uri())
         page.wait_for_selector("body[data-drawn=yes] .board[data-state=ready]", state="attached")
         page.add_style_tag(content=".board canvas { outline: none !important }")  # no ring around what holds the focus
         page.clock.install()
         page.locator(".board canvas").first.focus()  # it takes the arrow keys
-        frames = list(walked(page, stations))
-        opened.close()
-    return frames
+        return list(walked(page, stations))
 
 
 def saved(folder: Path) -> Path:

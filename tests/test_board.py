@@ -86,17 +86,17 @@ def test_module_page_and_buffer_stay_small(trace: Trace) -> None:
     assert len(small.source) >= 16 and len(ex.board(small).page().encode()) <= 280_000
 
 
-@pytest.mark.parametrize("place", NORM_PLACES)
-def test_the_stations_stand_in_the_order_of_the_model(bert: Any, place: str) -> None:
-    model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu", norm_place=place, dim=32)
-    found_stations = header(pack(ex.trace(model, SENTENCE, blocks=True)))["sites"]
-    head = ["qkv", "qk", "scale", "mask", "softmax", "mix", "concat", "wo"]
+def test_the_stations_stand_in_the_order_of_the_model(bert: Any) -> None:
+    head, read = "qkv qk scale mask softmax mix concat wo", "units narrow"
     around = {
-        "post": ["x", *head, "add1", "post1", "units", "narrow", "add2", "post2"],
-        "pre": ["x", "norm1", *head, "add1", "norm2", "units", "narrow", "add2"],
-        "inside": ["x", *head, "inner1", "add1", "units", "narrow", "inner2", "add2"],
-    }[place]
-    assert found_stations[0]["stations"] == [*around, "up"] and found_stations[1]["stations"] == [*around, "next"]
+        "post": f"x {head} add1 post1 {read} add2 post2",
+        "pre": f"x norm1 {head} add1 norm2 {read} add2",
+        "inside": f"x {head} inner1 add1 {read} inner2 add2",
+    }
+    for place in NORM_PLACES:
+        model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu", norm_place=place, dim=32)
+        sites = header(pack(ex.trace(model, SENTENCE, blocks=True)))["sites"]
+        assert [site["stations"] for site in sites] == [[*around[place].split(), last] for last in ("up", "next")]
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
@@ -180,9 +180,13 @@ def test_what_is_no_board_is_refused_in_a_sentence(trace: Trace, monkeypatch: py
         with pytest.raises(ex.ExplorerError, match="must be a trace"):
             ex.board(wrong)
     for choice, says in (
-        ({"held": [[1]]}, "row and column"), ({"held": [[-1, 2]]}, "row and column"), ({"words": 3}, "True or False"),
-        ({"model": 3}, "one trace"), ({"mode": "purple"}, "mode"), ({"colour": 3}, "choice of the board"),
-    ):  # fmt: skip
+        ({"held": [[1]]}, "row and column"),
+        ({"held": [[-1, 2]]}, "row and column"),
+        ({"words": 3}, "True or False"),
+        ({"model": 3}, "one trace"),
+        ({"mode": "purple"}, "mode"),
+        ({"colour": 3}, "choice of the board"),
+    ):
         with pytest.raises(ex.ExplorerError, match=says):
             ex.board(trace, **choice)
     with pytest.raises(ex.ExplorerError, match="holds none"):
@@ -261,12 +265,8 @@ def test_an_address_leads_back_to_the_same_cell_and_an_odd_one_is_forgotten() ->
 
 def test_tokens_are_changed_only_in_the_sentence_that_the_board_reads(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     other = SENTENCE.replace("didn't", "did not")
-    for box, text, reads in (
-        ("text", SENTENCE, True),
-        ("source", SENTENCE, True),
-        ("text", other, False),
-        ("none", None, False),
-    ):
+    for box, text in (("text", SENTENCE), ("source", SENTENCE), ("text", other), ("none", None)):
+        reads = text == SENTENCE
         session = {"b": SimpleNamespace(edit={"what": "replace", "row": 2, "text": "dog"}), **({box: text} if text else {})}
         monkeypatch.setattr("explorer.app.board.st.session_state", session)
         assert on_a_page._reads(trace, box) is reads

@@ -172,17 +172,8 @@ def by_words(trace: Trace) -> np.ndarray:
 def test_words_specials_and_threshold(show: Show) -> None:
     trace = ex.trace(ex.load("bert", device="cpu"), "Photosynthesis made the walrus tired.", blocks=True)
     page = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"})
-    before = pixels(page)
-    for name in ("words", "no specials"):
-        page.get_by_role("button", name=name).click()
-        expect(page.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "true")
-        assert pixels(page) != before
-        page.get_by_role("button", name=name).click()
-    page.get_by_label("Hide weights below").fill("0.3")
-    assert pixels(page) != before
-    drawn = page.evaluate(
-        f"{BOARD}.words = true, Array.from({BOARD}.shownAs({BOARD}.columns.find(c => c.id === 'S').states.at(-1).m).a)"
-    )
+    page.get_by_role("button", name="words").click()
+    drawn = page.evaluate(f"Array.from({BOARD}.shownAs({BOARD}.columns.find(c => c.id === 'S').states.at(-1).m).a)")
     assert np.abs(np.reshape(drawn, trace.attention[0].weights[1].shape) - by_words(trace)).max() < 1e-5
     wanted = by_words(trace)[2, 3]
     page.evaluate(f"{BOARD}.point(2, 3), {BOARD}.draw()")
@@ -295,25 +286,6 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(visit: Visit, tmp_path: Pa
     ):
         (tmp_path / "x.html").write_bytes(paged(damaged, title="x"))
         expect(visit((tmp_path / "x.html").as_uri()).get_by_role("alert")).to_contain_text(says)
-
-
-@LONG
-def test_a_page_of_the_app_keeps_the_place_in_its_address(visit: Visit) -> None:
-    page = visit("/attention")
-    expect(page.locator(".board[data-state=ready]")).to_be_visible()
-    page.locator(".board canvas").focus()
-    page.keyboard.press("6")
-    page.keyboard.press("]")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(r"board=encoder\.0\.\d\.softmax\.\d+\.\d+"))
-    shared, where = page.url, page.locator(".where").inner_text()
-    other = visit(shared)
-    expect(other.locator(".board .where")).to_have_text(where)
-    expect(other.locator(".stations [aria-current]")).to_have_text("softmax")
-    other.get_by_label("Your sentence").fill("The walrus was tired.")
-    other.get_by_label("Your sentence").press("Enter")
-    expect(other.locator("[role=grid]")).to_have_attribute("aria-rowcount", re.compile("^(?!16$)"))
-    expect(other.locator(".stations [aria-current]")).to_have_text("softmax")
 
 
 @LONG

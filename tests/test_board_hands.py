@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from conftest import LONG, SENTENCE, Show, Visit
 from playwright.sync_api import Page, expect
-from test_board import array, header
+from scipy.stats import entropy
+from test_board import header
 from test_board_browser import BOARD, close, middle, pixels, station, traced
 
 import explorer as ex
@@ -21,6 +22,7 @@ from explorer.records import Trace
 from explorer.views.board.beams import moments
 from explorer.views.board.pack import pack
 
+BROWSER = pytest.mark.browser
 APP = "[...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.board')).find(Boolean).board"  # a component's
 SOFTMAX = {"stream": "encoder", "layer": 0, "head": 1, "station": "softmax", "row": 4, "col": 7}
 
@@ -40,7 +42,7 @@ def settled(page: Page) -> str:
     return pixels(page)
 
 
-@pytest.mark.browser
+@BROWSER
 def test_a_weight_is_dragged_and_the_context_follows(show: Show) -> None:
     trace = traced("bert")
     page = show(trace, view=SOFTMAX)
@@ -51,12 +53,11 @@ def test_a_weight_is_dragged_and_the_context_follows(show: Show) -> None:
     page.mouse.move(x, y - 30)
     page.mouse.move(x, y - 80)  # half of the way from 0 to 1
     page.mouse.up()
-    assert station(page) == "mix" and page.evaluate(f"{BOARD}.held") == []
+    assert station(page) == "mix" and page.evaluate(f"{BOARD}.held") == [] and attention.v is not None
     values = page.evaluate(f"{BOARD}.numbers(0, 1)")
     weights = np.array(values["weights"]).reshape(own.shape)
     close(weights[4], rescaled(own[4], 7, own[4][7] + 0.5))
     close(np.delete(weights, 4, axis=0).reshape(-1), np.delete(own, 4, axis=0))
-    assert attention.v is not None
     close(values["context"], weights @ attention.v[1])
     far = np.linalg.norm((weights @ attention.v[1] - own @ attention.v[1])[4])
     expect(page.locator(".operands")).to_contain_text(f"α was {own[4][7]:.3f}, is {own[4][7] + 0.5:.3f}; z moved by {far:.3f}")
@@ -66,7 +67,7 @@ def test_a_weight_is_dragged_and_the_context_follows(show: Show) -> None:
     expect(page.locator(".gap")).not_to_contain_text("by hand")
 
 
-@pytest.mark.browser
+@BROWSER
 def test_slider_and_keys_change_a_weight_too_and_every_step_can_be_undone(show: Show) -> None:
     trace = traced("bert")
     page = show(trace, view=SOFTMAX)
@@ -75,20 +76,15 @@ def test_slider_and_keys_change_a_weight_too_and_every_step_can_be_undone(show: 
     weight = f"{BOARD}.numbers(0, 1).weights[4 * 16 + 7]"
     assert abs(page.evaluate(weight) - 0.7) < 1e-6
     page.locator("canvas").focus()
-    page.keyboard.press("-")
-    assert abs(page.evaluate(weight) - 0.65) < 1e-6
-    page.keyboard.press("+")
-    page.keyboard.press("+")
-    assert abs(page.evaluate(weight) - 0.75) < 1e-6
-    for wanted in (0.7, 0.65, 0.7, float(own[7])):
-        page.keyboard.press("z")
-        assert abs(page.evaluate(weight) - wanted) < 1e-6
+    for key, wanted in zip("-++zzzz", (0.65, 0.7, 0.75, 0.7, 0.65, 0.7, float(own[7])), strict=True):
+        page.keyboard.press(key)
+        assert abs(page.evaluate(weight) - wanted) < 1e-6, key
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()
     page.keyboard.press("4")  # scores: nothing to change there
     expect(page.locator(".weigh")).to_be_hidden()
 
 
-@pytest.mark.browser
+@BROWSER
 def test_what_a_mask_forbids_and_a_single_key_cannot_be_changed(show: Show) -> None:
     trace = traced("gpt2")
     page = show(trace, view=SOFTMAX | {"stream": "decoder", "row": 0, "col": 0})
@@ -100,7 +96,7 @@ def test_what_a_mask_forbids_and_a_single_key_cannot_be_changed(show: Show) -> N
     close(page.evaluate(f"{BOARD}.numbers(0, 1).weights"), trace.attention[0].weights[1])
 
 
-@pytest.mark.browser
+@BROWSER
 def test_a_leap_fades_and_reduced_motion_cuts_it(show: Show) -> None:
     page = show(traced("bert"), view=SOFTMAX)
     assert page.evaluate(f"{BOARD}.choose(1, 2), {BOARD}.fading !== null")
@@ -116,7 +112,7 @@ def translated() -> tuple[Trace, tuple[Any, ...]]:
     return ex.trace(model, "The dog was tired.", target=steps[-1].ids.tolist(), blocks=True), steps
 
 
-@pytest.mark.browser
+@BROWSER
 def test_a_text_is_written_again_with_its_best_beams(visit: Visit, tmp_path: Path) -> None:
     trace, steps = translated()
     board = ex.board(trace, steps=steps, stream="cross", layer=trace.attention[-1].layer, station="next")
@@ -128,9 +124,9 @@ def test_a_text_is_written_again_with_its_best_beams(visit: Visit, tmp_path: Pat
     page.keyboard.press("d")
     expect(page.locator(".time b")).to_have_text(f"{trace.target.texts[0]} (1 of {len(trace.target)})")
     assert settled(page) != whole
-    kept = [candidate for candidate in steps[0].candidates if candidate.beam >= 0]
-    for candidate in kept:
-        expect(page.locator(".operands")).to_contain_text(f"{candidate.total:.3f}".replace("-", "−"))
+    for candidate in steps[0].candidates:
+        if candidate.beam >= 0:
+            expect(page.locator(".operands")).to_contain_text(f"{candidate.total:.3f}".replace("-", "−"))
     page.keyboard.press("d")
     expect(page.locator(".pair")).to_have_text(f"after {trace.target.texts[1]}")
     page.keyboard.press("Shift+d")
@@ -146,8 +142,7 @@ def test_every_step_s_beams_are_those_of_the_search() -> None:
     for step, moment in zip(steps, steps_of_text, strict=False):
         kept = sorted((c for c in step.candidates if c.beam >= 0), key=lambda c: c.beam)
         assert [beam["total"] for beam in moment["beams"]] == [c.total for c in kept]
-    first = steps[0].candidates
-    best = next(c for c in first if c.beam == 0)
+    best = next(c for c in steps[0].candidates if c.beam == 0)
     assert steps_of_text[0]["beams"][0]["text"] == best.text.replace("·", "").strip()
     tokenizer = ex.load("transformer", device="cpu").tokenizer
     texts = [beam["text"] for beam in steps_of_text[2]["beams"]]
@@ -156,17 +151,7 @@ def test_every_step_s_beams_are_those_of_the_search() -> None:
         ex.board(ex.trace(ex.load("transformer", device="cpu"), "A dog.", target="Un chat."), steps=steps)
 
 
-def test_what_an_edit_hands_on_travels_with_the_trace(bert: Any) -> None:
-    trace = ex.trace(bert, SENTENCE, blocks=True, edits=[ex.SilenceHead("encoder", 0, 1)])
-    data = pack(trace)
-    site = header(data)["sites"][0]
-    np.testing.assert_array_equal(array(data, site["z"])[1], 0)
-    np.testing.assert_array_equal(array(data, site["z"])[0], trace.attention[0].stage("context", 0))
-    assert "edited: head 1 of layer 0 silenced" in header(data)["notes"]
-    assert header(pack(ex.trace(bert, SENTENCE)))["sites"][0]["z"] is None
-
-
-@pytest.mark.browser
+@BROWSER
 def test_a_silenced_sub_layer_adds_nothing_where_a_norm_stands_before_the_sum(show: Show) -> None:
     """OLMo 2 adds the norm of what a sub-layer computed; silenced, it adds nothing, though the norm of the computed is not 0."""
     edits = [ex.SilenceLayer("decoder", 1, "attention"), ex.SilenceLayer("decoder", 0, "feed-forward")]
@@ -183,7 +168,7 @@ def test_a_silenced_sub_layer_adds_nothing_where_a_norm_stands_before_the_sum(sh
 
 
 @LONG
-@pytest.mark.browser
+@BROWSER
 def test_the_model_runs_on_a_row_that_a_hand_wrote(visit: Visit) -> None:
     page = visit(f"/attention?text={quote(SENTENCE)}&board=encoder.0.1.softmax.4.7")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
@@ -201,7 +186,7 @@ def test_the_model_runs_on_a_row_that_a_hand_wrote(visit: Visit) -> None:
     expect(page.get_by_text("The model was run with edited weights")).to_have_count(0)
 
 
-@pytest.mark.browser
+@BROWSER
 def test_an_expected_token_is_forced_by_its_bar(visit: Visit) -> None:
     page = visit("/attention?model=gpt2&text=The%20dog&board=decoder.3.0.next.2.0")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
@@ -215,7 +200,7 @@ def test_an_expected_token_is_forced_by_its_bar(visit: Visit) -> None:
     expect(page.locator("[role=grid]")).to_have_attribute("aria-rowcount", re.compile("^[45]$"))
 
 
-@pytest.mark.browser
+@BROWSER
 def test_a_head_is_silenced_on_the_board(visit: Visit) -> None:
     page = visit("/whatif?model=bert&whatif.board=encoder.1.2.mix.4.7")
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text("as it is")
@@ -235,7 +220,7 @@ def test_a_head_is_silenced_on_the_board(visit: Visit) -> None:
 
 
 @LONG
-@pytest.mark.browser
+@BROWSER
 def test_the_snapshot_of_the_page_is_the_moment_of_its_board(visit: Visit) -> None:
     steps = ex.training.snapshots("bert")
     page = visit(f"/training?part=snapshots&kept=bert&at={steps[1]}")
@@ -247,7 +232,7 @@ def test_the_snapshot_of_the_page_is_the_moment_of_its_board(visit: Visit) -> No
     close(values, own.attention[0].weights[1])
 
 
-@pytest.mark.browser
+@BROWSER
 def test_the_front_page_plays_and_follows_the_chosen_word(visit: Visit) -> None:
     page = visit("/?chosen=mouse")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
@@ -257,46 +242,39 @@ def test_the_front_page_plays_and_follows_the_chosen_word(visit: Visit) -> None:
     page.wait_for_function(f"{APP}.rows[{APP}.cursor.row] === 'window'")
 
 
-@pytest.mark.parametrize(
-    "wish",
-    [{}, {"shares": "x"}, {"shares": [2.0]}, {"stream": 3}, {"layer": 99}, {"head": -1}, {"row": 16}, {"shares": [0.5] * 3}],
-)
-def test_a_row_that_is_none_is_not_kept(trace: Trace, wish: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    session: dict[str, Any] = {"b.rows": ()}
-    monkeypatch.setattr("explorer.app.board.st.session_state", session)
-    sound = {"stream": "encoder", "layer": 0, "head": 0, "row": 1, "shares": [1 / 16] * 16}
-    _keep_row("b", trace, sound | wish)
-    assert len(session["b.rows"]) == (0 if wish else 1)
+def test_a_row_that_is_none_is_not_kept(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = ("x", [2.0], [0.5] * 3)
+    odd = [{"stream": 3}, {"layer": 99}, {"head": -1}, {"row": 16}, *({"shares": share} for share in shares)]
+    for wish in ({}, *odd):
+        session: dict[str, Any] = {"b.rows": ()}
+        monkeypatch.setattr("explorer.app.board.st.session_state", session)
+        sound = {"stream": "encoder", "layer": 0, "head": 0, "row": 1, "shares": [1 / 16] * 16}
+        _keep_row("b", trace, sound | wish)
+        assert len(session["b.rows"]) == (0 if wish else 1), wish
 
 
 def test_a_forced_token_stands_in_the_sentence(bert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    session: dict[str, Any] = {}
+    session = {"text": "The dog slept."}
     monkeypatch.setattr("explorer.app.board.st.session_state", session)
-    gpt2 = ex.load("gpt2", device="cpu")
-    session["text"] = "The dog slept."
-    read = ex.trace(gpt2, session["text"])
-    assert read.top is not None
+    read, masked = ex.trace(ex.load("gpt2", device="cpu"), session["text"]), ex.trace(bert, SENTENCE)
+    assert read.top is not None and masked.top is not None
     _forced(read, 2, 0)
     assert session["text"] == "The dog" + read.top.texts[2][0].replace("·", " ")
     _forced(read, 0, 0)
     assert session["text"] == read.top.texts[0][0], "after the begin token comes the first word"
     session["text"] = SENTENCE
-    masked = ex.trace(bert, SENTENCE)
-    assert masked.top is not None
     _forced(masked, 2, 3)
     assert session["text"] == SENTENCE.replace("animal", masked.top.texts[2][3])
 
 
-def habits_of(alpha: np.ndarray) -> dict[str, float]:
-    """Means over the rows of a head, with NumPy: shares at fixed distances, distance and entropy."""
-    n = len(alpha)
-    rows, columns = np.indices(alpha.shape)
-    logs = np.log2(np.where(alpha > 0, alpha, 1))
-    return {"back": alpha.diagonal(-1).mean(), "self": alpha.diagonal().mean(), "on": alpha.diagonal(1).mean(), "first": alpha[:, 0].mean(),
-            "distance": float((alpha * np.abs(rows - columns)).sum() / n), "spread": float(-(alpha * logs).sum() / n)}  # fmt: skip
+def habits_of(weights: np.ndarray) -> dict[str, float]:
+    """Means over the rows of a head, with NumPy: the share of the token before, distance and entropy."""
+    far = np.abs(np.subtract(*np.indices(weights.shape)))
+    spread = entropy(weights, base=2, axis=-1).mean()
+    return {"back": weights.diagonal(-1).mean(), "distance": (weights * far).sum() / len(weights), "spread": spread}
 
 
-@pytest.mark.browser
+@BROWSER
 def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(show: Show) -> None:
     trace = traced("bert")
     page = show(trace, view=SOFTMAX)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -13,14 +15,8 @@ from explorer.errors import ChoiceError, TextError
 
 def by_hand(lines: tuple[str, ...], a: str, k: str) -> float:
     """Every two places at most five apart, written out."""
-    total = 0.0
-    for line in lines:
-        words = plain_words(line)
-        for i, word in enumerate(words):
-            for j, other in enumerate(words):
-                if word == a and other == k and 1 <= abs(i - j) <= 5:
-                    total += 1 / abs(i - j)
-    return total
+    pairs = (pair for line in lines for pair in itertools.product(enumerate(plain_words(line)), repeat=2))
+    return sum(1 / abs(i - j) for (i, word), (j, other) in pairs if (word, other) == (a, k) and 1 <= abs(i - j) <= 5)
 
 
 LONG = (*lesson.CORPUS, "ice ice water", "ice, it was said by many people here, is not steam")
@@ -50,25 +46,19 @@ def test_the_words_shown_are_those_that_stand_near_most_often_before_or_now() ->
 
 
 def test_one_sentence_moves_the_ratio_that_it_speaks_of() -> None:
-    edited = edit_corpus(lesson.CORPUS, (*lesson.CORPUS, lesson.ADDED), *lesson.PAIR, watch=lesson.WATCH)
+    before, after = lesson.CORPUS, (*lesson.CORPUS, lesson.ADDED)
+    for old, new, answer in ((after, before, "it falls"), (before, before, "it stays"), (before, after, "it rises")):
+        edited = edit_corpus(old, new, *lesson.PAIR, watch=lesson.WATCH)
+        assert lesson.added_question(edited).answer == answer
     gas = edited.words.index("gas")
     assert edited.ratios[0, gas] == 0 < edited.ratios[1, gas]
-    assert lesson.added_question(edited).answer == "it rises"
-    turned = edit_corpus((*lesson.CORPUS, lesson.ADDED), lesson.CORPUS, *lesson.PAIR, watch=lesson.WATCH)
-    assert lesson.added_question(turned).answer == "it falls"
-    assert (
-        lesson.added_question(edit_corpus(lesson.CORPUS, lesson.CORPUS, *lesson.PAIR, watch=lesson.WATCH)).answer == "it stays"
-    )
     fashion, solid, water = (edited.words.index(word) for word in ("fashion", "solid", "water"))
     assert np.isnan(edited.ratios[:, fashion]).all(), "near neither"
     assert np.isinf(edited.ratios[0, solid]) and 0.2 < edited.ratios[0, water] < 5
-    np.testing.assert_allclose(
-        edited.chances[1, 0, gas], by_hand((*lesson.CORPUS, lesson.ADDED), "ice", "gas") / edited.totals[1, 0]
-    )
+    np.testing.assert_allclose(edited.chances[1, 0, gas], by_hand(after, "ice", "gas") / edited.totals[1, 0])
     items = lesson.exercises(edited)
-    assert all(exercise.right(exercise.shown) for exercise in items) and items[0].answer == by_hand(
-        (lesson.ADDED,), "ice", "gas"
-    )
+    assert all(exercise.right(exercise.shown) for exercise in items)
+    assert items[0].answer == by_hand((lesson.ADDED,), "ice", "gas")
 
 
 def test_the_pictures_show_the_counts_and_the_shares() -> None:
@@ -80,17 +70,15 @@ def test_the_pictures_show_the_counts_and_the_shares() -> None:
 
 
 def test_what_cannot_be_counted_is_said() -> None:
-    with pytest.raises(ChoiceError, match="two different"):
-        edit_corpus(lesson.CORPUS, lesson.CORPUS, "ice", " ICE ")
-    for lines in ((), ("",), ("<script>alert(1)</script> 😀 مرحبا",)):
-        with pytest.raises(TextError, match="occurs in no sentence"):
-            edit_corpus(lesson.CORPUS, lines, "ice", "steam")
-    with pytest.raises(TextError, match="words; up to"):
-        edit_corpus(lesson.CORPUS, ["word " * 20_000], "ice", "steam")
-    with pytest.raises(TextError) as long:
-        edit_corpus(lesson.CORPUS, lesson.CORPUS, "x" * 100_000, "steam")
-    assert len(str(long.value)) < 200
-    with pytest.raises(ChoiceError, match="at most 12"):
-        edit_corpus(lesson.CORPUS, lesson.CORPUS, *lesson.PAIR, watch=" ".join(f"w{n}" for n in range(13)))
+    corpus, many = lesson.CORPUS, {"watch": " ".join(f"w{n}" for n in range(13))}
+    for lines, pair, watch, error, says in (
+        (corpus, ("ice", " ICE "), {}, ChoiceError, "two different"),
+        *((lines, lesson.PAIR, {}, TextError, "occurs in no sentence") for lines in ((), ("",), ("<script> 😀 مرحبا",))),
+        (["word " * 20_000], lesson.PAIR, {}, TextError, "words; up to"),
+        (corpus, ("x" * 100_000, "steam"), {}, TextError, "^.{1,200}$"),
+        (corpus, lesson.PAIR, many, ChoiceError, "at most 12"),
+    ):
+        with pytest.raises(error, match=says):
+            edit_corpus(corpus, lines, *pair, **watch)
     odd = edit_corpus(lesson.CORPUS, ["مرحبا <b>ice</b>, steam 😀"], "ice", "مرحبا")
     assert odd.totals[1].min() > 0

@@ -1,4 +1,4 @@
-"""The lens, gradients, visibility, habits of heads and their sums, each against a formula or code that we did not write."""
+"""What is inside a model: the steps of a layer, the lens, gradients, habits of heads, each against a formula or code that is not ours."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 import torch
 from conftest import SENTENCE
+from scipy.stats import entropy
 
 import explorer as ex
 from explorer.app.lessons.heads import questions as lesson
 from explorer.microworld import labelled, stories
 from explorer.models.transformer import TransformerModel
+from explorer.nn.layers import ACTIVATIONS, NORM_PLACES
 from explorer.records import HeadStatistics, Trace
 from explorer.records.trace import Attention
+from explorer.views import VIEWS
 from explorer.views.attention import habit
 from explorer.views.sums import joined, summed
 
@@ -85,9 +88,8 @@ def test_integrated_gradients_add_up_to_the_difference_of_log_p(name: str) -> No
     token = "·dog" if name == "gpt2" else "dog"
     record = ex.gradient(model, SENTENCE, row=4, token=token, steps=100, **target)
     assert record.integrated is not None and record.piece.strip("·▁ ") == "dog"
-    assert record.integrated.sum() == pytest.approx(
-        record.logp - record.nothing, abs=0.02 * abs(record.logp - record.nothing) + 0.01
-    )
+    difference = record.logp - record.nothing
+    assert record.integrated.sum() == pytest.approx(difference, abs=0.02 * abs(difference) + 0.01)
     logits = torch.from_numpy(model.logits(SENTENCE, **target))[4].double().log_softmax(-1)
     ids = model.tokenizer.encode(token.replace("·", " "), special=False).ids
     assert record.logp == pytest.approx(float(logits[ids[0]]), abs=1e-4)
@@ -109,9 +111,7 @@ def test_integrated_gradients_are_the_sum_of_the_paper_s_formula(gpt2: Transform
     assert record.integrated is not None and np.abs(record.integrated - wanted).max() <= 1e-3 * np.abs(wanted).max()
 
 
-def test_a_causal_model_sees_no_future_and_an_encoder_sees_all(
-    bert: TransformerModel, gpt2: TransformerModel, theirs: Any
-) -> None:
+def test_a_causal_model_sees_no_future_and_an_encoder_sees_all(bert: Any, gpt2: TransformerModel, theirs: Any) -> None:
     for model in (gpt2, theirs):
         moved = ex.visibility(model, SENTENCE).moved
         assert (np.triu(moved, 1) == 0).all() and (moved[np.tril_indices(len(moved))] > 0).all()
@@ -137,12 +137,12 @@ def test_habits_are_counted_cell_by_cell(gpt2: TransformerModel) -> None:
         "to the token before": np.mean([weights[i, i - 1] if i else 0 for i in range(count)]),
         "to itself": np.mean(np.diag(weights)),
         "to the token after": 0.0,
-        "sharpness": np.mean(
-            [1 + sum(w * np.log(w) for w in row[: i + 1] if w > 0) / np.log(max(2, i + 1)) for i, row in enumerate(weights)]
-        ),
+        "sharpness": np.mean([1 - entropy(row[: i + 1]) / np.log(max(2, i + 1)) for i, row in enumerate(weights)]),
     }
     for name, value in hand.items():
         assert record.measures[name][1, 0] == pytest.approx(value, abs=1e-5), name
+    assert record.even["to itself"] == pytest.approx(np.mean([1 / (n + 1) for n in range(count)]), abs=1e-6)
+    assert record.even["to the token after"] == 0, "even attention shrinks with what a causal head sees"
     twice = ex.head_statistics(gpt2, [SENTENCE, SENTENCE])
     assert all(np.allclose(twice.measures[name], value) for name, value in record.measures.items())
 
@@ -154,31 +154,27 @@ def test_what_pronouns_mean_is_counted_from_the_labels_character_by_character(be
     """Neither the tokens' places nor the sums of the code under test: characters of the story, and weights of single traces."""
     openings = [story.opening(5) for story in labelled(6, 7, "test")]
     assert [story.text for story in openings] == [" ".join(story[:5]) for story in stories(6, 7, "test")]
-    hand, rng = [], []
+    hand, even = [], []
     for story in openings:
-        pronouns_trace = ex.trace(bert, story.text)
-        spans = pronouns_trace.source.offsets
+        trace = ex.trace(bert, story.text)
+        spans, special = trace.source.offsets, trace.source.special
         for at, mention in enumerate(story.mentions):
             if mention.form != "pronoun" or len(mention.entities) != 1:
                 continue
-            letters: set[int] = set()
-            for other in story.mentions[:at]:
-                if mention.entities[0] in other.entities and other.form != "pronoun" and other.last < mention.first:
-                    for word in story.words[other.first : other.last + 1]:
-                        letters |= set(range(word.start, word.end))
-            keys = [n for n, (a, b) in enumerate(spans) if not pronouns_trace.source.special[n] and letters & set(range(a, b))]
+            before = [other for other in story.mentions[:at] if other.form != "pronoun" and other.last < mention.first]
+            named = [other for other in before if mention.entities[0] in other.entities]
+            words = [word for other in named for word in story.words[other.first : other.last + 1]]
+            letters = {letter for word in words for letter in range(word.start, word.end)}
+            keys = [n for n, (a, b) in enumerate(spans) if not special[n] and letters & set(range(a, b))]
             query = next(n for n, (a, b) in enumerate(spans) if b > a and b > story.words[mention.first].start)
             if keys:
-                hand.append(
-                    [[sum(a.weights[h, query, k] for k in keys) for h in range(a.heads)] for a in pronouns_trace.attention]
-                )
-                rng.append(len(keys) / len(spans))
+                hand.append([attention.weights[:, query, keys].sum(-1) for attention in trace.attention])
+                even.append(len(keys) / len(spans))
     record = ex.head_statistics(bert, openings)
     assert record.pronouns == len(hand) > 10
     assert np.abs(record.measures[MEANT] - np.mean(hand, axis=0)).max() <= 1e-6
-    assert record.even[MEANT] == pytest.approx(np.mean(rng), abs=1e-6) and record.even["sharpness"] == pytest.approx(
-        0, abs=1e-6
-    )
+    assert record.even[MEANT] == pytest.approx(np.mean(even), abs=1e-6)
+    assert record.even["sharpness"] == pytest.approx(0, abs=1e-6)
     assert MEANT not in ex.head_statistics(bert, [story.text for story in openings[:1]]).measures
 
 
@@ -191,18 +187,9 @@ def test_a_head_is_chosen_on_some_stories_and_its_figure_is_of_others() -> None:
     )
     sentence = lesson.coreference(chosen, others)
     assert "head 1 of layer 0" in sentence and "**20.0%** over **44** pronouns" in sentence
-    assert (
-        "90.0% over 50" in sentence and "all heads is 30.0%" in sentence and "gives 7.0%" in sentence and "60" not in sentence
-    )
+    assert all(part in sentence for part in ("90.0% over 50", "all heads is 30.0%", "gives 7.0%")) and "60" not in sentence
     texts = [{story.text for story in ex.microworld.openings(24, seed, "test")} for seed in (lesson.CHOSEN, lesson.MEASURED)]
     assert len(texts[0]) == len(texts[1]) == 24 and not texts[0] & texts[1]
-
-
-def test_even_attention_of_a_causal_head_shrinks_with_what_it_sees(gpt2: TransformerModel) -> None:
-    count = len(ex.trace(gpt2, SENTENCE).source)
-    even = ex.head_statistics(gpt2, [SENTENCE]).even
-    assert even["to itself"] == pytest.approx(np.mean([1 / (n + 1) for n in range(count)]), abs=1e-6)
-    assert even["to the token after"] == 0
 
 
 def test_rollout_is_the_product_of_its_paper(trace: Trace) -> None:
@@ -262,9 +249,111 @@ def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: Tran
     lens, slope = ex.lens(bert, SENTENCE), ex.gradient(bert, SENTENCE)
     assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final.T)
     bars = views["gradient"](slope, layer=1).data
-    assert np.allclose(bars[0].y, slope.values / np.abs(slope.values).max()) and np.allclose(
-        bars[1].customdata, slope.attention[1]
-    )
+    assert np.allclose(bars[0].y, slope.values / np.abs(slope.values).max())
+    assert np.allclose(bars[1].customdata, slope.attention[1])
     silenced = ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0))
     assert np.allclose(views["change"](silenced).data[0].y, silenced.divergence)
     assert np.allclose(views["downstream"](silenced).data[0].z, silenced.downstream("encoder"))
+
+
+def weight(model: TransformerModel, name: str) -> np.ndarray:
+    return model.module.state_dict()[name].numpy().astype(np.float64)
+
+
+def linear(model: TransformerModel, name: str, x: np.ndarray) -> np.ndarray:
+    bias = model.module.state_dict().get(f"{name}.bias")
+    return x @ weight(model, f"{name}.weight").T + (0.0 if bias is None else bias.numpy())
+
+
+def close(ours: np.ndarray, other: np.ndarray) -> None:
+    np.testing.assert_allclose(ours, other, rtol=2e-4, atol=2e-5)
+
+
+def norm(model: TransformerModel, name: str, x: np.ndarray) -> np.ndarray:
+    centred = x - x.mean(-1, keepdims=True)
+    deviation = np.sqrt((centred**2).mean(-1, keepdims=True) + model.config.norm_epsilon)
+    return centred / deviation * weight(model, f"{name}.norm.weight") + weight(model, f"{name}.norm.bias")
+
+
+@pytest.fixture(scope="module", params=NORM_PLACES)
+def model(request: pytest.FixtureRequest, bert: TransformerModel) -> TransformerModel:
+    return ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu", norm_place=request.param, dim=32)
+
+
+def test_every_step_is_the_formula_on_the_model_s_weights(model: TransformerModel) -> None:
+    trace, head, width = ex.trace(model, SENTENCE, blocks=True), 1, 8
+    place, part = model.config.norm_place, slice(head * width, (head + 1) * width)
+    x = trace.hidden["encoder"][0].astype(np.float64)
+    first, second = "layers.0.after_attention", "layers.0.after_feed_forward"
+    reads = norm(model, first, x) if place == "pre" else x
+    q, k, v = (linear(model, f"layers.0.attention.{name}", reads) for name in ("query", "key", "value"))
+    per_head = [slice(h * width, (h + 1) * width) for h in range(4)]
+    every_scores = [q[:, own] @ k[:, own].T / np.sqrt(width) for own in per_head]
+    every_weights = [np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) for scores in every_scores]
+    contexts = np.concatenate([weights @ v[:, own] for weights, own in zip(every_weights, per_head, strict=True)], axis=1)
+    scores, weights, out = every_scores[head], every_weights[head], linear(model, "layers.0.attention.output", contexts)
+    attention = trace.attention[0]
+    around, after = (trace.block("encoder", 0, part) for part in ("attention", "feed-forward"))
+    assert attention.q is not None and attention.k is not None and attention.v is not None
+    for shown, wanted in (
+        (around.given, x), (attention.q[head], q[:, part]), (attention.k[head], k[:, part]), (attention.v[head], v[:, part]),
+        (attention.stage("scores", head), scores * np.sqrt(width)), (attention.stage("scaled", head), scores),
+        (attention.stage("masked", head), scores), (attention.weights[head], weights), (attention.output, out),
+        (np.concatenate([attention.stage("context", h) for h in range(4)], axis=1), contexts),
+    ):  # fmt: skip
+        close(np.asarray(shown), wanted)
+    above = x + (norm(model, first, out) if place == "inside" else out)
+    entering = norm(model, first, above) if place == "post" else above
+    read = norm(model, second, entering) if place == "pre" else entering
+    units = ACTIVATIONS["gelu"](model.module.layers[0].feed_forward.widen.weight.new_tensor(  # type: ignore[union-attr, operator]
+        linear(model, "layers.0.feed_forward.widen", read))).double().numpy()  # fmt: skip
+    computed = linear(model, "layers.0.feed_forward.narrow", units)
+    total = entering + (norm(model, second, computed) if place == "inside" else computed)
+    close(around.total, above)
+    close(np.asarray(after.units), units)
+    close(after.norm_input if place == "inside" else after.out, computed)
+    close(after.total, total)
+    leaving = norm(model, second, total) if place == "post" else total
+    close(trace.hidden["encoder"][1], leaving)
+    close(after.normed if place == "post" else after.total, leaving)
+
+
+def test_hidden_units_are_handed_out_for_every_kind_of_feed_forward_layer(bert: TransformerModel) -> None:
+    for activation in ACTIVATIONS:
+        model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", activation=activation)
+        block = ex.trace(model, "A dog.", blocks=True).block("encoder", 1, "feed-forward")
+        assert block.units is not None
+        close(linear(model, "layers.1.feed_forward.narrow", block.units), block.out)
+
+
+def test_a_trace_without_blocks_says_how_to_make_one(bert: TransformerModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="blocks=True"):
+        VIEWS["residual-stream"](ex.trace(bert, SENTENCE))
+    with pytest.raises(ex.ExplorerError, match="blocks=True"):
+        ex.trace(bert, SENTENCE).block("encoder", 0, "attention")
+
+
+def test_attention_with_nothing_to_learn_is_softmax_of_x_x(trace: Trace) -> None:
+    x = trace.hidden["encoder"][0].astype(np.float64)
+    for causal in (False, True):
+        seen = np.tril(np.ones((len(x), len(x)))) if causal else np.ones((len(x), len(x)))
+        powers = np.exp(x @ x.T) * seen
+        weights = powers / powers.sum(axis=1, keepdims=True)
+        for stage, wanted in {"x·x": x @ x.T, "softmax": weights, "Σ α x": weights @ x}.items():
+            drawn = np.asarray(VIEWS["simple"](trace, stage=stage, causal=causal).data[0].z)
+            if stage != "Σ α x":
+                assert np.array_equal(np.isfinite(drawn), seen.astype(bool))
+                drawn, wanted = np.nan_to_num(drawn), wanted * seen
+            close(drawn, wanted)
+
+
+def test_both_masks_show_the_same_scores_and_rows_that_sum_to_one(trace: Trace) -> None:
+    full, back = VIEWS["masks"](trace, stage="scores").data
+    close(np.asarray(full.z), trace.attention[0].stage("scaled", 0))
+    lower = np.tril(np.ones_like(full.z)).astype(bool)
+    np.testing.assert_array_equal(np.isfinite(back.z), lower)
+    np.testing.assert_array_equal(np.asarray(back.z)[lower], np.asarray(full.z)[lower])
+    full, back = VIEWS["masks"](trace, stage="weights").data
+    close(np.asarray(full.z), trace.attention[0].weights[0])
+    close(np.nansum(back.z, axis=1), np.ones(len(lower)))
+    assert back.text[0][1] == "−∞" and back.text[1][0] == "q<sub>2</sub>·k<sub>1</sub>"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 from conftest import SENTENCE
 
 import explorer as ex
+from explorer import records as kinds
 from explorer.analysis import architectures
 from explorer.analysis import elmo as directions
 from explorer.analysis import word_vectors as neighbours
@@ -36,37 +38,7 @@ from explorer.models.task_rows import AskedText
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
 from explorer.nn.positions import POSITIONS
-from explorer.records import (
-    Along,
-    Attention,
-    Bench,
-    Contest,
-    Curve,
-    Curves,
-    Distribution,
-    Edited,
-    FinetuneWays,
-    GloveRow,
-    HeadSearch,
-    LabelCurves,
-    LayerLikeness,
-    LayerProbes,
-    Likeness,
-    Mixes,
-    Nearer,
-    Neighbours,
-    Plane,
-    PromptScores,
-    Ranked,
-    Ratios,
-    RunsBeside,
-    Solved,
-    TaskTable,
-    Trace,
-    TrainingStep,
-    Written,
-    spread,
-)
+from explorer.records import Attention, Trace, TrainingStep, spread
 from explorer.text import classroom
 from explorer.text.cooccurrence import CountedExamples
 from explorer.text.examples import prepared
@@ -78,77 +50,18 @@ from explorer.training.distillation import student_of
 from explorer.training.finetune.labelled import Labelled
 from explorer.training.finetune.task import Questions, Task
 from explorer.training.schedules import lr_schedules as schedules
-from explorer.views import (
-    VIEWS,
-    Choice,
-    Range,
-    editing,
-    export,
-    finetuned,
-    finetuning,
-    merges,
-    mixes,
-    pieces,
-    prompting,
-    theme,
-    training,
-    tree,
-    tuning,
-    words,
-    writing,
-)
+from explorer.views import VIEWS, Choice, Range, export, theme
 from explorer.views.margins import framed
 from explorer.views.spoken import spoken
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 OTHER_STORY = "Anna was glad. The dog slept by the wall."
 EVERY = (*STRATEGIES, *PAIRS)
-NO_TEXT = (
-    "saturation",
-    "costs",
-    "curves",
-    "exposure",
-    "expects",
-    "moves",
-    "letter-filters",
-    "highway",
-    "heads-that-find",
-    "contexts",
-    "neighbours",
-    "cka",
-    "word-space",
-    "analogies",
-    "ratios",
-    "plane",
-    "runs",
-    "skipgram-network",
-    "glove-weight",
-    "sentence-ways",
-    "sentence-traps",
-    "sentence-grades",
-    "text-scores",
-    *editing.VIEWS,
-    *mixes.VIEWS,
-    *finetuning.VIEWS,
-    *prompting.VIEWS,
-    *tuning.VIEWS,
-    *(name for name in finetuned.VIEWS if name not in ("before-after", "states-moved")),
-    "rates",
-    "span-lengths",
-    "gap-sentences",
-    "habits",
-    "damage",
-    "downstream",
-    "writes",
-    "held-masks",
-    "blueprint",
-    *merges.VIEWS,
-    *pieces.VIEWS,
-    *words.VIEWS,
-    *training.VIEWS,
-    *tree.VIEWS,
-    *writing.VIEWS,
-)  # fmt: skip  nothing that a model reads
+NO_TEXT = """saturation costs curves exposure expects moves letter-filters highway heads-that-find contexts neighbours cka word-space
+analogies ratios plane runs skipgram-network glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
+span-lengths gap-sentences habits damage downstream writes held-masks blueprint"""  # nothing that a model reads; nor in these files,
+NO_TEXTS = "editing mixes finetuning prompting tuning finetuned merges pieces words training tree writing"
+BUT_TEXT = ("before-after", "states-moved")  # but for these two
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
 
 
@@ -159,8 +72,10 @@ def records(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
 
 def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
     plain = ex.trace(bert, SENTENCE, blocks=True)
-    odd = ex.shuffle(gpt2, ODD)
     bare = Attention("encoder", 0, None, None, None, 1.0, plain.attention[0].allowed, plain.attention[0].weights)
+    states, both = {"encoder": np.zeros((1, len(plain.source), 2), np.float32)}, random_model("t5", bert)
+    two = {"target": "It slept all day."}
+    other = ODD.replace("Zebra", "<i>Zoo", 1)
     return {
         "encoder": plain,
         "decoder": ex.trace(gpt2, SENTENCE, blocks=True),
@@ -171,10 +86,8 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "edited": ex.trace(bert, SENTENCE, edits=[ex.NoScale("encoder"), ex.SilenceHead("encoder", head=1)]),
         "one layer": ex.trace(bert, SENTENCE, layers=[1]),
         "no attention": ex.trace(bert, SENTENCE, layers=[]),
-        "weights only": Trace(
-            "other", "encoder", plain.source, None, (bare,), {"encoder": np.zeros((1, len(plain.source), 2), np.float32)}
-        ),
-        "both stacks": ex.trace(random_t5(bert), "The dog was tired.", target="It slept all day.", blocks=True),
+        "weights only": Trace("other", "encoder", plain.source, None, (bare,), states),
+        "both stacks": ex.trace(both, "The dog was tired.", **two, blocks=True),
         "three terms": ex.trace(ex.build("deberta", tokenizer=bert.tokenizer, device="cpu"), SENTENCE, blocks=True),
         "odd terms": ex.trace(ex.build("deberta", tokenizer=bert.tokenizer, device="cpu", mask_decoder=True), ODD),
         "changed": ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0)),
@@ -188,11 +101,9 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "odd unit": replace(ex.analysis.unit_writes(gpt2, layer=0, unit=3), origin="<b>bold", model="<b>bold"),
         "flow": ex.analysis.information_flow(gpt2, SENTENCE),
         "odd flow": ex.analysis.information_flow(gpt2, ODD),
-        "flow of two": ex.analysis.information_flow(
-            random_t5(bert), "The dog was tired.", target="It slept all day.", stream="decoder"
-        ),
+        "flow of two": ex.analysis.information_flow(both, "The dog was tired.", **two, stream="decoder"),
         "alike layers": ex.analysis.cka(bert, gpt2, [SENTENCE]),
-        "odd likeness": LayerLikeness(("<b>bold", "b"), 1, 9, np.array([[np.nan]]), np.array([[np.nan]])),
+        "odd likeness": kinds.LayerLikeness(("<b>bold", "b"), 1, 9, np.array([[np.nan]]), np.array([[np.nan]])),
         "word space": ex.analysis.word_states(gpt2, list(ex.microworld.openings(3, 7, sentences=2))),
         "odd word space": ex.analysis.word_states(bert, [f"{ODD} <b>bold"]),
         "one word in space": replace(
@@ -203,14 +114,12 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "odd smoothed": ex.analysis.smoothed_targets(gpt2, ODD),
         "contributions": ex.analysis.contributions(bert, SENTENCE),
         "odd contributions": ex.analysis.contributions(gpt2, ODD),
-        "contributions of two": ex.analysis.contributions(random_t5(bert), "The dog was tired.", target="It slept all day."),
+        "contributions of two": ex.analysis.contributions(both, "The dog was tired.", **two),
         "aligned": ex.analysis.align(plain, ex.trace(gpt2, SENTENCE), (SENTENCE, SENTENCE)),
         "two texts aligned": ex.analysis.align(
             plain, ex.trace(bert, "The animal slept.", blocks=True), (SENTENCE, "The animal slept.")
         ),
-        "odd aligned": ex.analysis.align(
-            ex.trace(bert, ODD), ex.trace(bert, ODD.replace("Zebra", "<i>Zoo", 1)), (ODD, ODD.replace("Zebra", "<i>Zoo", 1))
-        ),
+        "odd aligned": ex.analysis.align(ex.trace(bert, ODD), ex.trace(bert, other), (ODD, other)),
         "lens": ex.lens(bert, SENTENCE),
         "odd lens": ex.lens(gpt2, ODD),
         "gradient": ex.gradient(bert, SENTENCE, row=3),
@@ -220,10 +129,10 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "odd visibility": ex.visibility(gpt2, ODD),
         "habits": ex.head_statistics(bert, [SENTENCE]),
         "shuffled": ex.shuffle(bert, SENTENCE),
-        "shuffled odd": odd,
+        "shuffled odd": ex.shuffle(gpt2, ODD),
         "saturation": saturation(draws=20),
-        "curves": Curves(
-            "A", "b", "c", (spread("<b>bold", np.arange(3.0), np.arange(6.0).reshape(2, 3)), Curve("d", *np.ones((2, 1))))
+        "curves": kinds.Curves(
+            "A", "b", "c", (spread("<b>bold", np.arange(3.0), np.arange(6.0).reshape(2, 3)), kinds.Curve("d", *np.ones((2, 1))))
         ),
         "costs": ex.analysis.costs.by_length(bert.config, "bert"),
         "exposure": ex.analysis.exposure_bias(gpt2, ex.microworld.texts(4, 1, "validation"), count=2, steps=3).curves,
@@ -246,7 +155,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
 
 def of_families(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
     """Texts under every mask, what models are built of, and who can see whom."""
-    both = random_t5(bert)
+    both = random_model("t5", bert)
     return {
         "under masks": under_masks(bert, SENTENCE),
         "odd under masks": under_masks(gpt2, ODD),
@@ -256,26 +165,18 @@ def of_families(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any
         "blueprint": blueprint(gpt2, SENTENCE),
         "blueprint of two": blueprint(both, "The dog was tired.", target="It slept."),
         "odd blueprint": replace(blueprint(bert, ODD), model="<b>bold"),
-        "sightlines": (
-            ex.visibility(bert, SENTENCE),
-            ex.visibility(gpt2, SENTENCE),
-            ex.visibility(both, SENTENCE, target=SENTENCE),
-        ),
+        "sightlines": (*(ex.visibility(m, SENTENCE) for m in (bert, gpt2)), ex.visibility(both, SENTENCE, target=SENTENCE)),
         "odd sightlines": (ex.visibility(gpt2, ODD),),
     }
 
 
 def of_start(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
     """The front page's records, also of two directions, of an encoder-decoder and of odd words."""
-    models = {
-        "bert": bert,
-        "gpt2": gpt2,
-        "t5": random_t5(bert),
-        "elmo": ex.build("elmo", tokenizer=classroom_elmo(), device="cpu"),
-    }
+    letters = ex.tokenizer("characters", classroom.toys()[:50], size=300)
+    elmo, both = ex.build("elmo", tokenizer=letters, device="cpu"), random_model("t5", bert)
     text = "Zebra <b>bold</b> 😀 مرحبا"
     records: dict[str, Any] = {"sight": architectures.visibility_map(bert, SENTENCE, (4, 10))}
-    for name, model in models.items():
+    for name, model in {"bert": bert, "gpt2": gpt2, "t5": both, "elmo": elmo}.items():
         records[f"odd sight {name}"] = architectures.visibility_map(model, text, (0, 5))
         records[f"moved {name}"] = architectures.context_shift(model, text, (0, 5), ["A zebra <i>ran</i>.", "Zebra."])
         if name != "t5":
@@ -289,15 +190,15 @@ def of_prompting(gpt2: TransformerModel) -> dict[str, Any]:
     prompted = ex.prompt(gpt2, [SENTENCE, ODD], labels=labels, calibrate=True)
     right = np.arange(16).reshape(2, 2, 4) % 3 == 0
     numbers = np.array([5, 7])
-    ways = FinetuneWays(
+    ways = kinds.FinetuneWays(
         odd, odd, "accuracy", (odd, "full"), numbers, numbers, np.ones((2, 3)), np.full((2, 3), np.nan), np.array([0.2, 0.4]),
         np.ones(2), 0.3, (odd,), (odd,), ((odd,), ("b",)), odd,
     )  # fmt: skip
     return {
         "prompted": prompted,
         "one prompt": ex.prompt(gpt2, SENTENCE, labels=labels),
-        "forms": PromptScores(odd, "m", (odd, "b"), (odd, "b"), right, np.full((2, 2), 0.5), 0.5, "two"),
-        "orders": PromptScores(
+        "forms": kinds.PromptScores(odd, "m", (odd, "b"), (odd, "b"), right, np.full((2, 2), 0.5), 0.5, "two"),
+        "orders": kinds.PromptScores(
             "t", "m", tuple(map(str, range(24))), ("a", "b"), np.tile(right, (12, 1, 1)), np.full((24, 2), 0.5), 0.5, ""
         ),
         "inputs": ex.training.task_inputs(gpt2, ["sentiment", "entailment"]),
@@ -315,30 +216,19 @@ def of_finetuning(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, A
     ways = ("BERT, pre-trained", "BERT, from scratch")
     nowhere = np.where(np.arange(3) == 0, spans, np.nan)
     table = rng.random((2, 2, 3))
-    labelled = [
-        Labelled(AskedText(text), label) for text, label in (("A dog.", "x"), (f"{ODD} cat.", odd), ("It ran.", "x"))
-    ] * 4
+    texts = (("A dog.", "x"), (f"{ODD} cat.", odd), ("It ran.", "x"))
+    labelled = [Labelled(AskedText(text), label) for text, label in texts] * 4
     settings: dict[str, Any] = {"examples": labelled, "steps": 1, "checks": 0, "snapshots": 0, "device": "cpu"}
     task = Task(odd, "sentence", "", lambda count, split, seed=0: Questions((), ()))
     run, causal = (ex.finetune(model, task=task, **settings) for model in (bert, gpt2))
     questions_run = ex.finetune(bert, task="questions", **{**settings, "examples": 4})
     named = ex.finetune(bert, task="new words: entities", head="attentive spans", **{**settings, "examples": 12})
-    probes = LayerProbes(odd, odd, "accuracy", np.array([0.5, 0.7, 0.9]), 0.3, (9, 9), 1.0)
+    probes = kinds.LayerProbes(odd, odd, "accuracy", np.array([0.5, 0.7, 0.9]), 0.3, (9, 9), 1.0)
+    curves = kinds.LabelCurves((odd, "b"), ("accuracy", "F1"), ways, np.array([5, 10, 20]), scores, spans, np.zeros(2), "two")
     return {
-        "label curves": LabelCurves(
-            (odd, "b"), ("accuracy", "F1"), ways, np.array([5, 10, 20]), scores, spans, np.zeros(2), "two"
-        ),
-        "odd label curves": LabelCurves(
-            (odd, "b"),
-            ("accuracy", "F1"),
-            (f"{odd}, pre-trained", odd),
-            np.array([5, 10, 20]),
-            scores,
-            nowhere,
-            np.zeros(2),
-            "",
-        ),
-        "task table": TaskTable(
+        "label curves": curves,
+        "odd label curves": replace(curves, ways=(f"{odd}, pre-trained", odd), intervals=nowhere, note=""),
+        "task table": kinds.TaskTable(
             (odd, "b"), (odd, "d"), ("F1", "F1"), table, spans[:, :, 0], table, np.array([0.1, 0.2]), "three"
         ),
         "odd spans": ex.analysis.span_table(questions_run.model, (f"Who {ODD}?", ODD)),
@@ -350,11 +240,6 @@ def of_finetuning(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, A
         "odd answers": ex.training.answers(run, examples=labelled),
         "answers without classes": ex.training.answers(questions_run, examples=4),
     }
-
-
-def classroom_elmo() -> Any:
-    """A tokenizer of letters."""
-    return ex.tokenizer("characters", classroom.toys()[:50], size=300)
 
 
 def of_vectors() -> dict[str, Any]:
@@ -373,15 +258,17 @@ def of_vectors() -> dict[str, Any]:
         "odd drawn": replace(strange, tokens=replace(strange.tokens, unseen=unseen)),
         "one word drawn": skipgrams(word2vec, "the", counted),
         "ratios": count_ratios(glove, "the", "a", read, many=1),
-        "odd ratios": Ratios(odd, (odd, "b"), (odd,), ("near both",), np.ones((2, 1)), np.ones((2, 1)), np.ones(1), 0.5, 9, 9),
+        "odd ratios": kinds.Ratios(
+            odd, (odd, "b"), (odd,), ("near both",), np.ones((2, 1)), np.ones((2, 1)), np.ones(1), 0.5, 9, 9
+        ),
         "network": skipgram_network(word2vec, "the", "dog"),
         "a word with itself": skipgram_network(word2vec, "the", "the"),
         "odd network": replace(skipgram_network(word2vec, "the", "dog"), words=(odd,) * 8, model=odd),
         "glove row": glove_row(glove, "the", "dog", read, scale=2.0),
-        "odd glove row": GloveRow(odd, (odd, odd), (odd,), 0, np.ones(1), np.zeros(1), 100.0, 0.75, 9, 1.0),
-        "solved": Solved("word2vec", ("gender", odd), ("a : b = c : d", odd), np.array([2, 3]), *np.full((3, 2), 0.5)),
+        "odd glove row": kinds.GloveRow(odd, (odd, odd), (odd,), 0, np.ones(1), np.zeros(1), 100.0, 0.75, 9, 1.0),
+        "solved": kinds.Solved("word2vec", ("gender", odd), ("a : b = c : d", odd), np.array([2, 3]), *np.full((3, 2), 0.5)),
         "plane": neighbours.plane(word2vec, (("he", "she"), ("dog", "cat")), relation=odd),
-        "odd plane": Plane(odd, "", (odd, "a"), np.zeros((2, 2)), np.zeros(2), ((0, 1),)),
+        "odd plane": kinds.Plane(odd, "", (odd, "a"), np.zeros((2, 2)), np.zeros(2), ((0, 1),)),
     }
 
 
@@ -391,30 +278,21 @@ def of_sentences() -> dict[str, Any]:
     cosines = np.array([[[1.0, 0.5], [0.5, 1.0]], [[1.0, np.nan], [np.nan, np.nan]]])
     scores = rng.random((2, 3, 4))
     spread_out = np.stack([scores.mean(-1), scores.min(-1), scores.max(-1)], axis=-1)
-    grades = np.arange(12) % 6
+    ways = ("a, b", odd, "c")
+    heads, known = rng.random((2, 2, 2)), {"c": rng.random(2), odd: rng.random(2)}
+    words, counts = (odd, "x" * 99), np.array([[1.0, 0.0], [2.0, 3.0]])
     return {
-        "sentences": Likeness(("A dog.", "A cat."), ("a", "b"), cosines, np.zeros((2, 2))),
-        "odd sentences": Likeness((ODD, odd * 20), (odd, "b"), cosines, np.array([[0.0, 0.5], [0.1, 1.0]])),
-        "ranked": Ranked(
-            ("k", odd), ("a, b", odd, "c"), "c", scores, spread_out, spread_out, grades, rng.random((3, 12)), "two"
+        "sentences": kinds.Likeness(("A dog.", "A cat."), ("a", "b"), cosines, np.zeros((2, 2))),
+        "odd sentences": kinds.Likeness((ODD, odd * 20), (odd, "b"), cosines, np.array([[0.0, 0.5], [0.1, 1.0]])),
+        "ranked": kinds.Ranked(
+            ("k", odd), ways, "c", scores, spread_out, spread_out, np.arange(12) % 6, rng.random((3, 12)), "two"
         ),
-        "misled": Nearer(
-            ("k", odd), ("a, b", odd, "c"), scores, spread_out, (("A dog.", odd, "A cat."), (ODD, odd * 20, "b")), "two"
-        ),
-        "searched heads": HeadSearch(
-            odd,
-            ("a", odd),
-            np.zeros((2, 2, 2), int),
-            rng.random((2, 2, 2)),
-            rng.random((2, 2)),
-            {"c": rng.random(2), odd: rng.random(2)},
-            rng.random(2),
-            rng.random(2),
-            np.array([[0.5, np.nan], [np.nan, np.nan]]),
-            np.array([9, 1]),
+        "misled": kinds.Nearer(("k", odd), ways, scores, spread_out, (("A dog.", odd, "A cat."), (ODD, odd * 20, "b")), "two"),
+        "searched heads": kinds.HeadSearch(
+            odd, ("a", odd), np.zeros((2, 2, 2), int), heads, heads[0], known, *heads[1], cosines[1] / 2, np.array([9, 1])
         ),
         "edited corpus": edit_corpus(["ice is cold"], ["ice is cold", "steam is hot"], "ice", "steam"),
-        "odd corpus": Edited((odd, "b"), (odd, "x" * 99), rng.random((2, 4, 4)), np.array([[1.0, 0.0], [2.0, 3.0]]), (1, 9)),
+        "odd corpus": kinds.Edited((odd, "b"), words, rng.random((2, 4, 4)), counts, (1, 9)),
         "bare corpus": edit_corpus([], ["ice", "steam"], "ice", "steam"),
     }
 
@@ -428,8 +306,8 @@ def of_elmo() -> dict[str, Any]:
     scores = rng.random((2, 4, 3))
     chances = np.array([0.9, 0.1])
     return {
-        "neighbours": Neighbours("word2vec", ("dog",), ("cat", "<b>bold"), chances),
-        "odd analogy": Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), chances),
+        "neighbours": kinds.Neighbours("word2vec", ("dog",), ("cat", "<b>bold"), chances),
+        "odd analogy": kinds.Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), chances),
         "highways": directions.highway_gates(elmo, "dogs"),
         "odd highways": directions.highway_gates(elmo, "<b>bold</b>" * 9),
         "halves": tuple(ex.trace(elmo, text) for text in (f"{texts[0]} a dog", f"{texts[0]} a cat")),
@@ -439,12 +317,12 @@ def of_elmo() -> dict[str, Any]:
         "both sides": directions.both_sides(elmo, texts[0]),
         "odd both sides": directions.both_sides(elmo, ODD),
         "contexts": ex.analysis.contexts(elmo, "<b>bold", [(text, 0, f"<b>bold.{n % 2}") for n, text in enumerate(texts[:5])]),
-        "mixes": Mixes(
+        "mixes": kinds.Mixes(
             ("<b>bold", "topic"), ("accuracy", "span F1"), ((0, 0), (0, 1), (1, 0), (1, 1)), np.array([1, 5, 9]), shares,
             np.ones((2, 4, 3)), ("mix", "layer 0", "layer 1", "layer 2"), rng.random((2, 4, 4)), scores, scores - 0.5,
             np.array([0.1, 0.2]), "two biLMs",
         ),
-        "bench": Bench(
+        "bench": kinds.Bench(
             "<b>bold", ("a", "b"), rng.normal(size=(9, 3, 4)), np.arange(9) % 2, rng.normal(size=(5, 3, 4)), np.arange(5) % 2,
             rng.dirichlet(np.ones(3), 2),
         ),
@@ -452,12 +330,12 @@ def of_elmo() -> dict[str, Any]:
 
 
 def of_corruption(bert: TransformerModel) -> dict[str, Any]:
-    pieces = with_sentinels(bert.tokenizer)
-    corruptions = {
-        name: ex.corrupt(STORY, name, tokenizer=pieces, seed=1, corpus=[OTHER_STORY] if name == "nsp" else ()) for name in EVERY
-    }
+    pieces, spanbert = with_sentinels(bert.tokenizer), random_model("spanbert", bert)
+    others = {"nsp": [OTHER_STORY]}
+    corruptions = {name: ex.corrupt(STORY, name, tokenizer=pieces, seed=1, corpus=others.get(name, ())) for name in EVERY}
     odd_text = f"{ODD}. {STORY}"
     odd = tuple(ex.corrupt(odd_text, name, tokenizer=pieces, seed=1) for name in EVERY if name != "nsp")
+    hidden = ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)
     return {
         **{f"corruption {name}": record for name, record in corruptions.items()},
         **{f"odd corruption {record.strategy}": record for record in odd},
@@ -466,15 +344,13 @@ def of_corruption(bert: TransformerModel) -> dict[str, Any]:
         "one corruption": (corruptions["mlm"],),
         "nothing hidden": ex.guess(bert, ex.corrupt("Dog", "mlm", tokenizer=bert.tokenizer, exact=False, rate=1e-9)),
         "guess": ex.guess(bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
-        "detection": ex.detect(random_electra(bert), STORY),
-        "odd detection": ex.detect(random_electra(bert), odd_text),
+        "detection": ex.detect(random_model("electra", bert), STORY),
+        "odd detection": ex.detect(random_model("electra", bert), odd_text),
         "copied": teacher_and_student(bert, bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
-        "odd copied": teacher_and_student(
-            bert, student_of(bert, name="<b>bold"), ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)
-        ),
-        "odd guess": ex.guess(bert, ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)),
-        "span guess": guess_spans(random_spanbert(bert), ex.corrupt(STORY, "spanbert", tokenizer=bert.tokenizer, rate=0.3)),
-        "odd span guess": guess_spans(random_spanbert(bert), ex.hide(odd_text, [0, 1, 5], tokenizer=bert.tokenizer)),
+        "odd copied": teacher_and_student(bert, student_of(bert, name="<b>bold"), hidden),
+        "odd guess": ex.guess(bert, hidden),
+        "span guess": guess_spans(spanbert, ex.corrupt(STORY, "spanbert", tokenizer=bert.tokenizer, rate=0.3)),
+        "odd span guess": guess_spans(spanbert, ex.hide(odd_text, [0, 1, 5], tokenizer=bert.tokenizer)),
         "rates": counting.rates(STORY, tokenizer=pieces, draws=20),
         "one draw": counting.rates("Dog", tokenizer=bert.tokenizer, draws=1),
         **{f"lengths {name}": counting.span_lengths(STORY, name, tokenizer=pieces, draws=20) for name in counting.laws()},
@@ -506,7 +382,7 @@ def of_tokens() -> dict[str, Any]:
 
 def of_decoding(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
     """Texts as they come into being: wide and narrow, cut and forced, watched, filled in, and tokens that would be markup."""
-    odd = Written("<b>bold", "<b>bold", ODD, ("<b>bold", "\x00"), np.arange(2), np.array([-1.0, -9.0]), ODD, size=99)
+    odd = kinds.Written("<b>bold", "<b>bold", ODD, ("<b>bold", "\x00"), np.arange(2), np.array([-1.0, -9.0]), ODD, size=99)
     short = {"max_tokens": 4}
     return {
         "beams": tuple(ex.decode(gpt2, SENTENCE, "beam", beams=3, **short)),
@@ -514,11 +390,11 @@ def of_decoding(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any
         "drawn": tuple(ex.decode(gpt2, SENTENCE, "sample", top_k=3, force={1: 7}, candidates=0, max_tokens=2)),
         "many steps": tuple(ex.decode(gpt2, SENTENCE, "contrastive", max_tokens=11)),
         "distribution": distribution(gpt2, SENTENCE),
-        "few tokens": Distribution("<b>bold", ODD, np.arange(3), np.array([2.0, 1.0, 0.0]), ("<b>bold", "a", "b")),
+        "few tokens": kinds.Distribution("<b>bold", ODD, np.arange(3), np.array([2.0, 1.0, 0.0]), ("<b>bold", "a", "b")),
         "written": written(gpt2, SENTENCE, "greedy", "greedy", **short),
         "odd written": odd,
         "some written": (written(gpt2, SENTENCE, "a", "sample", **short), odd),
-        "contest": Contest(
+        "contest": kinds.Contest(
             "<b>bold", ("as it was written", "greedy", "beam 5"), ("<b>bold", "b"), (("<b>bold",) * 3,) * 2, -np.ones((3, 2))
         ),
         "scored": ex.decoding.score_texts([SENTENCE, ODD], [ODD, SENTENCE]),
@@ -526,7 +402,7 @@ def of_decoding(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any
         "generation": watch(gpt2, SENTENCE, **short),
         "one step written": watch(gpt2, SENTENCE, max_tokens=1),
         "odd generation": watch(gpt2, ODD, **short),
-        "generation from a source": watch(random_t5(bert), "The dog was tired.", "beam", beams=2, **short),
+        "generation from a source": watch(random_model("t5", bert), "The dog was tired.", "beam", beams=2, **short),
         "filling": tuple(ex.decode(bert, "The ___ was too ___.", "fill", order="mask-predict")),
         "odd filling": tuple(ex.decode(bert, f"The ___ {ODD}", "fill")),
     }
@@ -536,41 +412,27 @@ def of_training() -> dict[str, Any]:
     """Trainings of one step and of many, with and without what was measured; and what belongs to them."""
     probe = np.arange(6.0).reshape(2, 3) / 6
     measured = {"held-out loss": 1.0, "<b>bold share": 0.5, "perplexity": 9.0, "never": float("nan")}
+    probes = {"<b>bold": probe, "signed": probe - 0.5}
+    losses = ({"mlm": 2.0 / n, "<b>bold": 0.7} for n in range(1, 10))
     many = tuple(
-        TrainingStep(
-            n,
-            {"mlm": 2.0 / n, "<b>bold": 0.7},
-            0.1,
-            50.0,
-            measured if n % 2 else {},
-            ("<b>bold",),
-            {"<b>bold": probe, "signed": probe - 0.5} if n % 2 else {},
-        )
-        for n in range(1, 10)
+        TrainingStep(n, loss, 0.1, 50.0, measured if n % 2 else {}, ("<b>bold",), probes if n % 2 else {})
+        for n, loss in enumerate(losses, 1)
     )
     steps, places = np.array([[1.0, 0.0, 6.0], [9.0, 1.0, 2.0]]), np.linspace(0, 1, 5)
     return {
         "training": many,
         "one step": (TrainingStep(1, {"lm": 6.0}, 0.1),),
-        "runs": RunsBeside(("<b>bold", "b"), (many, many[:5]), ("<b>bold",) * 9, (("<b>bold", "1"),) * 9),
-        "equal runs": RunsBeside(("a", "b"), (many[:1], (TrainingStep(1, {"lm": 6.0}, 0.1),)), (), ()),
+        "runs": kinds.RunsBeside(("<b>bold", "b"), (many, many[:5]), ("<b>bold",) * 9, (("<b>bold", "1"),) * 9),
+        "equal runs": kinds.RunsBeside(("a", "b"), (many[:1], (TrainingStep(1, {"lm": 6.0}, 0.1),)), (), ()),
         "schedules": schedules("noam", 300, 0.1, now=7),
         "one step of a schedule": schedules("cosine", 1, 0.05),
-        "along": Along("<b>bold", "mlm", places, 6 - 4 * places, steps, np.array([0.0, 0.1]), 99),
-        "along alone": Along("m", "mlm", places, 6 - 4 * places, np.zeros((0, 3)), np.zeros(0), 1),
+        "along": kinds.Along("<b>bold", "mlm", places, 6 - 4 * places, steps, np.array([0.0, 0.1]), 99),
+        "along alone": kinds.Along("m", "mlm", places, 6 - 4 * places, np.zeros((0, 3)), np.zeros(0), 1),
     }
 
 
-def random_electra(bert: TransformerModel) -> TransformerModel:
-    return ex.build("electra", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
-
-
-def random_t5(bert: TransformerModel) -> TransformerModel:
-    return ex.build("t5", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
-
-
-def random_spanbert(bert: TransformerModel) -> TransformerModel:
-    return ex.build("spanbert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
+def random_model(name: str, bert: TransformerModel) -> TransformerModel:
+    return ex.build(name, size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
 
 
 def fitting(name: str, records: dict[str, Any], *, odd: bool = False) -> Any:
@@ -606,15 +468,18 @@ def test_every_view_draws_every_record_that_fits(name: str, records: dict[str, A
             assert "<script>" not in text and "<b>bold" not in text, "a token must not become markup"
             assert json.loads(text)["layout"]["title"]["text"]
             drawn += 1
+        assert all(len(cell) == len(export.COLUMNS) for cell in export.cells(view(record)))
     assert drawn
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_figure_has_no_colours_of_its_own(name: str, records: dict[str, Any]) -> None:
-    spec = json.loads(VIEWS[name](fitting(name, records)).update_layout(template=None).to_json())
-    assert not re.search(r'"#[0-9a-fA-F]{3,8}"|rgba?\(', json.dumps(spec)), (
-        "colours come from the theme: light and dark both work"
-    )
+def test_every_figure_is_said_in_plain_words_and_has_no_colours_of_its_own(name: str, records: dict[str, Any]) -> None:
+    figure = VIEWS[name](fitting(name, records))
+    words, title = spoken(figure), re.sub(r"<[^>]*>", "", figure.layout.title.text.split("<br>")[0])
+    assert words.startswith(" ".join(unescape(title).split())) and len(words) < 600
+    assert not re.search(r"[*]|<br|<span", words)
+    colours = re.findall(r'"#[0-9a-fA-F]{3,8}"|rgba?\(', figure.update_layout(template=None).to_json())
+    assert colours == [], "colours come from the theme: light and dark both work"
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -679,9 +544,8 @@ def test_the_hover_formula_has_its_operands(records: dict[str, Any]) -> None:
     seen = attention.allowed
     np.testing.assert_allclose((np.exp(data[..., 0]) / data[..., 1])[seen], z[seen], rtol=1e-3)
     scaled = VIEWS["attention"](records["decoder"], stage="scaled").data[0]
-    np.testing.assert_allclose(
-        np.asarray(scaled.customdata)[..., 0] * attention.scale, np.asarray(scaled.z), rtol=1e-4, atol=1e-6
-    )
+    products = np.asarray(scaled.customdata)[..., 0]
+    np.testing.assert_allclose(products * attention.scale, np.asarray(scaled.z), rtol=1e-4, atol=1e-6)
     assert f"{attention.scale:.4g}" in scaled.hovertemplate
 
 
@@ -693,26 +557,23 @@ def test_repeated_pieces_stay_apart_and_signed_values_have_a_fixed_zero(records:
     scale = figure.layout.coloraxis2
     assert scale.cmid == 0 and scale.cmin == -scale.cmax
     weights = VIEWS["attention"](records["encoder"], stage="weights")
-    assert weights.data[0].coloraxis == "coloraxis3" and (weights.layout.coloraxis3.cmin, weights.layout.coloraxis3.cmax) == (
-        0,
-        1,
-    )
+    scale = weights.layout.coloraxis3
+    assert weights.data[0].coloraxis == "coloraxis3" and (scale.cmin, scale.cmax) == (0, 1)
 
 
 def test_the_stages_of_a_head_share_one_scale_so_that_dividing_is_seen(records: dict[str, Any]) -> None:
     for record in (records["encoder"], records["decoder"], records["both stacks"]):
         first = record.attention[0]
         layer = f"{first.stream} layer 0"
-        drawn = {(stage, head): VIEWS["attention"](record, layer=layer, head=head, stage=stage)
-                 for stage in ("scores", "scaled", "masked") for head in range(first.heads)}  # fmt: skip
         for head in range(first.heads):
-            tops = {drawn[stage, head].layout.coloraxis2.cmax for stage in ("scores", "scaled", "masked")}
+            drawn = (
+                VIEWS["attention"](record, layer=layer, head=head, stage=stage) for stage in ("scores", "scaled", "masked")
+            )
+            tops = {figure.layout.coloraxis2.cmax for figure in drawn}
             largest = max(float(np.abs(first.stage(stage, head)).max()) for stage in ("scores", "biased"))
             assert len(tops) == 1 and tops.pop() == pytest.approx(largest)
     stops = theme.template("light").layout.coloraxis3.colorscale
-    assert [round(float(place) ** 0.5, 6) for place, _ in stops] == [round(n / 5, 6) for n in range(6)], (
-        "weights by their roots"
-    )
+    np.testing.assert_allclose([float(place) ** 0.5 for place, _ in stops], np.arange(6) / 5, err_msg="weights by their roots")
 
 
 def test_unseen_pieces_are_marked_in_the_picture_and_in_words(records: dict[str, Any]) -> None:
@@ -731,56 +592,37 @@ def test_a_picture_of_an_edited_run_says_so(records: dict[str, Any]) -> None:
     assert "edited" in VIEWS["heads"](records["edited"]).layout.title.text
 
 
-@pytest.mark.parametrize("name", [name for name in VIEWS if not name.startswith("place-") and name not in NO_TEXT])
+def of_texts() -> list[str]:
+    """The views of what a model reads."""
+    bare = {name for file in NO_TEXTS.split() for name in import_module(f"explorer.views.{file}").VIEWS if name not in BUT_TEXT}
+    return [name for name in VIEWS if not name.startswith("place-") and name not in bare | {*NO_TEXT.split()}]
+
+
+@pytest.mark.parametrize("name", of_texts())
 def test_every_picture_explains_its_dagger(name: str, records: dict[str, Any]) -> None:
     assert "never seen in training" in VIEWS[name](fitting(name, records, odd=True)).layout.title.text
     assert "never seen" not in VIEWS[name](fitting(name, records)).layout.title.text
-
-
-@pytest.mark.parametrize("name", VIEWS)
-def test_the_numbers_of_every_picture_are_written(name: str, records: dict[str, Any]) -> None:
-    for record in (record for record in records.values() if not VIEWS[name].fits(record)):
-        assert all(len(cell) == len(export.COLUMNS) for cell in export.cells(VIEWS[name](record)))
-
-
-@pytest.mark.parametrize("name", VIEWS)
-def test_every_picture_is_said_in_plain_words(name: str, records: dict[str, Any]) -> None:
-    figure = VIEWS[name](fitting(name, records))
-    spoken_text = spoken(figure)
-    first = re.sub(r"<[^>]*>", "", figure.layout.title.text.split("<br>")[0])
-    assert (
-        spoken_text.startswith(" ".join(unescape(first).split()))
-        and len(spoken_text) < 600
-        and not re.search(r"[*]|<br|<span", spoken_text)
-    )
 
 
 def test_the_largest_value_that_is_said_is_the_largest_that_is_drawn(records: dict[str, Any]) -> None:
     trace = records["encoder"]
     weights = trace.attention[0].weights[0]
     row, column = np.unravel_index(weights.argmax(), weights.shape)
-    spoken_text = spoken(VIEWS["attention"](trace))
-    assert f"Largest value: {weights.max():.3g}" in spoken_text and spoken_text.endswith(
-        f"“{trace.source.texts[row]}” and “{trace.source.texts[column]}”."
-    )
+    words, texts = spoken(VIEWS["attention"](trace)), trace.source.texts
+    assert f"Largest value: {weights.max():.3g}" in words and words.endswith(f"“{texts[row]}” and “{texts[column]}”.")
     change = records["changed"]
     assert f"Largest value: {change.divergence.max():.3g}" in spoken(VIEWS["change"](change))
-    glance = spoken(VIEWS["glance"](trace))
-    assert "Largest value" not in glance and f"{max(attention.weights.max() for attention in trace.attention):.3g}" in glance, (
-        "its cells are on a scale of their own; the note has the weight"
-    )
+    glance, largest = spoken(VIEWS["glance"](trace)), max(attention.weights.max() for attention in trace.attention)
+    assert "Largest value" not in glance and f"{largest:.3g}" in glance, "its cells have another scale; the note has the weight"
 
 
-def test_rows_that_are_named_keep_their_names_with_the_numbers(records: dict[str, Any]) -> None:
+def test_the_numbers_are_those_that_are_seen_with_the_names_of_their_rows(records: dict[str, Any]) -> None:
     record = records["label curves"]
     cells = list(export.cells(VIEWS["label-gains"](record)))
     assert {cell[2] for cell in cells} == {
-        f"{task} ({metric})" for task, metric in zip(record.tasks, record.metrics, strict=True)
+        f"{name} ({metric})" for name, metric in zip(record.tasks, record.metrics, strict=True)
     }
     assert [cell[5] for cell in cells if cell[0] == "most frequent answer"] == list(record.blind)
-
-
-def test_what_is_not_seen_is_not_among_the_numbers() -> None:
     seen = [go.Scatter(x=[1], y=[2], name="line"), go.Bar(x=[1], y=[3], name="bars")]
     unseen = [go.Scatter(x=[1], y=[9], opacity=0, name="to be clicked"), go.Scatter(x=[None], y=[None], name="an axis")]
     assert [(cell[0], cell[5]) for cell in export.cells(go.Figure([*unseen, *seen, *unseen]))] == [("line", 2), ("bars", 3)]
@@ -788,28 +630,22 @@ def test_what_is_not_seen_is_not_among_the_numbers() -> None:
 
 def test_room_grows_with_what_a_picture_holds_and_the_drawing_keeps_its_height() -> None:
     def drawn(name: str = "a", entries: int = 1, notes: int = 0, **layout: Any) -> go.Layout:
-        figure = go.Figure(
-            [go.Scatter(y=[1], x=[name], name=f"{n} of the lines", showlegend=entries > 1) for n in range(entries)]
-        )
+        lines = [go.Scatter(y=[1], x=[name], name=f"{n} of the lines", showlegend=entries > 1) for n in range(entries)]
         title = "Title" + "<br>note" * notes
-        return framed(figure.update_layout(title=title, height=200, xaxis_tickangle=-90, **layout)).layout
+        return framed(go.Figure(lines).update_layout(title=title, height=200, xaxis_tickangle=-90, **layout)).layout
 
     plain = drawn()
-    for other, side in (
-        (drawn(notes=3), "t"),
-        (drawn(name="a" * 20), "b"),
-        (drawn(entries=4), "b"),
-        (drawn(xaxis_title="x"), "b"),
-    ):
+    below = (drawn(name="a" * 20), drawn(entries=4), drawn(xaxis_title="x"))
+    for other, side in ((drawn(notes=3), "t"), *((layout, "b") for layout in below)):
         assert other.margin[side] > plain.margin[side] + 15
         assert other.height - other.margin.t - other.margin.b == 200
     assert drawn(name="<b>&amp;</b>").margin.b == plain.margin.b, "markup is not counted"
     assert drawn(margin_b=300).margin.b == 300, "a view may ask for more"
-    with_scale = framed(go.Figure(go.Heatmap(z=[[1]], coloraxis="coloraxis")).update_layout(height=200)).layout
-    bare = framed(
-        go.Figure(go.Heatmap(z=[[1]], coloraxis="coloraxis")).update_layout(height=200, coloraxis_showscale=False)
-    ).layout
-    assert with_scale.margin.b > bare.margin.b + 40 and with_scale.height - with_scale.margin.b == bare.height - bare.margin.b
+    heat = go.Heatmap(z=[[1]], coloraxis="coloraxis")
+    scaled, bare = (
+        framed(go.Figure(heat).update_layout(height=200, coloraxis_showscale=shows)).layout for shows in (True, False)
+    )
+    assert scaled.margin.b > bare.margin.b + 40 and scaled.height - scaled.margin.b == bare.height - bare.margin.b
 
 
 def test_too_many_names_are_thinned_out_but_none_is_lost(bert: TransformerModel) -> None:
