@@ -610,6 +610,8 @@ def test_the_largest_value_that_is_said_is_the_largest_that_is_drawn(records: di
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     words, texts = spoken(VIEWS["attention"](trace)), trace.source.texts
     assert f"Largest value: {weights.max():.3g}" in words and words.endswith(f"“{texts[row]}” and “{texts[column]}”.")
+    bars = [go.Bar(x=["a"], y=[1]), go.Bar(x=["b"], y=[3])]
+    assert "3, at “b”" in spoken(go.Figure(bars).update_layout(title="Two bars", yaxis_title="share")), "of all its traces"
     change = records["changed"]
     assert f"Largest value: {change.divergence.max():.3g}" in spoken(VIEWS["change"](change))
     glance, largest = spoken(VIEWS["glance"](trace)), max(attention.weights.max() for attention in trace.attention)
