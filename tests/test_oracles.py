@@ -34,6 +34,7 @@ def test_spans_score_as_seqeval_scores_them(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_classes_score_as_scikit_learn_scores_them(seed: int) -> None:
     predicted, gold = answers(seed, ("glad", "sad", "neither", "rare"), 12 + seed)
+    predicted[0] = "never right"
     assert accuracy(predicted, gold) == pytest.approx(theirs.accuracy_score(gold, predicted))
     assert macro_f1(predicted, gold) == pytest.approx(theirs.f1_score(gold, predicted, average="macro", zero_division=0))
     assert METRICS["macro F1"] is macro_f1
