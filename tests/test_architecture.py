@@ -38,6 +38,18 @@ def test_every_file_and_command_that_a_page_names_is_there(page: str) -> None:
     assert [name for name in modules if find_spec(name) is None] == []
 
 
+def test_every_function_of_a_walk_is_in_a_file_of_its_step() -> None:
+    walks = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("## Three walks")[1].split("\n## ")[0]
+    named = 0
+    for step in re.split(r"\n(?=\d+\. )", walks):
+        files = [ROOT / path for path in re.findall(r"`(explorer/[\w/.-]+\.\w+)`", step.split("\n\n")[0])]
+        text = "\n".join(file.read_text("utf-8") for file in files)
+        names = re.findall(r"`(_?[a-zA-Z]\w*)`", step.split("\n\n")[0]) if step[0].isdigit() else []
+        assert [name for name in names if not re.search(rf"\b{name}\b", text)] == [], step
+        named += len(names)
+    assert named > 40
+
+
 def test_every_test_that_a_promise_names_is_there() -> None:
     text = (ROOT / "docs" / "security.md").read_text("utf-8")
     promises = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| promise")]

@@ -236,7 +236,7 @@ class Distribution(Record):
         return float(-(np.exp(logp) * logp).sum())
 
     def cut(self, temperature: float = 1.0, **limits: float | None) -> tuple[np.ndarray, np.ndarray]:
-        """The probabilities after temperature, before any cut; and who cut each token (see `records.cutting`)."""
+        """The probabilities after temperature, before any cut; and who cut each token (see `cut_scores`)."""
         why = cut_scores(self.scores[None], temperature, **limits)[1][0]
         return softmax(self.scores / temperature), why
 
