@@ -270,7 +270,7 @@ def test_tokens_are_changed_only_in_the_sentence_that_the_board_reads(trace: Tra
         session = {"b": SimpleNamespace(edit={"what": "replace", "row": 2, "text": "dog"}), **({box: text} if text else {})}
         monkeypatch.setattr("explorer.app.board.st.session_state", session)
         assert on_a_page._reads(trace, box) is reads
-        on_a_page._asked("b", trace, ("[MASK]", box), None)
+        on_a_page._edited("b", trace, ("[MASK]", box), None)
         assert session.get(box) == (SENTENCE.replace("animal", "dog") if reads else text)
 
 

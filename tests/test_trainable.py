@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import some
+from opening import opened
 from streamlit.testing.v1 import AppTest
-from test_training_lesson import charts, page, wait_until
+from test_training_lesson import charts, wait_until
 
 import explorer as ex
 from explorer.app.lessons.training import inside, live
@@ -51,7 +52,7 @@ def test_it_trains_and_shows_what_it_learned(system: str, bench: JobQueue) -> No
     state, folder = bench.state(name), bench.run(name)
     assert state.kind == "done", state.message
     assert state.step == state.steps == len(steps_of(folder))
-    at = page()
+    at = opened("training")
     at.text_input("training").set_value(name).run()
     assert not at.exception and not at.warning and f"Training: step {state.steps}" in charts(at)
     if system == "ngram":
