@@ -21,7 +21,7 @@ from explorer.errors.missing import check_installed, missing
 
 if TYPE_CHECKING:
     from explorer.training.finetune.run import FinetuneRun
-    from explorer.training.steps import TrainingRun
+    from explorer.training.fit import TrainingRun
 
 cli = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

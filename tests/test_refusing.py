@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import subprocess
@@ -191,14 +192,20 @@ def failing_writes(monkeypatch: pytest.MonkeyPatch, name: str, limit: int) -> No
         monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(full) if number else real(number))
         return
     if name == "steps.jsonl":
-        from explorer.training import kept_run as module
 
-        def half(path: Path, lines: list[str]) -> None:
-            with open(path, "ab") as file:
-                file.write("".join(lines).encode()[:limit])
-            raise full
+        class Half(io.FileIO):
+            def write(self, content: bytes) -> int:  # type: ignore[override]
+                super().write(content[:limit])
+                raise full
 
-        monkeypatch.setattr(module, "append", half)
+        begin = open
+        monkeypatch.setattr(
+            "builtins.open",
+            lambda path, *rest, **named: (
+                Half(path, "ab") if str(path).endswith(name) and rest == ("ab",) else begin(path, *rest, **named)
+            ),
+        )
+        monkeypatch.setattr(os, "truncate", lambda *_: (_ for _ in ()).throw(full))
         return
 
     def cut(_: dict[str, torch.Tensor], path: Path, **__: object) -> None:

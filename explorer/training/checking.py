@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.analysis.evaluation.baselines import Measured
 from explorer.analysis.evaluation.context import EvalContext, EvalData, blank
-from explorer.analysis.evaluation.measures import COUNTED, ENDLESS, Measurement, Metric
+from explorer.analysis.evaluation.measures import COUNTED, ENDLESS, Measurement
 from explorer.errors import unknown
 from explorer.models.model import TrainableModel
 from explorer.models.ngram import NGram
@@ -20,45 +20,25 @@ from explorer.training.objectives import OBJECTIVES
 
 
 def measurement(
-    model: TrainableModel | NGram,
-    objective: str,
-    texts: EvalData | Sequence[Any],
-    *,
-    strategy: str = "",
-    seed: int = 0,
-    thorough: bool = False,
+    model: TrainableModel | NGram, objective: str, texts: EvalData | Sequence[Any], *, strategy: str = "", **more: Any
 ) -> Measurement:
-    """The questions for models like this one; `thorough` asks more of them, for a card."""
-    return Measurement(*_asked(model, objective, texts, strategy=strategy, seed=seed, thorough=thorough))
-
-
-def _asked(
-    model: TrainableModel | NGram, objective: str, texts: EvalData | Sequence[Any], *, strategy: str, **more: Any
-) -> tuple[EvalContext, Sequence[Metric]]:
-    """What the questions are made of, and how."""
+    """The questions for models like this one; `seed` draws others, `thorough` asks more of them, for a card."""
     texts = texts if isinstance(texts, EvalData) else EvalData(texts)
     if isinstance(model, NGram):
         model.tokens("a")  # an n-gram model without a tokenizer says here that it cannot read a text
         assert model.tokenizer is not None
-        return EvalContext(texts, model.tokenizer, "", ENDLESS, **more), COUNTED
+        return Measurement(EvalContext(texts, model.tokenizer, "", ENDLESS, **more), COUNTED)
     if objective not in OBJECTIVES:
         raise unknown("measure for the objective", objective, OBJECTIVES)
     entry = OBJECTIVES[objective]
     strategy = strategy or entry.usual_strategy
-    return EvalContext(texts, model.tokenizer, strategy, model.longest, pairs=entry.pairs, **more), entry.metrics
+    context = EvalContext(texts, model.tokenizer, strategy, model.longest, pairs=entry.pairs, **more)
+    return Measurement(context, entry.metrics)
 
 
-def measure(
-    model: TrainableModel | NGram,
-    objective: str,
-    texts: EvalData | Sequence[Any],
-    *,
-    strategy: str = "",
-    seed: int = 0,
-    thorough: bool = False,
-) -> Measured:
+def measure(model: TrainableModel | NGram, objective: str, texts: EvalData | Sequence[Any], **more: Any) -> Measured:
     """What a model that was trained with this objective does on held-out texts: metrics, samples and probes."""
-    return measurement(model, objective, texts, strategy=strategy, seed=seed, thorough=thorough)(model)
+    return measurement(model, objective, texts, **more)(model)
 
 
 def with_baseline(texts: EvalData, objective: str, tokenizer: Tokenizer, examples: Callable[[], Sequence[Any]]) -> EvalData:

@@ -13,7 +13,7 @@ import numpy as np
 
 from explorer.analysis.evaluation.baselines import Measured
 from explorer.analysis.evaluation.causal import edge
-from explorer.errors import FileError, check_whole, unknown
+from explorer.errors import check_whole, unknown
 from explorer.models import ngram, ngram_files, run_folder
 from explorer.models.counts import SMOOTHINGS
 from explorer.models.ngram import NGram
@@ -21,6 +21,7 @@ from explorer.records import TrainingStep
 from explorer.records.summary import Summarised, Summary, of_run
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.folder import append, enter, forget_after, locked
+from explorer.training.processes import Processes
 from explorer.training.steps import line_of
 
 FIRST = 64  # so many texts, at most, make the first portion; each portion is as many times larger as the one before
@@ -46,13 +47,6 @@ class CountingPlan:
             raise unknown("smoothing", self.smoothing, SMOOTHINGS)
 
 
-@dataclass(frozen=True)
-class OneProcess:
-    """Counting takes one process, which is the main one."""
-
-    main: bool = True
-
-
 def portions(texts: int, most: int) -> list[int]:
     """Where portions end that grow by a constant factor, from 0 to all texts; none of them is empty."""
     ends = np.geomspace(min(FIRST, max(1, texts // most)), texts, most).round().astype(int)
@@ -66,7 +60,7 @@ class CountingRun(Summarised):
     so far. With a folder, the run can be taken up where it was stopped, and `ex.load` opens what was counted.
     """
 
-    processes = OneProcess()
+    processes = Processes()  # counting takes one
 
     def __init__(
         self,
@@ -140,7 +134,4 @@ class CountingRun(Summarised):
 
     def _keep(self, folder: Path, step: TrainingStep) -> None:
         ngram_files.write(self.model, folder)
-        try:
-            append(folder / run_folder.STEPS, [line_of(step)])
-        except OSError as error:
-            raise FileError(f"Could not write into {folder} ({error.strerror}). Make room, then go on.") from error
+        append(folder / run_folder.STEPS, [line_of(step)])

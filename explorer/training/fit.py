@@ -30,8 +30,8 @@ from explorer.training.objectives import FRAME, Objective, text_examples
 from explorer.training.objectives import objective as entry_of
 from explorer.training.plan import Plan
 from explorer.training.run import Run
-from explorer.training.steps import TrainingRun
 
+TrainingRun = Run[Any] | CountingRun  # iterate for one `TrainingStep` each, and go on later from the folder
 STEPS = 2000  # how long a preset without a number trains
 GIVEN = {"teacher", "steps", "seed", "precision", "corpus"}  # parts of a plan that are not taken from the options as they are
 PLANNED = {field.name for field in fields(Plan)} - GIVEN
@@ -63,11 +63,11 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     system = preset(what.preset if isinstance(what, TrainableModel) else what)
     source = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
     if isinstance(what, str) and system.objective == "counting":
-        return fit_ngram(system, source, seed, folder, _portions(steps, options))
+        return fit_ngram(system, source, options, steps=steps, seed=seed, folder=folder)
     planned = {name: options.pop(name) for name in PLANNED & options.keys()}
     wanted = planned.pop("objective", system.objective)
-    usual_teacher = system.teacher if entry_of(wanted).taught else None
-    teacher, objective = learns_from(system, wanted, options.pop("teacher", usual_teacher))
+    options.setdefault("teacher", system.teacher if entry_of(wanted).taught else None)
+    teacher, objective = learns_from(system, wanted, options.pop("teacher"))
     model = _model(what, system, source, options, size=size, teacher=teacher, seed=seed, device=device)
     entry, tiny = entry_of(objective), _is_tiny(what, size) and wanted == system.objective
     new = isinstance(what, str) and not (teacher and entry.discriminator)
@@ -134,21 +134,17 @@ def _model(
     return build(what, size=size, tokenizer=tokenizer, precision="float32", **given, **shape)
 
 
-def _portions(steps: int | None, options: dict[str, Any]) -> dict[str, Any]:
-    """The options of an n-gram model, whose steps are its portions."""
-    if steps is None:
-        return options
-    if "portions" in options:
+def fit_ngram(
+    system: Preset, corpus: Corpus, options: dict[str, Any], *, steps: int | None, seed: int, folder: str | Path | None
+) -> CountingRun:
+    """A run that counts n-grams: `order`, `smoothing`, how many `portions` (its steps), `checks`, and `tokenizer` or `pieces`."""
+    if steps is not None and "portions" in options:
         raise ChoiceError(f"steps={steps!r} and portions={options['portions']!r} mean the same of an ngram. Give one of them.")
-    return {**options, "portions": steps}
-
-
-def fit_ngram(system: Preset, corpus: Corpus, seed: int, folder: str | Path | None, options: dict[str, Any]) -> CountingRun:
-    """A run that counts n-grams: `order`, `smoothing`, how many `portions`, `checks`, and `tokenizer` or the number of `tokens`."""
     texts = [text for text in corpus.texts if not isinstance(text, Translation)]
     if len(texts) < len(corpus.texts):
         raise ChoiceError("An n-gram model counts texts, not translations. Choose another corpus.")
     tokenizer = options.pop("tokenizer", None) or learned_tokenizer(system, corpus, options.pop("pieces", PIECES["tiny"]))
+    options |= {} if steps is None else {"portions": steps}
     renamed = {"steps" if name == "portions" else name: value for name, value in options.items()}
     for name in renamed:
         if name not in COUNTED:

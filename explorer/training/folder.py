@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
@@ -87,14 +87,14 @@ def forget_after(folder: Path, step: int) -> None:
 
 def append(path: Path, lines: list[str]) -> None:
     """Add whole lines to a file, or none of them."""
-    with open(path, "ab") as file:
-        before = file.tell()
-        try:
+    before = path.stat().st_size if path.is_file() else 0
+    try:
+        with open(path, "ab") as file:
             file.write("".join(lines).encode("utf-8"))
-            file.flush()
-        except OSError:
+    except OSError as error:
+        with suppress(OSError):
             os.truncate(path, before)
-            raise
+        raise FileError(f"Could not write into {path.parent} ({error}). Make room, then go on.") from error
 
 
 class Lock:

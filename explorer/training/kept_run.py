@@ -131,11 +131,8 @@ class KeptRun(Summarised, Generic[Trained]):
     def _write_down(self) -> None:
         """Put the steps that were made into the folder's list."""
         assert self.folder is not None
-        try:
-            if self.processes.main:
-                append(self.folder / run_folder.STEPS, self._unwritten)
-        except OSError as error:
-            raise FileError(f"Could not write into {self.folder} ({error}). Make room, then go on.") from error
+        if self.processes.main:
+            append(self.folder / run_folder.STEPS, self._unwritten)
         self._unwritten = []
 
     def _snapshot(self) -> int:

@@ -150,18 +150,16 @@ def _hides(strategy: str) -> bool:
     return strategy in STRATEGIES and not math.isnan(nominal_rate(strategy, {}))
 
 
-def _needs(strategy: str) -> tuple[str, ...]:
-    """The special tokens without which a strategy cannot write what it hides."""
-    return STRATEGIES[strategy].needs if strategy in STRATEGIES else ()
-
-
 def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequence[Any]) -> None:
     """Refuse an objective that this kind of model, its tokenizer or its texts cannot serve."""
     entry = objective(plan.objective)
     if family not in entry.families:
         wanted = " or ".join(entry.families)
         raise ChoiceError(f"The objective {plan.objective!r} trains {an(wanted)}; this model is {an(family)}. Choose another.")
-    needs = (*_needs(plan.strategy), *entry.specials)
+    hiding = (
+        STRATEGIES[plan.strategy].needs if plan.strategy in STRATEGIES else ()
+    )  # without which it cannot write what it hides
+    needs = (*hiding, *entry.specials)
     missing = [name for name in needs if getattr(vocabulary, name) in (None, ())]
     if missing:
         raise ChoiceError(

@@ -7,6 +7,7 @@ Each holds all weights (`DistributedDataParallel`), or with `shard=True` its par
 
 from __future__ import annotations
 
+import copy
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -52,11 +53,6 @@ class Processes:
     def main(self) -> bool:
         """Whether this is the one that writes and reports."""
         return self.number == 0
-
-    @property
-    def mean_over(self) -> int:
-        """Over how many processes PyTorch takes the mean of the gradients."""
-        return 1 if self.accelerator is None else self.count
 
     def wait(self) -> None:
         """Go on when all have come here."""
@@ -121,7 +117,7 @@ class Shards:
         from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
         self.whole, self.main = network, processes.main
-        self.module = LossModule(copy_of(network), loss)
+        self.module = LossModule(copy.deepcopy(network, {id(weight): weight for weight in network.parameters()}), loss)
         mesh = init_device_mesh(next(network.parameters()).device.type, (processes.count,))
         policy = MixedPrecisionPolicy(cast_forward_inputs=False)  # each product casts its weights, as it does undivided
         for part in (*own_layers(self.module), self.module):
@@ -154,13 +150,6 @@ class Shards:
             yield
         finally:
             self.forget()
-
-
-def copy_of(network: nn.Module) -> nn.Module:
-    """The same network again, with the same weights."""
-    import copy
-
-    return copy.deepcopy(network, {id(weight): weight for weight in network.parameters()})
 
 
 def own_layers(network: nn.Module) -> list[Layer]:

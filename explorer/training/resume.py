@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import torch
@@ -63,8 +63,8 @@ class PointWriter:
 
     def __init__(self) -> None:
         self.held_up = 0.0
-        self._thread: threading.Thread | None = None
-        self._failed: BaseException | None = None
+        self._thread = ThreadPoolExecutor(1, "resume point")
+        self._point: Future[None] | None = None
         self._copy: dict[str, Tensor] = {}
 
     def begin(self, folder: Path, step: int, module: nn.Module, optimiser: Optimiser) -> None:
@@ -73,28 +73,19 @@ class PointWriter:
         began = time.monotonic()
         self._copy = copied(module, optimiser, self._copy)
         self.held_up = time.monotonic() - began
-        self._thread = threading.Thread(target=self._write, args=(folder, step, run_mark(folder)), name="resume point")
-        self._thread.start()
+        self._point = self._thread.submit(put, folder, step, run_mark(folder), self._copy)
 
     @property
     def busy(self) -> bool:
         """Whether the last point is still being written."""
-        return self._thread is not None and self._thread.is_alive()
-
-    def _write(self, folder: Path, step: int, run: str) -> None:
-        try:
-            put(folder, step, run, self._copy)
-        except BaseException as error:  # handed over to the run, whatever it is
-            self._failed = error
+        return self._point is not None and not self._point.done()
 
     def finish(self) -> None:
         """Wait until the last point is on the disk; what went wrong meanwhile is raised here."""
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
-        if self._failed is not None:
-            failed, self._failed = self._failed, None
-            raise failed
+        if self._point is not None:
+            wait([self._point])
+            point, self._point = self._point, None
+            point.result()
 
 
 def resume_stamp(folder: Path) -> bytes | None:
@@ -120,14 +111,7 @@ def run_mark(folder: Path) -> str:
 
 
 def read(folder: Path, module: nn.Module, optimiser: Optimiser) -> int:
-    """Take up the point in a folder and return its step."""
-    step, tensors = opened(folder, module)
-    fill(module, optimiser, tensors)
-    return step
-
-
-def opened(folder: Path, module: nn.Module) -> tuple[int, dict[str, Tensor]]:
-    """The step of the point in a folder and its tensors, which fit the module."""
+    """Take up the point in a folder, whose tensors fit the module, and return its step."""
     path = folder / POINT
     try:
         resume_stamp, content = path.read_bytes().split(b"\n", 1)
@@ -142,15 +126,11 @@ def opened(folder: Path, module: nn.Module) -> tuple[int, dict[str, Tensor]]:
         raise FileError(
             f"{path} is damaged ({error}). Delete it to begin again; the snapshots beside it are untouched."
         ) from error
-    return step, tensors
-
-
-def fill(module: nn.Module, optimiser: Optimiser, tensors: dict[str, Tensor]) -> None:
-    """Put the tensors of a point where they belong."""
     with torch.no_grad():
         for name, value in _own(module).items():
             value.copy_(divided_like(tensors[f"weight.{name}"], value))
     optimiser.fill({name.removeprefix("optimiser."): value for name, value in tensors.items() if name.startswith("optimiser.")})
+    return step
 
 
 def _fits(tensors: dict[str, Tensor], module: nn.Module) -> None:

@@ -168,7 +168,7 @@ class Run(KeptRun[Trained]):
                 weighted = {name: self.processes.scaled(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
                 whole = sum(weighted.values(), torch.zeros((), device=device))
                 if whole.requires_grad:
-                    (whole * self.processes.mean_over).backward()
+                    (whole * self.processes.count).backward()  # of which PyTorch takes the mean
                 for name, loss in weighted.items():
                     totals[name] = totals[name] + loss.detach() if name in totals else loss.detach()
         return totals

@@ -1,11 +1,9 @@
-"""What every run has in common, and its steps as lines of a file and back."""
+"""The steps of a run as lines of a file and back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -13,58 +11,8 @@ from explorer.errors import FileError
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
 from explorer.models.caching import CachePolicy, cache_policy
-from explorer.models.model import Model
 from explorer.models.shelf import snapshots_of as snapshots  # noqa: F401  for ex.training.snapshots
 from explorer.records import TrainingStep
-
-
-class RunPlan(Protocol):
-    """What every plan says: how many steps, of which objective, from which seed."""
-
-    @property
-    def steps(self) -> int:
-        """How many steps the whole run has."""
-
-    @property
-    def objective(self) -> str:
-        """What is learned."""
-
-    @property
-    def seed(self) -> int:
-        """What all random numbers of the run begin with."""
-
-
-class RunProcesses(Protocol):
-    """The processes that share a run."""
-
-    @property
-    def main(self) -> bool:
-        """Whether this is the one that writes and reports."""
-
-
-class TrainingRun(Protocol):
-    """A run that trains a network or counts n-grams: iterate for one `TrainingStep` each, and go on later from its folder."""
-
-    step: int
-    folder: Path | None
-
-    @property
-    def model(self) -> Model:
-        """The model so far."""
-
-    @property
-    def plan(self) -> RunPlan:
-        """Everything that decides what is learned."""
-
-    @property
-    def processes(self) -> RunProcesses:
-        """The processes that share the run."""
-
-    def stop(self) -> None:
-        """End after the step that is running."""
-
-    def __iter__(self) -> Iterator[TrainingStep]:
-        """The steps, from the next one on."""
 
 
 def line_of(step: TrainingStep) -> str:

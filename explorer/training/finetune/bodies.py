@@ -135,19 +135,13 @@ def check_task(body: TrainableModel, task: Task, plan: FinetunePlan) -> None:
         raise ChoiceError(
             f"{body.name} has no attention layers: how={plan.how!r} is for Transformers. Take frozen, full or scratch."
         )
-    if isinstance(body, HubBody):
-        _check_hub(body, plan)
-    if isinstance(body, (TransformerModel, HubBody)) and layers > body.config.layers:
-        raise ChoiceError(f"{body.name} has {body.config.layers} layers, so how={plan.how!r} names too many. Take full.")
-
-
-def _check_hub(body: HubBody, plan: FinetunePlan) -> None:
-    """Refuse what only our own networks do."""
-    if plan.lm_weight:
+    if isinstance(body, HubBody) and plan.lm_weight:
         raise ChoiceError(
             f"lm_weight goes on predicting the next word with the head of pre-training, which {body.name} has left behind. It is "
             "for decoders of ours, such as gpt2."
         )
+    if isinstance(body, (TransformerModel, HubBody)) and layers > body.config.layers:
+        raise ChoiceError(f"{body.name} has {body.config.layers} layers, so how={plan.how!r} names too many. Take full.")
 
 
 def knowing_marks(body: TransformerModel, seed: int) -> TransformerModel:
@@ -176,22 +170,14 @@ def widened(module: Transformer, vocab: int, near: int, seed: int) -> Transforme
 
 def _take_pooler(model: FinetunedModel) -> None:
     """Where a BERT has learned a pooler by next-sentence prediction, the output layer begins with it, as Hugging Face's does."""
-    if isinstance(model.body, HubBody):
-        _take_their_pooler(model, model.body)
+    hub = model.body if isinstance(model.body, HubBody) else None
+    pooler: Any = getattr(getattr(model.module, "next_sentence", None), "pool", None) if hub is None else hub.pooler
+    if pooler is None:
         return
-    learned = getattr(model.module, "next_sentence", None)
-    if learned is not None and model.output.activation:
-        assert model.layer.dense is not None
-        model.layer.dense.load_state_dict(learned.pool.state_dict())
-
-
-def _take_their_pooler(model: FinetunedModel, body: HubBody) -> None:
-    """The same for a Hugging Face model; its own pooler, which nothing reads then, gets no gradient."""
-    if body.pooler is None:
-        return
-    if model.layer.dense is not None:
-        model.layer.dense.load_state_dict(body.pooler.state_dict())
-    body.pooler.requires_grad_(False)
+    if model.output.kind != "text" and model.layer.dense is not None:
+        model.layer.dense.load_state_dict(pooler.state_dict())
+    if hub is not None:
+        pooler.requires_grad_(False)  # nothing reads it any more
 
 
 def _freeze(model: FinetunedModel, plan: FinetunePlan) -> None:
