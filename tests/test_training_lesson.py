@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import subprocess
@@ -17,7 +18,6 @@ from conftest import LONG
 from opening import opened, pictures, session
 from streamlit.testing.v1 import AppTest
 from test_board import array, board_of, header
-from test_public_code import plain
 from torch.nn import functional
 
 import explorer as ex
@@ -437,7 +437,8 @@ def test_the_page_trains_in_another_process(shelf: Path) -> None:
         wait_until(lambda: not bench.state(name).alive)
         at.run()
         assert not at.exception and any("Done: 50 steps" in block.value for block in at.success)
-        curve = plain(charts(at)["Training: step 50"]["data"][0]["y"])
+        packed = charts(at)["Training: step 50"]["data"][0]["y"]
+        curve = np.frombuffer(base64.b64decode(packed["bdata"]), packed["dtype"])
         np.testing.assert_allclose(curve, [step.losses["lm"] for step in steps_of(bench.run(name))])
     finally:
         bench.stop(name)
