@@ -9,6 +9,7 @@ from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.finetuned import LONGEST_ANSWER, FinetunedModel, GivenText, asked_texts
 from explorer.nn.output_layers import WIDEST
+from explorer.nn.threads import evaluating
 from explorer.records import SpanTable
 
 
@@ -28,13 +29,10 @@ def span_table(model: FinetunedModel, text: GivenText) -> SpanTable:
     if model.output.kind == "span" and question.pair is None:
         raise ChoiceError("A question needs a text that contains its answer: give (question, text).")
     (row,) = model.checked_rows([question])[0]
-    was = model.module.training
-    model.module.eval()
-    with torch.no_grad():
+    with evaluating(model.module), torch.no_grad():
         batch = model.batch([row])
         states = model.states(batch)
         parts = _one_answer(model, states) if model.output.kind == "span" else _classes(model, states)
-    model.module.train(was)
     part = 1 if model.output.kind == "span" else 0
     inside = row.part == part
     far = np.arange(len(row))[None, :] - np.arange(len(row))[:, None]

@@ -32,9 +32,9 @@ def network(shape: AnyConfig) -> nn.Module:
 def initialised(shape: AnyConfig, seed: int) -> nn.Module:
     """A network of this shape with weights drawn from `seed`."""
     module = network(shape)
-    if isinstance(module, WordVectors):
-        return static.initialise(module, seed)
-    return elmo.initialise(module, seed) if isinstance(module, BiLM) else transformer.initialise(module, seed)
+    begin: Any = {WordVectors: static.initialise, BiLM: elmo.initialise}.get(type(module), transformer.initialise)
+    initial: nn.Module = begin(module, seed)
+    return initial
 
 
 KINDS: dict[str, Any] = {"bilm": ElmoConfig, "static": StaticConfig}

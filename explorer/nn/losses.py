@@ -203,14 +203,11 @@ def bilm_loss(module: BiLM, batch: Tensors, smoothing: float) -> Losses:
     """
     wide = batch["source"].shape[1]
     letters = functional.pad(batch["letters"], (0, 0, 0, wide - batch["letters"].shape[1]))
-    mask = None if UNPADDED in batch else batch["attention_mask"]
-    states, positions = module(letters, mask), loss_positions(batch)
-    ids, last = batch["source"].flatten(), {"forward": positions - 1, "backward": positions}
-    predicted = {"forward": positions, "backward": positions - 1}
-    tops = {"forward": states.forward[-1], "backward": states.backward[-1]}
+    states, at = module(letters, padding_mask(batch)), loss_positions(batch)
+    onward, back, ids = states.forward[-1].flatten(0, 1), states.backward[-1].flatten(0, 1), batch["source"].flatten()
     return {
-        name: cross_entropy(module.head(top.flatten(0, 1)[last[name]]), ids[predicted[name]], smoothing)
-        for name, top in tops.items()
+        "forward": cross_entropy(module.head(onward[at - 1]), ids[at], smoothing),
+        "backward": cross_entropy(module.head(back[at]), ids[at - 1], smoothing),
     }
 
 

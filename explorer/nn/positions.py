@@ -131,11 +131,6 @@ class Learned(Position):
         self.table = nn.Embedding(context.length, context.dim)
         self.longest = context.length
 
-    @classmethod
-    def learns(cls, context: PositionContext) -> tuple[int, str]:
-        """A row for each place."""
-        return context.length * context.dim, f"{context.length} · {context.dim}"
-
     def begin(self, height: float = 0.1) -> None:
         """Initialise the table with sines of this amplitude."""
         pairs = torch.arange(self.context.dim) // 2 * 2

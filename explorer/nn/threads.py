@@ -1,4 +1,4 @@
-"""How many threads compute a small model."""
+"""How a network is computed for a while: by one thread, or in evaluation mode."""
 
 from __future__ import annotations
 
@@ -35,3 +35,14 @@ def one_thread(module: nn.Module) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """While inside, a network is in evaluation mode, without dropout; then again in the mode in which it was."""
+    was = module.training
+    module.eval()
+    try:
+        yield
+    finally:
+        module.train(was)

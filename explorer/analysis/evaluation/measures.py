@@ -17,6 +17,7 @@ from explorer.analysis.evaluation.windows import in_windows
 from explorer.errors import TextError
 from explorer.models.model import TrainableModel
 from explorer.models.ngram import NGram
+from explorer.nn.threads import evaluating
 from explorer.text.tokenizers import Tokenizer
 
 Measure = Callable[[Any], Measured]
@@ -49,12 +50,8 @@ class Measurement:
         """Everything that was found, by name."""
         if isinstance(model, NGram):
             return self._measured(model)
-        was = model.module.training
-        model.module.eval()
-        try:
+        with evaluating(model.module):
             return self._measured(model)
-        finally:
-            model.module.train(was)
 
     def _measured(self, model: Any) -> Measured:
         measured = merged(measure(model) for measure in self.measures)

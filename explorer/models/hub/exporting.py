@@ -13,6 +13,7 @@ from explorer.models.adapters import plain_state
 from explorer.models.hub.adopting import module_outputs, probe
 from explorer.models.hub.body import OUTPUT_LAYER, HubBody
 from explorer.nn.output_layers import OutputConfig, OutputLayer
+from explorer.nn.threads import evaluating
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -65,10 +66,8 @@ def _says_the_same(classifier: nn.Module, body: HubBody, output: OutputConfig, l
     """Whether both sides give the same logits for a few tokens."""
     ids = probe(body.module)
     real = torch.ones_like(ids, dtype=torch.bool)
-    was = layer.training
-    layer.eval()
-    mine = layer(body.states(ids, torch.zeros_like(ids), real), real)
-    layer.train(was)
+    with evaluating(layer):
+        mine = layer(body.states(ids, torch.zeros_like(ids), real), real)
     out = module_outputs(classifier, ids, attention_mask=real.long())
     theirs = torch.stack((out.start_logits, out.end_logits), dim=-1) if output.kind == "span" else out.logits
     return mine.shape == theirs.shape and float((mine - theirs).abs().max()) <= EQUAL

@@ -10,7 +10,7 @@ import torch
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.finetuned import TAGGED, FinetunedModel
-from explorer.models.task_rows import TaskRow
+from explorer.nn.threads import evaluating
 from explorer.records import Answers
 from explorer.training.finetune.labelled import Labelled, draw_labelled, flat, gold, task_named
 from explorer.training.finetune.metrics import METRICS
@@ -40,26 +40,18 @@ def answers(
     read = [
         (example, rows)
         for example, rows in zip(labelled, finetuned.rows([example.asked for example in labelled]), strict=True)
-        if _fits(finetuned, rows)
+        if max(map(len, rows)) <= finetuned.longest
     ]
     texts = [example for example, _ in read]
     if not texts:
         raise ChoiceError(
             f"{finetuned.name} reads at most {finetuned.longest} tokens, and every text is longer. Give shorter ones."
         )
-    was = finetuned.module.training
-    finetuned.module.eval()
-    try:
+    with evaluating(finetuned.module):
         given_answers = finetuned.answers([example.asked for example in texts], [rows for _, rows in read])
         chances = _chances(finetuned, texts, given_answers)
-    finally:
-        finetuned.module.train(was)
     score = METRICS[known.metric](flat(given_answers, tagged=bool(texts[0].tags)), gold(tuple(texts)))
     return _record(finetuned, known, texts, given_answers, chances, score)
-
-
-def _fits(model: FinetunedModel, rows: Sequence[TaskRow]) -> bool:
-    return max(map(len, rows)) <= model.longest
 
 
 def _chances(model: FinetunedModel, texts: Sequence[Labelled], given_answers: Sequence[tuple[str, ...]]) -> np.ndarray:

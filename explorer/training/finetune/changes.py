@@ -14,6 +14,7 @@ from explorer.models.finetuned import FinetunedModel, GivenText
 from explorer.models.hub.body import body_of
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import TrainableModel
+from explorer.nn.threads import evaluating
 from explorer.records import TaskChange, Trace
 from explorer.training.finetune.probes import probe_layers
 from explorer.training.finetune.run import FinetuneRun
@@ -43,17 +44,13 @@ def before_after(
     old = before.body if isinstance(before, FinetunedModel) else body_of(before) if isinstance(before, HubModel) else before
     if type(old.config) is not type(finetuned.body.config) or old.streams != finetuned.body.streams:
         raise ChoiceError(f"{before.name} and {finetuned.name} have different shapes, so their heads cannot be compared.")
-    was = finetuned.module.training
-    finetuned.module.eval()
-    try:
+    with evaluating(finetuned.module):
         first = trace(old, text, scores=True)
         second = _narrowed(trace(finetuned.body, first.source, scores=True), first)
         both = (old, finetuned.body) if probes is not None else ()
         kept = tuple(probe_layers(model, probes or "", examples=examples) for model in both)
         labels = finetuned.output.labels if finetuned.output.kind == "class" else ()
         chances = np.array([_chances(model, text, labels) for model in (before, finetuned)])
-    finally:
-        finetuned.module.train(was)
     compared = compare(first, second) if "lm" in first.outputs and "lm" in second.outputs else None
     return TaskChange(finetuned.output.task, first, second, labels, chances, compared, kept)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.paraphrase import paraphrases
 from explorer.microworld.derived.questions import questions, summaries
 from explorer.training.finetune.microworld import SEED, TASKS
 from explorer.training.finetune.new_words import NEW_WORDS
-from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition
+from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition, about_whole_texts
 
 SAME, GRADES = 5, 6  # the grade of one event told twice, and how many grades there are
 TURNS = (4, SAME, 3, SAME)  # of every four pairs two tell one event, and two tell events that differ in one or two parts
@@ -17,17 +17,19 @@ TURNS = (4, SAME, 3, SAME)  # of every four pairs two tell one event, and two te
 
 def acceptability(count: int, split: str, seed: int = SEED) -> Questions:
     """Is this sentence as it should be, or has it one fault?"""
-    return _whole(((sentence.text,), "right" if sentence.good else "wrong") for sentence in judged(count, seed, split))
+    return about_whole_texts(
+        ((sentence.text,), "right" if sentence.good else "wrong") for sentence in judged(count, seed, split)
+    )
 
 
 def paraphrase(count: int, split: str, seed: int = SEED) -> Questions:
     """Do two sentences describe the same event? In half of the pairs one or two parts of it differ."""
-    return _whole(_same_or_near(count, seed, split))
+    return about_whole_texts(_same_or_near(count, seed, split))
 
 
 def similarity(count: int, split: str, seed: int = SEED) -> Questions:
     """How much of an event do two sentences share, from 0 to 5?"""
-    return _whole(((pair.first, pair.second), str(pair.grade)) for pair in paraphrases(count, seed, split))
+    return about_whole_texts(((pair.first, pair.second), str(pair.grade)) for pair in paraphrases(count, seed, split))
 
 
 def answered_questions(count: int, split: str, seed: int = SEED) -> Questions:
@@ -46,7 +48,7 @@ def answered_questions(count: int, split: str, seed: int = SEED) -> Questions:
 
 def summary(count: int, split: str, seed: int = SEED) -> Questions:
     """What does a story come to? The answer is a text."""
-    return _whole(((story.text,), story.summary) for story in summaries(count, seed, split))
+    return about_whole_texts(((story.text,), story.summary) for story in summaries(count, seed, split))
 
 
 def _same_or_near(count: int, seed: int, split: str) -> Iterator[tuple[tuple[str, str], str]]:
@@ -56,18 +58,6 @@ def _same_or_near(count: int, seed: int, split: str) -> Iterator[tuple[tuple[str
         if number < count and pair.grade == TURNS[number % len(TURNS)]:
             yield (pair.first, pair.second), "same" if pair.grade == SAME else "different"
             number += 1
-
-
-def _whole(items: Iterable[tuple[tuple[str, ...], str]]) -> Questions:
-    """Questions about whole texts, or pairs of them."""
-    texts: list[str] = []
-    examples = []
-    for parts, label in items:
-        examples.append(
-            LabelledExample(tuple(TokenPosition(len(texts) + n, 0, len(part)) for n, part in enumerate(parts)), label)
-        )
-        texts += parts
-    return Questions(tuple(texts), tuple(examples))
 
 
 DERIVED = {

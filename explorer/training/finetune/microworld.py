@@ -8,7 +8,7 @@ from functools import lru_cache
 from explorer.microworld import Story, labelled
 from explorer.microworld.derived.as_text import FEELINGS
 from explorer.microworld.derived.inference import NAMES, inferences
-from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition
+from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition, about_whole_texts
 
 SEED = 5  # other stories than those that models are trained on
 NAMED = {"person": "PER", "place": "LOC", "organisation": "ORG"}
@@ -87,13 +87,8 @@ def topics(number: int, story: Story) -> Iterator[LabelledExample]:
 
 def entailment(count: int, split: str, seed: int = SEED) -> Questions:
     """Does the second text follow from the first, contradict it, or neither? Five pairs for every story of the other tasks."""
-    texts: list[str] = []
-    examples = []
-    for pair in inferences(5 * count, seed, split):
-        places = tuple(TokenPosition(len(texts) + n, 0, len(text)) for n, text in enumerate((pair.premise, pair.hypothesis)))
-        texts += [pair.premise, pair.hypothesis]
-        examples.append(LabelledExample(places, NAMES[pair.label]))
-    return Questions(tuple(texts), tuple(examples))
+    pairs = inferences(5 * count, seed, split)
+    return about_whole_texts(((pair.premise, pair.hypothesis), NAMES[pair.label]) for pair in pairs)
 
 
 TASKS = {

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from explorer.errors import unknown
 from explorer.microworld.lexicon import SPLITS, Word, lexicon
 from explorer.training.finetune.microworld import NAMED, SEED
-from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition
+from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition, about_whole_texts
 
 Groups = tuple[tuple[str, tuple[str, ...]], ...]  # an answer, and the classes of the lexicon whose words have it
 Parts = tuple[tuple[str, ...], str]  # one text or two, and the answer
@@ -149,14 +149,7 @@ def _some(kind: str) -> str:
 def _whole(draw: Callable[[Supply, int], Parts], salt: int, count: int, split: str, seed: int) -> Questions:
     """Questions about whole texts, or pairs of them."""
     supply = Supply(split, seed, salt)
-    texts: list[str] = []
-    examples = []
-    for number in range(count):
-        parts, answer = draw(supply, number)
-        places = tuple(TokenPosition(len(texts) + n, 0, len(part)) for n, part in enumerate(parts))
-        examples.append(LabelledExample(places, answer))
-        texts += parts
-    return Questions(tuple(texts), tuple(examples))
+    return about_whole_texts(draw(supply, number) for number in range(count))
 
 
 def rows_of_words(count: int, split: str, seed: int = SEED) -> Questions:

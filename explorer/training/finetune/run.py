@@ -16,7 +16,7 @@ from explorer.errors import ChoiceError
 from explorer.errors.kinds import called
 from explorer.models.finetuned import FinetunedModel, stacked_rows
 from explorer.nn.losses import Losses
-from explorer.nn.threads import one_thread
+from explorer.nn.threads import evaluating, one_thread
 from explorer.records import TrainingStep
 from explorer.text.examples import examples_of_step
 from explorer.training.finetune.bodies import moved
@@ -97,19 +97,15 @@ class FinetuneRun(Run[FinetunedModel]):
         rows = stacked_rows([example.rows for example in part])
         for row in rows:
             if id(row) not in self._states:
-                with torch.no_grad():
-                    self.model.module.eval()
-                    self._states[id(row)] = self.model.states(self.model.batch([row])).movedim(-2, 0)[:, ...]
-                    self.model.module.train()
+                with evaluating(self.model.module), torch.no_grad():
+                    self._states[id(row)] = self.model.states(self.model.batch([row])).movedim(-2, 0)
         return _filled([self._states[id(row)] for row in rows])
 
     def _checked(self, model: Any) -> Measured:
         """The score on held-out texts, and what is said of three of them."""
         examples = self.held("validation")
-        was = self.model.module.training
-        self.model.module.eval()
-        answers = self.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
-        self.model.module.train(was)
+        with evaluating(self.model.module):
+            answers = self.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
         score = self._scored(answers, [example.given for example in examples])
         samples = tuple(
             f"{example.given.asked.text} → {' '.join(answer)}" for example, answer in zip(examples[:3], answers, strict=False)

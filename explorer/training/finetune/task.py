@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,6 +43,17 @@ class Questions:
     def about(self) -> tuple[int, ...]:
         """The number of the text that each question is about; of several, the first."""
         return tuple(example.places[0].text for example in self.examples)
+
+
+def about_whole_texts(items: Iterable[tuple[tuple[str, ...], str]]) -> Questions:
+    """Questions about whole texts, or pairs of them: each is its texts and the right answer."""
+    texts: list[str] = []
+    examples = []
+    for parts, label in items:
+        places = tuple(TokenPosition(len(texts) + n, 0, len(part)) for n, part in enumerate(parts))
+        examples.append(LabelledExample(places, label))
+        texts += parts
+    return Questions(tuple(texts), tuple(examples))
 
 
 @called("a task of ex.tasks()")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +26,6 @@ WAYS = ("full", "last-1", "lora", "frozen", "scratch")
 MOST_STEPS = 100_000  # of what is trained to its end here; a run of `ex.finetune` may have more, and can be stopped
 ASKED, SHOWN = 120, 6  # new texts that are scored, and those whose answers are kept
 Progress = Callable[[float, str], object]
-
-
-@dataclass(frozen=True)
-class OneWay:
-    """What one way came to."""
-
-    moved: int
-    weights: int
-    loss: list[float]
-    lm_loss: list[float]
-    seconds: float
-    score: float
-    blind: float
-    answers: tuple[str, ...]
-    texts: tuple[str, ...]
-    gold: tuple[str, ...]
-    metric: str
-    tags: tuple[str, ...] = ()
-    transitions: np.ndarray | None = None
 
 
 @checked
@@ -83,61 +63,53 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     }
     results = []
     for number, (label, options) in enumerate(with_progress(list(named.items()), "Fine-tuning in every way")):
-        say = _progress_of(progress, label, number, len(named))
-        results.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), say))
+        run = finetune(body, **{**given, "checks": 0, "snapshots": 0, **options})
+        results.append(_one_way(run, label, progress, (number, len(named))))
     note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
         f"; λ = {lm_weight:g}" if lm_weight else ""
     )
     return _record(str(body.name), task, tuple(named), results, note)
 
 
-def _record(model: str, task: str, ways: tuple[str, ...], results: Sequence[OneWay], note: str) -> FinetuneWays:
+def _record(model: str, task: str, ways: tuple[str, ...], results: list[dict[str, Any]], note: str) -> FinetuneWays:
     """What all ways came to."""
-    first = results[0]
+    first, by_way = results[0], {name: [result[name] for result in results] for name in results[0]}
     return FinetuneWays(
-        model, task, first.metric, ways,
-        moved=np.array([result.moved for result in results]), weights=np.array([result.weights for result in results]),
-        loss=np.array([result.loss for result in results]), lm_loss=np.array([result.lm_loss for result in results]),
-        scores=np.array([result.score for result in results]), seconds=np.array([result.seconds for result in results]),
-        blind=first.blind, texts=first.texts, gold=first.gold, answers=tuple(result.answers for result in results), note=note,
-        tags=next((result.tags for result in results if result.tags), ()),
-        transitions={way: result.transitions for way, result in zip(ways, results, strict=True) if result.transitions is not None},
+        model, task, first["metric"], ways, blind=first["blind"], texts=first["texts"], gold=first["gold"],
+        **{name: np.array(by_way[name]) for name in ("moved", "weights", "loss", "lm_loss", "scores", "seconds")},
+        answers=tuple(by_way["answers"]), note=note, tags=next(filter(None, by_way["tags"]), ()),
+        transitions={way: table for way, table in zip(ways, by_way["transitions"], strict=True) if table is not None},
     )  # fmt: skip
 
 
-def _progress_of(progress: Progress, label: str, number: int, count: int) -> Callable[[float], object]:
-    """What one run says of its own share, as a share of all runs."""
-    return lambda share: progress((number + share) / count, label)
-
-
-def _one_way(run: FinetuneRun, progress: Callable[[float], object]) -> OneWay:
-    """Train one run to its end, count what changed, and score it."""
+def _one_way(run: FinetuneRun, label: str, progress: Progress, place: tuple[int, int]) -> dict[str, Any]:
+    """Train one run to its end, which is this one of so many; count what changed, and score it."""
     before = {name: weight.detach().clone() for name, weight in run.model.module.named_parameters()}
     begin, losses = time.perf_counter(), []
     for step in run:
         losses.append(step.losses)
-        progress(step.step / run.plan.steps)
+        progress((place[0] + step.step / run.plan.steps) / place[1], label)
     seconds = time.perf_counter() - begin
     run.model.module.eval()
     examples = run.held("test", ASKED)
     answers = run.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
     right, learned = (gold(tuple(example.given for example in some)) for some in (examples, run.examples))
     shown, tags, transitions = examples[:SHOWN], *chained(run.model)
-    return OneWay(
-        moved=changed(before, dict(run.model.module.named_parameters())),
-        weights=sum(weight.numel() for weight in before.values()),
-        loss=[example["task"] for example in losses],
-        lm_loss=[example.get("lm", float("nan")) for example in losses],
-        seconds=seconds,
-        score=run.task.score(flat(answers, tagged=run.task.kind == "token"), right),
-        blind=run.task.score([majority(learned)] * len(right), right),
-        answers=tuple(" ".join(example) for example in answers[:SHOWN]),
-        texts=tuple(" / ".join(filter(None, (example.given.asked.text, example.given.asked.pair))) for example in shown),
-        gold=tuple(" ".join(example.given.tags) or example.given.label for example in shown),
-        metric=run.task.metric,
-        tags=tags,
-        transitions=transitions,
-    )
+    return {
+        "moved": changed(before, dict(run.model.module.named_parameters())),
+        "weights": sum(weight.numel() for weight in before.values()),
+        "loss": [example["task"] for example in losses],
+        "lm_loss": [example.get("lm", float("nan")) for example in losses],
+        "seconds": seconds,
+        "scores": run.task.score(flat(answers, tagged=run.task.kind == "token"), right),
+        "blind": run.task.score([majority(learned)] * len(right), right),
+        "answers": tuple(" ".join(example) for example in answers[:SHOWN]),
+        "texts": tuple(" / ".join(filter(None, (example.given.asked.text, example.given.asked.pair))) for example in shown),
+        "gold": tuple(" ".join(example.given.tags) or example.given.label for example in shown),
+        "metric": run.task.metric,
+        "tags": tags,
+        "transitions": transitions,
+    }
 
 
 def chained(model: FinetunedModel) -> tuple[tuple[str, ...], np.ndarray | None]:
