@@ -18,7 +18,7 @@ SIZE = tagging.TaggingSize(labelled=(2, 3), tested=2, steps=3, texts=2, seeds=(0
 
 
 @pytest.fixture(scope="module")
-def told() -> tagging.Read:
+def read() -> tagging.Read:
     return tagging.read(TASKS[SIZE.task], 3, "train")
 
 
