@@ -188,12 +188,20 @@ export class Transformer {
     const { config, edits } = this, place = config.norm_place;
     const normed = (/** @type {Float32Array} */ y) => (edits?.leavesNormOut(where) ? y : this.#normalised(norm, y, config.dim));
     const out = (/** @type {Float32Array} */ y) => (edits?.silences(where) ? y.map(() => 0) : y);
-    const given = !config.residual || edits?.cuts(where) ? x.map(() => 0) : x;
-    let made, total, result;
-    if (place === "pre") result = total = plus(given, (made = out(sublayer(normed(x)))));
-    else if (place === "inside") result = total = plus(given, (made = out(normed(sublayer(x)))));
-    else result = normed((total = plus(given, (made = out(sublayer(x))))));
-    trace.blocks.push({ stream: where[0], layer: where[1], part: where[2], given: x, out: made, total, result });
+    const cut = !config.residual || edits?.cuts(where), given = cut ? x.map(() => 0) : x, bare = edits?.leavesNormOut(where) || config.norm === "none";
+    let made, total, result, entering;
+    if (place === "pre") {
+      made = out(sublayer(normed((entering = x))));
+      result = total = plus(given, made);
+    } else if (place === "inside") {
+      made = out(normed((entering = sublayer(x))));
+      result = total = plus(given, made);
+    } else {
+      made = out(sublayer(x));
+      result = normed((entering = total = plus(given, made)));
+    }
+    const settings = bare ? null : this.#norm(norm), units = where[2] === "feed-forward" ? trace.units : null;
+    trace.blocks.push({ stream: where[0], layer: where[1], part: where[2], place, given: x, out: made, total, entering, settings, units, residual: !cut });
     return result;
   }
 
