@@ -18,6 +18,17 @@ def runs(tracer: Callable[..., Any]) -> None:
     _known["tracer"] = tracer
 
 
+def packs(packer: Callable[..., Any]) -> None:
+    """From now on models are packed for a page by this: what `models/packing.py` does."""
+    _known["packer"] = packer
+
+
+def pack(model: Any) -> bytes | None:
+    """The model as a page reads it; None for one that cannot run there."""
+    packed: bytes | None = _known["packer"](model) if "packer" in _known else None
+    return packed
+
+
 def run(model: Any, ids: list[int], **given: Any) -> Trace:
     """The trace of this model over these tokens."""
     if "tracer" not in _known:

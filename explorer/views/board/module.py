@@ -10,6 +10,7 @@ from pathlib import Path
 from explorer.views import theme
 
 FOLDER = Path(__file__).parent / "js"
+LIVE_FOLDER = Path(__file__).parent.parent / "live" / "js"
 FILES = (
     "data",
     "derive",
@@ -32,17 +33,38 @@ FILES = (
     "board",
     "homes",
 )  # fmt: skip  each uses those before it
+LIVE_FILES = (
+    "maths",
+    "positions",
+    "edits",
+    "weights",
+    "tokenizer",
+    "transformer",
+    "elmo",
+    "decoding",
+    "boarded",
+    "live",
+    "home",
+)  # fmt: skip  a model that runs in the page, after the files of the board
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w.]+";\n', re.MULTILINE)
 EXPORTED = re.compile(r"^export (?!default)", re.MULTILINE)
 
 
-@lru_cache(maxsize=1)
-def module() -> str:
-    """One ES module, whose default export serves Streamlit and anywidget; a stand-alone page calls `mount`."""
-    parts = [(FOLDER / f"{name}.js").read_text("utf-8") for name in FILES]
-    joined = "\n".join(EXPORTED.sub("", IMPORT.sub("", part)) for part in parts)
+@lru_cache(maxsize=2)
+def module(*, live: bool = False) -> str:
+    """One ES module, whose default export serves Streamlit and anywidget; a stand-alone page calls `mount`, or `mountLive` with a model."""
+    parts = [_plain(FOLDER / f"{name}.js") for name in FILES]
+    if live:  # in a function, where its names are its own
+        engine = "\n".join(_plain(LIVE_FOLDER / f"{name}.js") for name in LIVE_FILES)
+        parts.append(f"const {{ mountLive, LiveModel }} = (() => {{\n{engine}\nreturn {{ mountLive, LiveModel }};\n}})();")
+    joined = "\n".join(parts)
     coloured = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes(), separators=(",", ":")))
-    return f"{coloured}\nexport {{ mount }};\n"
+    return f"{coloured}\nexport {{ mount{', mountLive, LiveModel' if live else ''} }};\n"
+
+
+def _plain(file: Path) -> str:
+    """A file without its imports and exports."""
+    return EXPORTED.sub("", IMPORT.sub("", file.read_text("utf-8")))
 
 
 @lru_cache(maxsize=1)

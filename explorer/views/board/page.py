@@ -11,13 +11,17 @@ from explorer.views.board.module import module, style
 from explorer.views.letters import UNPACK, packed
 
 
-def page(data: bytes, *, title: str, view: dict[str, Any] | None = None, mode: str | None = None) -> bytes:
-    """One HTML page. Without a mode it follows the reader's light or dark setting."""
+def page(data: bytes, *, title: str, mount: str = "mount", **options: Any) -> bytes:
+    """One HTML page: of a recorded forward pass, or (`mountLive`) of a model that reads what is typed. `options` are those of the board.
+
+    Without a mode it follows the reader's light or dark setting.
+    """
     parts = {
         "TITLE": escape(title),
         "STYLE": style(),
-        "VIEW": json.dumps({"view": view, "mode": mode}).replace("<", "\\u003c"),
-        "MODULE": packed(module()),
+        "VIEW": json.dumps(options).replace("<", "\\u003c"),
+        "MODULE": packed(module(live=mount == "mountLive")),
+        "MOUNT": mount,
         "DATA": packed(data),
         "UNPACK": UNPACK,
     }
@@ -46,7 +50,7 @@ body { margin: 0; padding: .6rem 1rem; background: #ffffff; }
 <script type="module">
 @UNPACK@
 const url = URL.createObjectURL(new Blob([await (await unpacked("module")).text()], { type: "text/javascript" }));
-const { mount } = await import(url);
+const { @MOUNT@: mount } = await import(url);
 const data = new Uint8Array(await (await unpacked("data")).arrayBuffer());
 mount(document.getElementById("board"), data, JSON.parse(document.getElementById("options").textContent));
 document.body.dataset.drawn = "yes";

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import anywidget
+import numpy as np
 import traitlets
 
 from explorer.errors import ChoiceError, ExplorerError, unknown
 from explorer.errors.kinds import checked
-from explorer.records import DecodingStep, Trace
+from explorer.records import DecodingStep, Trace, again
 from explorer.views import theme
 from explorer.views.board.module import module, style
 from explorer.views.board.pack import BUDGET, IN_A_FILE, pack, pack_series
 from explorer.views.board.page import page
 from explorer.views.board.place import check_view
 from explorer.views.board.request import answered, offers, refusal_of
+from explorer.views.board.stations import STATIONS, prose
 from explorer.views.board.still import still
 
 
@@ -69,8 +72,35 @@ class Board(anywidget.AnyWidget):
     def page(self) -> str:
         """The board as one HTML page, as `ex.save(board, "x.html")` writes it."""
         view = dict(self.view)
+        if live := self._live():
+            return page(
+                live,
+                title=f"Board: {self.model.name}",
+                mount="mountLive",
+                **self._sentence(),
+                view=view,
+                mode=self.mode or None,
+            ).decode()
         data = self._packed(IN_A_FILE * max(1, len(self.labels)), view)  # a series is as long as it was asked for
         return page(data, title=f"Board: {self.traces[-1].model}", view=view, mode=self.mode or None).decode("utf-8")
+
+    def _live(self) -> bytes | None:
+        """The model itself, where it can run in the page and reads the sentence of the trace there as it was traced."""
+        if self.model is None or len(self.traces) > 1 or (packed := again.pack(self.model)) is None:
+            return None
+        text, source = self._sentence()["text"], self.traces[-1].source
+        if self.traces[-1].edits or not np.array_equal(self.model.tokens(text).ids, source.ids):
+            return None
+        size = int.from_bytes(packed[:4], "little")
+        header = json.loads(packed[4 : 4 + size]) | {"prose": prose(list(STATIONS), detects=self.traces[-1].top is None)}
+        header_text = json.dumps(header, ensure_ascii=False).encode("utf-8", "replace")
+        return len(header_text).to_bytes(4, "little") + header_text + packed[4 + size :]
+
+    def _sentence(self) -> dict[str, Any]:
+        """What the model read, written again from its tokens."""
+        trace, decode = self.traces[-1], self.model.tokenizer.decode
+        target = None if trace.target is None else decode([*trace.target.ids[1:].tolist()])
+        return {"text": decode(trace.source.ids.tolist()).replace(" ' ", "'"), "target": target}
 
     def svg(self) -> str:
         """The weights of the chosen head, standing still."""

@@ -27,7 +27,7 @@ const KEYS = 150; // milliseconds before a choice is told to Python
 
 /** One board in one element. */
 export class Board {
-  /** @param {HTMLElement} root @param {Uint8Array} bytes @param {Options} [options] */
+  /** @param {HTMLElement} root @param {Uint8Array | import("./data.js").Data} bytes @param {Options} [options] */
   constructor(root, bytes, options = {}) {
     this.root = root;
     this.options = options;
@@ -81,12 +81,12 @@ export class Board {
     begin(this, bytes, options.view ?? {});
   }
 
-  /** Show another trace in the same place. @param {Uint8Array} bytes @param {View} [view] */
+  /** Show another trace in the same place: as Python packed it, or as a live model computed it. @param {Uint8Array | import("./data.js").Data} bytes @param {View} [view] */
   give(bytes, view) {
     try {
-      this.series = seriesOf(bytes);
+      this.series = bytes instanceof Uint8Array ? seriesOf(bytes) : null;
       this.moment = this.series ? Math.min(this.moment, this.series.length - 1) : 0;
-      this.data = openBuffer(this.series ? this.series[this.moment].bytes : bytes);
+      this.data = bytes instanceof Uint8Array ? openBuffer(this.series ? this.series[this.moment].bytes : bytes) : bytes;
     } catch (error) {
       this.refuse(String(/** @type {any} */ (error).message ?? error));
       return;

@@ -12,7 +12,7 @@ export function viewOf(board) {
     ...Object.fromEntries(Object.entries(looked).filter(([, chosen]) => chosen)) };
 }
 
-/** Show a trace as a view has it. @param {any} board @param {Uint8Array} bytes @param {View} view */
+/** Show a trace as a view has it. @param {any} board @param {any} bytes @param {View} view */
 export function begin(board, bytes, view) {
   const { held = [], moment = 0, written = 0, words = false, hidden = false, threshold = 0 } = view;
   Object.assign(board, { moment, words, hiding: hidden, faint: threshold });

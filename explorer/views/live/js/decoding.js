@@ -6,7 +6,7 @@ import { logSoftmax } from "./maths.js";
 /** @typedef {{id: number, text: string, logp: number, total: number, parent: number, fate: string}} Candidate */
 /** @typedef {{step: number, candidates: Candidate[], ids: number[], text: string, total: number, finished: {ids: number[], text: string, score: number}[], stopped: string}} Step */
 
-const SHOWN = 10; // candidates of a text at a step
+const LISTED = 10; // candidates of a text at a step
 
 /** What a strategy asks of a model: a text that goes on token by token, with the keys and values of what it read. */
 export class Stepper {
@@ -67,7 +67,7 @@ function* follow(stepper, { max_tokens = 20 }, choose) {
     total += logp[token];
     ids.push(token);
     const stopped = token === stepper.end ? "end" : step + 1 >= limit ? "length" : "";
-    const shown = [...new Set([token, ...best(logp, SHOWN)])];
+    const shown = [...new Set([token, ...best(logp, LISTED)])];
     const candidates = shown.map((id) => ({ id, text: stepper.tokenizer.readable(id), logp: logp[id], total: before + logp[id], parent: 0, fate: id === token ? (stopped === "end" ? "finished" : "kept") : (fates.get(id) ?? "beaten") }));
     const text = stepper.tokenizer.decode(ids);
     yield { step, candidates, ids: ids.slice(), text, total, finished: stopped ? [{ ids: ids.slice(), text, score: total }] : [], stopped };

@@ -6,7 +6,7 @@ const WIDTH = 50, BEGIN = 259, END = 260, FILL = 261;
 const SENTENCE = { "<S>": 257, "</S>": 258 };
 
 /** The numbers of a word's letters: its bytes between a beginning and an end. @param {string} word */
-function lettersOf(word) {
+function letterRow(word) {
   const row = new Array(WIDTH).fill(FILL), inside = word in SENTENCE ? [SENTENCE[word]] : [...new TextEncoder().encode(word)].slice(0, WIDTH - 2).map((byte) => byte + 1);
   [BEGIN, ...inside, END].forEach((letter, n) => (row[n] = letter));
   return row;
@@ -35,7 +35,7 @@ export class Elmo {
     const known = this.known.get(word);
     if (known) return known;
     const { letters: wide, filters, highways } = this.config, table = this.weight("characters.letters.weight");
-    const letters = lettersOf(word), strongest = /** @type {number[]} */ ([]);
+    const letters = letterRow(word), strongest = /** @type {number[]} */ ([]);
     filters.forEach((/** @type {[number, number]} */ [span, many], /** @type {number} */ n) => {
       const weight = this.weight(`characters.filters.${n}.weight`), bias = this.weight(`characters.filters.${n}.bias`);
       for (let f = 0; f < many; f++) {

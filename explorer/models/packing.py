@@ -1,0 +1,55 @@
+"""A model as a page reads it, to run it there: its configuration, its tokenizer and its weights, in one buffer.
+
+u32 length of the header | header as JSON | the weights as a safetensors file, 16 bits each where that loses nothing, else 32.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import save
+
+from explorer.models.elmo import ElmoModel
+from explorer.models.model import Model
+from explorer.models.transformer import TransformerModel
+
+BUFFERS = ("generator.",)  # what only training runs
+
+
+def packed_model(model: Model) -> bytes | None:
+    """The buffer of one of our Transformers or of an ELMo; None for a model that the page's engine cannot run."""
+    if not isinstance(model, (TransformerModel, ElmoModel)):
+        return None
+    text = json.dumps(_header(model), ensure_ascii=False).encode("utf-8")
+    return len(text).to_bytes(4, "little") + text + save(_weights(model))
+
+
+def _header(model: TransformerModel | ElmoModel) -> dict[str, Any]:
+    """All but the weights."""
+    tokenizer = model.tokenizer
+    mask, seen = tokenizer.vocabulary.mask, tokenizer.seen
+    return {
+        "name": model.name,
+        "config": asdict(model.config) | {"family": model.family},
+        "tokenizer": json.loads(tokenizer.core.to_str()),
+        "seen": None if seen is None else {"words": sorted(seen.words), "pieces": sorted(seen.pieces)},
+        "notes": list(model.notes),
+        "mask": "" if mask is None else tokenizer.text_of(mask).strip(),
+        "start": getattr(model, "start", 0) if model.family == "encoder-decoder" else 0,
+    }
+
+
+def _weights(model: TransformerModel | ElmoModel) -> dict[str, np.ndarray]:
+    """The weights by name, each matrix once."""
+    tied = getattr(model.config, "tied", False)
+    found = {}
+    for name, tensor in model.module.state_dict().items():
+        if name.startswith(BUFFERS) or (tied and name == "head.project.weight") or name == "encoder.embeddings.tokens.weight":
+            continue
+        whole = tensor.detach().float().cpu().numpy()
+        half = whole.astype(np.float16)
+        found[name] = half if np.array_equal(half.astype(np.float32), whole) else whole
+    return found

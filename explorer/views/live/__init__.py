@@ -1,0 +1,1 @@
+"""A model that runs in the page: its engine is in js/."""
