@@ -22,7 +22,8 @@ pytestmark = pytest.mark.browser
 TRANSFORMERS = tuple(name for name in ex.models() if isinstance(ex.load(name, device="cpu"), TransformerModel))
 TEXTS = (
     "The animal didn't cross the street because it was too tired.", "A dog ran.", "it", "!",
-    "Anna was hungry, so she ate some soup.", "Who is in the garden?", "The keys to the house are on the table.", "Élan vital 123 …", "מה שלומך", "She said: \"No!\"",
+    "Anna was hungry, so she ate some soup.", "Who is in the garden?", "The keys to the house are on the table.",
+    "Élan vital 123 …", "מה שלומך", "She said: \"No!\"",
 )  # fmt: skip
 WRITERS = ("gpt", "gpt2", "llama", "olmo2", "bart", "t5", "transformer")
 CLOSE = 1e-4  # of the largest number of a station
@@ -128,7 +129,10 @@ def edits_for(model: Any, stream: str, queries: int, keys: int) -> list[tuple[ex
         (ex.NoPositions(stream), {}),
         (ex.MovePositions(stream, np.array(order)), {"order": order}),
         (ex.SetUnit(stream, 0, 7, 0.0), {"layer": 0, "unit": 7, "factor": 0.0}),
-        (ex.SetVector("q", stream, None, None, 2, values), {"which": "q", "layer": None, "head": None, "position": 2, "values": values.tolist()}),
+        (
+            ex.SetVector("q", stream, None, None, 2, values),
+            {"which": "q", "layer": None, "head": None, "position": 2, "values": values.tolist()},
+        ),
         (ex.SetVector("v", stream, 0, 0, 1, values), {"which": "v", "layer": 0, "head": 0, "position": 1, "values": values.tolist()}),
     ]  # fmt: skip
     return [(edit, {"edit": type(edit).__name__, "stream": stream, **fields}) for edit, fields in every]
