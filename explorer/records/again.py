@@ -23,7 +23,7 @@ def packs(packer: Callable[..., Any]) -> None:
     _known["packer"] = packer
 
 
-def pack(model: Any) -> bytes | None:
+def packed_of(model: Any) -> bytes | None:
     """The model as a page reads it; None for one that cannot run there."""
     packed: bytes | None = _known["packer"](model) if "packer" in _known else None
     return packed

@@ -86,7 +86,7 @@ class Board(anywidget.AnyWidget):
 
     def _live(self) -> bytes | None:
         """The model itself, where it can run in the page and reads the sentence of the trace there as it was traced."""
-        if self.model is None or len(self.traces) > 1 or (packed := again.pack(self.model)) is None:
+        if self.model is None or len(self.traces) > 1 or (packed := again.packed_of(self.model)) is None:
             return None
         text, source = self._sentence()["text"], self.traces[-1].source
         if self.traces[-1].edits or not np.array_equal(self.model.tokens(text).ids, source.ids):
