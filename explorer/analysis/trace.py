@@ -284,9 +284,8 @@ class _Listener:
             self._in_layer(place, stream, layer, values)
 
     def _in_layer(self, place: TapPlace, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if (
-            place == TapPlace.PROJECTED
-        ):  # of the tokens first; a scheme that projects positions with the same matrices comes after
+        # of the tokens first; a scheme that projects positions with the same matrices comes after
+        if place == TapPlace.PROJECTED:
             self._projected = {name: _array(value) for name, value in values.items()} | self._projected
         elif place == TapPlace.TERMS:
             self._terms = {name: _array(value) for name, value in values["terms"].items()}

@@ -19,11 +19,11 @@ from explorer.models.transformer import TransformerModel
 BUFFERS = ("generator.",)  # what only training runs
 
 
-def packed_model(model: Model) -> bytes | None:
-    """The buffer of one of our Transformers or of an ELMo; None for a model that the page's engine cannot run."""
+def packed_model(model: Model, **more: Any) -> bytes | None:
+    """The buffer of one of our Transformers or of an ELMo, with `more` in its header; None for one that the page's engine cannot run."""
     if not isinstance(model, (TransformerModel, ElmoModel)):
         return None
-    text = json.dumps(_header(model), ensure_ascii=False).encode("utf-8")
+    text = json.dumps(_header(model) | more, ensure_ascii=False).encode("utf-8", "replace")
     return len(text).to_bytes(4, "little") + text + save(_weights(model))
 
 

@@ -23,9 +23,9 @@ def packs(packer: Callable[..., Any]) -> None:
     _known["packer"] = packer
 
 
-def packed_of(model: Any) -> bytes | None:
-    """The model as a page reads it; None for one that cannot run there."""
-    packed: bytes | None = _known["packer"](model) if "packer" in _known else None
+def packed_of(model: Any, **more: Any) -> bytes | None:
+    """The model as a page reads it, with `more` in its header; None for one that cannot run there."""
+    packed: bytes | None = _known["packer"](model, **more) if "packer" in _known else None
     return packed
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,15 +85,13 @@ class Board(anywidget.AnyWidget):
 
     def _live(self) -> bytes | None:
         """The model itself, where it can run in the page and reads the sentence of the trace there as it was traced."""
-        if self.model is None or len(self.traces) > 1 or (packed := again.packed_of(self.model)) is None:
+        last = self.traces[-1]
+        if self.model is None or len(self.traces) > 1 or last.edits:
             return None
-        text, source = self._sentence()["text"], self.traces[-1].source
-        if self.traces[-1].edits or not np.array_equal(self.model.tokens(text).ids, source.ids):
+        packed = again.packed_of(self.model, prose=prose(list(STATIONS), detects=last.top is None))
+        if packed is None or not np.array_equal(self.model.tokens(self._sentence()["text"]).ids, last.source.ids):
             return None
-        size = int.from_bytes(packed[:4], "little")
-        header = json.loads(packed[4 : 4 + size]) | {"prose": prose(list(STATIONS), detects=self.traces[-1].top is None)}
-        header_text = json.dumps(header, ensure_ascii=False).encode("utf-8", "replace")
-        return len(header_text).to_bytes(4, "little") + header_text + packed[4 + size :]
+        return packed
 
     def _sentence(self) -> dict[str, Any]:
         """What the model read, written again from its tokens."""
