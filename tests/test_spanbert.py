@@ -128,7 +128,7 @@ def gradients(run: Run, batch: Batch, parts: list[Processes], accumulate: int) -
         for name, value in run._gradients(batch, 1).items():
             losses[name] += value
         for whole, weight in zip(total, run.model.module.parameters(), strict=True):
-            whole += 0 if weight.grad is None else weight.grad
+            whole += 0 if weight.grad is None else weight.grad / run.processes.count  # DDP takes their mean
     return dict(losses), total
 
 
