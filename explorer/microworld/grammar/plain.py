@@ -1,0 +1,223 @@
+"""Plain texts of the microworld: one to four sentences, or a short exchange, drawn from a seed with their gold labels and their French.
+
+A text belongs to one split, whatever the seed. Some combinations of adjective and noun, and of verb and object, are kept out of
+training, and some words occur in test texts only; so validation and test also ask for what was never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from zlib import crc32
+
+from explorer.errors import check_whole, unknown
+from explorer.microworld.apart import LECTURE
+from explorer.microworld.grammar.contracting import contracted
+from explorer.microworld.grammar.drawing import Draw
+from explorer.microworld.grammar.english import english
+from explorer.microworld.grammar.frames import Frame, frames
+from explorer.microworld.grammar.french import french
+from explorer.microworld.grammar.speaking import Speaker
+from explorer.microworld.grammar.tree import Clause, Lexeme, Phrase, Sentence
+from explorer.microworld.grammar.words import Adjective, Adverb, Name, Noun, Verb, feminines
+from explorer.microworld.lexicon import SPLITS
+from explorer.microworld.story import Label, Mention, Role, Story
+from explorer.microworld.telling import HELD_OUT
+
+STRANDS = ("plain", "exchange")
+CHAINED = 0.3  # the share of plain texts whose sentences are several frames about the same person
+SHORT, CURLY = 0.5, 0.2  # the shares of texts with short forms, and of those with a curly apostrophe
+HIDDEN = 30  # one combination in so many is never met in training
+LEAVES = (Adjective, Adverb, Name, Noun, Verb)
+GLUED = frozenset((",", ".", "?", "!", "'s"))
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """A text: the names of its frames, the meaning of each sentence, and its English words."""
+
+    frame: str
+    strand: str
+    trees: tuple[Sentence, ...]
+    english: tuple[tuple[Lexeme, ...], ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Its English sentences as they are written."""
+        return [written(sentence) for sentence in self.english]
+
+    @property
+    def french(self) -> list[list[Lexeme]]:
+        """Its French sentences as words."""
+        return [french(tree) for tree in self.trees]
+
+
+def written(spoken: Sequence[Lexeme], language: str = "english") -> str:
+    """Words as they are written: a capital first, no space before a full stop, none after *l'*."""
+    text = ""
+    for word in spoken:
+        glued = not text or word.text in GLUED or word.text.startswith("-")
+        if language == "french":
+            glued = (glued and word.text not in "?!") or not text or text[-1] == "'"
+        text += word.text if glued else f" {word.text}"
+    return text[:1].upper() + text[1:]
+
+
+@cache
+def weighted(strand: str, opening: bool) -> tuple[tuple[Frame, ...], tuple[float, ...]]:
+    """The frames of a strand, or those that begin with somebody, and the running sums of their weights."""
+    chosen = tuple(frame for frame in frames() if frame.strand == strand and (frame.opens or not opening))
+    return chosen, tuple(accumulate(frame.weight for frame in chosen))
+
+
+def compose(draw: Draw, strand: str) -> tuple[str, list[Sentence]]:
+    """The frame of a text, or of several about one person, and its sentences."""
+    if strand == "plain" and draw.maybe(CHAINED):
+        return _chain(draw)
+    frame = draw.weighted(*weighted(strand, False))
+    return frame.name, Speaker(draw, draw.pick(frame.tenses)).text(frame)
+
+
+def _chain(draw: Draw) -> tuple[str, list[Sentence]]:
+    """Two to four sentences about the same person."""
+    tense = draw.pick(("past", "past", "present"))
+    speaker = Speaker(draw, (tense,))
+    names: list[str] = []
+    trees: list[Sentence] = []
+    for number in range(draw.pick((2, 2, 3, 4))):
+        frame = draw.weighted(*weighted("plain", True))
+        while frame.name in names or not any(pattern[0] in (tense, "auto") for pattern in frame.tenses):
+            frame = draw.weighted(*weighted("plain", True))
+        names.append(frame.name)
+        trees += speaker.text(frame, again=number > 0)
+    return "+".join(names), trees
+
+
+def combinations(tree: object) -> Iterator[str]:
+    """The pairings in a tree that may be kept out of training: *red car* (attributive), *sell car* (verb and object)."""
+    if isinstance(tree, Phrase):
+        for adjective in tree.adjectives:
+            yield f"{adjective.en} {tree.noun.en}"
+    elif isinstance(tree, Clause) and isinstance(tree.object, Phrase):
+        yield f"{tree.verb.name} {tree.object.noun.en}"
+    if isinstance(tree, tuple):
+        for part in tree:
+            if isinstance(part, tuple) and not isinstance(part, LEAVES):
+                yield from combinations(part)
+
+
+@cache
+def hidden(combination: str) -> bool:
+    """Whether a combination is kept out of training: a fixed one in thirty."""
+    return crc32(combination.encode()) % HIDDEN == 0
+
+
+def home(sentences: Sequence[str], trees: Sequence[Sentence]) -> str:
+    """Which split a text belongs to: by its letters, and never train where it holds a hidden combination or a lecture's words."""
+    number = crc32(" ".join(sentences).encode())
+    unmet = any(hidden(pair) for tree in trees for pair in combinations(tree))
+    if unmet or not HELD_OUT.isdisjoint(sentences) or any(_of_lecture(sentence) for sentence in sentences):
+        return SPLITS[1 + number % 2]
+    return SPLITS[min(number % 24, 2)] if number % 24 in (1, 2) else "train"
+
+
+def _of_lecture(sentence: str) -> bool:
+    words = set(sentence.lower().rstrip(".").split())
+    return any(first in words and second in words for first, second in LECTURE)
+
+
+def plain_texts(count: int, seed: int, split: str = "train", *, strand: str = "plain") -> Iterator[PlainText]:
+    """`count` texts of one strand and split, the same for the same seed everywhere.
+
+    >>> text = next(plain_texts(1, seed=3))
+    >>> all(sentence[-1] in ".?!" for sentence in text.sentences)
+    True
+    """
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    if strand not in STRANDS:
+        raise unknown("strand", strand, STRANDS)
+    for name, value in (("count", count), ("seed", seed)):
+        check_whole(name, value, 0)
+    number = 0
+    while count:
+        draw = Draw(f"{strand} {split} {seed} {number}", split)
+        number += 1
+        frame, trees = compose(draw, strand)
+        spoken = [english(tree) for tree in trees]
+        short, curly = draw.maybe(SHORT), draw.maybe(CURLY)
+        if home([written(sentence) for sentence in spoken], trees) == split:
+            count -= 1
+            words = tuple(tuple(contracted(sentence, curly) if short else sentence) for sentence in spoken)
+            yield PlainText(frame, strand, tuple(trees), words)
+
+
+def labelled_text(text: PlainText) -> Story:
+    """A text with its gold labels: parts of speech, mentions and who they mean, roles."""
+    labels: list[Label] = []
+    mentions: list[Mention] = []
+    roles: list[Role] = []
+    start = 0
+    for number, (spoken, sentence) in enumerate(zip(text.english, text.sentences, strict=True)):
+        first, at = len(labels), 0
+        for word in spoken:
+            at = sentence.index(word.text, at) if at else 0
+            end = at + len(word.text)
+            label = Label(sentence[at:end], start + at, start + end, number, word.pos, word.sense, word.number, True)
+            labels.append(label)
+            at = end
+        found = list(_mentions(spoken, first))
+        roles += _roles(spoken, first, [(mention, len(mentions) + n) for n, mention in enumerate(found)])
+        mentions += found
+        start += len(sentence) + 1
+    return Story(
+        text.frame, text.strand, "", "", tuple(text.sentences), (0,) * len(text.sentences), tuple(labels), tuple(mentions),
+        tuple(roles), (),
+    )  # fmt: skip
+
+
+def _mentions(spoken: Sequence[Lexeme], first: int) -> Iterator[Mention]:
+    """Runs of words that name the same person or thing."""
+    at = 0
+    while at < len(spoken):
+        word = spoken[at]
+        end = at
+        while end + 1 < len(spoken) and word.who and spoken[end + 1].who == word.who and spoken[end + 1].marks == word.marks:
+            end += 1
+        if word.who and not (word.pos in ("PRON", "AUX") and word.text.lower().split("'")[0] in ("i", "we", "you", "my", "our", "your")):
+            form = {"PROPN": "name", "NOUN": "description"}.get(word.pos, "pronoun")
+            kind = "person" if word.who[0].isupper() else "thing"
+            yield Mention(first + at, first + end, (word.who,), kind, form)
+        at = end + 1
+
+
+def _roles(spoken: Sequence[Lexeme], first: int, mentions: Sequence[tuple[Mention, int]]) -> Iterator[Role]:
+    """Agent, patient and recipient of each verb, by the marks that say what belongs to which clause."""
+    for n, word in enumerate(spoken):
+        places = [mark[:-1] for mark in word.marks if mark.endswith("v")]
+        if word.pos != "VERB" or not places:
+            continue
+        for part, name in (("s", "agent"), ("o", "patient"), ("r", "recipient")):
+            wanted = {places[0] + part, places[0] + part + "n"}
+            for mention, index in mentions:
+                if wanted & set(spoken[mention.first - first].marks):
+                    yield Role(first + n, index, name)
+
+
+def ambiguous(text: PlainText) -> bool:
+    """Whether its French says what its English leaves open: that *the nurse* is a woman, though no *she* says so."""
+    women = {noun.fr for noun in feminines().values()}
+    spoken = [word for sentence in text.english for word in sentence]
+    said = {word.who for word in spoken if word.text.lower() in ("she", "her", "hers", "herself")}
+    return any(node.key not in said and node.noun.fr in women for tree in text.trees for node in _phrases(tree))
+
+
+def _phrases(tree: object) -> Iterator[Phrase]:
+    if isinstance(tree, Phrase):
+        yield tree
+    if isinstance(tree, tuple):
+        for part in tree:
+            if isinstance(part, tuple) and not isinstance(part, LEAVES):
+                yield from _phrases(part)
