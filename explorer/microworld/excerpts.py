@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from explorer.errors import check_whole, unknown
 from explorer.errors.kinds import checked
-from explorer.microworld.labels import labelled
+from explorer.microworld.mixture import labelled, stories
 from explorer.microworld.story import Story
-from explorer.microworld.telling import stories
 from explorer.microworld.versions import VERSION
 
 LANGUAGES = ("english", "french")

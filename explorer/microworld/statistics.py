@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from explorer.microworld.derived.blanks import attracted
 from explorer.microworld.giveaway import WORD
 from explorer.microworld.lexicon import lexicon
+from explorer.microworld.mixture import stories
 from explorer.microworld.story import Mention, Story
-from explorer.microworld.telling import stories
 from explorer.microworld.versions import VERSION
 
 PRONOUN = {"he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "herself": "f"}

@@ -7,7 +7,7 @@ and `scripts/`, whose story types take the place of those with the same name.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from explorer.errors import unknown
@@ -24,6 +24,7 @@ class World:
     lengths: tuple[int, int] = (4, 10)
     short_forms: bool = False  # whether English is translated with its short forms as well
     apart: bool = False  # whether training keeps the words of the minimal pairs apart
+    strands: tuple[str, ...] = ("stories",)  # the kinds of text, in the order in which they take turns
 
     def files(self, folder: Path) -> Iterator[Path]:
         """Its text files in a folder, those of the first version before the others."""
@@ -31,7 +32,9 @@ class World:
             yield from sorted((folder / name).glob("*.txt"))
 
 
-WORLDS = {world.version: world for world in (World("1.0"), World("1.1", ("1.1",), (1, 12), short_forms=True, apart=True))}
+LONGER = World("1.1", ("1.1",), (1, 12), short_forms=True, apart=True)
+MIXED = replace(LONGER, version="2.0", strands=("stories", "plain", "plain", "exchange", "plain"))
+WORLDS = {world.version: world for world in (World("1.0"), LONGER, MIXED)}
 
 
 def world(version: str = VERSION) -> World:

@@ -15,11 +15,6 @@ from explorer.microworld.grammar.words import Adjective, Adverb, Name, Noun, Ver
 T = TypeVar("T")
 Word = TypeVar("Word", Noun, Adjective, Name)
 OWNED = {"thing", "clothes", "vehicle", "holder", "home", "pet", "readable", "toy"}
-PLAIN = frozenset("red blue green white black yellow grey brown pink orange purple empty full open closed wild wooden married".split())
-EXCESS = frozenset(
-    "big small old long short heavy expensive dirty wet wide narrow deep dangerous difficult hot cold boring tired young shy lazy proud"
-    " fat sick angry busy noisy nervous weak slow fast dark hard high low thin".split()
-)
 SORT = {"past": "past", "was": "past", "will": "come", "going": "come", "present": "habit", "used": "habit", "progressive": "now",
         "perfect": "perfect", "order": "come", "lets": "come", "would": "come"}  # fmt: skip
 TENSES = {
@@ -35,7 +30,7 @@ PEOPLE = {
     "i": Pronoun(1), "we": Pronoun(1, True), "you": Pronoun(2), "he": Pronoun(3), "she": Pronoun(3, False, "f"),
     "they": Pronoun(3, True), "them_f": Pronoun(3, True, "f"),
 }  # fmt: skip
-SINGULAR = ("he", "she", "i")
+OWNERS: tuple[NP, ...] = (Pronoun(1), Pronoun(1), Pronoun(1, True), Pronoun(3), Pronoun(3, False, "f"))
 FEW = ("two", "three", "four", "ten", "several", "a few", "many")
 
 
@@ -154,22 +149,22 @@ class Draw:
 
     def quality(self, subject: NP, spec: str) -> Adjective:
         """An adjective to say of the subject: any that fits it (`of`), of a class, or the one named."""
-        if spec == "of":
-            found = adjectives_of(kinds_of(subject), self.split) or adjectives_called("new")
-        else:
-            found = adjectives_called(spec)
+        fits_any = spec == "of" and (adjectives_of(kinds_of(subject), self.split) or adjectives_called("new"))
+        found = fits_any or adjectives_called(spec)
         if not found:
             raise TextError(f"No adjective is called {spec!r}, and none has that class. Correct the frame, or adjectives.tsv.")
         known = subject.adjectives if isinstance(subject, Phrase) else ()
-        fitting = [a for a in found if set(a.kinds) & set(kinds_of(subject)) and a not in known] if spec != "of" else list(found)
+        fitting = (
+            [a for a in found if set(a.kinds) & set(kinds_of(subject)) and a not in known] if spec != "of" else list(found)
+        )
         return self.pick(fitting or list(found))
 
     def degree(self, adjective: Adjective, denied: bool = False) -> str:
         """Mostly nothing; else *very*, *so*, *quite*, or *too* where there can be too much of it."""
-        if denied or adjective.en in PLAIN or "nation" in adjective.classes:
+        if denied or {"absolute", "nation"} & set(adjective.classes):
             return ""
         word = self.pick(("", "", "", "", "very", "very", "too", "so", "quite"))
-        return "very" if word == "too" and adjective.en not in EXCESS else word
+        return "very" if word == "too" and "excess" not in adjective.classes else word
 
     def person(self, key: str, kind: str = "person") -> NP:
         """Somebody: a pronoun, a name, a relative, somebody with a job, two people, by the kind that a frame asks for."""
@@ -203,16 +198,18 @@ class Draw:
         if "single" in noun.kinds or ("elder" in noun.kinds and noun.en not in ("uncle", "aunt")):
             plural = False
         if "kin" in noun.kinds:
-            owner: NP = self.pick((Pronoun(1), Pronoun(1), Pronoun(1, True), Pronoun(3), Pronoun(3, False, "f"), self.name()))
+            owner: NP = self.pick((*OWNERS, self.name()))
             return Phrase(noun, plural=plural, owner=owner, key=key)
-        determiner = self.pick(("the", "the", "the", "this", *FEW[:3])) if plural else self.pick(("the",) * 6 + ("a", "this", "that"))
+        determiner = (
+            self.pick(("the", "the", "the", "this", *FEW[:3])) if plural else self.pick(("the",) * 6 + ("a", "this", "that"))
+        )
         return Phrase(noun, determiner, plural, self.described(noun, 0.2), key=key)
 
     def animal(self, key: str, noun: Noun) -> Phrase:
         """An animal."""
         owner: NP | None = None
         if "pet" in noun.kinds and self.maybe(0.4):
-            owner = self.pick((Pronoun(1), Pronoun(1, True), self.name(), Pronoun(3), Pronoun(3, False, "f")))
+            owner = self.pick((*OWNERS[1:], self.name()))
         plural = self.maybe(0.25)
         determiner = self.pick(("the", "the", "the", "this", "the" if plural else "a"))
         return Phrase(noun, determiner, plural, self.described(noun, 0.2), owner, key)
@@ -220,7 +217,7 @@ class Draw:
     def owner(self, subject: NP | None) -> NP:
         """Whose it is: mostly the subject's."""
         if subject is None or self.maybe(0.15):
-            return self.pick((Pronoun(1), Pronoun(1, True), self.name(), Pronoun(2)))
+            return self.pick((*OWNERS[1:3], self.name(), PEOPLE["you"]))
         if isinstance(subject, Pronoun):
             return subject
         features = agreement(subject)
@@ -252,7 +249,9 @@ class Draw:
         if noun.mass:
             return self.pick(("the", "any", "any") if denied else ("the", "the", "some", "some", "", "this"))
         if plural or noun.only_plural:
-            return self.pick(("the", "any", "this") if denied else ("the", "the", "some", "this", "that", "all the", self.pick(FEW)))
+            return self.pick(
+                ("the", "any", "this") if denied else ("the", "the", "some", "this", "that", "all the", self.pick(FEW))
+            )
         return self.pick(("the", "the", "a", "a", "this", "that"))
 
     def tense(self, verb: Verb) -> str:

@@ -30,7 +30,9 @@ LINKS = {
 }  # fmt: skip
 ASKING = ("who", "what", "where", "when", "why", "how", "how_many", "which")
 TOKEN = re.compile(r'<[^>]*>|"[^"]*"|\S+')
-SLOT = re.compile(r"^(?:(?P<det>[a-zA-Z_']+)/)?(?:=(?P<adj>[\w-]+)/)?(?P<key>[A-Za-z]\d?)(?::(?P<cls>[\w|&()']+))?(?P<plural>\+s)?$")
+SLOT = re.compile(
+    r"^(?:(?P<det>[a-zA-Z_']+)/)?(?:=(?P<adj>[\w-]+)/)?(?P<key>[A-Za-z]\d?)(?::(?P<cls>[\w|&()']+))?(?P<plural>\+s)?$"
+)
 VERB = re.compile(r"^(?P<mode>[~!]?)(?P<passive>passive )?(?:(?P<helper>[^/:]+)/)?(?P<names>[^/:]+)(?::(?P<tense>\w+))?$")
 
 
@@ -256,7 +258,14 @@ class _Reader:
         match = SLOT.match(token.removeprefix("^"))
         if match is None:
             raise ValueError(f"somebody or something such as A:person is expected instead of {token!r}")
-        slot = Slot(match["key"], match["cls"] or "", (match["det"] or "").replace("_", " "), match["adj"] or "", bool(match["plural"]), forced=forced)
+        slot = Slot(
+            match["key"],
+            match["cls"] or "",
+            (match["det"] or "").replace("_", " "),
+            match["adj"] or "",
+            bool(match["plural"]),
+            forced=forced,
+        )
         if self.next in ("who", "which"):
             self.take()
             inner = None if self.next.startswith("<") else self._slot()
@@ -272,7 +281,7 @@ class _Reader:
             slot = replace(slot, both=self._slot())
         return slot
 
-    def _piece(self, verb: VerbPlan) -> Piece:
+    def _piece(self, verb: VerbPlan) -> Piece:  # noqa: C901  one case for each sign
         token = self.next
         if token.startswith("@"):
             return Piece("adverb", self.take()[1:])
@@ -310,4 +319,6 @@ class _Reader:
 
 def _begins_clause(tokens: list[str]) -> bool:
     """Whether these tokens begin with a subject and its verb."""
-    return bool(tokens) and (tokens[0].startswith("<") or (len(tokens) > 1 and tokens[1].startswith("<")) or tokens[0] == "there")
+    return bool(tokens) and (
+        tokens[0].startswith("<") or (len(tokens) > 1 and tokens[1].startswith("<")) or tokens[0] == "there"
+    )

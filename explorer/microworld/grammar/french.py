@@ -20,7 +20,6 @@ from explorer.microworld.grammar.tree import (
     Fronted,
     Gap,
     Home,
-    Joined,
     Lexeme,
     Location,
     Of,
@@ -463,8 +462,7 @@ def objects(clause: Clause, cast: Roles, at: str) -> list[Lexeme]:
     if cast.object and (linked_pronoun or not isinstance(cast.object[0], (Pronoun, Gap))):
         node, place = cast.object
         linked = "generic" if "game" in verb.flags else ""
-        bare = isinstance(node, Phrase) and "bare" in verb.flags and node.determiner == ""
-        if bare:
+        if isinstance(node, Phrase) and "bare" in verb.flags and node.determiner == "":
             spoken += phrase(node._replace(determiner="none"), place)
         else:
             spoken += joined(verb.fr_link, at + "v", node, place, linked) if verb.fr_link else phrase(node, place, mode)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 VOWELS = "aeiou"
-DOUBLED = frozenset({"run", "swim", "cut", "put", "travel", "forget", "begin", "stop", "chat", "hit", "get", "sit", "win", "prefer"})
+DOUBLED = frozenset(
+    {"run", "swim", "cut", "put", "travel", "forget", "begin", "stop", "chat", "hit", "get", "sit", "win", "prefer"}
+)
 
 
 def english_plural(noun: str) -> str:

@@ -20,8 +20,7 @@ from explorer.microworld.grammar.english import english
 from explorer.microworld.grammar.frames import Frame, frames
 from explorer.microworld.grammar.french import french
 from explorer.microworld.grammar.speaking import Speaker
-from explorer.microworld.grammar.tree import Clause, Lexeme, Phrase, Sentence
-from explorer.microworld.grammar.words import Adjective, Adverb, Name, Noun, Verb, feminines
+from explorer.microworld.grammar.tree import Clause, Lexeme, Phrase, Sentence, nodes
 from explorer.microworld.lexicon import SPLITS
 from explorer.microworld.story import Label, Mention, Role, Story
 from explorer.microworld.telling import HELD_OUT
@@ -30,7 +29,6 @@ STRANDS = ("plain", "exchange")
 CHAINED = 0.3  # the share of plain texts whose sentences are several frames about the same person
 SHORT, CURLY = 0.5, 0.2  # the shares of texts with short forms, and of those with a curly apostrophe
 HIDDEN = 30  # one combination in so many is never met in training
-LEAVES = (Adjective, Adverb, Name, Noun, Verb)
 GLUED = frozenset((",", ".", "?", "!", "'s"))
 
 
@@ -97,15 +95,11 @@ def _chain(draw: Draw) -> tuple[str, list[Sentence]]:
 
 def combinations(tree: object) -> Iterator[str]:
     """The pairings in a tree that may be kept out of training: *red car* (attributive), *sell car* (verb and object)."""
-    if isinstance(tree, Phrase):
-        for adjective in tree.adjectives:
-            yield f"{adjective.en} {tree.noun.en}"
-    elif isinstance(tree, Clause) and isinstance(tree.object, Phrase):
-        yield f"{tree.verb.name} {tree.object.noun.en}"
-    if isinstance(tree, tuple):
-        for part in tree:
-            if isinstance(part, tuple) and not isinstance(part, LEAVES):
-                yield from combinations(part)
+    for node in nodes(tree):
+        if isinstance(node, Phrase):
+            yield from (f"{adjective.en} {node.noun.en}" for adjective in node.adjectives)
+        elif isinstance(node, Clause) and isinstance(node.object, Phrase):
+            yield f"{node.verb.name} {node.object.noun.en}"
 
 
 @cache
@@ -186,7 +180,9 @@ def _mentions(spoken: Sequence[Lexeme], first: int) -> Iterator[Mention]:
         end = at
         while end + 1 < len(spoken) and word.who and spoken[end + 1].who == word.who and spoken[end + 1].marks == word.marks:
             end += 1
-        if word.who and not (word.pos in ("PRON", "AUX") and word.text.lower().split("'")[0] in ("i", "we", "you", "my", "our", "your")):
+        if word.who and not (
+            word.pos in ("PRON", "AUX") and word.text.lower().split("'")[0] in ("i", "we", "you", "my", "our", "your")
+        ):
             form = {"PROPN": "name", "NOUN": "description"}.get(word.pos, "pronoun")
             kind = "person" if word.who[0].isupper() else "thing"
             yield Mention(first + at, first + end, (word.who,), kind, form)
@@ -204,20 +200,3 @@ def _roles(spoken: Sequence[Lexeme], first: int, mentions: Sequence[tuple[Mentio
             for mention, index in mentions:
                 if wanted & set(spoken[mention.first - first].marks):
                     yield Role(first + n, index, name)
-
-
-def ambiguous(text: PlainText) -> bool:
-    """Whether its French says what its English leaves open: that *the nurse* is a woman, though no *she* says so."""
-    women = {noun.fr for noun in feminines().values()}
-    spoken = [word for sentence in text.english for word in sentence]
-    said = {word.who for word in spoken if word.text.lower() in ("she", "her", "hers", "herself")}
-    return any(node.key not in said and node.noun.fr in women for tree in text.trees for node in _phrases(tree))
-
-
-def _phrases(tree: object) -> Iterator[Phrase]:
-    if isinstance(tree, Phrase):
-        yield tree
-    if isinstance(tree, tuple):
-        for part in tree:
-            if isinstance(part, tuple) and not isinstance(part, LEAVES):
-                yield from _phrases(part)

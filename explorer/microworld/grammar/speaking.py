@@ -34,6 +34,7 @@ from explorer.microworld.grammar.tree import (
     Gap,
     Home,
     Joined,
+    Lexeme,
     Link,
     Location,
     Of,
@@ -53,7 +54,8 @@ from explorer.microworld.grammar.tree import (
     is_thing,
     key_of,
 )
-from explorer.microworld.grammar.words import DONE, Adjective, Adverb, Noun, Verb, nouns
+from explorer.microworld.grammar.tree import nodes as nodes_of
+from explorer.microworld.grammar.words import DONE, Adjective, Adverb, Noun, Verb, feminines, nouns
 
 HUMAN = {"person", "someone", "name", "girl", "boy", "pair", "people", "one", *PEOPLE}
 SPECIAL = {"gives", "music", "game", "puts", "ask", "control", "needs"}  # verbs with frames for themselves
@@ -132,9 +134,10 @@ class Speaker:
             self.scene.mentioned = ["A"]
             text = text.replace("A:person", "A", 1)
         self.scene.verbs, self.scene.adjectives, self.number = [], [], 0
+        text = settle(text, self.draw)
         self._fact_text, self.plain = frame.text, frame.name.startswith("facts")
-        self.draw.familiar = self.draw.familiar or ", N:name" in frame.text
-        return [self.sentence(plan) for plan in plans(settle(text, self.draw))]
+        self.draw.familiar = ", N:name" in text
+        return [self.sentence(plan) for plan in plans(text)]
 
     def sentence(self, plan: SentencePlan) -> Sentence:
         """One sentence."""
@@ -294,20 +297,15 @@ class Speaker:
             noun = self._noun(slot, None)
             plural = not noun.mass and (slot.plural or self.draw.maybe(0.35)) and not slot.determiner
             few = self.draw.pick(("two", "three", "many", "some", "several")) if plural else "some" if noun.mass else "a"
-            determiner = ("any" if plural or noun.mass else "a") if denied or (self.asked and few == "some") else few
-            if denied and self.draw.maybe(0.5):
-                determiner = "no"
-            thing: NP = Phrase(noun, determiner, plural, self.draw.described(noun, 0.2), key=slot.key)
-            if slot.determiner:
-                thing = self._determined(thing, slot, None)
-            denied = denied or determiner == "no"
-            self._mention(slot.key, thing)
-            thing = self._surrounded(thing, slot)
+            determiner = "any" if self.asked and few == "some" else few
+            phrase = Phrase(noun, determiner, plural, self.draw.described(noun, 0.2), key=slot.key)
+            phrase = self._determined(phrase, slot, None) if slot.determiner else phrase
+            phrase = phrase._replace(determiner="no") if denied else phrase
+            self._mention(slot.key, phrase)
+            thing = self._surrounded(phrase, slot)
         else:
-            thing = self.noun_phrase(slot, None)
-        node = Exists(thing, tense, "not" if denied and getattr(thing, "determiner", "") == "no" else "")
-        if denied and not node.negation:
-            node = node._replace(thing=thing._replace(determiner="no"), negation="not")  # type: ignore[union-attr]
+            thing, denied = self.noun_phrase(slot, None), False
+        node = Exists(thing, tense, "not" if denied else "")
         tail: list[Tail] = []
         for piece in plan.pieces:
             if piece.kind in ("place", "adverb"):
@@ -397,9 +395,10 @@ class Speaker:
         for attempt in range(20):
             node = self.draw.person(slot.key, self.draw.pick(classes.split("|")))
             others = [self.scene.known[key] for key in self.scene.mentioned]
-            if any(_same_words(node, other) for other in others):
+            alike = any(_alike(node, other) for other in others)
+            if any(_same_words(node, other) for other in others) or (alike and isinstance(node, Pronoun)):
                 continue
-            if attempt > 12 or not any(_alike(node, other) for other in others) or self.draw.maybe(0.25):
+            if attempt > 12 or not alike or self.draw.maybe(0.25):
                 return node
         return Pronoun(1, key=slot.key)
 
@@ -420,17 +419,22 @@ class Speaker:
         name = {"bare": "", "a": "some" if whole else "a"}.get(name, name)
         many = name in MANY or slot.plural or (name in ("some", "any") and not node.noun.mass)
         single = name in ("a", "every", "each", "one", "another")
-        plural = False if node.noun.mass or single else many or "pair" in node.noun.kinds or (node.plural and name not in ("the",))
+        plural = (
+            False if node.noun.mass or single else many or "pair" in node.noun.kinds or (node.plural and name not in ("the",))
+        )
         if slot.determiner == "bare" or self.plain:
             node = node._replace(adjectives=node.adjectives if slot.adjective else ())
-        if slot.determiner == "bare" and not node.noun.mass and not {"sport", "subject", "language", "meal"} & set(node.noun.kinds):
+        if (
+            slot.determiner == "bare"
+            and not node.noun.mass
+            and not {"sport", "subject", "language", "meal"} & set(node.noun.kinds)
+        ):
             plural = True
         return node._replace(determiner=name, owner=None, plural=plural)
 
     def _owner(self, key: str) -> NP:
         """Whose: a pronoun where the owner was mentioned."""
-        node = self.scene.refer(key, forced=not isinstance(self.scene.known[key], Pronoun))
-        return node
+        return self.scene.refer(key, forced=not isinstance(self.scene.known[key], Pronoun))
 
     def _classes(self, slot: Slot, verb: Verb | None) -> str:
         """The classes of a slot: those of the verb's objects, or a fact about something mentioned (`sells(p)`)."""
@@ -458,11 +462,12 @@ class Speaker:
         needs = wanted and wanted[2] == slot.key
         return self.draw.noun(
             classes,
-            lambda n: n.en not in taken
-            and (not needs or bool(n.fact(wanted[1])) or wanted[1] == "like")  # type: ignore[index]
-            and (not self._subjects or bool(self._subjects & set(n.kinds))),
+            lambda n: (
+                n.en not in taken
+                and (not needs or bool(n.fact(wanted[1])) or wanted[1] == "like")  # type: ignore[index]
+                and (not self._subjects or bool(self._subjects & set(n.kinds)))
+            ),
         )
-
 
     def _with(self, clause: Clause, piece: Piece, verb: Verb | None) -> Clause:
         """The clause with one more thing that follows the verb."""
@@ -480,7 +485,9 @@ class Speaker:
         if kind == "adjective":
             return self._predicate(clause, piece.text)
         if kind.startswith("compare") and slot is not None:
-            return Comparative(self.draw.quality(_resolved(self, subject), piece.text), kind.split()[1], self.noun_phrase(slot, None))
+            return Comparative(
+                self.draw.quality(_resolved(self, subject), piece.text), kind.split()[1], self.noun_phrase(slot, None)
+            )
         if kind == "profession":
             return Profession(self.draw.noun(piece.text, lambda n: "royal" not in n.kinds))
         if kind == "belongs" and slot is not None:
@@ -496,11 +503,17 @@ class Speaker:
         if piece.kind == "infinitive":
             controls = clause.recipient if clause.recipient is not None and "control" in clause.verb.flags else clause.subject
             inner = self.clause(plan, "infinitive", controls)
-            purpose = not ({"control", "promise"} & set(clause.verb.flags) or clause.tail[-1:] and isinstance(clause.tail[-1], Predicate))
+            purpose = not (
+                {"control", "promise"} & set(clause.verb.flags) or clause.tail[-1:] and isinstance(clause.tail[-1], Predicate)
+            )
             return Complement(inner, "", "pour" if purpose else "de")  # type: ignore[arg-type]
         tense = {"past": "past", "was": "past", "had": "past"}.get(clause.tense, "auto")
         inner = self.clause(plan, plan.verb.tense or tense)
-        link = "" if piece.text == "that" and clause.verb.en[0] in ("think", "hope", "know") and self.draw.maybe(0.2) else piece.text
+        link = (
+            ""
+            if piece.text == "that" and clause.verb.en[0] in ("think", "hope", "know") and self.draw.maybe(0.2)
+            else piece.text
+        )
         return Complement(inner, link, LINKS.get(piece.text, "que"))  # type: ignore[arg-type]
 
     def _predicate(self, clause: Clause, text: str) -> Predicate:
@@ -592,3 +605,10 @@ def speak(frame: Frame, draw: Draw, known: dict[str, NP] | None = None, tenses: 
     """The sentences of a frame, filled at random."""
     return Speaker(draw, tenses or draw.pick(frame.tenses), known).text(frame)
 
+
+def leaves_gender_open(trees: Sequence[Sentence], spoken: Sequence[Sequence[Lexeme]]) -> bool:
+    """Whether the French of a text says what its English leaves open: that *the nurse* is a woman, though no *she* says so."""
+    women = {noun.fr for noun in feminines().values()}
+    said = {word.who for sentence in spoken for word in sentence if word.text.lower() in ("she", "her", "hers", "herself")}
+    phrases = (node for tree in trees for node in nodes_of(tree) if isinstance(node, Phrase))
+    return any(phrase.noun.fr in women and phrase.key not in said for phrase in phrases)

@@ -6,6 +6,7 @@ A noun phrase has a `key`: two phrases with the same key mean the same person or
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from explorer.microworld.grammar.words import BE, Adjective, Adverb, Noun, Verb
@@ -315,3 +316,11 @@ def ending(node: Sentence) -> str:
         case Spoken():
             return node.phrase.sort.rpartition(" ")[2] or "."
     return "."
+
+
+def nodes(tree: object) -> Iterator[object]:
+    """Every phrase, clause and sentence of a tree, itself first."""
+    if isinstance(tree, tuple) and not isinstance(tree, (Adjective, Adverb, Noun, Verb, Lexeme, Features, Link)):
+        yield tree
+        for part in tree:
+            yield from nodes(part)

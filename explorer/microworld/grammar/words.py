@@ -12,7 +12,9 @@ from explorer.microworld.grammar.conjugation import Conjugation, conjugate
 from explorer.microworld.grammar.inflection import english_forms, english_plural, french_plural
 
 FOLDER = Path(__file__).parent / "words"
-CLASSES = frozenset({"job", "animal", "insect", "team", "family", "name", "age", "time"})  # a noun of this name is not the class
+CLASSES = frozenset(
+    {"job", "animal", "insect", "team", "family", "name", "age", "time"}
+)  # a noun of this name is not the class
 HELD_OUT = "*"  # before a word that occurs in test texts only
 Entry = TypeVar("Entry")
 
@@ -105,16 +107,16 @@ class Name(NamedTuple):
 
 
 def _noun(en: str, fr: str, gender: str, kinds: str, facts: str) -> Noun:
-    text, _, many = en.removeprefix(HELD_OUT).partition("/")
+    text, _, many = en.removeprefix(HELD_OUT).replace("_", " ").partition("/")
     one, _, sense = text.partition("#")
-    un, _, des = fr.partition("/")
+    singular = one.strip()  # a blank at its end tells two nouns apart that are written alike
+    un, _, des = fr.replace("_", " ").partition("/")
     known = tuple((name, value) for name, _, value in (fact.partition("=") for fact in facts.split()))
-    kind_names = tuple(kinds.split())
-    called = (text, one) if sense else (text,)
+    called = (text.replace(" ", "_"), one.replace(" ", "_")) if sense else (text.replace(" ", "_"),)
+    every = (*kinds.split(), *(name for name in called if name not in CLASSES))
     return Noun(
-        one.strip("_").replace("_", " "), (many or english_plural(one.strip("_"))).replace("_", " "),
-        un.replace("_", " "), (des or french_plural(un)).replace("_", " "), gender, (*kind_names, *(name for name in called if name not in CLASSES)),
-        known, f"{one}.{sense}" if sense else "", en.startswith(HELD_OUT),
+        singular, many or english_plural(singular), un, des or french_plural(un), gender, every, known,
+        f"{singular}.{sense}" if sense else "", en.startswith(HELD_OUT),
     )  # fmt: skip
 
 
@@ -125,9 +127,9 @@ def _adjective(en: str, fr: str, place: str, kinds: str, classes: str) -> Adject
     f = f or m
     same = "invariable" in classes or base in ("brown", "orange")
     ms, fs = (m, f) if same else (french_plural(m), f + "s")
-    forms = (form.replace("\N{NO-BREAK SPACE}", " ") for form in (m, f, ms, fs))
+    m, f, ms, fs = (form.replace("\N{NO-BREAK SPACE}", " ") for form in (m, f, ms, fs))
     return Adjective(
-        base, more, most, *forms, place == "before", tuple(kinds.split()), tuple(classes.split()), en.startswith(HELD_OUT)
+        base, more, most, m, f, ms, fs, place == "before", tuple(kinds.split()), tuple(classes.split()), en.startswith(HELD_OUT)
     )
 
 

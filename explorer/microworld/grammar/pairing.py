@@ -1,0 +1,75 @@
+"""Pairs of a text in English and in French, aligned word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from typing import NamedTuple
+
+from explorer.microworld.grammar.plain import PlainText, combinations, hidden, plain_texts, written
+from explorer.microworld.grammar.speaking import leaves_gender_open
+from explorer.microworld.grammar.tree import Lexeme
+
+STRANDS = ("plain", "plain", "plain", "exchange")  # how often each is translated
+LONGEST = 3  # sentences of a text that is translated
+
+
+class Pair(NamedTuple):
+    """A text in both languages. `alignment` holds (English word, French word) by index; `frame` names the sort of text; `unmet` lists
+    the combinations (adjective and noun, verb and object) that no training text holds.
+    """
+
+    english: str
+    french: str
+    english_words: tuple[str, ...]
+    french_words: tuple[str, ...]
+    alignment: tuple[tuple[int, int], ...]
+    frame: str = ""
+    unmet: tuple[str, ...] = ()
+
+
+def translations(count: int, seed: int, split: str = "train") -> Iterator[Pair]:
+    """`count` pairs of a split; a text whose French says more than its English is left out.
+
+    >>> pair = next(translations(1, seed=3))
+    >>> type(pair.english), type(pair.french)
+    (<class 'str'>, <class 'str'>)
+    """
+    sources = {strand: plain_texts(10**12, seed, split, strand=strand) for strand in set(STRANDS)}
+    for strand in cycle(STRANDS):
+        if not count:
+            return
+        text = next(sources[strand])
+        if len(text.trees) <= LONGEST and not leaves_gender_open(text.trees, text.english):
+            count -= 1
+            yield pair_of(text)
+
+
+def pair_of(text: PlainText) -> Pair:
+    """A text with its translation."""
+    french = text.french
+    alignment: list[tuple[int, int]] = []
+    rows = columns = 0
+    for first, second in zip(text.english, french, strict=True):
+        alignment += [(rows + i, columns + j) for i, j in aligned(first, second)]
+        rows, columns = rows + len(first), columns + len(second)
+    unmet = tuple(pair for tree in text.trees for pair in combinations(tree) if hidden(pair))
+    return Pair(
+        " ".join(text.sentences), " ".join(written(sentence, "french") for sentence in french), _words(text.english),
+        _words(french), tuple(alignment), text.frame, unmet,
+    )  # fmt: skip
+
+
+def _words(sentences: Sequence[Sequence[Lexeme]]) -> tuple[str, ...]:
+    return tuple(
+        (word.text[:1].upper() + word.text[1:]) if n == 0 else word.text for s in sentences for n, word in enumerate(s)
+    )
+
+
+def aligned(first: Sequence[Lexeme], second: Sequence[Lexeme]) -> list[tuple[int, int]]:
+    """Which words of two sentences translate each other: those that share a mark."""
+    where: dict[str, list[int]] = {}
+    for j, word in enumerate(second):
+        for mark in word.marks:
+            where.setdefault(mark, []).append(j)
+    return sorted({(i, j) for i, word in enumerate(first) for mark in word.marks for j in where.get(mark, ())})
