@@ -12,6 +12,7 @@ from .elmo import highway_gates as highway_gates
 from .elmo import letter_filters as letter_filters
 from .evaluation.analogies import solve_analogies as solve_analogies
 from .evaluation.minimal import minimal_scores as minimal_scores
+from .evaluation.plain_pairs import plain_scores as plain_scores
 from .exposure import exposure_bias as exposure_bias
 from .flow import information_flow as information_flow
 from .gradient_reach import reach as reach
