@@ -230,7 +230,7 @@ class Draw:
         if "place" in kinds and subject is None:
             return self.spot(noun, key)
         described = self.described(noun)
-        if kinds & {"plural_game", "sport", "subject", "language", "unique"}:
+        if kinds & {"plural_game", "sport", "subject", "unique"}:
             return Phrase(noun, "the" if "unique" in kinds else "", key=key)
         if self.maybe(0.6 if "plural" in kinds or "body" in kinds else 0.22) and (OWNED | {"body"}) & kinds and not noun.mass:
             plural = "pair" in kinds or "washed" in kinds and noun.en in ("hand", "tooth") or self.maybe(0.25)

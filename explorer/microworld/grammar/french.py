@@ -472,11 +472,19 @@ def objects(clause: Clause, cast: Roles, at: str) -> list[Lexeme]:
     return spoken
 
 
+def _subject(clause: Clause, cast: Roles) -> list[Lexeme]:
+    """The subject; *it is* before a noun or a name is *c'est*."""
+    node, place = cast.subject
+    if "copula" in clause.verb.flags and clause.object is not None and isinstance(node, Pronoun) and node.thing:
+        return [Lexeme("ce", (place,))]
+    return phrase(node, place, "subject")
+
+
 def say_clause(clause: Clause, at: str = "") -> list[Lexeme]:
     """A clause."""
     cast = roles(clause, at)
     unsaid = clause.tense in ("order", "lets", "infinitive")
-    subject = [] if unsaid else phrase(cast.subject[0], cast.subject[1], "subject")
+    subject = [] if unsaid else _subject(clause, cast)
     spoken = [*subject, *group(clause, cast, at)]
     spoken += [Lexeme(word, (at + "v",)) for word in clause.verb.fr_after.split()]
     spoken += [*manner(clause, at), *objects(clause, cast, at)]

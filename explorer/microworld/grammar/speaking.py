@@ -59,7 +59,7 @@ from explorer.microworld.grammar.words import DONE, Adjective, Adverb, Noun, Ver
 
 HUMAN = {"person", "someone", "name", "girl", "boy", "pair", "people", "one", *PEOPLE}
 SPECIAL = {"gives", "music", "game", "puts", "ask", "control", "needs"}  # verbs with frames for themselves
-MANY = NUMBERS | {"many", "several", "a few", "a lot of", "these", "all the", "too many", "how many"}
+MANY = NUMBERS | {"many", "several", "a few", "a lot of", "these", "all the", "too many", "how many", "enough"}
 OWNERS = {"I": Pronoun(1), "W": Pronoun(1, True), "Y": Pronoun(2), "H": Pronoun(3), "F": Pronoun(3, False, "f")}
 DENIED, OPTIONAL = 0.22, 0.5
 AFTER = {"will": "present", "would": "past", "going": "present"}  # the tense after *if* and *when* at the head of a sentence
@@ -427,7 +427,7 @@ class Speaker:
         if (
             slot.determiner == "bare"
             and not node.noun.mass
-            and not {"sport", "subject", "language", "meal"} & set(node.noun.kinds)
+            and not {"sport", "subject", "meal"} & set(node.noun.kinds)
         ):
             plural = True
         return node._replace(determiner=name, owner=None, plural=plural)
@@ -478,6 +478,8 @@ class Speaker:
             return clause._replace(recipient=self.scene.refer(piece.slot.key))
         if piece.kind == "adverb":
             return self._with_adverb(clause, piece.text)
+        if piece.kind == "adjective":
+            clause = clause._replace(subject=without_judgement(subject))
         return clause._replace(tail=(*clause.tail, self._tail(clause, piece, subject)))
 
     def _tail(self, clause: Clause, piece: Piece, subject: NP) -> Tail:
@@ -531,7 +533,7 @@ class Speaker:
         self.scene.adjectives.append(adjective)
         if second:
             other = self.draw.quality(subject, second)
-            while other.en == adjective.en:
+            while other.m == adjective.m:  # neither the same nor a synonym: *ill* and *sick*
                 other = self.draw.quality(subject, second)
             return Predicate(adjective, "", other)
         plain = {"plain": "", "": self.draw.degree(adjective, bool(clause.negation))}
@@ -571,6 +573,14 @@ class Speaker:
 
 
 FACTS = re.compile(r"(\w+)\((\w+)\)")
+
+
+def without_judgement(node: NP) -> NP:
+    """A noun phrase with no adjective but a colour or a nation: *the boring film was interesting* contradicts itself."""
+    if not isinstance(node, Phrase) or node.determiner == "most":
+        return node
+    kept = tuple(adjective for adjective in node.adjectives if {"colour", "nation"} & set(adjective.classes))
+    return node._replace(adjectives=kept)
 
 
 def _subject(node: Clause | Exists) -> NP:
