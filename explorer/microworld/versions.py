@@ -1,6 +1,6 @@
 """The versions of the microworld: each is data, the word lists and story types that it is made of.
 
-`VERSION` is told where none is asked for. A version never changes once a model was trained on it: a new one adds a folder to `words/`
+`VERSION` is used where no version is given. A version never changes once a model was trained on it: a new one adds a folder to `words/`
 and `scripts/`, whose story types take the place of those with the same name.
 """
 

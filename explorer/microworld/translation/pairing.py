@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cache
 from zlib import crc32
 
 from explorer.errors import check_whole, unknown
 from explorer.errors.kinds import checked
+from explorer.microworld.grammar.pairing import Pair, translations
 from explorer.microworld.translation.contracting import contracted
 from explorer.microworld.translation.drawing import USUAL, Draw
 from explorer.microworld.translation.english import english
@@ -46,21 +46,6 @@ LECTURE = frozenset(  # what the lectures show must be new to a model that train
         "The trophy did not fit in the suitcase because it was too small.",
     )
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A sentence in both languages. `alignment` holds (English word, French word) by index; `frame` names the sort of
-    sentence; `unmet` lists the combinations (adjective and noun, verb and object) that no training sentence holds.
-    """
-
-    english: str
-    french: str
-    english_words: tuple[str, ...]
-    french_words: tuple[str, ...]
-    alignment: tuple[tuple[int, int], ...]
-    frame: str = ""
-    unmet: tuple[str, ...] = ()
 
 
 def words(text: str, language: str) -> tuple[str, ...]:
@@ -145,7 +130,7 @@ def with_short_forms(pair: Pair, *, curly: bool = False) -> Pair:
     """The pair with the short forms of English; a short form stands for what its two words stood for."""
     text, short, where = contracted(pair.english, pair.english_words, curly=curly)
     aligned = tuple(sorted({(where[i], j) for i, j in pair.alignment}))
-    return replace(pair, english=text, english_words=tuple(short), alignment=aligned)
+    return pair._replace(english=text, english_words=tuple(short), alignment=aligned)
 
 
 @checked
@@ -154,7 +139,8 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION
 
     A sentence belongs to one split only, whatever the seed. One combination in fourteen of adjective and noun, and of
     verb and object, is never met in `train`, so validation and test also ask for new combinations of known words. From
-    version 1.1 on, more is denied, and half of what has a short form (*didn't*) is told with it.
+    version 1.1 on, more is denied, and half of what has a short form (*didn't*) is told with it. From version 2.0 on, pairs are the
+    plain texts of the world in both languages.
 
     >>> pair = next(ex.microworld.pairs(1, seed=3))
     >>> type(pair.english), type(pair.french)
@@ -164,6 +150,9 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION
         raise unknown("split", split, SPLITS)
     for name, given in (("count", count), ("seed", seed)):
         check_whole(name, given, 0)
+    if "plain" in world(version).strands:
+        yield from translations(count, seed, split)
+        return
     short = world(version).short_forms
     draw = Draw(seed, denied=DENIED if short else USUAL)
     while count:
