@@ -132,7 +132,8 @@ def complement(item: object, at: str, features: Features) -> list[Lexeme]:  # no
         case Adverb():
             return labelled_adverb(item.en, item, at + "m")
         case Location():
-            return [*tagged(item.en, "ADP", at + "p"), *phrase(item.inner, at, 1)]
+            inside = item.inner.noun.fact("in") if item.en == "in" and isinstance(item.inner, Phrase) else ""  # *on a farm*
+            return [*tagged(inside or item.en, "ADP", at + "p"), *phrase(item.inner, at, 1)]
         case Home():
             return _home(item, at)
         case Predicate():
