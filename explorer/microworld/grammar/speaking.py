@@ -424,11 +424,7 @@ class Speaker:
         )
         if slot.determiner == "bare" or self.plain:
             node = node._replace(adjectives=node.adjectives if slot.adjective else ())
-        if (
-            slot.determiner == "bare"
-            and not node.noun.mass
-            and not {"sport", "subject", "meal"} & set(node.noun.kinds)
-        ):
+        if slot.determiner == "bare" and not node.noun.mass and not {"sport", "subject", "meal"} & set(node.noun.kinds):
             plural = True
         return node._replace(determiner=name, owner=None, plural=plural)
 
