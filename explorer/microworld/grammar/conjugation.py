@@ -79,6 +79,6 @@ def conjugate(infinitive: str) -> Conjugation:
     regular = infinitive.endswith("er") and infinitive not in irregular()
     present, past, future, participle = (_first_group if regular else _other_groups)(infinitive)
     first = infinitive.endswith(("er", "ouvrir", "offrir", "cueillir"))
-    one = "va" if infinitive == "aller" else present[0] if first else present[1]
-    orders = (one, present[3], present[4])
+    familiar = "va" if infinitive == "aller" else present[0] if first else present[1]
+    orders = (familiar, present[3], present[4])
     return Conjugation(infinitive, present, past, _six(future, FUTURE), _six(future, PAST), participle, orders)

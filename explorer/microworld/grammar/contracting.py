@@ -29,11 +29,11 @@ def contracted(spoken: list[Lexeme], curly: bool = False) -> list[Lexeme]:
             short.append(first)
             at += 1
             continue
-        one = first.text == "cannot"
+        single = first.text == "cannot"
         text = text.replace("'", CURLY) if curly else text
-        marks = first.marks if one else first.marks + second.marks
+        marks = first.marks if single else first.marks + second.marks
         short.append(Lexeme(text, marks, "AUX", first.who, first.number or second.number))
-        at += 1 if one else 2
+        at += 1 if single else 2
     return short
 
 

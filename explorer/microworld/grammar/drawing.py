@@ -46,23 +46,23 @@ def usable(entries: Sequence[Word], split: str) -> tuple[Word, ...]:
 @cache
 def nouns(classes: str, split: str) -> tuple[Noun, ...]:
     """Every noun of one of these classes (`food|drink`), or of two at once (`toy&small`)."""
-    asked = [set(group.split("&")) for group in classes.split("|")]
-    return usable([n for n in words.nouns() if any(group <= set(n.kinds) for group in asked)], split)
+    groups = [set(group.split("&")) for group in classes.split("|")]
+    return usable([n for n in words.nouns() if any(group <= set(n.kinds) for group in groups)], split)
 
 
 @cache
 def adjectives_of(kinds: tuple[str, ...], split: str) -> tuple[Adjective, ...]:
     """Every adjective that is said of one of these kinds."""
     aged = {"elder", "baby", "young"} & set(kinds)
-    found = [a for a in words.adjectives() if set(kinds) & set(a.kinds)]
-    return usable([a for a in found if not (aged and a.en in ("old", "young", "new"))], split)
+    choices = [a for a in words.adjectives() if set(kinds) & set(a.kinds)]
+    return usable([a for a in choices if not (aged and a.en in ("old", "young", "new"))], split)
 
 
 @cache
 def adjectives_called(name: str) -> tuple[Adjective, ...]:
     """The adjectives of a class, or the one of this name."""
-    found = tuple(a for a in words.adjectives() if name in a.classes and not a.held_out)
-    return found or tuple(a for a in words.adjectives() if a.en == name.replace("_", " "))
+    choices = tuple(a for a in words.adjectives() if name in a.classes and not a.held_out)
+    return choices or tuple(a for a in words.adjectives() if a.en == name.replace("_", " "))
 
 
 @cache
@@ -81,8 +81,8 @@ def adverbs_called(name: str, tense: str) -> tuple[Adverb, ...]:
     if name == "time":
         sort = SORT.get(tense, "")
         return tuple(a for a in words.adverbs() if "time" in a.sort.split() and sort in a.tenses.split()) if sort else ()
-    found = tuple(a for a in words.adverbs() if name in a.sort.split())
-    return found or tuple(a for a in words.adverbs() if a.en == name.replace("_", " "))
+    choices = tuple(a for a in words.adverbs() if name in a.sort.split())
+    return choices or tuple(a for a in words.adverbs() if a.en == name.replace("_", " "))
 
 
 @cache
@@ -114,27 +114,27 @@ class Draw:
 
     def noun(self, classes: str, fits: Callable[[Noun], bool] = lambda _: True) -> Noun:
         """A noun of these classes."""
-        found = [n for n in nouns(classes, self.split) if fits(n)] or list(nouns(classes, self.split))
-        if not found:
+        choices = [n for n in nouns(classes, self.split) if fits(n)] or list(nouns(classes, self.split))
+        if not choices:
             raise TextError(f"No noun has the class {classes!r}. Add it to a row of nouns.tsv, or correct the frame.")
-        return self.pick(found)
+        return self.pick(choices)
 
     def name(self, kind: str = "") -> ProperName:
         """Somebody's name."""
         gender = {"girl": "f", "boy": "m"}.get(kind) or self.pick("fm")
-        found = self.pick([n for n in names_of("person", self.split) if n.gender == gender])
-        return ProperName(found.en, found.gender)
+        chosen = self.pick([n for n in names_of("person", self.split) if n.gender == gender])
+        return ProperName(chosen.en, chosen.gender)
 
     def place(self, kind: str) -> ProperName:
         """A country or a city."""
-        found = self.pick(names_of(kind, self.split))
-        return ProperName(found.en, found.gender, found.fr, found.kind, found.prep)
+        chosen = self.pick(names_of(kind, self.split))
+        return ProperName(chosen.en, chosen.gender, chosen.fr, chosen.kind, chosen.prep)
 
     def adjective(self, noun: Noun, *, before: bool | None = None) -> Adjective | None:
         """An adjective that can be said of the noun, if there is one."""
-        found = adjectives_of(noun.kinds, self.split)
-        found = tuple(a for a in found if not {"state", "mood"} & set(a.classes) and (before is None or a.before is before))
-        return self.pick(found) if found else None
+        choices = adjectives_of(noun.kinds, self.split)
+        choices = tuple(a for a in choices if not {"state", "mood"} & set(a.classes) and (before is None or a.before is before))
+        return self.pick(choices) if choices else None
 
     def described(self, noun: Noun, share: float = 0.25) -> tuple[Adjective, ...]:
         """No adjective, one, or now and then two, of which French puts one on each side."""
@@ -150,14 +150,14 @@ class Draw:
     def quality(self, subject: NP, spec: str) -> Adjective:
         """An adjective to say of the subject: any that fits it (`of`), of a class, or the one named."""
         fits_any = spec == "of" and (adjectives_of(kinds_of(subject), self.split) or adjectives_called("new"))
-        found = fits_any or adjectives_called(spec)
-        if not found:
+        choices = fits_any or adjectives_called(spec)
+        if not choices:
             raise TextError(f"No adjective is called {spec!r}, and none has that class. Correct the frame, or adjectives.tsv.")
         known = subject.adjectives if isinstance(subject, Phrase) else ()
         fitting = (
-            [a for a in found if set(a.kinds) & set(kinds_of(subject)) and a not in known] if spec != "of" else list(found)
+            [a for a in choices if set(a.kinds) & set(kinds_of(subject)) and a not in known] if spec != "of" else list(choices)
         )
-        return self.pick(fitting or list(found))
+        return self.pick(fitting or list(choices))
 
     def degree(self, adjective: Adjective, denied: bool = False) -> str:
         """Mostly nothing; else *very*, *so*, *quite*, or *too* where there can be too much of it."""

@@ -114,7 +114,7 @@ class Frame:
 @cache
 def frames() -> tuple[Frame, ...]:
     """All frames, each tried once."""
-    found: dict[str, Frame] = {}
+    entries: dict[str, Frame] = {}
     strand = "plain"
     for number, row in enumerate(FILE.read_text("utf-8").splitlines(), 1):
         if row.startswith("=="):
@@ -125,18 +125,18 @@ def frames() -> tuple[Frame, ...]:
         if len(cells) != 4:
             raise TextError(f"frames.tsv, line {number}: {len(cells)} columns instead of 4: name, weight, tenses, text.")
         name, weight, tenses, text = (cell.strip() for cell in cells)
-        if name in found:
-            raise TextError(f"frames.tsv, line {number}: there is a frame {name!r} in line {found[name].line} already.")
+        if name in entries:
+            raise TextError(f"frames.tsv, line {number}: there is a frame {name!r} in line {entries[name].line} already.")
         try:
             single = sum(text.count(f" {mark}") for mark in ".?!") == 1 and text.endswith(".")
             opens = single and text.startswith("A:person ")
             patterns = tuple(tuple(pattern.split("/")) for pattern in tenses.split())
-            found[name] = Frame(name, float(weight), patterns, text, strand, number, opens)
+            entries[name] = Frame(name, float(weight), patterns, text, strand, number, opens)
             for variant in variants(text):
                 plans(variant)
         except (ValueError, IndexError) as error:
             raise TextError(f"frames.tsv, line {number}: {name!r} cannot be read ({error}).") from error
-    return tuple(found.values())
+    return tuple(entries.values())
 
 
 def variants(text: str) -> tuple[str, str]:

@@ -1,10 +1,20 @@
-"""French from a tree: words that agree, phrases in their order, whole sentences."""
+"""French from a tree: phrases in their order, clauses, whole sentences."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from explorer.microworld.grammar.conjugation import conjugate
+from explorer.microworld.grammar.french_forms import (
+    BEL,
+    NUMBERS,
+    adjectives_beside,
+    agreed,
+    better,
+    definite,
+    determiner,
+    inflected,
+    strong_pronoun,
+    subject_pronoun,
+)
+from explorer.microworld.grammar.french_verbs import Roles, group, manner, roles
 from explorer.microworld.grammar.sounds import before_vowel, elide
 from explorer.microworld.grammar.tree import (
     NP,
@@ -31,51 +41,19 @@ from explorer.microworld.grammar.tree import (
     ProperName,
     Question,
     Relative,
-    Self,
     Sentence,
     Spoken,
     agreement,
     ending,
     spread,
 )
-from explorer.microworld.grammar.words import Adjective, Adverb, Verb, feminines
+from explorer.microworld.grammar.words import Adverb, feminines
 
-SUBJECTS = ("je", "tu", "il", "nous", "vous", "ils")
-STRONG = ("moi", "toi", "lui", "nous", "vous", "eux")
-MINE = (("mon", "ma", "mes"), ("ton", "ta", "tes"), ("son", "sa", "ses"))
-OURS = (("notre", "nos"), ("votre", "vos"), ("leur", "leurs"))
-NUMBERS = {
-    "one": "un", "two": "deux", "three": "trois", "four": "quatre", "five": "cinq", "six": "six", "seven": "sept", "eight": "huit",
-    "nine": "neuf", "ten": "dix", "twelve": "douze", "twenty": "vingt", "thirty": "trente", "fifty": "cinquante",
-}  # fmt: skip
-AMOUNTS = {
-    "many": "beaucoup de", "a lot of": "beaucoup de", "much": "beaucoup de", "too many": "trop de", "too much": "trop de",
-    "how many": "combien de", "how much": "combien de", "enough": "assez de", "several": "plusieurs", "a few": "quelques",
-    "a little": "un peu de", "every": "chaque", "each": "chaque", "none": "", **NUMBERS,
-}  # fmt: skip
-GENDERED = {  # masculine, feminine, and their plurals
-    "all the": ("tout le", "toute la", "tous les", "toutes les"), "which": ("quel", "quelle", "quels", "quelles"),
-    "another": ("un autre", "une autre", "d'autres", "d'autres"), "most": ("le", "la", "les", "les"), "the": ("le", "la", "les", "les"),
-}  # fmt: skip
-BEL = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
 DEGREES = {"": "", "very": "très", "too": "trop", "so": "si", "quite": "assez", "not": "pas"}
 RELATIONS = {"more": "plus", "less": "moins", "as": "aussi"}
-INDEFINITE = ("a", "some", "any", "no", "")
-
-
-def subject_pronoun(node: Pronoun) -> str:
-    """je, tu, il, elle, nous, vous, ils, elles."""
-    features = agreement(node)
-    word = SUBJECTS[features.form]
-    return word.replace("il", "elle") if features.gender == "f" and features.form in (2, 5) else word
-
-
-def strong_pronoun(node: Pronoun) -> str:
-    """The pronoun after a preposition: moi, toi, lui, elle, nous, vous, eux, elles."""
-    features = agreement(node)
-    if features.gender == "f" and features.form in (2, 5):
-        return "elle" if features.form == 2 else "elles"
-    return STRONG[features.form]
+ASKING = {
+    "where": "où", "when": "quand", "why": "pourquoi", "who": "qui", "what": "que", "how": "comment", "": "", "how many": "",
+}  # fmt: skip
 
 
 def phrase(node: NP, at: str, mode: str = "") -> list[Lexeme]:
@@ -113,97 +91,14 @@ def _relative(node: Relative, at: str) -> list[Lexeme]:
 
 def _noun(node: Phrase, at: str, mode: str) -> list[Lexeme]:
     plural = agreement(node).plural
-    before, after = _adjectives(node, at, plural)
+    before, after = adjectives_beside(node, at, plural)
     core = [*before, *(Lexeme(word, (at + "n",)) for word in (node.noun.frs if plural else node.noun.fr).split())]
     if len(before) == 1 and not plural and before[0].text in BEL and before_vowel(core[1].text):
         core[0] = before[0]._replace(text=BEL[before[0].text])
-    spoken = [*_determiner(node, at, mode, core), *core, *after]
+    spoken = [*determiner(node, at, mode, core), *core, *after]
     if node.owner is not None and not isinstance(node.owner, Pronoun):
         spoken += joined("de", at + "d", node.owner, at + "w")
     return spoken
-
-
-def _adjectives(node: Phrase, at: str, plural: bool) -> tuple[list[Lexeme], list[Lexeme]]:
-    """The adjectives before the noun and those after it; the superlative of these repeats the article."""
-    before: list[Lexeme] = []
-    after: list[Lexeme] = []
-    for n, adjective in enumerate(node.adjectives):
-        mark = f"{at}{n}"
-        spoken = agreed(adjective, node.noun.gender, plural, mark)
-        if node.determiner == "most" and n == 0:
-            spoken = _superlative(adjective, spoken, mark)
-            if not adjective.before:
-                spoken = [Lexeme(definite(node.noun.gender, plural), (at + "d",)), *spoken]
-        (before if adjective.before else after).extend(spoken)
-    return before, after
-
-
-def agreed(adjective: Adjective, gender: str, plural: bool, *marks: str) -> list[Lexeme]:
-    """The adjective in the gender and number of its noun."""
-    text = (adjective.fs if plural else adjective.f) if gender == "f" else (adjective.ms if plural else adjective.m)
-    return [Lexeme(word, marks) for word in text.split()]
-
-
-def _superlative(adjective: Adjective, spoken: list[Lexeme], mark: str) -> list[Lexeme]:
-    if adjective.en == "good":
-        return [better(spoken[0], mark)]
-    return [Lexeme("plus", (mark + "+",)), *spoken]
-
-
-def better(good: Lexeme, *more: str) -> Lexeme:
-    """*bon* compared is *meilleur*, in the same gender and number."""
-    text = {"bon": "meilleur", "bonne": "meilleure", "bons": "meilleurs", "bonnes": "meilleures"}[good.text]
-    return Lexeme(text, (*good.marks, *more, *(mark + "+" for mark in more)))
-
-
-def definite(gender: str, plural: bool) -> str:
-    """le, la or les."""
-    return "les" if plural else "la" if gender == "f" else "le"
-
-
-def _determiner(node: Phrase, at: str, mode: str, core: list[Lexeme]) -> list[Lexeme]:
-    plural, gender = agreement(node).plural, node.noun.gender
-    vowel = before_vowel(core[0].text)
-    if isinstance(node.owner, Pronoun):
-        text = _possessive(node.owner, gender, plural, vowel)
-    elif node.owner is not None:
-        text = definite(gender, plural)
-    elif node.determiner in ("this", "that"):
-        text = "ces" if plural else "cette" if gender == "f" else "cet" if vowel else "ce"
-    elif node.determiner in GENDERED:
-        text = GENDERED[node.determiner][(gender == "f") + 2 * plural]
-    elif node.determiner in INDEFINITE:
-        text = _indefinite(node, mode, plural, (vowel, len(core) > 1 and bool(node.adjectives)))
-    elif node.determiner == "one" and gender == "f":
-        text = "une"
-    else:
-        text = AMOUNTS[node.determiner]
-    return [Lexeme(word, (at + "d",)) for word in text.split()]
-
-
-def _indefinite(node: Phrase, mode: str, plural: bool, core: tuple[bool, bool]) -> str:
-    """a, some, any, no and the bare noun: le in general, de after not, des and du else."""
-    vowel, adjective_first = core
-    gender = node.noun.gender
-    if mode in ("generic", "subject") and node.determiner == "":
-        return definite(gender, plural)
-    if mode == "no":
-        return "de"
-    if node.determiner == "a":
-        return "une" if gender == "f" else "un"
-    if mode == "de":
-        return ""
-    if plural:
-        return "de" if adjective_first and node.adjectives[0].before else "des"
-    return "de la" if gender == "f" or vowel else "du"
-
-
-def _possessive(owner: Pronoun, gender: str, plural: bool, vowel: bool) -> str:
-    """mon, ma, mes …: the owner says which word, the thing owned its ending; before a vowel *ma* becomes *mon*."""
-    row = agreement(owner).form
-    if row >= 3:
-        return OURS[row - 3][plural]
-    return MINE[row][2 if plural else 1 if gender == "f" and not vowel else 0]
 
 
 def joined(prep: str, mark: str, inner: NP, at: str, mode: str = "") -> list[Lexeme]:
@@ -283,175 +178,6 @@ def _compared(item: Comparative, at: str, features: Features) -> list[Lexeme]:
     else:
         spoken = [Lexeme(RELATIONS[item.relation], (at + "d",)), *spoken]
     return [*spoken, Lexeme("que", (at + "q",)), *phrase(item.other, at)]
-
-
-BEING, HAVING, GOING = conjugate("être"), conjugate("avoir"), conjugate("aller")
-NEGATIONS = {"not": "pas", "no": "pas", "never": "jamais", "no longer": "plus"}
-ASKING = {
-    "where": "où", "when": "quand", "why": "pourquoi", "who": "qui", "what": "que", "how": "comment", "": "", "how many": "",
-}  # fmt: skip
-TENSES = {
-    "present": "present", "progressive": "present", "perfect": "composed", "was": "imparfait", "used": "imparfait", "had": "had",
-    "will": "future", "arriving": "future", "going": "near", "order": "order", "would": "conditional", "lets": "order",
-    "infinitive": "infinitive",
-}  # fmt: skip
-
-
-class Roles(NamedTuple):
-    """Who is what in the French clause, each with its place in the tree: *to miss* turns subject and object round."""
-
-    subject: tuple[NP, str]
-    object: tuple[NP, str] | None
-    recipient: tuple[NP, str] | None
-
-
-def roles(clause: Clause, at: str) -> Roles:
-    """The French subject, object and receiver of a clause."""
-    subject = (clause.subject, at + "s")
-    thing = (clause.object, at + "o") if clause.object and not isinstance(clause.object, Self) else None
-    recipient = (clause.recipient, at + "r") if clause.recipient else None
-    if "swap" in clause.verb.flags and thing:
-        return Roles(thing, None, subject)
-    if thing and clause.verb.fr_link == "à" and "game" not in clause.verb.flags and "ride" not in clause.verb.flags:
-        return Roles(subject, None, thing)
-    return Roles(subject, thing, recipient)
-
-
-def tense_of(clause: Clause, verb: Verb) -> str:
-    """The French tense: a past state is an imparfait, a past event a passé composé."""
-    if "cond" in verb.flags:
-        return "conditional"
-    if clause.tense == "past":
-        return "imparfait" if {"state", "modal"} & set(verb.flags) else "composed"
-    return TENSES[clause.tense]
-
-
-def is_self(clause: Clause) -> bool:
-    """Whether the French verb is reflexive."""
-    return "self" in clause.verb.flags or isinstance(clause.object, Self)
-
-
-def clitics(clause: Clause, cast: Roles, at: str) -> list[Lexeme]:
-    """The pronouns before the verb, in their order: me le lui y en."""
-    spoken: list[Lexeme] = []
-    form = agreement(cast.subject[0]).form
-    if is_self(clause):
-        mark = at + "o" if isinstance(clause.object, Self) else at + "v"
-        spoken.append(Lexeme(("me", "te", "se", "nous", "vous", "se")[form], (mark,)))
-    thing, person = cast.object, cast.recipient
-    linked = bool(clause.verb.fr_link) and "de" in clause.verb.fr_link
-    direct = [Lexeme(object_clitic(thing[0]), (thing[1],))] if thing and isinstance(thing[0], Pronoun) and not linked else []
-    if person and isinstance(person[0], Pronoun):
-        to = agreement(person[0])
-        marks = (person[1], person[1] + ".to")
-        if to.form in (2, 5):
-            direct.append(Lexeme("lui" if to.form == 2 else "leur", marks))
-        else:
-            direct.insert(0, Lexeme(("me", "te", "", "nous", "vous")[to.form], marks))
-    spoken += direct
-    if clause.there:
-        spoken.append(Lexeme("y", (at + "y",)))
-    if thing and isinstance(thing[0], Counted):
-        spoken.append(Lexeme("en", (thing[1],)))
-    return spoken
-
-
-def object_clitic(node: NP) -> str:
-    """The pronoun before the verb for a direct object: me, te, le, la, nous, vous, les."""
-    features = agreement(node)
-    word = ("me", "te", "le", "nous", "vous", "les")[features.form]
-    return "la" if word == "le" and features.gender == "f" else word
-
-
-def inflected(participle: str, features: Features) -> str:
-    """A participle in gender and number."""
-    text = "du" if participle == "dû" and (features.gender == "f" or features.plural) else participle
-    text += "e" * (features.gender == "f")
-    return text + "s" * (features.plural and not text.endswith("s"))
-
-
-def participle(clause: Clause, verb: Verb, subject: Features, known: Features | None) -> str:
-    """The past participle: with être it agrees with the subject, with avoir with an object that came before."""
-    agrees = subject if "être" in verb.flags or is_self(clause) else known
-    return verb.fr.participle if agrees is None else inflected(verb.fr.participle, agrees)
-
-
-def finite(clause: Clause, verb: Verb, tense: str, features: Features) -> str:
-    """The form that carries the tense."""
-    form, fr = features.form, verb.fr
-    being = "être" in verb.flags or (is_self(clause) and not clause.helper)
-    auxiliary = BEING if being else HAVING
-    if tense in ("composed", "had"):
-        return (auxiliary.present if tense == "composed" else auxiliary.imparfait)[form]
-    if tense == "near":
-        return GOING.present[form]
-    if tense == "order":
-        return fr.orders[1 if clause.tense == "lets" else 2 if form == 4 else 0]
-    if tense == "infinitive":
-        return fr.infinitive
-    return {"present": fr.present, "imparfait": fr.imparfait, "future": fr.future, "conditional": fr.conditional}[tense][form]
-
-
-def known_object(cast: Roles) -> Features | None:
-    """What comes before the verb as its direct object: a pronoun, or the *que* of a relative clause."""
-    if cast.object and isinstance(cast.object[0], (Pronoun, Gap)):
-        return agreement(cast.object[0])
-    return None
-
-
-def group(clause: Clause, cast: Roles, at: str) -> list[Lexeme]:
-    """The verb with everything around it: *ne le lui a pas encore donné*."""
-    main, t, v = clause.helper or clause.verb, at + "t", at + "v"
-    h = at + "h" if clause.helper else v
-    tense, subject = tense_of(clause, main), agreement(cast.subject[0])
-    own, pas = clitics(clause, cast, at), []
-    ne = [Lexeme("ne", (at + "n",))] if clause.negation else []
-    if clause.negation:
-        pas = [Lexeme(NEGATIONS[clause.negation], (at + "n",))]
-    often = [*pas, *(spread(clause.adverb.fr, clause.adverb, at + "a") if clause.adverb else [])]
-    compound = tense in ("composed", "had", "near")
-    verb = Lexeme(finite(clause, main, tense, subject), (t,) if compound else (t, h))
-    end = [Lexeme(clause.verb.fr.infinitive, (v,))]
-    if tense == "infinitive":
-        return [*ne, *pas, *own, verb]
-    if tense == "order":
-        return _order(clause, [*ne, verb, *often], own, at)
-    if clause.helper:
-        link = [Lexeme(main.fr_link, (h,))] if main.fr_link else []
-        plain = clause._replace(object=None, verb=main)
-        middle = [Lexeme(participle(plain, main, subject, None), (h,))] if tense in ("composed", "had") else []
-        return [*ne, verb, *often, *middle, *link, *own, *end]
-    if tense == "near":
-        return [*ne, verb, *often, *own, *end]
-    if compound:
-        end = [Lexeme(participle(clause, main, subject, known_object(cast)), (v,))]
-        return [*ne, *own, verb, *often, *_short(clause, at), *end]
-    return [*ne, *own, verb, *often]
-
-
-def _order(clause: Clause, verb: list[Lexeme], own: list[Lexeme], at: str) -> list[Lexeme]:
-    """An order: its pronouns follow the verb with hyphens, unless it is denied: *donne-le-moi*, *ne le donne pas*."""
-    if clause.negation:
-        return [verb[0], *own, *verb[1:]]
-    strong = {"me": "moi", "te": "toi"}
-    tail = [word._replace(text="-" + strong.get(word.text, word.text)) for word in own]
-    return [verb[0], *tail, *verb[1:]]
-
-
-SHORT = ("bien", "mal", "beaucoup")
-
-
-def _short(clause: Clause, at: str) -> list[Lexeme]:
-    """*bien* and *mal* come before the participle."""
-    return spread(clause.manner.fr, clause.manner, at + "m") if clause.manner and clause.manner.fr in SHORT else []
-
-
-def manner(clause: Clause, at: str) -> list[Lexeme]:
-    """How it is done, straight after the verb, unless it was said before the participle."""
-    compound = tense_of(clause, clause.verb) in ("composed", "had")
-    if not clause.manner or (compound and _short(clause, at) and not clause.helper):
-        return []
-    return spread(clause.manner.fr, clause.manner, at + "m")
 
 
 def objects(clause: Clause, cast: Roles, at: str) -> list[Lexeme]:

@@ -7,8 +7,8 @@ from itertools import cycle
 from typing import NamedTuple
 
 from explorer.microworld.grammar.plain import PlainText, combinations, hidden, plain_texts, written
-from explorer.microworld.grammar.speaking import leaves_gender_open
-from explorer.microworld.grammar.tree import Lexeme
+from explorer.microworld.grammar.tree import Lexeme, Phrase, Sentence, nodes
+from explorer.microworld.grammar.words import feminines
 
 STRANDS = ("plain", "plain", "plain", "exchange")  # how often each is translated
 LONGEST = 3  # sentences of a text that is translated
@@ -73,3 +73,11 @@ def aligned(first: Sequence[Lexeme], second: Sequence[Lexeme]) -> list[tuple[int
         for mark in word.marks:
             where.setdefault(mark, []).append(j)
     return sorted({(i, j) for i, word in enumerate(first) for mark in word.marks for j in where.get(mark, ())})
+
+
+def leaves_gender_open(trees: Sequence[Sentence], spoken: Sequence[Sequence[Lexeme]]) -> bool:
+    """Whether the French of a text says what its English leaves open: that *the nurse* is a woman, though no *she* says so."""
+    women = {noun.fr for noun in feminines().values()}
+    shown = {word.who for sentence in spoken for word in sentence if word.text.lower() in ("she", "her", "hers", "herself")}
+    phrases = (node for tree in trees for node in nodes(tree) if isinstance(node, Phrase))
+    return any(phrase.noun.fr in women and phrase.key not in shown for phrase in phrases)

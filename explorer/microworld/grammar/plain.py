@@ -162,9 +162,9 @@ def labelled_text(text: PlainText) -> Story:
             label = Label(sentence[at:end], start + at, start + end, number, word.pos, word.sense, word.number, True)
             labels.append(label)
             at = end
-        found = list(_mentions(spoken, first))
-        roles += _roles(spoken, first, [(mention, len(mentions) + n) for n, mention in enumerate(found)])
-        mentions += found
+        named = list(_mentions(spoken, first))
+        roles += _roles(spoken, first, [(mention, len(mentions) + n) for n, mention in enumerate(named)])
+        mentions += named
         start += len(sentence) + 1
     return Story(
         text.frame, text.strand, "", "", tuple(text.sentences), (0,) * len(text.sentences), tuple(labels), tuple(mentions),

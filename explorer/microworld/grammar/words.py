@@ -108,11 +108,11 @@ class Name(NamedTuple):
 
 def _noun(en: str, fr: str, gender: str, kinds: str, facts: str) -> Noun:
     text, _, many = en.removeprefix(HELD_OUT).replace("_", " ").partition("/")
-    one, _, sense = text.partition("#")
-    singular = one.strip()  # a blank at its end tells two nouns apart that are written alike
+    head, _, sense = text.partition("#")
+    singular = head.strip()  # a blank at its end tells two nouns apart that are written alike
     un, _, des = fr.replace("_", " ").partition("/")
     known = tuple((name, value) for name, _, value in (fact.partition("=") for fact in facts.split()))
-    called = (text.replace(" ", "_"), one.replace(" ", "_")) if sense else (text.replace(" ", "_"),)
+    called = (text.replace(" ", "_"), head.replace(" ", "_")) if sense else (text.replace(" ", "_"),)
     every = (*kinds.split(), *(name for name in called if name not in CLASSES))
     return Noun(
         singular, many or english_plural(singular), un, des or french_plural(un), gender, every, known,
