@@ -70,7 +70,7 @@ class Naming:
         classes = self._classes(slot, verb)
         classes = self.draw.pick(classes.split("|"))
         groups = {classes}
-        if groups <= HUMAN:
+        if groups <= HUMAN and not (slot.determiner and classes in ("girl", "boy")):  # *the boys*: the noun and not a name
             return self._distinct(slot, classes)
         if groups <= {"country", "city"}:
             return self.draw.place(classes)._replace(key=slot.key)
