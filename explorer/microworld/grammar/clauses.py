@@ -108,7 +108,7 @@ class Clauses(Naming):
             return "past" if tense in ("past", "was", "had") and "cond" not in verb.flags and verb.en[0] == "can" else "present"
         if "state" in verb.flags and tense in ("progressive", "was", "used", "perfect"):
             return simple[tense]
-        return simple[tense] if tense == "used" and denied else tense
+        return simple[tense] if tense == "used" and (denied or self.asks) else tense
 
     def _helper(self, plan: VerbPlan) -> Verb | None:
         if not plan.helpers:
@@ -130,7 +130,7 @@ class Clauses(Naming):
             few = self.draw.pick(("two", "three", "many", "some", "several")) if plural else "some" if noun.mass else "a"
             determiner = "any" if self.asks and few == "some" else few
             phrase = Phrase(noun, determiner, plural, self.draw.described(noun, 0.2), key=slot.key)
-            phrase = self._determined(phrase, slot, None) if slot.determiner else phrase
+            phrase = self._determined(phrase, slot) if slot.determiner else phrase
             phrase = phrase._replace(determiner="no") if denied else phrase
             self.scene.mention(slot.key, phrase)
             thing = self._surrounded(phrase, slot)
@@ -210,6 +210,8 @@ class Clauses(Naming):
             if piece.text == "that" and clause.verb.en[0] in ("think", "hope", "know") and self.draw.maybe(0.2)
             else piece.text
         )
+        if isinstance(inner, Clause) and isinstance(inner.subject, Phrase) and inner.subject.determiner == link == "that":
+            link = ""  # not *that that*
         return Complement(inner, link, LINKS.get(piece.text, "que"))  # type: ignore[arg-type]
 
     def _predicate(self, clause: Clause, text: str) -> Predicate:
@@ -243,7 +245,7 @@ class Clauses(Naming):
         if verb is not None and "control" in verb.flags or verb is not None and "promise" in verb.flags:
             return clause._replace(recipient=self.noun_phrase(slot, verb))
         passive = clause.tail[:1] and isinstance(clause.tail[0], Passive)
-        denied = clause.negation == "not"
+        denied = bool(clause.negation)
         owner = self.scene.meant(clause.subject) if isinstance(clause.subject, Gap) else clause.subject
         thing = self.noun_phrase(slot, verb, owner, denied=denied)
         if passive and isinstance(clause.tail[0], Passive):

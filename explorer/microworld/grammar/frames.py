@@ -161,7 +161,7 @@ def plans(text: str) -> tuple[SentencePlan, ...]:
         ends = token in (".", "?", "!")
         tokens += [] if ends else [token]
         if ends or (token.startswith('"') and token[-2] in ".?!"):
-            sentences.append(_Reader(tokens, token if ends else ".").sentence())
+            sentences.append(_Reader(tokens, token if ends else ".", len(sentences)).sentence())
             tokens = []
     if tokens or not sentences:
         raise ValueError(f"a sentence without a mark at its end: {' '.join(tokens)}")
@@ -171,8 +171,8 @@ def plans(text: str) -> tuple[SentencePlan, ...]:
 class _Reader:
     """Reads the tokens of one sentence from left to right."""
 
-    def __init__(self, tokens: list[str], mark: str) -> None:
-        self.tokens, self.mark, self.at, self.unnamed = tokens, mark, 0, 0
+    def __init__(self, tokens: list[str], mark: str, number: int) -> None:
+        self.tokens, self.mark, self.number, self.at, self.unnamed = tokens, mark, number, 0, 0
 
     @property
     def next(self) -> str:
@@ -253,7 +253,7 @@ class _Reader:
             return Slot("it")
         if token in ("objects", "objects?"):
             self.unnamed += 1
-            return Slot(f"o{len(self.tokens)}{self.unnamed}", token)
+            return Slot(f"o{self.number}{self.unnamed}", token)
         forced = token.startswith("^")
         match = SLOT.match(token.removeprefix("^"))
         if match is None:
