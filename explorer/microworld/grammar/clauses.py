@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.errors import TextError
-from explorer.microworld.grammar.drawing import adverbs_called, kinds_of, verbs_called
+from explorer.microworld.grammar.drawing import HUMAN, adverbs_called, kinds_of, verbs_called
 from explorer.microworld.grammar.frames import LINKS, PREPOSITIONS, ClausePlan, Piece, Slot, VerbPlan
-from explorer.microworld.grammar.naming import HUMAN, Naming
+from explorer.microworld.grammar.naming import Naming
 from explorer.microworld.grammar.scene import without_judgement
 from explorer.microworld.grammar.tree import (
     NP,

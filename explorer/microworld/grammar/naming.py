@@ -6,14 +6,13 @@ import re
 from dataclasses import replace
 
 from explorer.errors import TextError
-from explorer.microworld.grammar.drawing import PEOPLE, Draw
+from explorer.microworld.grammar.drawing import HUMAN, Draw
 from explorer.microworld.grammar.frames import PREPOSITIONS, ClausePlan, Slot
 from explorer.microworld.grammar.scene import Scene, alike, same_words
 from explorer.microworld.grammar.tagging import NUMBERS
 from explorer.microworld.grammar.tree import NP, Both, Clause, Exists, Gap, Of, Phrase, Pronoun, Relative, agreement
 from explorer.microworld.grammar.words import Noun, Verb, nouns
 
-HUMAN = {"person", "someone", "name", "girl", "boy", "pair", "people", "one", *PEOPLE}
 MANY = NUMBERS | {"many", "several", "a few", "a lot of", "these", "all the", "too many", "how many", "enough"}
 FACTS = re.compile(r"(\w+)\((\w+)\)")
 
