@@ -53,7 +53,7 @@ def tales() -> tuple[Story, ...]:
     return tuple(
         labelled_text(text)
         for strand in ("plain", "exchange")
-        for text in drawn(strand, count=12_000 if strand == "plain" else 8_000)[:4000]
+        for text in drawn(strand, count=12_000 if strand == "plain" else 8_000)[:3000]
     )
 
 
@@ -100,7 +100,7 @@ def test_sentences_are_written_as_sentences() -> None:
             assert re.fullmatch(r"[A-Z][A-Za-z'’,.?! -]*[.?!]", sentence), sentence
             assert not re.search(r"\s[.,?!']|\s\s|[,.?!][A-Za-z]|,[.?!]", sentence), sentence
     assert faults(r"\bi\b|\w n't|['’] ") == []
-    assert faults(r"\b([A-Za-z]+),? \1\b", ("her her", "you you")) == []  # *gives her her book*
+    assert faults(r"\b([A-Za-z]+),? \1\b", ("her her", "you you", "that that")) == []  # *gives her her book*
 
 
 def test_a_and_an() -> None:
@@ -120,7 +120,7 @@ def test_determiners_go_with_their_nouns() -> None:
     assert faults(rf"\b(?:[Aa]n?|[Ee]very|[Tt]his|[Tt]hat) (?:(?!few )\w+ )?{many}\b", ("that gloves",)) == []
     assert faults(rf"\b(?:[Tt]wo|[Tt]hree|[Mm]any|[Ss]everal|[Tt]hese|[Tt]hose) (?:(?!friend)\w+ )?{single}\b") == []
     assert faults(rf"\b(?:[Aa]n?|[Mm]any|[Tt]wo|[Ss]everal|a few|[Tt]hese|[Tt]hose) (?:\w+ )?{mass}\b(?! )") == []
-    assert matches(rf"\b(?:[Tt]wo|[Tt]hree|[Mm]any|[Ss]everal|[Tt]hese|[Tt]hose) (?:\w+ )?{many}\b") > 100
+    assert matches(rf"\b(?:[Tt]wo|[Tt]hree|[Mm]any|[Ss]everal|[Tt]hese|[Tt]hose) (?:\w+ )?{many}\b") > 50
 
 
 SUBJECTS = {"I": "am was do have", "you": "are were do have", "we": "are were do have", "they": "are were do have"}
@@ -144,7 +144,39 @@ def test_a_pronoun_agrees_with_its_verb(pronoun: str) -> None:
     assert matches(rf"{opening(pronoun)}{any_of(right)}\b") > 20
 
 
-BASES = ["go", "eat", "drink", "see", "hear", "buy", "find", "lose", "write", "open", "clean", "wash", "carry", "wear", "want", "need", "love", "hate", "like", "know", "live", "work", "sleep", "sing", "run", "walk", "play", "give", "send", "think", "say"]
+BASES = [
+    "go",
+    "eat",
+    "drink",
+    "see",
+    "hear",
+    "buy",
+    "find",
+    "lose",
+    "write",
+    "open",
+    "clean",
+    "wash",
+    "carry",
+    "wear",
+    "want",
+    "need",
+    "love",
+    "hate",
+    "like",
+    "know",
+    "live",
+    "work",
+    "sleep",
+    "sing",
+    "run",
+    "walk",
+    "play",
+    "give",
+    "send",
+    "think",
+    "say",
+]
 
 
 def third(base: str) -> str:
@@ -203,7 +235,27 @@ def test_irregular_verbs_keep_their_forms() -> None:
     assert [past for past in sorted(PAST) if not matches(rf"\b{past}\b")] == []
 
 
-AUXILIARIES = ["am", "is", "are", "was", "were", "do", "does", "did", "have", "has", "had", "will", "would", "can", "cannot", "could", "must", "should", "might"]
+AUXILIARIES = [
+    "am",
+    "is",
+    "are",
+    "was",
+    "were",
+    "do",
+    "does",
+    "did",
+    "have",
+    "has",
+    "had",
+    "will",
+    "would",
+    "can",
+    "cannot",
+    "could",
+    "must",
+    "should",
+    "might",
+]
 
 
 def test_questions_begin_with_an_auxiliary_or_a_question_word() -> None:
@@ -230,12 +282,12 @@ def test_negations_have_an_auxiliary_and_are_not_doubled() -> None:
 
 LONG = "beautiful expensive famous serious dangerous interesting difficult important boring useful comfortable modern patient delicious"
 SHORT = """
-bigger biggest, smaller smallest, older oldest, younger youngest, taller tallest, better best, worse worst, happier happiest, easier easiest,
-hotter hottest, thinner thinnest, fatter fattest, wider widest, nicer nicest, heavier heaviest, cheaper cheapest, longer longest,
+bigger biggest, smaller smallest, older oldest, younger youngest, taller tallest, better best, worse worst, happier happiest,
+easier easiest, hotter hottest, thinner thinnest, fatter fattest, wider widest, nicer nicest, heavier heaviest, cheaper cheapest, longer longest,
 faster fastest, richer richest, stronger strongest, kinder kindest, dirtier dirtiest, lazier laziest, cleaner cleanest, sadder saddest,
 shorter shortest, higher highest, weaker weakest, braver bravest, funnier funniest, prouder proudest, shyer shyest, newer newest,
-noisier noisiest, friendlier friendliest, deeper deepest, narrower narrowest, lower lowest, slower slowest, prettier prettiest, poorer poorest,
-cleverer cleverest, ruder rudest, angrier angriest, darker darkest, brighter brightest, lighter lightest, warmer warmest, colder coldest,
+noisier noisiest, friendlier friendliest, deeper deepest, narrower narrowest, lower lowest, slower slowest, prettier prettiest,
+poorer poorest, cleverer cleverest, ruder rudest, angrier angriest, darker darkest, brighter brightest, lighter lightest, warmer warmest, colder coldest,
 softer softest, harder hardest, quieter quietest, busier busiest, safer safest, sharper sharpest, drier driest, wetter wettest
 """
 GRADED = [tuple(row.split()) for row in SHORT.replace("\n", " ").split(",")]
@@ -250,7 +302,7 @@ def test_comparatives_and_superlatives() -> None:
     assert faults(rf"\b{any_of(LONG.split())}(?:er|est)\b") == []
     assert faults(rf"\bthe {any_of(more)} \w+ (?:is|was|are|were)\b") == []
     assert matches(rf"\b{any_of(more)} than\b") > 100 and matches(rf"\bmore {any_of(LONG.split())} than\b") > 20
-    assert matches(rf"\b{any_of(most)}\b") > 20
+    assert matches(rf"\b{any_of(most)}\b") > 10
 
 
 # Gold labels
@@ -287,8 +339,50 @@ def test_closed_words_have_their_part_of_speech() -> None:
     assert seen.keys() >= {"the", "he", "because", "will", "two", ".", "not"}
 
 
-GIRLS = ["Anna", "Clara", "Emma", "Ida", "Lily", "Maya", "Nora", "Sara", "Zoe", "Ella", "Mary", "Alice", "Julia", "Laura", "Lucy", "Helen", "Jane", "Olivia", "Eva", "Kate"]
-BOYS = ["Adam", "Ben", "David", "Frank", "Hugo", "Leo", "Max", "Oscar", "Peter", "Tom", "Sam", "John", "Paul", "Jack", "James", "Daniel", "Martin", "Michael", "Thomas", "Robert"]
+GIRLS = [
+    "Anna",
+    "Clara",
+    "Emma",
+    "Ida",
+    "Lily",
+    "Maya",
+    "Nora",
+    "Sara",
+    "Zoe",
+    "Ella",
+    "Mary",
+    "Alice",
+    "Julia",
+    "Laura",
+    "Lucy",
+    "Helen",
+    "Jane",
+    "Olivia",
+    "Eva",
+    "Kate",
+]
+BOYS = [
+    "Adam",
+    "Ben",
+    "David",
+    "Frank",
+    "Hugo",
+    "Leo",
+    "Max",
+    "Oscar",
+    "Peter",
+    "Tom",
+    "Sam",
+    "John",
+    "Paul",
+    "Jack",
+    "James",
+    "Daniel",
+    "Martin",
+    "Michael",
+    "Thomas",
+    "Robert",
+]
 PLACES = ["Paris", "London", "Rome", "Berlin", "Madrid", "Tokyo", "Dublin", "Boston", "France", "Canada"]
 
 
@@ -386,7 +480,7 @@ def test_the_strands_take_turns_and_labels_belong_to_the_texts() -> None:
 
 @cache
 def by_split() -> dict[str, tuple[PlainText, ...]]:
-    held_out = {split: (*drawn("plain", split, 1000), *drawn("exchange", split, 400)) for split in ("validation", "test")}
+    held_out = {split: (*drawn("plain", split, 500), *drawn("exchange", split, 200)) for split in ("validation", "test")}
     return {"train": (*drawn("plain"), *drawn("exchange", count=8_000)), **held_out}
 
 
@@ -401,11 +495,10 @@ def straight(text: PlainText) -> str:
 
 
 def test_training_never_reads_what_is_kept_for_the_test() -> None:
-    kept = {
-        row.split("\t")[0][1:].split("/")[0].split()[0].split("#")[0]
-        for row in rows("nouns", "adjectives", "names")
-        if row[0] == "*"
-    }
+    names = [re.split(r"[/ #\t]", row)[0] for row in rows("nouns", "adjectives", "names", "verbs")]
+    kept = {name[1:] for name in names if name[0] == "*"} - {
+        name for name in names if name[0] != "*"
+    }  # a *study*, but *to study*
     assert len(kept) > 20
     pairs: dict[str, set[str]] = {}
     for split, texts in by_split().items():
@@ -413,7 +506,7 @@ def test_training_never_reads_what_is_kept_for_the_test() -> None:
         assert bool(kept & spoken) == (split == "test"), (split, kept & spoken)
         pairs[split] = {pair for text in texts for tree in text.trees for pair in combinations(tree)}
     assert not any(hidden(pair) for pair in pairs["train"])
-    assert len(pairs["test"] - pairs["train"]) > 100 and sum(hidden(pair) for pair in pairs["test"]) > 50
+    assert len(pairs["test"] - pairs["train"]) > 50 and sum(hidden(pair) for pair in pairs["test"]) > 25
     for text in by_split()["train"]:
         for sentence in text.sentences:
             said = set(WORDS.findall(sentence.lower()))
@@ -530,16 +623,18 @@ def test_plain_pairs_differ_in_few_words_that_are_known() -> None:
     )
     read = {word for strand in ("plain", "exchange") for text in drawn(strand, count=12_000 if strand == "plain" else 8_000)
             for word in WORDS.findall(" ".join(text.sentences).lower())}  # fmt: skip
+    read |= {form for a in words.adjectives() for form in (a.more, a.most)}
+    unknown = {}
     for kind, better, worse in plain_pairs():
         first, second = (Counter(WORDS.findall(sentence.lower())) for sentence in (better, worse))
-        assert better != worse and ((first - second).total() <= 2 or kind == "comparison_order"), (better, worse)
+        assert better != worse and (first - second).total() <= 2, (kind, better, worse)
         assert all(re.fullmatch(r"[A-Z].*[.?!]", sentence) for sentence in (better, worse))
-        unknown = {word for word in WORDS.findall(better.lower()) if word not in read}
-        assert not unknown, (unknown, better)
+        unknown |= {word: better for word in WORDS.findall(better.lower()) if word not in read}
+    assert unknown == {}
 
 
-@pytest.mark.parametrize("count", [20_000, *long(200_000)])
+@pytest.mark.parametrize("count", [10_000, *long(200_000)])
 def test_no_plain_pair_is_a_training_text(count: int) -> None:
     asked = {sentence for _, *both in plain_pairs() for sentence in both}
     read = {sentence for text in stories(count, 0, version="2.0") for sentence in (*text, " ".join(text))}
-    assert not asked & read
+    assert not sorted(asked & read)

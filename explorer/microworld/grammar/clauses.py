@@ -256,7 +256,7 @@ class Clauses(Naming):
         adverb = self._adverb(name, clause.tense)
         if adverb is None:
             return clause
-        if adverb.sort in ("often", "already", "just"):
+        if adverb.sort in ("often", "already"):
             return clause._replace(adverb=None if clause.negation else adverb)
         if adverb.sort.split()[0:1] and adverb.sort.split()[0] in ("skill", "pace", "care", "quiet", "joy", "loud", "much"):
             return clause._replace(manner=adverb)
@@ -264,6 +264,6 @@ class Clauses(Naming):
 
     def _adverb(self, name: str, tense: str):  # type: ignore[no-untyped-def]
         choices = adverbs_called(name, tense)
-        if not choices and name not in ("time", "often", "already", "just"):
+        if not choices and name not in ("time", "often", "already"):
             raise TextError(f"No adverb is called {name!r}, and none is of that sort. Correct the frame, or adverbs.tsv.")
         return self.draw.pick(choices) if choices else None

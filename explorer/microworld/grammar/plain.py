@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
+from pathlib import Path
 from zlib import crc32
 
 from explorer.errors import check_whole, unknown
 from explorer.microworld.apart import LECTURE
-from explorer.microworld.grammar.contracting import contracted
+from explorer.microworld.grammar.contracting import contracted, long_forms
 from explorer.microworld.grammar.drawing import Draw
 from explorer.microworld.grammar.english import english
 from explorer.microworld.grammar.frames import Frame, frames
@@ -24,6 +25,7 @@ from explorer.microworld.grammar.tree import Clause, Lexeme, Phrase, Sentence, n
 from explorer.microworld.lexicon import SPLITS
 from explorer.microworld.telling import HELD_OUT
 
+PAIRS = Path(__file__).parent.parent / "plain_pairs.tsv"
 STRANDS = ("plain", "exchange")
 CHAINED = 0.3  # the share of plain texts whose sentences are several frames about the same person
 SHORT, CURLY = 0.5, 0.2  # the shares of texts with short forms, and of those with a curly apostrophe
@@ -111,11 +113,19 @@ def hidden(combination: str) -> bool:
     return crc32(combination.encode()) % HIDDEN == 0
 
 
+@cache
+def _of_pairs() -> frozenset[str]:
+    """The sentences of the plain minimal pairs: no training text holds one, nor the faulty one beside it."""
+    lines = PAIRS.read_text("utf-8").splitlines()
+    return frozenset(long_forms(cell) for line in lines if line[:1] not in ("", "#") for cell in line.split("\t")[1:])
+
+
 def home(sentences: Sequence[str], trees: Sequence[Sentence]) -> str:
-    """Which split a text belongs to: by its letters, and never train where it holds a hidden combination or a lecture's words."""
+    """Which split a text belongs to: by its letters, never train where it holds a hidden combination, a lecture's or a pair's words."""
     number = crc32(" ".join(sentences).encode())
     unmet = any(hidden(pair) for tree in trees for pair in combinations(tree))
-    if unmet or not HELD_OUT.isdisjoint(sentences) or any(_of_lecture(sentence) for sentence in sentences):
+    kept = not HELD_OUT.isdisjoint(sentences) or not _of_pairs().isdisjoint(sentences)
+    if unmet or kept or any(_of_lecture(sentence) for sentence in sentences):
         return SPLITS[1 + number % 2]
     return SPLITS[min(number % 24, 2)] if number % 24 in (1, 2) else "train"
 
