@@ -402,6 +402,8 @@ def test_how_many_agrees_with_what_is_counted() -> None:
 
 def test_negation_has_both_halves() -> None:
     for pair in drawn():
+        if re.search("ne va pas|ne fait rien|n'était rien", pair.french):  # idioms: *What is wrong?*
+            continue
         french = [w.lower() for w in pair.french_words]
         english = WORDS.findall(re.sub(r"No[,.]|No problem|Not very well", "", pair.english).replace("’", "'").lower())
         denied = sum(w in ("ne", "n'") for w in french)
