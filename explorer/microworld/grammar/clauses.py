@@ -250,7 +250,8 @@ class Clauses(Naming):
         thing = self.noun_phrase(slot, verb, owner, denied=denied)
         if passive and isinstance(clause.tail[0], Passive):
             return clause._replace(tail=(clause.tail[0]._replace(agent=thing), *clause.tail[1:]))
-        return clause._replace(object=thing)
+        none = isinstance(thing, Phrase) and thing.determiner == "no"  # which French denies: *n'a pas d'amis*
+        return clause._replace(object=thing, negation="no" if none else clause.negation)
 
     def _with_adverb(self, clause: Clause, name: str) -> Clause:
         adverb = self._adverb(name, clause.tense)
