@@ -29,8 +29,8 @@ from explorer.analysis.evaluation.generating import translated
 from explorer.microworld.derived.blanks import Blank, blanks
 from explorer.microworld.derived.following import following
 from explorer.microworld.giveaway import NAME, classify
-from explorer.microworld.labels import labelled
-from explorer.microworld.telling import stories
+from explorer.microworld.labels import labelled_scripts
+from explorer.microworld.telling import scripted_stories
 from explorer.microworld.translation import pairs
 from explorer.models.factory import configure
 from explorer.nn.transformer import Transformer, initialise
@@ -193,7 +193,7 @@ def measure(score, grams: Grams, vocabulary: Words, seed: int) -> list[Row]:  # 
 
 
 def material(count: int) -> tuple[list[list[str]], Words, Grams]:
-    texts = [words(story) for story in stories(count, 1)]
+    texts = [words(story) for story in scripted_stories(count, 1)]
     return texts, Words(texts), Grams(texts)
 
 
@@ -247,7 +247,7 @@ def senses(module: Transformer, vocabulary: Words) -> Row:
     states, around, answers, lemmas = [], [], [], []
     by = {"validation": 0, "test": 0}
     for split, count in (("train", 4000), ("test", 1500)):
-        for story in labelled(count, 9, split):
+        for story in labelled_scripts(count, 9, split):
             row = [CLS, *vocabulary.of([word.text for word in story.words]), SEP]
             places = [n for n, word in enumerate(story.words) if word.sense and n < LENGTH]
             if not places or len(row) > 128:

@@ -26,7 +26,7 @@ class Page:
 
 
 @checked
-def labelled(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[Story]:
+def labelled_scripts(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[Story]:
     """`count` stories with their gold labels: the same stories that `stories` tells.
 
     >>> story = next(ex.microworld.labelled(1, seed=3))

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 
 from explorer.errors.kinds import checked
-from explorer.microworld.grammar.plain import labelled_text, plain_texts
-from explorer.microworld.labels import labelled as labelled_scripts
+from explorer.microworld.grammar.labelling import labelled_text
+from explorer.microworld.grammar.plain import plain_texts
+from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.story import Story
-from explorer.microworld.telling import stories as scripted
+from explorer.microworld.telling import scripted_stories as scripted
 from explorer.microworld.versions import VERSION, world
 
 STORIES = "stories"

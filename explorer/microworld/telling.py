@@ -108,7 +108,7 @@ def _teller(split: str, version: str) -> Teller:
 
 
 @checked
-def stories(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[list[str]]:
+def scripted_stories(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[list[str]]:
     """`count` stories as lists of sentences: the same for the same seed and version, on every machine.
 
     >>> [type(story) for story in ex.microworld.stories(2, seed=3)]

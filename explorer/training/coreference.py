@@ -8,7 +8,7 @@ from explorer.analysis.evaluation.probing import phrases_of
 from explorer.errors import ChoiceError
 from explorer.microworld.antecedents import antecedents
 from explorer.microworld.derived.reasons import reasons
-from explorer.microworld.labels import labelled
+from explorer.microworld.labels import labelled_scripts
 from explorer.records import Tokens
 from explorer.text.examples import CorefExample
 from explorer.text.tokenizers import Tokenizer
@@ -24,7 +24,7 @@ def coref_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None = No
             "Only the microworld has labels of what its pronouns mean. Leave `corpus` out, or choose another objective."
         )
     examples = []
-    for story in labelled(STORIES, 1, "train"):
+    for story in labelled_scripts(STORIES, 1, "train"):
         tokens = tokenizer.encode(story.text, special=False)
         examples.append(_example(tokens, [(query, key) for query, keys in antecedents(story, tokens) for key in keys]))
     for reason in reasons(REASONS, 1, "train"):

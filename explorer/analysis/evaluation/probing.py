@@ -13,7 +13,7 @@ from explorer.analysis.evaluation.context import EvalContext, plain
 from explorer.analysis.evaluation.head_weights import Links, from_mask, links, weights_each, weights_on
 from explorer.microworld.antecedents import antecedents
 from explorer.microworld.derived.reasons import reasons
-from explorer.microworld.labels import labelled
+from explorer.microworld.labels import labelled_scripts
 from explorer.models.transformer import TransformerModel
 from explorer.nn.losses import SUPERVISED_HEAD
 from explorer.records import Tokens
@@ -51,7 +51,7 @@ def meant(context: EvalContext) -> Measure | None:
         return None
     tokens: list[Tokens] = []
     triples: list[tuple[int, int, int]] = []
-    for story in labelled(
+    for story in labelled_scripts(
         context.count if context.thorough else MOST, context.held.seed, context.held.split, version=context.held.version
     ):
         text = context.tokenizer.encode(story.text)

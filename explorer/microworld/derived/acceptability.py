@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from explorer.microworld.derived.blanks import other_number
 from explorer.microworld.forms import capital
-from explorer.microworld.labels import labelled
+from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.lexicon import SPLITS
 from explorer.microworld.story import Label, Story
 
@@ -39,7 +39,7 @@ class Judged:
 def minimal_pairs(count: int, seed: int, split: str = "train") -> Iterator[MinimalPair]:
     """`count` pairs from the sentences of stories, a third of each kind."""
     rng, number_made = random.Random((seed * 3 + SPLITS.index(split)) * 7 + 1), 0
-    for story in labelled(10**9, seed, split):
+    for story in labelled_scripts(10**9, seed, split):
         for number in range(len(story.sentences)):
             pair = FAULTS[KINDS[number_made % 3]](story, number, rng)
             if pair is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.questions import summaries
-from explorer.microworld.labels import labelled
+from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.translation import pairs
 
 PREFIXES = {
@@ -53,7 +53,7 @@ def tasks_as_text(count: int, seed: int, split: str = "train") -> Iterator[TextT
 def feelings(seed: int, split: str) -> Iterator[tuple[str, str]]:
     """Sentences of stories with how somebody feels in them: glad, sad and neither in turn."""
     number_made = 0
-    for story in labelled(ENDLESS, seed, split):
+    for story in labelled_scripts(ENDLESS, seed, split):
         for sentence, feeling in zip(story.sentences, story.feelings, strict=True):
             if feeling == tuple(FEELINGS)[number_made % len(FEELINGS)]:
                 yield sentence, FEELINGS[feeling]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from explorer.microworld.labels import labelled
+from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.lexicon import lexicon
 from explorer.microworld.story import Mention, Story
 from explorer.microworld.versions import VERSION
@@ -36,7 +36,7 @@ class Blank:
 def blanks(count: int, seed: int, split: str = "test", *, version: str = VERSION) -> Iterator[Blank]:
     """Every blank of `count` stories."""
     before: list[Story] = []
-    for story in labelled(count, seed, split, version=version):
+    for story in labelled_scripts(count, seed, split, version=version):
         for find in FINDERS:
             yield from find(story, before[-20:])
         before.append(story)

@@ -15,7 +15,7 @@ from explorer.microworld.derived.minimal_reasons import reasons_of
 from explorer.microworld.derived.minimal_words import agreement, deeds, negation, senses
 from explorer.microworld.derived.opposed import WORLD, ContrastPair
 from explorer.microworld.derived.stage import Stage
-from explorer.microworld.telling import stories
+from explorer.microworld.telling import scripted_stories
 
 
 def minimal_pairs(phenomenon: str, count: int, seed: int, split: str = "test", *, inside: bool = False) -> list[ContrastPair]:
@@ -31,7 +31,7 @@ def minimal_pairs(phenomenon: str, count: int, seed: int, split: str = "test", *
     pairs = PHENOMENA[phenomenon].make(stage, count, split)
     if not inside:
         return pairs
-    begun = stories(40 * count, seed + 1, split, version=WORLD)
+    begun = scripted_stories(40 * count, seed + 1, split, version=WORLD)
     openings = (" ".join(story[:3]) + " " for story in begun if len(story) > 4)
     return [replace(pair, story=opening) for pair, opening in zip(pairs, openings, strict=False)]
 

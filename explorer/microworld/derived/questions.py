@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from explorer.microworld.forms import capital
-from explorer.microworld.labels import labelled
+from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.lexicon import lexicon
 from explorer.microworld.story import Mention, Role, Story
 
@@ -40,7 +40,7 @@ class Summary:
 def questions(count: int, seed: int, split: str = "train") -> Iterator[Question]:
     """`count` questions: who did it, what was it done to, and where."""
     number_made = 0
-    for story in labelled(10**9, seed, split):
+    for story in labelled_scripts(10**9, seed, split):
         for question in _of(story):
             yield question
             number_made += 1
@@ -110,7 +110,7 @@ def _base(form: str) -> str:
 
 def summaries(count: int, seed: int, split: str = "train") -> Iterator[Summary]:
     """`count` stories with a summary: the sentence in which most of the cast comes together, with names for pronouns, and the end."""
-    for story in labelled(count, seed, split):
+    for story in labelled_scripts(count, seed, split):
         inside = range(1, max(2, len(story.sentences) - 1))
         best = max(inside, key=lambda n: (_facts(story, n), len(_people(story, n)), -n))
         yield Summary(story.text, f"{_resolved(story, best)} {_end(story)}".strip())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.errors import TextError
-from explorer.microworld.grammar.drawing import adverbs_called, kinds_of, verbs_called
+from explorer.microworld.grammar.drawing import HUMAN, adverbs_called, kinds_of, verbs_called
 from explorer.microworld.grammar.frames import LINKS, PREPOSITIONS, ClausePlan, Piece, Slot, VerbPlan
-from explorer.microworld.grammar.naming import HUMAN, Naming
+from explorer.microworld.grammar.naming import Naming
 from explorer.microworld.grammar.scene import without_judgement
 from explorer.microworld.grammar.tree import (
     NP,
@@ -108,7 +108,7 @@ class Clauses(Naming):
             return "past" if tense in ("past", "was", "had") and "cond" not in verb.flags and verb.en[0] == "can" else "present"
         if "state" in verb.flags and tense in ("progressive", "was", "used", "perfect"):
             return simple[tense]
-        return simple[tense] if tense == "used" and denied else tense
+        return simple[tense] if tense == "used" and (denied or self.asks) else tense
 
     def _helper(self, plan: VerbPlan) -> Verb | None:
         if not plan.helpers:
@@ -130,7 +130,7 @@ class Clauses(Naming):
             few = self.draw.pick(("two", "three", "many", "some", "several")) if plural else "some" if noun.mass else "a"
             determiner = "any" if self.asks and few == "some" else few
             phrase = Phrase(noun, determiner, plural, self.draw.described(noun, 0.2), key=slot.key)
-            phrase = self._determined(phrase, slot, None) if slot.determiner else phrase
+            phrase = self._determined(phrase, slot) if slot.determiner else phrase
             phrase = phrase._replace(determiner="no") if denied else phrase
             self.scene.mention(slot.key, phrase)
             thing = self._surrounded(phrase, slot)
@@ -210,6 +210,8 @@ class Clauses(Naming):
             if piece.text == "that" and clause.verb.en[0] in ("think", "hope", "know") and self.draw.maybe(0.2)
             else piece.text
         )
+        if isinstance(inner, Clause) and isinstance(inner.subject, Phrase) and inner.subject.determiner == link == "that":
+            link = ""  # not *that that*
         return Complement(inner, link, LINKS.get(piece.text, "que"))  # type: ignore[arg-type]
 
     def _predicate(self, clause: Clause, text: str) -> Predicate:
@@ -243,18 +245,19 @@ class Clauses(Naming):
         if verb is not None and "control" in verb.flags or verb is not None and "promise" in verb.flags:
             return clause._replace(recipient=self.noun_phrase(slot, verb))
         passive = clause.tail[:1] and isinstance(clause.tail[0], Passive)
-        denied = clause.negation == "not"
+        denied = bool(clause.negation)
         owner = self.scene.meant(clause.subject) if isinstance(clause.subject, Gap) else clause.subject
         thing = self.noun_phrase(slot, verb, owner, denied=denied)
         if passive and isinstance(clause.tail[0], Passive):
             return clause._replace(tail=(clause.tail[0]._replace(agent=thing), *clause.tail[1:]))
-        return clause._replace(object=thing)
+        none = isinstance(thing, Phrase) and thing.determiner == "no"  # which French denies: *n'a pas d'amis*
+        return clause._replace(object=thing, negation="no" if none else clause.negation)
 
     def _with_adverb(self, clause: Clause, name: str) -> Clause:
         adverb = self._adverb(name, clause.tense)
         if adverb is None:
             return clause
-        if adverb.sort in ("often", "already", "just"):
+        if adverb.sort in ("often", "already"):
             return clause._replace(adverb=None if clause.negation else adverb)
         if adverb.sort.split()[0:1] and adverb.sort.split()[0] in ("skill", "pace", "care", "quiet", "joy", "loud", "much"):
             return clause._replace(manner=adverb)
@@ -262,6 +265,6 @@ class Clauses(Naming):
 
     def _adverb(self, name: str, tense: str):  # type: ignore[no-untyped-def]
         choices = adverbs_called(name, tense)
-        if not choices and name not in ("time", "often", "already", "just"):
+        if not choices and name not in ("time", "often", "already"):
             raise TextError(f"No adverb is called {name!r}, and none is of that sort. Correct the frame, or adverbs.tsv.")
         return self.draw.pick(choices) if choices else None

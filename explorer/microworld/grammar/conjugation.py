@@ -21,6 +21,12 @@ STRONG = {
 }  # fmt: skip
 
 
+ORDERS = {  # the four whose imperative is a subjunctive
+    "être": ("sois", "soyons", "soyez"), "avoir": ("aie", "ayons", "ayez"), "savoir": ("sache", "sachons", "sachez"),
+    "vouloir": ("veuille", "veuillons", "veuillez"),
+}  # fmt: skip
+
+
 class Conjugation(NamedTuple):
     """The forms of one French verb that the grammar uses."""
 
@@ -80,5 +86,5 @@ def conjugate(infinitive: str) -> Conjugation:
     present, past, future, participle = (_first_group if regular else _other_groups)(infinitive)
     first = infinitive.endswith(("er", "ouvrir", "offrir", "cueillir"))
     familiar = "va" if infinitive == "aller" else present[0] if first else present[1]
-    orders = (familiar, present[3], present[4])
+    orders = ORDERS.get(infinitive, (familiar, present[3], present[4]))
     return Conjugation(infinitive, present, past, _six(future, FUTURE), _six(future, PAST), participle, orders)

@@ -43,3 +43,10 @@ def _short(first: str, second: str, after: str) -> str:
         return NOT.get(first, "")
     ends = not after[:1].isalpha() or (after == "not" and second in NOT)
     return "" if ends else JOINED.get((first, second), "")
+
+
+def long_forms(text: str) -> str:
+    """A text with every *n't* written out: *They don't know.* is *They do not know.*"""
+    for full, short in (("cannot", "can't"), *((f"{word} not", short) for word, short in NOT.items())):
+        text = text.replace(short, full).replace(short.capitalize(), full.capitalize())
+    return text

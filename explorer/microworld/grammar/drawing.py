@@ -30,6 +30,7 @@ PEOPLE = {
     "i": Pronoun(1), "we": Pronoun(1, True), "you": Pronoun(2), "he": Pronoun(3), "she": Pronoun(3, False, "f"),
     "they": Pronoun(3, True), "them_f": Pronoun(3, True, "f"),
 }  # fmt: skip
+HUMAN = {"person", "someone", "name", "girl", "boy", "pair", "people", "one", *PEOPLE}  # classes of `Draw.person`
 OWNERS: tuple[NP, ...] = (Pronoun(1), Pronoun(1), Pronoun(1, True), Pronoun(3), Pronoun(3, False, "f"))
 FEW = ("two", "three", "four", "ten", "several", "a few", "many")
 

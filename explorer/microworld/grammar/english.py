@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.microworld.grammar import words
+from explorer.microworld.grammar.tagging import labelled_adverb, pos_of
 from explorer.microworld.grammar.tree import (
     NP,
     Addressed,
@@ -34,7 +34,6 @@ from explorer.microworld.grammar.tree import (
     agreement,
     ending,
     is_thing,
-    spread,
 )
 from explorer.microworld.grammar.words import Adjective, Adverb, Noun
 
@@ -47,9 +46,6 @@ FORMS = {
 THIRD = {"m": ("he", "him", "his", "his", "himself"), "f": ("she", "her", "her", "hers", "herself")}
 IT = ("it", "it", "its", "its", "itself")
 SEPARABLE = ("put on", "take off", "turn on", "turn off")  # *put it on*
-NUMBERS = frozenset(
-    ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty", "thirty", "fifty"]
-)
 
 
 def pronoun(node: Pronoun, case: int) -> str:
@@ -77,7 +73,7 @@ def phrase(node: NP, at: str, case: int) -> list[Lexeme]:
         case Pronoun():
             return [Lexeme(pronoun(node, case), (at,), "PRON", node.key)]
         case ProperName():
-            return [Lexeme(word, (at,), "PROPN", node.key) for word in node.text.split()]
+            return [Lexeme(word, (at,), "PROPN", node.key or node.text) for word in node.text.split()]
         case Both():
             link = Lexeme(node.link, (at + "&",), "CCONJ")
             return [*phrase(node.first, at + "A", case), link, *phrase(node.second, at + "B", case)]
@@ -110,7 +106,7 @@ def _determiner(node: Phrase, at: str, plural: bool) -> list[Lexeme]:
     text = {"most": "the", "none": "", "this": "these" if plural else "this", "that": "those" if plural else "that"}.get(
         node.determiner, node.determiner
     )
-    return [Lexeme(word, (mark,), "NUM" if word in NUMBERS else pos_of(word, "DET")) for word in text.split()]
+    return [Lexeme(word, (mark,), pos_of(word, "DET")) for word in text.split()]
 
 
 def _adjectives(node: Phrase, at: str) -> list[Lexeme]:
@@ -227,19 +223,22 @@ def group(clause: Clause, at: str, asks: bool) -> tuple[list[Lexeme], list[Lexem
     *before, last = text.split() or [""]
     number = ("pl" if form not in (0, 2) else "sg") if not modal and _varies(clause.tense, auxiliary or last) else ""
     number = "" if form in (0, 1) and not features.plural else number
-    lone, is_be = not last, main.en[0] in ("be", "have") and not main.en_after
+    lone, is_have = not last, main.en[0] == "have" and not main.en_after
     head = []
     if auxiliary:
         marks = ((t, h) if lone else (t,)) + ((at + "q",) if asks else ())
         pos = "AUX"
         head = [Lexeme(auxiliary, marks, pos, "", number)]
-    rest = [Lexeme(word, (t,), "PART" if word == "to" else "AUX" if word in ("going", "let's") else "VERB") for word in before]
+    rest = [Lexeme(word, (t,), "PART" if word == "to" else "AUX" if word == "let's" else "VERB") for word in before]
     if last:
-        pos = "AUX" if is_be and (helper or "copula" in main.flags) else "VERB"
+        pos = "AUX" if main.en[0] == "be" or (helper and is_have) else "VERB"
         rest.append(Lexeme(last, (h,) if auxiliary else (t, h), pos, "", "" if auxiliary else number))
-    rest += [Lexeme(word, (h,), "PART" if word == "to" else pos_of(word, "ADP")) for word in main.en_after.split()]
+    rest += [Lexeme(word, (h,), "PART" if word == "to" and helper else pos_of(word, "ADP")) for word in main.en_after.split()]
     if helper:
-        rest += [Lexeme(verb.en[0], (v,), "VERB"), *(Lexeme(w, (v,), pos_of(w, "ADP")) for w in verb.en_after.split())]
+        rest += [
+            Lexeme(verb.en[0], (v,), "AUX" if verb.en[0] == "be" else "VERB"),
+            *(Lexeme(w, (v,), pos_of(w, "ADP")) for w in verb.en_after.split()),
+        ]
     return head, _denied(clause, at, head, rest)
 
 
@@ -368,44 +367,6 @@ def comma(at: str) -> list[Lexeme]:
 
 def _addressee(to: NP | Adverb, at: str) -> list[Lexeme]:
     return labelled_adverb(to.en, to, at + "y") if isinstance(to, Adverb) else phrase(to, at + "y0", 0)
-
-
-CLOSED = {
-    "DET": "the a an this that these those every some any no all each which another both",
-    "ADP": "in on at to of from by for with about into near behind under before after during through along without like up down",
-    "NUM": "one two three four five six seven eight nine ten twelve twenty",
-    "ADJ": "last next long much many few several sorry good fine hungry thirsty cold hot afraid right wrong late sunny dark ready"
-    " careful sure great happy nice welcome old sleepy",
-    "PRON": "I you he she it we they me him her us them my your his its our their who what everyone nobody everybody nothing"
-    " something someone there",
-    "AUX": "am is are was were do does did have has can will would could should may let's must be",
-    "PART": "not to n't 's", "CCONJ": "and or but", "SCONJ": "because if when that while although", "PUNCT": ", . ! ? :",
-    "INTJ": "hello hi goodbye bye yes no please thanks oh well", "VERB": "thank see let meet like go take get",
-}  # fmt: skip
-POS = {word: pos for pos, text in CLOSED.items() for word in text.split()}
-
-
-def pos_of(word: str, other: str = "ADV") -> str:
-    """The part of speech of a word inside a fixed phrase."""
-    if word in POS:
-        return POS[word]
-    return "NOUN" if word.lower() in _noun_forms() else "PROPN" if word[:1].isupper() else other
-
-
-_forms: frozenset[str] = frozenset()
-
-
-def _noun_forms() -> frozenset[str]:
-    global _forms  # noqa: PLW0603  read once
-    if not _forms:
-        extra = "bed home work lunch school time week foot bicycle noon midnight course night morning"
-        _forms = frozenset(form for noun in words.nouns() for form in (noun.en, noun.ens)) | frozenset(extra.split())
-    return _forms
-
-
-def labelled_adverb(text: str, adverb: Adverb, at: str) -> list[Lexeme]:
-    """The words of a fixed phrase with their marks and parts of speech."""
-    return [lexeme._replace(pos=pos_of(lexeme.text)) for lexeme in spread(text, adverb, at)]
 
 
 def article(lexemes: list[Lexeme]) -> list[Lexeme]:

@@ -11,11 +11,14 @@ round, `<…:past>` fixes its tense. `=mood` is an adjective, `@time` an adverb;
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from explorer.errors import TextError
+from explorer.microworld.grammar import words
+from explorer.microworld.grammar.drawing import HUMAN, adjectives_called, adverbs_called, nouns, verbs_called
 
 FILE = Path(__file__).parent / "words" / "frames.tsv"
 PREPOSITIONS = {
@@ -28,6 +31,9 @@ LINKS = {
     "because": "parce que", "so": "donc", "but": "mais", "and": "et", "when": "quand", "if": "si", "while": "pendant que",
     "and_then": "et puis", "or": "ou", "where": "où", "whether": "si",
 }  # fmt: skip
+TENSES = (
+    "auto", "present", "past", "progressive", "was", "perfect", "had", "will", "arriving", "going", "used", "would", "order",
+)  # fmt: skip
 ASKING = ("who", "what", "where", "when", "why", "how", "how_many", "which")
 TOKEN = re.compile(r'<[^>]*>|"[^"]*"|\S+')
 SLOT = re.compile(
@@ -131,12 +137,51 @@ def frames() -> tuple[Frame, ...]:
             single = sum(text.count(f" {mark}") for mark in ".?!") == 1 and text.endswith(".")
             opens = single and text.startswith("A:person ")
             patterns = tuple(tuple(pattern.split("/")) for pattern in tenses.split())
+            if strange := next((tense for pattern in patterns for tense in pattern if tense not in TENSES), ""):
+                raise TextError(
+                    f"frames.tsv, line {number}: {name!r} names the tense {strange!r}. Take one of: {', '.join(TENSES)}."
+                )
             entries[name] = Frame(name, float(weight), patterns, text, strand, number, opens)
             for variant in variants(text):
                 plans(variant)
         except (ValueError, IndexError) as error:
             raise TextError(f"frames.tsv, line {number}: {name!r} cannot be read ({error}).") from error
+        if missing := next(unknown_names(text), ""):
+            raise TextError(f"frames.tsv, line {number}: {name!r} names {missing}. Correct the frame, or add it to that table.")
     return tuple(entries.values())
+
+
+def unknown_names(text: str) -> Iterator[str]:
+    """What a frame names that is in no table: a verb, a class of nouns, a fact, an adjective, an adverb or a phrase."""
+    outside = re.sub(r'<[^>]*>|"[^"]*"', " ", text)
+    for match in re.finditer(r"<([^>]*)>", text):
+        verb = VERB.match(match[1])
+        called = [*(verb["helper"] or "").split("|"), *verb["names"].split("|")] if verb else [match[1]]
+        yield from (f"the verb {v!r}, which verbs.tsv lacks" for v in called if v and v[0] != "=" and not verbs_called(v))
+    for name in re.findall(r"\b[A-Za-z]\d?:([\w|&()']+)", outside):
+        kinds = re.sub(r"\w+\(\w\)|subjects|objects", "thing", name).split("|")
+        known = (*HUMAN, "country", "city")
+        yield from (
+            f"the class {kind!r}, which no row of nouns.tsv has"
+            for kind in kinds
+            if kind not in known and not nouns(kind, "train")
+        )
+    for fact in re.findall(r"(\w+)\(\w\)", outside):
+        if fact != "like" and not any(noun.fact(fact) for noun in words.nouns()):
+            yield f"the fact {fact!r}, which no row of nouns.tsv has"
+    for pair in re.findall(r"(?<!R)=(\w+(?:&\w+)?)\b(?!\()", outside):
+        yield from (
+            f"the adjective {name!r}, which adjectives.tsv lacks"
+            for name in pair.split("&")
+            if not (name.isdecimal() or name == "of" or adjectives_called(name))
+        )
+    phrases = [*re.findall(r"@([\w']+)", outside), *re.findall(r'"([^"]*)"', text)]
+    sorts = {sort for adverb in words.adverbs() for sort in adverb.sort.split()}
+    yield from (
+        f"the phrase {phrase!r}, which adverbs.tsv lacks"
+        for phrase in phrases
+        if phrase not in sorts and not adverbs_called(phrase, "")
+    )
 
 
 def variants(text: str) -> tuple[str, str]:
@@ -161,7 +206,7 @@ def plans(text: str) -> tuple[SentencePlan, ...]:
         ends = token in (".", "?", "!")
         tokens += [] if ends else [token]
         if ends or (token.startswith('"') and token[-2] in ".?!"):
-            sentences.append(_Reader(tokens, token if ends else ".").sentence())
+            sentences.append(_Reader(tokens, token if ends else ".", len(sentences)).sentence())
             tokens = []
     if tokens or not sentences:
         raise ValueError(f"a sentence without a mark at its end: {' '.join(tokens)}")
@@ -171,8 +216,8 @@ def plans(text: str) -> tuple[SentencePlan, ...]:
 class _Reader:
     """Reads the tokens of one sentence from left to right."""
 
-    def __init__(self, tokens: list[str], mark: str) -> None:
-        self.tokens, self.mark, self.at, self.unnamed = tokens, mark, 0, 0
+    def __init__(self, tokens: list[str], mark: str, number: int) -> None:
+        self.tokens, self.mark, self.number, self.at, self.unnamed = tokens, mark, number, 0, 0
 
     @property
     def next(self) -> str:
@@ -253,7 +298,7 @@ class _Reader:
             return Slot("it")
         if token in ("objects", "objects?"):
             self.unnamed += 1
-            return Slot(f"o{len(self.tokens)}{self.unnamed}", token)
+            return Slot(f"o{self.number}{self.unnamed}", token)
         forced = token.startswith("^")
         match = SLOT.match(token.removeprefix("^"))
         if match is None:

@@ -6,14 +6,13 @@ import re
 from dataclasses import replace
 
 from explorer.errors import TextError
-from explorer.microworld.grammar.drawing import PEOPLE, Draw
-from explorer.microworld.grammar.english import NUMBERS
+from explorer.microworld.grammar.drawing import HUMAN, Draw
 from explorer.microworld.grammar.frames import PREPOSITIONS, ClausePlan, Slot
 from explorer.microworld.grammar.scene import Scene, alike, same_words
+from explorer.microworld.grammar.tagging import NUMBERS
 from explorer.microworld.grammar.tree import NP, Both, Clause, Exists, Gap, Of, Phrase, Pronoun, Relative, agreement
 from explorer.microworld.grammar.words import Noun, Verb, nouns
 
-HUMAN = {"person", "someone", "name", "girl", "boy", "pair", "people", "one", *PEOPLE}
 MANY = NUMBERS | {"many", "several", "a few", "a lot of", "these", "all the", "too many", "how many", "enough"}
 FACTS = re.compile(r"(\w+)\((\w+)\)")
 
@@ -39,7 +38,7 @@ class Naming:
             if slot.determiner == "the" and isinstance(known, Phrase):
                 return known._replace(determiner="the", owner=None, adjectives=())
             if slot.determiner and isinstance(known, Phrase):
-                return self._determined(known._replace(adjectives=(), owner=None), slot, owner)
+                return self._determined(known._replace(adjectives=(), owner=None), slot, denied)
             return self.scene.refer(slot.key, slot.forced)
         node = self._new(slot, verb, owner, denied)
         self.scene.mention(slot.key, node)
@@ -77,12 +76,12 @@ class Naming:
         noun = self._noun(replace(slot, classes=classes), verb)
         kinds = set(noun.kinds)
         if "person" in kinds:
-            return self._determined(self.draw.someone(slot.key, "people" if slot.plural else "one", noun), slot, owner)
+            return self._determined(self.draw.someone(slot.key, "people" if slot.plural else "one", noun), slot, denied)
         if "animal" in kinds and not slot.determiner and not slot.adjective and not slot.plural:
             return self.draw.animal(slot.key, noun)
         if verb is not None and {"music", "game"} & set(verb.flags):
             return Phrase(noun, "the" if "music" in verb.flags else "", key=slot.key)
-        return self._determined(self.draw.thing(noun, slot.key, owner, denied), slot, owner)
+        return self._determined(self.draw.thing(noun, slot.key, owner, denied), slot, denied)
 
     def _distinct(self, slot: Slot, classes: str) -> NP:
         """Somebody new: not one who was mentioned, and mostly of another gender, so that pronouns are clear."""
@@ -96,7 +95,7 @@ class Naming:
                 return node
         return Pronoun(1, key=slot.key)
 
-    def _determined(self, node: Phrase, slot: Slot, owner: NP | None) -> Phrase:
+    def _determined(self, node: Phrase, slot: Slot, denied: bool = False) -> Phrase:
         if slot.plural:
             node = node._replace(plural=not node.noun.mass)
         if slot.adjective:
@@ -111,6 +110,7 @@ class Naming:
         name = slot.determiner
         whole = node.noun.mass or node.noun.only_plural or "pair" in node.noun.kinds
         name = {"bare": "", "a": "some" if whole else "a"}.get(name, name)
+        name = "any" if denied and name == "some" else name
         many = name in MANY or slot.plural or (name in ("some", "any") and not node.noun.mass)
         single = name in ("a", "every", "each", "one", "another")
         plural = (

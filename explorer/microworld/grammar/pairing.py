@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import NamedTuple
 
-from explorer.microworld.grammar.plain import PlainText, combinations, hidden, plain_texts, written
+from explorer.microworld.grammar.plain import PlainText, combinations, hidden, plain_texts, spelled
 from explorer.microworld.grammar.tree import Lexeme, Phrase, Sentence, nodes
 from explorer.microworld.grammar.words import feminines
 
@@ -55,7 +55,7 @@ def pair_of(text: PlainText) -> Pair:
         rows, columns = rows + len(first), columns + len(second)
     unmet = tuple(pair for tree in text.trees for pair in combinations(tree) if hidden(pair))
     return Pair(
-        " ".join(text.sentences), " ".join(written(sentence, "french") for sentence in french), _words(text.english),
+        " ".join(text.sentences), " ".join(spelled(sentence, "french") for sentence in french), _words(text.english),
         _words(french), tuple(alignment), text.frame, unmet,
     )  # fmt: skip
 

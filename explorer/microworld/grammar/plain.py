@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
+from pathlib import Path
 from zlib import crc32
 
 from explorer.errors import check_whole, unknown
 from explorer.microworld.apart import LECTURE
-from explorer.microworld.grammar.contracting import contracted
+from explorer.microworld.grammar.contracting import contracted, long_forms
 from explorer.microworld.grammar.drawing import Draw
 from explorer.microworld.grammar.english import english
 from explorer.microworld.grammar.frames import Frame, frames
@@ -22,9 +23,9 @@ from explorer.microworld.grammar.french import french
 from explorer.microworld.grammar.speaking import Speaker
 from explorer.microworld.grammar.tree import Clause, Lexeme, Phrase, Sentence, nodes
 from explorer.microworld.lexicon import SPLITS
-from explorer.microworld.story import Label, Mention, Role, Story
 from explorer.microworld.telling import HELD_OUT
 
+PAIRS = Path(__file__).parent.parent / "plain_pairs.tsv"
 STRANDS = ("plain", "exchange")
 CHAINED = 0.3  # the share of plain texts whose sentences are several frames about the same person
 SHORT, CURLY = 0.5, 0.2  # the shares of texts with short forms, and of those with a curly apostrophe
@@ -34,17 +35,18 @@ GLUED = frozenset((",", ".", "?", "!", "'s"))
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
-    """A text: the names of its frames, the meaning of each sentence, and its English words."""
+    """A text: the names of its frames, the meaning of each sentence, its English words, and the frame of each sentence."""
 
     frame: str
     strand: str
     trees: tuple[Sentence, ...]
     english: tuple[tuple[Lexeme, ...], ...]
+    parts: tuple[int, ...]  # for each sentence, which of the frames it comes from
 
     @property
     def sentences(self) -> list[str]:
         """Its English sentences as they are written."""
-        return [written(sentence) for sentence in self.english]
+        return [spelled(sentence) for sentence in self.english]
 
     @property
     def french(self) -> list[list[Lexeme]]:
@@ -52,7 +54,7 @@ class PlainText:
         return [french(tree) for tree in self.trees]
 
 
-def written(spoken: Sequence[Lexeme], language: str = "english") -> str:
+def spelled(spoken: Sequence[Lexeme], language: str = "english") -> str:
     """Words as they are written: a capital first, no space before a full stop, none after *l'*."""
     text = ""
     for word in spoken:
@@ -70,27 +72,30 @@ def weighted(strand: str, opening: bool) -> tuple[tuple[Frame, ...], tuple[float
     return chosen, tuple(accumulate(frame.weight for frame in chosen))
 
 
-def compose(draw: Draw, strand: str) -> tuple[str, list[Sentence]]:
-    """The frame of a text, or of several about one person, and its sentences."""
+def compose(draw: Draw, strand: str) -> tuple[str, list[Sentence], list[int]]:
+    """The frame of a text, or of several about one person; its sentences; and which of the frames each of them comes from."""
     if strand == "plain" and draw.maybe(CHAINED):
         return _chain(draw)
     frame = draw.weighted(*weighted(strand, False))
-    return frame.name, Speaker(draw, draw.pick(frame.tenses)).text(frame)
+    trees = Speaker(draw, draw.pick(frame.tenses)).text(frame)
+    return frame.name, trees, [0] * len(trees)
 
 
-def _chain(draw: Draw) -> tuple[str, list[Sentence]]:
+def _chain(draw: Draw) -> tuple[str, list[Sentence], list[int]]:
     """Two to four sentences about the same person."""
     tense = draw.pick(("past", "past", "present"))
     speaker = Speaker(draw, (tense,))
     names: list[str] = []
     trees: list[Sentence] = []
+    parts: list[int] = []
     for number in range(draw.pick((2, 2, 3, 4))):
         frame = draw.weighted(*weighted("plain", True))
         while frame.name in names or not any(pattern[0] in (tense, "auto") for pattern in frame.tenses):
             frame = draw.weighted(*weighted("plain", True))
         names.append(frame.name)
         trees += speaker.text(frame, again=number > 0)
-    return "+".join(names), trees
+        parts += [number] * (len(trees) - len(parts))
+    return "+".join(names), trees, parts
 
 
 def combinations(tree: object) -> Iterator[str]:
@@ -108,11 +113,19 @@ def hidden(combination: str) -> bool:
     return crc32(combination.encode()) % HIDDEN == 0
 
 
+@cache
+def _of_pairs() -> frozenset[str]:
+    """The sentences of the plain minimal pairs: no training text holds one, nor the faulty one beside it."""
+    lines = PAIRS.read_text("utf-8").splitlines()
+    return frozenset(long_forms(cell) for line in lines if line[:1] not in ("", "#") for cell in line.split("\t")[1:])
+
+
 def home(sentences: Sequence[str], trees: Sequence[Sentence]) -> str:
-    """Which split a text belongs to: by its letters, and never train where it holds a hidden combination or a lecture's words."""
+    """Which split a text belongs to: by its letters, never train where it holds a hidden combination, a lecture's or a pair's words."""
     number = crc32(" ".join(sentences).encode())
     unmet = any(hidden(pair) for tree in trees for pair in combinations(tree))
-    if unmet or not HELD_OUT.isdisjoint(sentences) or any(_of_lecture(sentence) for sentence in sentences):
+    kept = not HELD_OUT.isdisjoint(sentences) or not _of_pairs().isdisjoint(sentences)
+    if unmet or kept or any(_of_lecture(sentence) for sentence in sentences):
         return SPLITS[1 + number % 2]
     return SPLITS[min(number % 24, 2)] if number % 24 in (1, 2) else "train"
 
@@ -139,64 +152,10 @@ def plain_texts(count: int, seed: int, split: str = "train", *, strand: str = "p
     while count:
         draw = Draw(f"{strand} {split} {seed} {number}", split)
         number += 1
-        frame, trees = compose(draw, strand)
+        frame, trees, parts = compose(draw, strand)
         spoken = [english(tree) for tree in trees]
         short, curly = draw.maybe(SHORT), draw.maybe(CURLY)
-        if home([written(sentence) for sentence in spoken], trees) == split:
+        if home([spelled(sentence) for sentence in spoken], trees) == split:
             count -= 1
             words = tuple(tuple(contracted(sentence, curly) if short else sentence) for sentence in spoken)
-            yield PlainText(frame, strand, tuple(trees), words)
-
-
-def labelled_text(text: PlainText) -> Story:
-    """A text with its gold labels: parts of speech, mentions and who they mean, roles."""
-    labels: list[Label] = []
-    mentions: list[Mention] = []
-    roles: list[Role] = []
-    start = 0
-    for number, (spoken, sentence) in enumerate(zip(text.english, text.sentences, strict=True)):
-        first, at = len(labels), 0
-        for word in spoken:
-            at = sentence.index(word.text, at) if at else 0
-            end = at + len(word.text)
-            label = Label(sentence[at:end], start + at, start + end, number, word.pos, word.sense, word.number, True)
-            labels.append(label)
-            at = end
-        named = list(_mentions(spoken, first))
-        roles += _roles(spoken, first, [(mention, len(mentions) + n) for n, mention in enumerate(named)])
-        mentions += named
-        start += len(sentence) + 1
-    return Story(
-        text.frame, text.strand, "", "", tuple(text.sentences), (0,) * len(text.sentences), tuple(labels), tuple(mentions),
-        tuple(roles), (),
-    )  # fmt: skip
-
-
-def _mentions(spoken: Sequence[Lexeme], first: int) -> Iterator[Mention]:
-    """Runs of words that name the same person or thing."""
-    at = 0
-    while at < len(spoken):
-        word = spoken[at]
-        end = at
-        while end + 1 < len(spoken) and word.who and spoken[end + 1].who == word.who and spoken[end + 1].marks == word.marks:
-            end += 1
-        if word.who and not (
-            word.pos in ("PRON", "AUX") and word.text.lower().split("'")[0] in ("i", "we", "you", "my", "our", "your")
-        ):
-            form = {"PROPN": "name", "NOUN": "description"}.get(word.pos, "pronoun")
-            kind = "person" if word.who[0].isupper() else "thing"
-            yield Mention(first + at, first + end, (word.who,), kind, form)
-        at = end + 1
-
-
-def _roles(spoken: Sequence[Lexeme], first: int, mentions: Sequence[tuple[Mention, int]]) -> Iterator[Role]:
-    """Agent, patient and recipient of each verb, by the marks that say what belongs to which clause."""
-    for n, word in enumerate(spoken):
-        places = [mark[:-1] for mark in word.marks if mark.endswith("v")]
-        if word.pos != "VERB" or not places:
-            continue
-        for part, name in (("s", "agent"), ("o", "patient"), ("r", "recipient")):
-            wanted = {places[0] + part, places[0] + part + "n"}
-            for mention, index in mentions:
-                if wanted & set(spoken[mention.first - first].marks):
-                    yield Role(first + n, index, name)
+            yield PlainText(frame, strand, tuple(trees), words, tuple(parts))
