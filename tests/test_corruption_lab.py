@@ -220,7 +220,9 @@ def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
 
 def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
     model, mask = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu"), bert.tokenizer.vocabulary.mask
-    batches = {name: planted.hiding(model, split, 0, planted.PlantedSize(3)).batch(1) for name, split in planted.SPLITS.items()}
+    batches = {
+        name: planted.hiding(model, split, 0, planted.SIZE.but(steps=3)).batch(1) for name, split in planted.SPLITS.items()
+    }
     for batch in batches.values():
         np.testing.assert_array_equal(batch.loss_mask, batches["80/10/10"].loss_mask)
         np.testing.assert_array_equal(batch.source[~batch.loss_mask], batch.labels[~batch.loss_mask])
@@ -229,7 +231,9 @@ def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
     never, always, mixed = (batch.source[batch.loss_mask] for batch in batches.values())
     assert (never == batches["never hidden"].labels[batches["never hidden"].loss_mask]).all() and (always == mask).all()
     assert abs((mixed == mask).mean() - 0.8) < 4 * math.sqrt(0.16 / len(mixed))
-    assert set(next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 0, planted.PlantedSize(1)))).losses) == {"mlm"}
+    assert set(next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 0, planted.SIZE.but(steps=1)))).losses) == {
+        "mlm"
+    }
 
 
 @pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
