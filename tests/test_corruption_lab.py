@@ -208,7 +208,7 @@ def test_the_recorded_trainings_hold_in_every_seed() -> None:
 
 
 def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
-    rows = planted.held_out(bert, 200)
+    rows = planted.whole(planted.prepared(list(planted.stories(200, 2)), bert.tokenizer), bert)
     rows = rows_of(rows.ids[:12], rows.attention_mask[:12], rows.words[:12], rows.sentences[:12])
     corruption = planted.mlm(rows, bert.tokenizer.vocabulary, np.random.default_rng(0), rate=0.03, split=(0.0, 1.0, 0.0))
     right = []

@@ -375,8 +375,8 @@ def test_the_record_is_what_its_card_says(family: str) -> None:
     rates, record = (results.recorded(f"{name}-{family}", Curves) for name in ("rates", "sizes"))
     colours = {line.name: line.meta for line in VIEWS["curves"](rates).data}
     assert all(line.meta == colours[line.name] for line in VIEWS["curves"](record).data)
-    for curve, size in zip(record.lines, sizes.SizeStudy.sizes, strict=True):
+    for curve, size in zip(record.lines, sizes.SIZE.sizes, strict=True):
         (measured,) = (other for other in rates.lines if other.label == curve.label)
         rate = measured.x[measured.y.argmin()]
         assert f"{size} at × {rate:g} the usual rates" in record.note
-        assert curve.x[-1] == sizes.SizeStudy.steps
+        assert curve.x[-1] == sizes.SIZE.steps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +109,12 @@ def _bag_of_words(labelled: Sequence[Labelled]) -> TrainableModel:
 
 
 def _plan(task: Task, model: TrainableModel, given: dict[str, Any]) -> FinetunePlan:
-    known = [field.name for field in fields(FinetunePlan)]
+    known = [field.name for field in fields(FinetunePlan) if field.name not in ("task", "model", "objective", "optimiser")]
     for name in given:
-        if name not in known or name in ("task", "model", "objective", "optimiser"):
-            raise unknown(
-                "setting of finetune", name, [option for option in known if option not in ("task", "model", "objective")]
-            )
+        if name not in known:
+            raise unknown("setting of finetune", name, known)
     plan = FinetunePlan(task.name, str(model.name), **given)
-    return plan if "rate" in given else FinetunePlan(task.name, str(model.name), **{**given, "rate": usual_rate(plan, model)})
+    return plan if "rate" in given else replace(plan, rate=usual_rate(plan, model))
 
 
 def usual_rate(plan: FinetunePlan, model: TrainableModel) -> float:
