@@ -18,23 +18,24 @@ AnyConfig = Config | ElmoConfig | StaticConfig
 
 def config_from(settings: Mapping[str, Any]) -> AnyConfig:
     """The shape that these settings describe; which settings there are depends on the family."""
-    config: AnyConfig = KINDS.get(str(settings.get("family")), Config)(**settings)
+    config: AnyConfig = _kind(settings.get("family"))[0](**settings)
     return config
 
 
 def network(shape: AnyConfig) -> nn.Module:
     """A network of this shape."""
-    if isinstance(shape, StaticConfig):
-        return WordVectors(shape)
-    return BiLM(shape) if isinstance(shape, ElmoConfig) else Transformer(shape)
+    module: nn.Module = _kind(shape.family)[1](shape)
+    return module
 
 
 def initialised(shape: AnyConfig, seed: int) -> nn.Module:
     """A network of this shape with weights drawn from `seed`."""
-    module = network(shape)
-    begin: Any = {WordVectors: static.initialise, BiLM: elmo.initialise}.get(type(module), transformer.initialise)
-    initial: nn.Module = begin(module, seed)
-    return initial
+    module: nn.Module = _kind(shape.family)[2](network(shape), seed)
+    return module
 
 
-KINDS: dict[str, Any] = {"bilm": ElmoConfig, "static": StaticConfig}
+def _kind(family: object) -> tuple[Any, Any, Any]:
+    """What describes a family's shape, its network, and what draws the weights: a Transformer's, but for two families."""
+    return {
+        "bilm": (ElmoConfig, BiLM, elmo.initialise), "static": (StaticConfig, WordVectors, static.initialise),
+    }.get(str(family), (Config, Transformer, transformer.initialise))  # fmt: skip

@@ -14,9 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from explorer.errors import ChoiceError, TextError
 from explorer.models.finetuned import FinetunedModel, TaskBatch, stacked_rows
 from explorer.models.task_rows import TaskRow, cut_row
-from explorer.nn.crf import TagChain
-from explorer.nn.output_layers import WIDEST
-from explorer.nn.span_layer import legal
+from explorer.nn.output_layers import WIDEST, TagChain, legal
 from explorer.training.finetune.labelled import Labelled
 from explorer.training.finetune.metrics import tag_spans
 
