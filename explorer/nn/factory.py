@@ -18,24 +18,28 @@ AnyConfig = Config | ElmoConfig | StaticConfig
 
 def config_from(settings: Mapping[str, Any]) -> AnyConfig:
     """The shape that these settings describe; which settings there are depends on the family."""
-    config: AnyConfig = _kind(settings.get("family"))[0](**settings)
+    config: AnyConfig = kind_of(settings.get("family"))[0](**settings)
     return config
 
 
 def network(shape: AnyConfig) -> nn.Module:
     """A network of this shape."""
-    module: nn.Module = _kind(shape.family)[1](shape)
+    module: nn.Module = kind_of(shape.family)[1](shape)
     return module
 
 
 def initialised(shape: AnyConfig, seed: int) -> nn.Module:
     """A network of this shape with weights drawn from `seed`."""
-    module: nn.Module = _kind(shape.family)[2](network(shape), seed)
+    module: nn.Module = kind_of(shape.family)[2](network(shape), seed)
     return module
 
 
-def _kind(family: object) -> tuple[Any, Any, Any]:
-    """What describes a family's shape, its network, and what draws the weights: a Transformer's, but for two families."""
-    return {
-        "bilm": (ElmoConfig, BiLM, elmo.initialise), "static": (StaticConfig, WordVectors, static.initialise),
-    }.get(str(family), (Config, Transformer, transformer.initialise))  # fmt: skip
+def kind_of(family: object) -> tuple[Any, Any, Any]:
+    """What describes the shape of a family, its network, and what draws the weights of that."""
+    return KINDS.get(str(family), (Config, Transformer, transformer.initialise))
+
+
+KINDS: dict[str, tuple[Any, Any, Any]] = {
+    "bilm": (ElmoConfig, BiLM, elmo.initialise),
+    "static": (StaticConfig, WordVectors, static.initialise),
+}

@@ -67,17 +67,18 @@ class CountingRun(Summarised):
         rows: Sequence[np.ndarray],
         tokenizer: Tokenizer,
         plan: CountingPlan,
-        folder: Path | None = None,
+        folder: str | Path | None = None,
         measure: Callable[[Any], Measured] | None = None,
     ) -> None:
-        self.rows, self.tokenizer, self.plan, self.folder, self.measure = rows, tokenizer, plan, folder, measure
+        self.rows, self.tokenizer, self.plan, self.measure = rows, tokenizer, plan, measure
+        self.folder = None if folder is None else Path(folder)
         self.begin = (edge(tokenizer) or [0])[0]
         self.ends = portions(len(rows), plan.steps)
         self.plan = replace(plan, steps=len(self.ends) - 1)
         self.step, self._stopped = 0, False
-        if folder is not None:  # begin there, or go on after the portions that it lists
-            enter(folder, self.plan, {"architecture": {"order": self.plan.order}, "preset": {"name": "ngram"}})
-            self.step = len(run_folder.lines(folder))
+        if self.folder is not None:  # begin there, or go on after the portions that it lists
+            enter(self.folder, self.plan, {"architecture": {"order": self.plan.order}, "preset": {"name": "ngram"}})
+            self.step = len(run_folder.lines(self.folder))
         self.model = self._counted(max(1, self.ends[self.step]))
 
     def summary(self) -> Summary:

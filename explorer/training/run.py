@@ -57,12 +57,13 @@ class Run(KeptRun[Trained]):
         model: Trained,
         stories: Sequence[Any],
         plan: Plan,
-        folder: Path | None = None,
+        folder: str | Path | None = None,
         measure: Measure | None = None,
         teacher: Teacher | None = None,
         loss: Loss | None = None,
     ) -> None:
-        self.model, self.stories, self.plan, self.folder, self.measure = model, stories, plan, folder, measure
+        self.model, self.stories, self.plan, self.measure = model, stories, plan, measure
+        self.folder = None if folder is None else Path(folder)
         check_fits(plan, model.family, model.tokenizer.vocabulary, stories)
         check_heads(plan.objective, model.config)
         self.objective = OBJECTIVES[plan.objective]

@@ -66,9 +66,7 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
         plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(labelled), **options})
         if folder is not None and isinstance(source, HubBody):
             raise ChoiceError(f"{source.name} has no class of ours, so a folder cannot keep its run. Leave folder out.")
-        return FinetuneRun(
-            with_output_layer(source, chosen, labels, plan), chosen, labelled, plan, None if folder is None else Path(folder)
-        )
+        return FinetuneRun(with_output_layer(source, chosen, labels, plan), chosen, labelled, plan, folder)
 
 
 def _examples(task: Task, examples: int | Sequence[Labelled], seed: int) -> tuple[Labelled, ...]:

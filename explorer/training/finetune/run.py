@@ -46,9 +46,15 @@ class FinetuneRun(Run[FinetunedModel]):
     plan: FinetunePlan  # type: ignore[assignment]
 
     def __init__(  # what Run sets up for texts that hide something is not wanted here
-        self, model: FinetunedModel, task: Task, examples: Sequence[Labelled], plan: FinetunePlan, folder: Path | None = None
+        self,
+        model: FinetunedModel,
+        task: Task,
+        examples: Sequence[Labelled],
+        plan: FinetunePlan,
+        folder: str | Path | None = None,
     ) -> None:
-        self.model, self.task, self.plan, self.folder = model, task, plan, folder
+        self.model, self.task, self.plan = model, task, plan
+        self.folder = None if folder is None else Path(folder)
         self.examples = with_targets(model, examples, plan.too_long)
         self.report = reported(model, examples, self.examples, plan.too_long)
         self.stories = self.examples
