@@ -7,12 +7,10 @@ import statistics
 import time
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from conftest import ALL, TABLE, some
-from offline import Watch, opened
-from playwright.sync_api import Browser, Locator, Page, expect
+from conftest import ALL, TABLE, Visit, some
+from playwright.sync_api import Locator, Page, expect
 
 from explorer.app import deeds, tour_steps
 from explorer.app import tour as strip
@@ -59,11 +57,11 @@ SAME = [number for number, (step, after) in enumerate(pairwise(tour_steps.STEPS)
 
 
 @pytest.mark.parametrize("number", some(SAME, 1, 3, 15))
-def test_what_is_done_after_next_on_the_same_page_counts(browser: Browser, app: tuple[str, Path], number: int) -> None:
+def test_what_is_done_after_next_on_the_same_page_counts(visit: Visit, number: int) -> None:
     """The step that was left stays in no address, so that the first deed neither goes back nor is lost."""
-    watch, (before, after) = Watch(), tour_steps.STEPS[number - 1 : number + 1]
+    before, after = tour_steps.STEPS[number - 1 : number + 1]
     where = "" if before.page == "start" else before.page
-    page = opened(browser, watch, f"{app[0]}/{where}?step={number}&part={before.part}")
+    page = visit(f"/{where}?step={number}&part={before.part}")
     still(page)
     going_on(page).click()
     strip = page.locator(".st-key-tour").last
@@ -73,17 +71,13 @@ def test_what_is_done_after_next_on_the_same_page_counts(browser: Browser, app: 
     do(page, after.done[0])
     expect(strip).to_contain_text("Now you know")
     expect(strip).to_contain_text(f"{number + 1} of {len(tour_steps.STEPS)}")
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
 
 
 @pytest.mark.skipif(not ALL, reason="a walk through the whole tour takes a minute: make test-all")
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_the_tour_is_walked_to_its_end(
-    browser: Browser, app: tuple[str, Path], mode: str, record_property: Callable[[str, str], None]
-) -> None:
-    watch, took, steps = Watch(), [], strip.steps()
-    page = opened(browser, watch, app[0], mode)
+def test_the_tour_is_walked_to_its_end(visit: Visit, mode: str, record_property: Callable[[str, str], None]) -> None:
+    took, steps = [], strip.steps()
+    page = visit("/", mode)
     page.get_by_role("link", name="Take the guided tour").first.click()
     for number, step in enumerate(steps, 1):
         expect(page.get_by_text(f"{number} of {len(steps)}").first).to_be_visible(timeout=120_000)
@@ -99,5 +93,3 @@ def test_the_tour_is_walked_to_its_end(
         TABLE + "seconds",
         f"the tour, {mode}: {len(steps)} steps, what to see stands there after {statistics.median(took):.2f} s, longest {max(took):.2f} s",
     )
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
