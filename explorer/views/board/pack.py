@@ -113,9 +113,12 @@ def pack_series(traces: Sequence[Trace], labels: Sequence[str], *, budget: int =
 
 
 def hosted(data: bytes, **host: Any) -> bytes:
-    """The same buffer with a word from its host: light or dark, where to begin, a stamp that changes with the data."""
+    """The same buffer with a word from its host: light or dark, where to begin, a stamp that changes with the data.
+
+    Where the model runs in the page there is no buffer, and the word alone is sent.
+    """
     size = int.from_bytes(data[:4], "little")
-    header = {**json.loads(data[4 : 4 + size]), "host": {**host, "stamp": zlib.crc32(data)}}
+    header = {**(json.loads(data[4 : 4 + size]) if data else {}), "host": {**host, "stamp": zlib.crc32(data)}}
     return _joined(header, data[4 + size :])
 
 
