@@ -122,6 +122,7 @@ const boards = () => ((/** @type {any} */ (globalThis)).explorerBoards ??= []);
 /** Put a live board into the list `explorerBoards`, once it is drawn; what comes back takes it out again. @param {LiveBoard} live */
 export function listed(live) {
   const entry = {
+    engine: live.session.engine,
     type: (/** @type {string} */ text) => live.type(text),
     edit: (/** @type {any[]} */ edits) => live.change({ edits }),
     answer: (/** @type {any} */ asked) => live.answer(asked),
