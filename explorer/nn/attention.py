@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -111,7 +112,8 @@ class MultiHeadAttention(nn.Module):
 
     def _normed(self, projected: Tensor, norm: nn.Module | None, heads: int, which: str) -> Tensor:
         """Queries or keys by head; in some models all heads together are normalised first."""
-        tap.tap(TapPlace.PROJECTED, *self.name, **{which: self._by_head(projected, heads)})
+        handed: dict[str, Any] = {which: self._by_head(projected, heads)}
+        tap.tap(TapPlace.PROJECTED, *self.name, **handed)
         return self._by_head(projected if norm is None else norm(projected), heads)
 
     @staticmethod

@@ -20,8 +20,6 @@ from explorer.nn.layers import NORMS, AbsentFeedForward, AddNorm, FeedForward, N
 from explorer.nn.positions import POSITIONS, Learned, PositionContext
 from explorer.records import TapPlace
 
-DEVIATION = 0.02  # of a matrix at the beginning
-
 
 def norm_of(config: Config, width: int = 0) -> Norm:
     """A norm of the kind that this model uses, of the layers' dimension unless given."""
@@ -222,7 +220,7 @@ class Transformer(Stack):
         return scores
 
 
-def initialise(module: nn.Module, seed: int) -> nn.Module:
+def initialise(module: nn.Module, seed: int, deviation: float = 0.02) -> nn.Module:
     """Initialise every weight from `seed`: matrices from a normal distribution, biases 0, norms 1; tables as chosen.
 
     Where the output layer divides by √d (T5), the token embeddings that it shares have deviation 1; where q·k is not divided by √d,
@@ -233,11 +231,11 @@ def initialise(module: nn.Module, seed: int) -> nn.Module:
     with torch.no_grad():
         for part in module.modules():
             if isinstance(part, (nn.Linear, nn.Embedding)):
-                part.weight.normal_(0.0, DEVIATION, generator=rng)
+                part.weight.normal_(0.0, deviation, generator=rng)
             if isinstance(part, nn.Linear) and part.bias is not None:
                 part.bias.zero_()
         if isinstance(module, Transformer) and module.config.scaled_head:
-            module.embeddings.tokens.weight.div_(DEVIATION)
+            module.embeddings.tokens.weight.div_(deviation)
         for part in module.modules():
             if isinstance(part, MultiHeadAttention) and part.scale == 1.0:
                 part.query.weight.mul_((part.query.out_features // part.heads) ** -0.5)

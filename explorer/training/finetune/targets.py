@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -122,7 +123,8 @@ def _class_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
     """The mean −log P of the right classes: of texts, of tokens, or of spans. What nobody asks about does not count."""
     right = np.full(scores.shape[:-1], IGNORED, np.int64)
     for n, target in enumerate(targets):
-        right[(n, *map(slice, target.shape))] = target
+        place: Any = (n, *map(slice, target.shape))
+        right[place] = target
     flat = torch.as_tensor(right, device=scores.device).flatten()
     return functional.cross_entropy(scores.flatten(0, -2), flat, ignore_index=IGNORED)
 
