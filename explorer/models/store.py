@@ -34,6 +34,7 @@ from explorer.models.shelf import models as models
 from explorer.models.shelf import read_config as read_config
 from explorer.models.shelf import shelf_folder as shelf_folder
 from explorer.models.shelf import snapshots_of as snapshots_of
+from explorer.models.typical import TYPICAL
 from explorer.nn.factory import AnyConfig, config_from, network
 from explorer.nn.output_layers import OutputConfig, output_layer
 from explorer.text import tokenizers
@@ -55,7 +56,7 @@ def write(model: TrainableModel, folder: str | Path, *, card: str = "", half: bo
     if isinstance(model, FinetunedModel):
         config["output"] = asdict(model.output)
     try:
-        with staged(folder, CONFIG, stale=(CARD, SEEN)) as stage:  # last: with it the folder is a model
+        with staged(folder, CONFIG, stale=(CARD, SEEN, TYPICAL)) as stage:  # last: with it the folder is a model
             write_weights(stage / WEIGHTS, state(model.module, half=half))
             model.tokenizer.save(stage / PIECES)
             write_seen(model.tokenizer, stage)

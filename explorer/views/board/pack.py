@@ -19,6 +19,7 @@ import numpy as np
 
 from explorer.errors import ChoiceError
 from explorer.records import Attention, Block, DecodingStep, TapPlace, Tokens, Trace
+from explorer.views import theme
 from explorer.views.board import rounding
 from explorer.views.board.beams import moments
 from explorer.views.board.rounding import FINER, added, in_steps, moved, planes
@@ -171,8 +172,10 @@ def _label_of(edit: object) -> str:
 
 
 def _tokens(tokens: Tokens) -> dict[str, Any]:
+    """The tokens as the board names them, marked where the model never saw them in training."""
+    unseen = tokens.unseen or (False,) * len(tokens)
     return {
-        "texts": list(tokens.texts),
+        "texts": [text + theme.UNSEEN * new for text, new in zip(tokens.texts, unseen, strict=True)],
         "special": [int(value) for value in tokens.special],
         "words": [int(value) for value in tokens.words],
         "unseen": None if tokens.unseen is None else [int(value) for value in tokens.unseen],

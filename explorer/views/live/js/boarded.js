@@ -20,7 +20,7 @@ export function boardOf(trace, model, source, target, edits) {
   sites.sort((/** @type {any} */ a, /** @type {any} */ b) => rank(a.stream)[0] - rank(b.stream)[0] || a.layer - b.layer || rank(a.stream)[1] - rank(b.stream)[1]);
   return {
     version: 1, model: model.name, family: config.family, notes: [...model.notes, ...edits.map((edit) => `edited: ${labelOf(edit)}`)], sites, residual: null, rounded: false, top: topOf(trace, config, model.readable), prose: model.prose,
-    tokens: Object.fromEntries(Object.entries(sets).map(([name, t]) => [name, { texts: t.texts, special: t.special.map(Number), words: t.words, unseen: t.unseen && t.unseen.map(Number) }])),
+    tokens: Object.fromEntries(Object.entries(sets).map(([name, t]) => [name, { texts: t.texts.map((text, n) => text + (t.unseen?.[n] ? "†" : "")), special: t.special.map(Number), words: t.words, unseen: t.unseen && t.unseen.map(Number) }])),
   };
 }
 
