@@ -210,6 +210,14 @@ def test_a_long_text_never_holds_its_page_up(pages: Any) -> None:
     assert worst < whole / 10, (worst, whole)
 
 
+def test_a_live_file_fits_a_telephone(visit: Visit, tmp_path: Path) -> None:
+    model = ex.load("bart", device="cpu")
+    trace = ex.trace(model, SECOND, target="The soup was warm.", blocks=True)
+    page = visit(ex.save(ex.board(trace, model=model), tmp_path / "x.html").as_uri(), width=390, height=800)
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_what_a_trace_read_is_written_as_texts(bert: Any) -> None:
     assert texts_of(ex.trace(bert, FIRST), bert) == {"text": FIRST.lower(), "target": None}
     assert texts_of(ex.trace(bert, FIRST), bert, FIRST) == {"text": FIRST, "target": None}
