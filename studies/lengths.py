@@ -73,7 +73,7 @@ def long_text(system: str, count: int, split: str) -> np.ndarray:
     return np.concatenate([np.append(story.ids, tokenizer.vocabulary.last) for story in encoded])
 
 
-def model_of(family: str, scheme: str, seed: int, size: Size) -> TransformerModel:
+def untrained(family: str, scheme: str, seed: int, size: Size) -> TransformerModel:
     """A model with this position scheme, with random initial weights.
 
     A learned table has rows up to the length that is read; those beyond the trained length are never trained. Disentangled distances
@@ -99,7 +99,7 @@ def run_of(family: str, scheme: str, seed: int, size: Size) -> Windows:
     """The run that trains it."""
     system, objective = FAMILIES[family]
     plan = Plan(objective, objective, size.steps, size.batch, seed, checks=0, snapshots=0)
-    run = Windows(model_of(family, scheme, seed, size), range(size.batch), plan)
+    run = Windows(untrained(family, scheme, seed, size), range(size.batch), plan)
     run.text, run.wide = long_text(system, size.stories, "train"), size.trained
     return run
 

@@ -106,7 +106,7 @@ def test_every_scheme_reads_the_same_and_learns_otherwise(family: str) -> None:
 @pytest.mark.parametrize("scheme", ["learned", "t5", "t5, ranges to 64", "disentangled"])
 def test_what_is_met_only_beyond_the_trained_length_is_what_the_card_says(family: str, scheme: str) -> None:
     size = lengths.SIZE.but(stories=60)
-    model = lengths.model_of(family, scheme, 0, size)
+    model = lengths.untrained(family, scheme, 0, size)
     objective = lengths.FAMILIES[family][1]
 
     def met(wide: int) -> set[int]:

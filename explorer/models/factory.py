@@ -48,7 +48,7 @@ def settings_of(name: str) -> set[str]:
     return {setting.name for setting in fields(kind_of(preset_of(name).architecture["family"])[0])}
 
 
-def model_of(name: str, module: nn.Module, tokenizer: Tokenizer, preset: str) -> TrainableModel:
+def as_model(name: str, module: nn.Module, tokenizer: Tokenizer, preset: str) -> TrainableModel:
     """A network with its tokenizer, as the kind of model that it is."""
     if isinstance(module, Transformer):
         return TransformerModel(name, module, tokenizer, preset)

@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.models import ngram_files, run_folder
 from explorer.models.adapters import plain_state
-from explorer.models.factory import model_of
+from explorer.models.factory import as_model
 from explorer.models.finetuned import LAYER, FinetunedModel
 from explorer.models.folders import data_folder as data_folder
 from explorer.models.folders import own_folder as own_folder
@@ -87,7 +87,7 @@ def read(folder: Path, name: str, step: int | None = None) -> Model:
     if output is not None and output.kind != "text":
         module.add_module(LAYER, output_layer(output))
     fill_weights(module, read_weights(weights), weights)
-    body = model_of(name, module.eval(), read_tokenizer(folder), preset)
+    body = as_model(name, module.eval(), read_tokenizer(folder), preset)
     return body if output is None else FinetunedModel(body, output)
 
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from explorer.errors import ChoiceError, an
 from explorer.models.elmo import ElmoModel
-from explorer.models.factory import model_of
+from explorer.models.factory import as_model
 from explorer.models.finetuned import LAYER, FinetunedModel
 from explorer.models.hub.body import HubBody, body_of
 from explorer.models.model import TrainableModel
@@ -55,7 +55,7 @@ def _body(model: TrainableModel, plan: FinetunePlan) -> TrainableModel:
     module = initialised(source.config, plan.seed).to(source.device) if scratch else deepcopy(source.module)
     if hasattr(module, LAYER):
         delattr(module, LAYER)
-    body = model_of(source.name, module.eval(), source.tokenizer, source.preset)
+    body = as_model(source.name, module.eval(), source.tokenizer, source.preset)
     for weight in body.module.parameters():
         weight.requires_grad_(True)
     return body

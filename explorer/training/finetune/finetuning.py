@@ -10,7 +10,7 @@ from typing import Any
 from explorer.errors import ChoiceError, check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import during
-from explorer.models.factory import model_of
+from explorer.models.factory import as_model
 from explorer.models.hub.body import HubBody, body_of
 from explorer.models.hub.foreign import HubModel
 from explorer.models.load import load, pick_device
@@ -103,7 +103,7 @@ def _bag_of_words(labelled: Sequence[Labelled]) -> TrainableModel:
     texts = [text for example in labelled for text in (example.asked.text, example.asked.pair) if text]
     words = learned("words", texts, size=WORDS)
     shape = StaticConfig(words.vocabulary.size, dim=1)
-    return model_of(COUNTS, initialised(shape, 0), words, COUNTS)
+    return as_model(COUNTS, initialised(shape, 0), words, COUNTS)
 
 
 def _plan(task: Task, model: TrainableModel, given: dict[str, Any]) -> FinetunePlan:
