@@ -27,7 +27,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.text import disk_cache
 from explorer.text.examples import Translation
 from explorer.text.toy import toy_stories as toy
-from explorer.training import corpora
+from explorer.training import corpora, objectives
 from explorer.training.checking import measure, measurement
 from explorer.training.corpora import CORPORA, COUNTABLE, corpus_of
 from explorer.training.objectives import OBJECTIVES

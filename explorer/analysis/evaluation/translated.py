@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import decoder_states, given, sheet_of
+from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, sheet_of
 from explorer.analysis.evaluation.context import EvalContext
 from explorer.analysis.evaluation.generating import rewritten
 from explorer.analysis.evaluation.head_weights import heard, links, weights_on
@@ -75,8 +75,7 @@ def aligned(context: EvalContext) -> Measure | None:
     questions = {"source word that is translated": links([(n, row, key) for n, row, keys in gold for key in keys])}
 
     def measure(model: TransformerModel) -> Measured:
-        heads = heard(model, "cross", lambda: decoder_states(model, read, given(model, written.ids)[0]))
-        weights = np.stack([layer[at, :, rows] for layer in heads])  # [layer, asked, head, key]
+        weights = _rows(model, read, written, at, rows)  # [layer, asked, head, key]
         best_keys = weights.argmax(axis=-1)[..., None]
         hit = np.take_along_axis(mask[None, :, None], best_keys, axis=-1)[..., 0]  # [layer, asked, head]
         first = at < len(coded) // 2
@@ -89,6 +88,12 @@ def aligned(context: EvalContext) -> Measure | None:
         return Measured(metrics, probes=weights_on(model, read, questions, "cross", written.ids))
 
     return measure
+
+
+def _rows(model: TransformerModel, read: Sheet, written: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The cross-attention of the rows asked about: [layer, asked, head, key]."""
+    weights = heard(model, "cross", lambda: decoder_states(model, read, given(model, written.ids)[0]))
+    return np.stack([layer[at, :, rows] for layer in weights])
 
 
 def gold_rows(source: Tokens, target: Tokens, pair: Pair) -> list[tuple[int, list[int]]]:
