@@ -68,6 +68,7 @@ bench: env-bench  ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/board.py
+	$(BIN)/python benchmarks/live.py
 
 losses: env-dev   ## the time to the same held-out loss, beside the Trainer (a quarter of an hour)
 	$(BIN)/python benchmarks/losses.py

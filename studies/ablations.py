@@ -17,11 +17,12 @@ from explorer.records import Curves, spread
 from explorer.text.examples import examples_of_step
 from explorer.training.run import Run
 from studies import runs
-from studies.study import Study, lines, main
+from studies.study import Size, Study, lines, main
 
 RATE, HELD = 0.15, 256
 SAME_MASK = "the same mask every time"
 FEW = 1000  # stories: so few that each comes many times, as Wikipedia came forty times to BERT
+SIZE = Size(steps=2000, batch=16, checks=6, seeds=(0, 1, 2))
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ CASES = {
 }
 
 
-def course(name: str, way: str, seed: int, size: runs.Steps) -> np.ndarray:
+def course(name: str, way: str, seed: int, size: Size) -> np.ndarray:
     """One run: at every check, the first before any step, the share of hidden tokens that it finds in new stories [check]."""
     case = CASES[name]
     corpus = runs.stories_of("microworld", case.stories)
@@ -59,8 +60,7 @@ def course(name: str, way: str, seed: int, size: runs.Steps) -> np.ndarray:
     run = runs.run(case.system, size.steps, seed, "microworld", **given, **case.options, **case.ways[way])
     if way == SAME_MASK:
         run.batch = partial(masked_once, run)  # type: ignore[method-assign]
-    share_found = runs.finding(run.model.tokenizer, HELD)
-    return np.array([share_found(run.model), *runs.measured(run, share_found, set(size.due.tolist()))])
+    return np.array(runs.course(run, runs.finding(run.model.tokenizer, HELD), size))
 
 
 def masked_once(run: Run, step: int) -> Batch:
@@ -76,7 +76,7 @@ def masked_once(run: Run, step: int) -> Batch:
     return Batch(**parts).pad_to_multiple(run.model.longest, vocabulary.pad)
 
 
-def worth(name: str, shares: np.ndarray, size: runs.Steps) -> Curves:
+def worth(name: str, shares: np.ndarray, size: Size) -> Curves:
     """Hidden tokens found again in new stories while both ways of a case are trained."""
     case = CASES[name]
     times = size.steps * size.batch / case.stories
@@ -86,14 +86,7 @@ def worth(name: str, shares: np.ndarray, size: runs.Steps) -> Curves:
 
 
 STUDIES = {
-    name: Study(
-        name,
-        runs.Steps(),
-        lambda size, ways=tuple(case.ways): (ways, size.seeds),  # type: ignore[misc]
-        partial(course, name),
-        partial(worth, name),
-        lambda record, size: {"held": HELD},
-    )
+    name: Study(name, SIZE, (case.ways, "seeds"), course, worth, lambda *given: {"held": HELD}, case=name)
     for name, case in CASES.items()
 }
 

@@ -5,31 +5,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from explorer.analysis.head_search import DRAWS, head_search
 from explorer.models import store
 from explorer.models.transformer import transformer
 from explorer.records import HeadSearch
-from studies.study import Study, main, table
+from studies.study import Size, Study, main, table
 
 HEAD = (
     "phenomenon", "questions", "heads", "they are right", "at least", "best rule", "model", "without them", "without others", "verdict",
 )  # fmt: skip
+SIZE = Size(count=400, heads=2, seed=5)  # so many questions are asked, and so many heads chosen
 
 
-@dataclass(frozen=True)
-class HeadsSize:
-    """How many questions are asked, and how many heads are chosen."""
-
-    count: int = 400
-    heads: int = 2
-    seed: int = 5
-
-
-def search(model: str, size: HeadsSize) -> HeadSearch:
+def search(model: str, size: Size) -> HeadSearch:
     """The heads of a shipped model, on the world that it was trained on."""
     opened = transformer(store.open_by_name(model))
     return head_search(opened, count=size.count, heads=size.heads, seed=size.seed, version=world_of(model))
@@ -50,7 +40,7 @@ def verdict(finds: bool, needed: bool) -> str:
     return "not better than a rule" + (", though the model needs them" if needed else "")
 
 
-def facts(search: HeadSearch, size: HeadsSize) -> dict[str, object]:
+def facts(search: HeadSearch, size: Size) -> dict[str, object]:
     """Both tables."""
     rows = [
         (
@@ -69,17 +59,7 @@ def facts(search: HeadSearch, size: HeadsSize) -> dict[str, object]:
     return {**tables, "chosen": size.heads, "draws": DRAWS}
 
 
-STUDIES = {
-    "bert": Study(
-        "heads-bert",
-        HeadsSize(),
-        lambda size: (("bert",),),
-        search,
-        lambda searches, size: searches[0],
-        facts,
-        models=("bert",),
-    )
-}
+STUDIES = {"bert": Study("heads-bert", SIZE, (["bert"],), search, lambda searches, size: searches[0], facts, models=("bert",))}
 
 if __name__ == "__main__":
     main(STUDIES)

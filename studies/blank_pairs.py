@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from explorer.analysis.exposure import bootstrapped
@@ -15,24 +13,15 @@ from explorer.models.load import load
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import Curve, Curves
 from studies import runs
-from studies.study import Study, main
+from studies.study import Size, Study, main
 
 ONCE, TURN = "both at once", "the surest first, then the other"
 GAIN = "gain of one after the other, pair by pair"
 WAYS = {ONCE: {"order": "mask-predict", "rounds": 1}, TURN: {"order": "confident"}}
+SIZE = Size(distances=(1, 2, 4, 8, 16), stories=300, longest=60, model="bert")  # so many tokens of a story are read
 
 
-@dataclass(frozen=True)
-class BlankPairsSize:
-    """How far apart blanks are, and in how many stories."""
-
-    distances: tuple[int, ...] = (1, 2, 4, 8, 16)
-    stories: int = 300
-    longest: int = 60  # tokens of a story that are read
-    model: str = "bert"
-
-
-def questions(model: TransformerModel, size: BlankPairsSize) -> list[tuple[list[int], int]]:
+def questions(model: TransformerModel, size: Size) -> list[tuple[list[int], int]]:
     """The beginnings of new stories as ids, and a place in each at which the first blank is, whatever the distance of the second."""
     rng, positions = np.random.default_rng(31), []
     for story in runs.stories_of("microworld", size.stories, "validation"):
@@ -53,14 +42,14 @@ def both_right(model: TransformerModel, ids: list[int], places: tuple[int, int],
     return all(int(last.tokens.ids[1 + place]) == ids[place] for place in places)
 
 
-def fill_in(way: str, size: BlankPairsSize) -> np.ndarray:
+def fill_in(way: str, size: Size) -> np.ndarray:
     """Whether both are found in each story at each distance [story, distance]: the same stories and first places for both ways."""
     model = transformer(load(size.model, device="cpu"))
     blanks = questions(model, size)
     return np.array([[both_right(model, ids, (n, n + far), way) for far in size.distances] for ids, n in blanks], float)
 
 
-def measure(right: np.ndarray, size: BlankPairsSize) -> Curves:
+def measure(right: np.ndarray, size: Size) -> Curves:
     """Both ways at every distance, and how much the second is better."""
     once, turn = right
     x = np.array(size.distances, float)
@@ -71,11 +60,7 @@ def measure(right: np.ndarray, size: BlankPairsSize) -> Curves:
     return Curves("Two blanks", "tokens apart", "share of pairs with both right", drawn, note, log=True)
 
 
-STUDIES = {
-    "blank-pairs": Study(
-        "blank-pairs", BlankPairsSize(), lambda size: (tuple(WAYS),), fill_in, measure, models=(BlankPairsSize.model,)
-    )
-}
+STUDIES = {"blank-pairs": Study("blank-pairs", SIZE, (WAYS,), fill_in, measure, models=(SIZE.model,))}
 
 if __name__ == "__main__":
     main(STUDIES)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -17,24 +16,12 @@ from torch.nn import functional
 from explorer.nn.config import Config
 from explorer.nn.transformer import Transformer, initialise
 from explorer.records import Curve, Curves
-from studies.study import Study, lines, main, with_interval
+from studies.study import Size, Study, lines, main, with_interval
 
 RNN, TRANSFORMER, GUESSING = "RNN (an LSTM)", "Transformer (a decoder)", "guessing"
-
-
-@dataclass(frozen=True)
-class CopyingSize:
-    """The distances, the models and their training; `scored` tokens of each row are repetitions."""
-
-    distances: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
-    tokens: int = 16  # different ones
-    scored: int = 32
-    dim: int = 32
-    steps: int = 500
-    batch: int = 16
-    rate: float = 3e-3
-    held_out: int = 64
-    seeds: tuple[int, ...] = (0, 1, 2)
+SIZE = Size(  # there are so many different `tokens`, and `scored` of each row are repetitions
+    distances=(1, 2, 4, 8, 16, 32), tokens=16, scored=32, dim=32, steps=500, batch=16, rate=3e-3, held_out=64, seeds=(0, 1, 2)
+)
 
 
 class Recurrent(nn.Module):
@@ -54,10 +41,12 @@ class Recurrent(nn.Module):
 class Attentive(nn.Module):
     """A decoder of two layers with rotary positions."""
 
-    def __init__(self, tokens: int, dim: int, length: int, seed: int) -> None:
+    def __init__(self, size: Size, distance: int, seed: int) -> None:
         super().__init__()
-        shape = {"dim": dim, "layers": 2, "heads": 2, "hidden": 2 * dim, "length": length}
-        config = Config("decoder", tokens, positions="rope", norm_place="pre", embedding_norm=False, final_norm=True, **shape)  # type: ignore[arg-type]
+        config = Config(
+            "decoder", size.tokens, size.dim, layers=2, heads=2, hidden=2 * size.dim, length=distance + size.scored,
+            positions="rope", norm_place="pre", embedding_norm=False, final_norm=True,
+        )  # fmt: skip
         self.body = Transformer(config)
         initialise(self.body, seed)
 
@@ -72,9 +61,9 @@ def count_weights(module: nn.Module) -> int:
     return sum(weight.numel() for weight in module.parameters())
 
 
-def recurrent(size: CopyingSize, distance: int, seed: int) -> nn.Module:
+def recurrent(size: Size, distance: int, seed: int) -> nn.Module:
     """The widest LSTM that has no more weights than the Transformer."""
-    most = count_weights(attentive(size, distance, seed))
+    most = count_weights(Attentive(size, distance, seed))
     rest = most - size.tokens * size.dim - size.tokens  # 4h(d + h + 2) + tokens · h, without the embeddings and the last bias
     half = 4 * (size.dim + 2) + size.tokens
     hidden = int((-half + math.sqrt(half * half + 16 * rest)) / 8)
@@ -82,15 +71,10 @@ def recurrent(size: CopyingSize, distance: int, seed: int) -> nn.Module:
     return Recurrent(size.tokens, size.dim, hidden)
 
 
-def attentive(size: CopyingSize, distance: int, seed: int) -> nn.Module:
-    """The Transformer."""
-    return Attentive(size.tokens, size.dim, distance + size.scored, seed)
+MODELS: dict[str, Callable[[Size, int, int], nn.Module]] = {RNN: recurrent, TRANSFORMER: Attentive}
 
 
-MODELS: dict[str, Callable[[CopyingSize, int, int], nn.Module]] = {RNN: recurrent, TRANSFORMER: attentive}
-
-
-def rows(size: CopyingSize, distance: int, many: int, rng: np.random.Generator) -> Tensor:
+def rows(size: Size, distance: int, many: int, rng: np.random.Generator) -> Tensor:
     """Random tokens: there is nothing to predict in them but the token `distance` positions before."""
     return torch.from_numpy(rng.integers(size.tokens, size=(many, distance + size.scored)))
 
@@ -101,7 +85,7 @@ def loss(module: nn.Module, ids: Tensor, distance: int) -> Tensor:
     return functional.cross_entropy(scores.flatten(0, 1), ids[:, : scores.shape[1]].flatten())
 
 
-def train(way: str, seed: int, distance: int, size: CopyingSize) -> float:
+def train(way: str, seed: int, distance: int, size: Size) -> float:
     """The loss on new rows after a training."""
     with torch.random.fork_rng(devices=[]):
         module, rng = MODELS[way](size, distance, seed), np.random.default_rng((seed, distance, 11))
@@ -118,7 +102,7 @@ def train(way: str, seed: int, distance: int, size: CopyingSize) -> float:
         return float(loss(module.eval(), new, distance))
 
 
-def measure(losses: np.ndarray, size: CopyingSize) -> Curves:
+def measure(losses: np.ndarray, size: Size) -> Curves:
     """Every distance with every seed, for both."""
     x, level = np.array(size.distances, float), math.log(size.tokens)
     many = [count_weights(make(size, size.distances[-1], 0)) for make in MODELS.values()]
@@ -130,7 +114,7 @@ def measure(losses: np.ndarray, size: CopyingSize) -> Curves:
     return Curves("Repeating the token k positions back", "tokens back", "loss (nats)", drawn, note, log=True)
 
 
-STUDIES = {"copying": Study("copying", CopyingSize(), lambda size: (tuple(MODELS), size.seeds, size.distances), train, measure)}
+STUDIES = {"copying": Study("copying", SIZE, (MODELS, "seeds", "distances"), train, measure)}
 
 if __name__ == "__main__":
     main(STUDIES)

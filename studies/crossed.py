@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -26,29 +25,13 @@ from explorer.training.device import tensors
 from explorer.training.plan import Plan
 from explorer.training.run import Run
 from studies import runs
-from studies.study import Study, lines, main
+from studies.study import Size, Study, lines, main
 
 APART, CROSSED = "directions apart, as in ELMo", "directions crossed"
 NEW, RANDOM = "new stories", "random words"
-
-
-@dataclass(frozen=True)
-class CrossedSize:
-    """How large the models are, how long they train and on how much they are measured."""
-
-    steps: int = 400
-    batch: int = 16
-    checks: int = 7
-    stories: int = 400
-    held_out: int = 24
-    words: int = 24  # of a story, at most
-    dim: int = 32
-    seeds: tuple[int, ...] = (0, 1, 2)
-
-    @property
-    def due(self) -> np.ndarray:
-        """The steps after which a model is measured."""
-        return runs.ever_rarer(self.steps / 16, self.steps, self.checks)
+SIZE = Size(  # `words` is how many words of a story are read, at most
+    steps=400, batch=16, first=16, checks=7, stories=400, held_out=24, words=24, dim=32, seeds=(0, 1, 2)
+)
 
 
 class CrossedBiLM(BiLM):
@@ -81,7 +64,7 @@ def examples(count: int, most: int, split: str = "train") -> list[CharExample]:
     return prepared_letters(stories, words())
 
 
-def noise(size: CrossedSize) -> list[CharExample]:
+def noise(size: Size) -> list[CharExample]:
     """Texts of words drawn uniformly from the vocabulary: there is nothing to predict."""
     known, rng = words(), np.random.default_rng(0)
     plain = [known.text_of(n) for n in range(known.vocabulary.size) if n not in known.vocabulary.special]
@@ -89,7 +72,7 @@ def noise(size: CrossedSize) -> list[CharExample]:
     return prepared_letters([" ".join(rng.choice(whole, size.words)) for _ in range(size.held_out)], known)
 
 
-def begun(way: str, seed: int, size: CrossedSize) -> Run[ElmoModel]:
+def begun(way: str, seed: int, size: Size) -> Run[ElmoModel]:
     """A run that is about to begin: the same model, stories and batches, with its directions apart or crossed."""
     shape: dict[str, Any] = {"dim": size.dim, "hidden": 2 * size.dim, "letters": 8, "filters": ((1, 8), (2, 16), (3, 24))}
     model = build("elmo", tokenizer=words(), seed=seed, device="cpu", **shape)
@@ -98,11 +81,8 @@ def begun(way: str, seed: int, size: CrossedSize) -> Run[ElmoModel]:
         module = CrossedBiLM(model.config)
         module.load_state_dict(model.module.state_dict())
         model = ElmoModel(model.name, module, model.tokenizer, model.preset)
-    return Run(
-        model,
-        examples(size.stories, size.words),
-        Plan("bilm", "bilm", size.steps, size.batch, seed=seed, checks=0, snapshots=0),
-    )
+    plan = Plan("bilm", "bilm", size.steps, size.batch, seed=seed, checks=0, snapshots=0)
+    return Run(model, examples(size.stories, size.words), plan)
 
 
 def loss(model: ElmoModel, texts: Sequence[CharExample]) -> float:
@@ -112,14 +92,13 @@ def loss(model: ElmoModel, texts: Sequence[CharExample]) -> float:
     return float(sum(part.item() for part in bilm_loss(model.module, batch, 0.0).values())) / 2
 
 
-def train(way: str, seed: int, size: CrossedSize) -> np.ndarray:
+def train(way: str, seed: int, size: Size) -> np.ndarray:
     """The loss on new stories and on random words at every check of one run [check, 2]."""
     texts = examples(size.held_out, size.words, "validation"), noise(size)
-    losses = runs.measured(begun(way, seed, size), lambda model: [loss(model, of) for of in texts], set(size.due.tolist()))
-    return np.array(list(losses))
+    return np.array(runs.course(begun(way, seed, size), lambda model: [loss(model, of) for of in texts], size))
 
 
-def measure(losses: np.ndarray, size: CrossedSize) -> Curves:
+def measure(losses: np.ndarray, size: Size) -> Curves:
     """Both ways of training, on new stories and on random words."""
     labels = [f"{way}: {texts}" for way in (APART, CROSSED) for texts in (NEW, RANDOM)]
     by_line = np.moveaxis(losses, -1, 1).reshape(len(labels), len(size.seeds), -1)
@@ -128,7 +107,7 @@ def measure(losses: np.ndarray, size: CrossedSize) -> Curves:
     return Curves("Directions apart and crossed", "training step", "loss of a word (nats)", drawn, note)
 
 
-STUDIES = {"crossed": Study("crossed", CrossedSize(), lambda size: ((APART, CROSSED), size.seeds), train, measure)}
+STUDIES = {"crossed": Study("crossed", SIZE, ((APART, CROSSED), "seeds"), train, measure)}
 
 if __name__ == "__main__":
     main(STUDIES)

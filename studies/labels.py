@@ -6,36 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from explorer.errors import ChoiceError, unknown
 from explorer.records import LabelCurves
 from explorer.training.finetune.labelled import task_named
+from explorer.training.finetune.metrics import CORRELATION
 from explorer.training.finetune.new_words import NEW_WORDS
-from studies.miniglue import intervals, tuned
-from studies.study import Study, bracketed, main, table
+from studies.miniglue import tuned
+from studies.study import Size, Study, bracketed, intervals, main, table
 
 MODELS = {"BERT": "bert", "GPT": "gpt2"}  # how a model is called in the figure, and the shipped model
 BEGINNINGS = {"pre-trained": "full", "from scratch": "scratch"}
-
-
-@dataclass(frozen=True)
-class LabelsSize:
-    """How much is learned and asked."""
-
-    models: tuple[str, ...] = tuple(MODELS)
-    tasks: tuple[str, ...] = tuple(NEW_WORDS)
-    counts: tuple[int, ...] = (25, 50, 100, 200, 400)
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    steps: int = 80
-    tested: int = 200
-
-    @property
-    def ways(self) -> tuple[str, ...]:
-        """Every model, pre-trained and from scratch."""
-        return tuple(f"{model}, {begin}" for model in self.models for begin in BEGINNINGS)
+WAYS = tuple(f"{model}, {begin}" for model in MODELS for begin in BEGINNINGS)  # every model, pre-trained and from scratch
+SIZE = Size(ways=WAYS, tasks=tuple(NEW_WORDS), counts=(25, 50, 100, 200, 400), seeds=(0, 1, 2, 3, 4), steps=80, tested=200)
 
 
 def again(seeds: int, counts: Sequence[str], steps: int, models: Sequence[str], tasks: Sequence[str]) -> LabelCurves:
@@ -48,19 +33,24 @@ def again(seeds: int, counts: Sequence[str], steps: int, models: Sequence[str], 
     for count in counts:
         if not count.isdecimal() or int(count) < 1:
             raise ChoiceError(f"counts: {count!r} is no number of labelled texts. Give whole numbers, for example 25,50,100.")
-    many = tuple(sorted({int(count) for count in counts})) or LabelsSize.counts
-    size = LabelsSize(tuple(models or MODELS), tuple(tasks or NEW_WORDS), many, tuple(range(max(1, seeds))), steps)
+    size = SIZE.but(
+        ways=tuple(way for way in WAYS if way.split(", ")[0] in (models or MODELS)),
+        tasks=tuple(tasks) or SIZE.tasks,
+        counts=tuple(sorted({int(count) for count in counts})) or SIZE.counts,
+        seeds=tuple(range(max(1, seeds))),
+        steps=steps,
+    )
     measured: LabelCurves = STUDIES["labels"].record(size)
     return measured
 
 
-def train(task: str, way: str, count: int, seed: int, size: LabelsSize) -> np.ndarray:
+def train(task: str, way: str, count: int, seed: int, size: Size) -> np.ndarray:
     """One fine-tuning: the same labelled texts for all models."""
     model, beginning = way.split(", ")
     return tuned(MODELS[model], task, size.tested, how=BEGINNINGS[beginning], seed=seed, examples=count, steps=size.steps)
 
 
-def measure(results: np.ndarray, size: LabelsSize) -> LabelCurves:
+def measure(results: np.ndarray, size: Size) -> LabelCurves:
     """Every task, model, beginning and number of labels with every seed [task, way, count, seed, (score, seconds, most frequent)]."""
     scores, took, blind = results[..., 0], results[..., 1], results[:, 0, -1, -1, 2]
     note = (
@@ -68,7 +58,9 @@ def measure(results: np.ndarray, size: LabelsSize) -> LabelCurves:
         f"{took.size} fine-tunings in {took.sum():.0f} s, one after the other"
     )
     metrics = tuple(task_named(task).metric for task in size.tasks)
-    return LabelCurves(size.tasks, metrics, size.ways, np.array(size.counts), scores, intervals(scores), blind, note)
+    return LabelCurves(
+        size.tasks, metrics, size.ways, np.array(size.counts), scores, intervals(scores, CORRELATION), blind, note
+    )
 
 
 def label_table(curves: LabelCurves) -> str:
@@ -86,7 +78,7 @@ def label_table(curves: LabelCurves) -> str:
     return "\n".join([table(["", "labels", *map(str, counts)], rows), *clear])
 
 
-def facts(curves: LabelCurves, size: LabelsSize) -> dict[str, str]:
+def facts(curves: LabelCurves, size: Size) -> dict[str, str]:
     """A table for each task, and where the intervals do not overlap."""
     tables = []
     for n, task in enumerate(curves.tasks):
@@ -102,18 +94,10 @@ def facts(curves: LabelCurves, size: LabelsSize) -> dict[str, str]:
     return {"tables": "\n\n".join(tables), "apart": "\n".join(apart), "command": command}
 
 
+AXES, SHIPPED = ("tasks", "ways", "counts", "seeds"), tuple(MODELS.values())
 STUDIES = {
-    "labels": Study(
-        "labels",
-        LabelsSize(),
-        lambda size: (size.tasks, size.ways, size.counts, size.seeds),
-        train,
-        measure,
-        facts,
-        models=tuple(MODELS.values()),
-        processes=1,  # its seconds are recorded
-    )
-}
+    "labels": Study("labels", SIZE, AXES, train, measure, facts, models=SHIPPED, processes=1)
+}  # its seconds are recorded
 
 if __name__ == "__main__":
     main(STUDIES)

@@ -7,8 +7,8 @@ writes, for both families, `data/results/lengths-…` (loss by position) and `da
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,27 +25,14 @@ from explorer.text.examples import Example, prepared, step_rng
 from explorer.training.plan import Plan
 from explorer.training.run import Run
 from studies import runs
-from studies.study import Study, bracketed, lines, main
+from studies.runs import FAMILIES
+from studies.study import Size, Study, bracketed, lines, main
 
-FAMILIES = {"decoder": ("gpt2", "causal"), "encoder": ("bert", "mlm")}
 SHAPE: dict[str, Any] = {"dim": 64, "layers": 2, "heads": 4, "hidden": 256, "segments": 0, "next_sentence": False}
 SCHEMES = ("none", "sinusoidal", "learned", "t5", "t5, ranges to 64", "rope", "alibi", "disentangled")
-
-
-@dataclass(frozen=True)
-class LengthsSize:
-    """How large the experiment is: in tokens, steps, stories, windows of held-out text, and seeds."""
-
-    trained: int = 64
-    read: int = 256
-    bin: int = 16  # positions whose losses are averaged
-    steps: int = 1500
-    batch: int = 16
-    checks: int = 10
-    stories: int = 20_000
-    windows: int = 512
-    seeds: tuple[int, ...] = (0, 1, 2)
-    schemes: tuple[str, ...] = SCHEMES
+SIZE = Size(  # tokens in training and in reading, and how many positions' losses are averaged
+    trained=64, read=256, bin=16, steps=1500, batch=16, checks=10, stories=20_000, windows=512, seeds=(0, 1, 2), schemes=SCHEMES
+)
 
 
 class Windows(Run):
@@ -86,7 +73,7 @@ def long_text(system: str, count: int, split: str) -> np.ndarray:
     return np.concatenate([np.append(story.ids, tokenizer.vocabulary.last) for story in encoded])
 
 
-def model_of(family: str, scheme: str, seed: int, size: LengthsSize) -> TransformerModel:
+def untrained(family: str, scheme: str, seed: int, size: Size) -> TransformerModel:
     """A model with this position scheme, with random initial weights.
 
     A learned table has rows up to the length that is read; those beyond the trained length are never trained. Disentangled distances
@@ -108,41 +95,31 @@ def model_of(family: str, scheme: str, seed: int, size: LengthsSize) -> Transfor
     return model
 
 
-def run_of(family: str, scheme: str, seed: int, size: LengthsSize) -> Windows:
+def run_of(family: str, scheme: str, seed: int, size: Size) -> Windows:
     """The run that trains it."""
     system, objective = FAMILIES[family]
     plan = Plan(objective, objective, size.steps, size.batch, seed, checks=0, snapshots=0)
-    run = Windows(model_of(family, scheme, seed, size), range(size.batch), plan)
+    run = Windows(untrained(family, scheme, seed, size), range(size.batch), plan)
     run.text, run.wide = long_text(system, size.stories, "train"), size.trained
     return run
 
 
-def train(family: str, scheme: str, seed: int, size: LengthsSize) -> tuple[np.ndarray, np.ndarray]:
+def train(family: str, scheme: str, seed: int, size: Size) -> tuple[np.ndarray, np.ndarray]:
     """One run: its held-out loss at the training length at every check, and its loss by position at the test length."""
-    run, losses = run_of(family, scheme, seed, size), []
-    model = run.model
-    fresh = held_out(family, model.tokenizer.vocabulary, size)
-    few = cut(fresh, -(-size.windows // 4), size.trained)
-    for step in run:
-        if step.step in checks(size):
-            model.module.eval()
-            losses.append(by_place(model, few, size.trained)[0])
-            model.module.train()
-    return np.array(losses), by_place(model, fresh, size.bin)
+    run = run_of(family, scheme, seed, size)
+    fresh = held_out(family, run.model.tokenizer.vocabulary, size)
+    few = replace(fresh, **{name: getattr(fresh, name)[: -(-size.windows // 4), : size.trained] for name in PARTS})
+    losses = runs.course(run, lambda model: by_place(model, few, size.trained)[0], size)[1:]  # but that before the first step
+    return np.array(losses), by_place(run.model, fresh, size.bin)
 
 
-def held_out(family: str, vocabulary: Vocabulary, size: LengthsSize) -> Batch:
+def held_out(family: str, vocabulary: Vocabulary, size: Size) -> Batch:
     """Questions on windows of new stories, side by side: the same for every model."""
     system, objective = FAMILIES[family]
     many = size.windows * (1 if objective == "causal" else 4)  # an encoder predicts at fewer positions
     text = long_text(system, many * size.read // 60 + 20, "validation")
     begins = np.arange(many) * size.read % (len(text) - size.read)
     return question_batch(objective, windows(text, begins, size.read), vocabulary, np.random.default_rng(0))
-
-
-def cut(batch: Batch, rows: int, wide: int) -> Batch:
-    """The first places of the first rows."""
-    return replace(batch, **{name: getattr(batch, name)[:rows, :wide] for name in PARTS})
 
 
 def by_place(model: TransformerModel, batch: Batch, width: int) -> np.ndarray:
@@ -152,14 +129,9 @@ def by_place(model: TransformerModel, batch: Batch, width: int) -> np.ndarray:
     return -np.bincount(stretch, logp) / np.bincount(stretch)
 
 
-def checks(size: LengthsSize) -> list[int]:
-    """The steps after which a run is measured."""
-    return [int(step) for step in np.linspace(0, size.steps, size.checks + 1)[1:].round()]
-
-
-def measure(family: str, losses: Sequence[tuple[np.ndarray, np.ndarray]], size: LengthsSize) -> dict[str, Curves]:
+def measure(family: str, losses: Sequence[tuple[np.ndarray, np.ndarray]], size: Size) -> dict[str, Curves]:
     """Loss by position and loss during training, for every scheme."""
-    places, steps = np.arange(0, size.read, size.bin) + (size.bin - 1) / 2, np.array(checks(size))
+    places = np.arange(0, size.read, size.bin) + (size.bin - 1) / 2
     up = f"loss ({'nats per token' if family == 'decoder' else 'nats per hidden token'})"
     note = f"{family}s of width 64, two layers, {len(size.seeds)} seeds each; {size.steps:,} steps on texts of {size.trained} tokens"
     model = f"{'An' if family == 'encoder' else 'A'} {family}"
@@ -170,28 +142,32 @@ def measure(family: str, losses: Sequence[tuple[np.ndarray, np.ndarray]], size: 
 
     far = Curves(f"{model} reads further than it was trained", "position in the text", up, drawn(places, 1), note, mark=mark)
     title, at = f"{model} learns under each position scheme", f"{up}, new texts of {size.trained}"
-    return {f"lengths-{family}": far, f"learning-{family}": Curves(title, "training step", at, drawn(steps, 0), note)}
+    return {
+        f"lengths-{family}": far,
+        f"learning-{family}": Curves(title, "training step", at, drawn(size.due[1:].astype(int), 0), note),
+    }
 
 
-def facts(family: str, curves: Curves, size: LengthsSize) -> dict[str, str]:
+def facts(family: str, curves: Curves, size: Size) -> dict[str, str]:
     """The first and the last point of every line."""
     rows = [
         f"- {line.label}: {line.y[0]:.2f} at {line.x[0]:g}, {bracketed(line.y[-1], line.low[-1], line.high[-1], '.2f')} at {line.x[-1]:g}"
         for line in curves.lines
         if line.low is not None and line.high is not None
     ]
-    return {"family": family, "points": "\n".join(rows)}
+    return {"points": "\n".join(rows)}
 
 
 STUDIES = {
     family: Study(
         f"lengths-{family}",
-        LengthsSize(),
-        lambda size: (size.schemes, size.seeds),
-        partial(train, family),
-        partial(measure, family),
-        partial(facts, family),
+        SIZE,
+        ("schemes", "seeds"),
+        train,
+        measure,
+        facts,
         text="lengths",
+        case=family,
         beside=(f"learning-{family}",),
     )
     for family in FAMILIES

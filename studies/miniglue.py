@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,11 @@ from explorer.errors import unknown
 from explorer.records import TaskTable
 from explorer.training.finetune.bodies import COUNTS
 from explorer.training.finetune.derived import EVERY_TASK
-from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.labelled import task_named
-from explorer.training.finetune.metrics import CORRELATION, interval
+from explorer.training.finetune.metrics import CORRELATION
 from explorer.training.finetune.new_words import NEW_WORDS
-from studies.study import Study, bracketed, main, table
+from studies import runs
+from studies.study import Size, Study, bracketed, intervals, main, table
 
 COLUMNS = {  # each with the column of GLUE that asks the same; names of people and places are no part of GLUE
     "new words: feeling": "SST-2",
@@ -43,18 +42,7 @@ SYSTEMS: dict[str, tuple[str, str]] = {  # each with its model and how it learns
     "BERT, from scratch": ("bert", "scratch"),
 }
 MODELS = tuple(dict.fromkeys(model for model, _ in SYSTEMS.values() if model != COUNTS))
-
-
-@dataclass(frozen=True)
-class GlueSize:
-    """How much is learned and asked."""
-
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    examples: int = 200
-    steps: int = 80
-    tested: int = 200
-    systems: tuple[str, ...] = tuple(SYSTEMS)
-    tasks: tuple[str, ...] = tuple(COLUMNS)
+SIZE = Size(seeds=(0, 1, 2, 3, 4), examples=200, steps=80, tested=200, systems=tuple(SYSTEMS), tasks=tuple(COLUMNS))
 
 
 def again(seeds: int, examples: int, steps: int, systems: Sequence[str], tasks: Sequence[str]) -> TaskTable:
@@ -63,8 +51,8 @@ def again(seeds: int, examples: int, steps: int, systems: Sequence[str], tasks: 
         for name in given:
             if name not in known:
                 raise unknown(what, name, known)
-    usual = GlueSize(tuple(range(max(1, seeds))), examples, steps)
-    size = GlueSize(usual.seeds, examples, steps, usual.tested, tuple(systems or SYSTEMS), tuple(tasks or COLUMNS))
+    chosen = {"systems": tuple(systems or SYSTEMS), "tasks": tuple(tasks or COLUMNS)}
+    size = SIZE.but(seeds=tuple(range(max(1, seeds))), examples=examples, steps=steps, **chosen)
     measured: TaskTable = STUDIES["miniglue"].record(size)
     return measured
 
@@ -72,32 +60,25 @@ def again(seeds: int, examples: int, steps: int, systems: Sequence[str], tasks: 
 def tuned(model: str, task: str, tested: int, **given: Any) -> np.ndarray:
     """One fine-tuning: its score on new texts, the seconds that it took, and the score of the most frequent answer."""
     begin = time.perf_counter()
-    run = finetune(model, task=task, checks=0, snapshots=0, device="cpu", **given)
-    for _ in run:
-        pass
+    run = runs.finetuned(model, task=task, **given)
     took = time.perf_counter() - begin
     return np.array([run.score("test", tested), took, run.blind("test", tested)])
 
 
-def train(system: str, task: str, seed: int, size: GlueSize) -> np.ndarray:
+def train(system: str, task: str, seed: int, size: Size) -> np.ndarray:
     """One system on one task: the same labelled texts for all systems."""
     model, how = SYSTEMS[system]
     return tuned(model, task, size.tested, how=how, seed=seed, examples=size.examples, steps=size.steps)
 
 
-def measure(results: np.ndarray, size: GlueSize) -> TaskTable:
+def measure(results: np.ndarray, size: Size) -> TaskTable:
     """Every system on every task with every seed [system, task, seed, (score, seconds, most frequent)]."""
     scores, seconds, blind = results[..., 0], results[..., 1], results[0, :, -1, 2]
     metrics = tuple(task_named(task).metric for task in size.tasks)
     note = (
         f"{size.examples} labelled texts, {size.steps} steps, {len(size.seeds)} seeds; {size.tested} new texts with new words"
     )
-    return TaskTable(size.systems, size.tasks, metrics, scores, intervals(scores), seconds, blind, note)
-
-
-def intervals(scores: np.ndarray) -> np.ndarray:
-    """Mean, low and high of the last axis; some of the metrics are correlations."""
-    return np.apply_along_axis(lambda values: np.array(interval(values, CORRELATION)), -1, scores)
+    return TaskTable(size.systems, size.tasks, metrics, scores, intervals(scores, CORRELATION), seconds, blind, note)
 
 
 def above(glue: TaskTable, system: str, other: str) -> tuple[str, ...]:
@@ -116,7 +97,7 @@ def glue_table(glue: TaskTable) -> str:
     return table(head, [*rows, ["most frequent answer", *(f"{value:.3f}" for value in glue.blind), ""]])
 
 
-def facts(glue: TaskTable, size: GlueSize) -> dict[str, str]:
+def facts(glue: TaskTable, size: Size) -> dict[str, str]:
     """The table, where the intervals do not overlap, and what the columns are in GLUE."""
     pairs = [(name, f"{name}, from scratch") for name in glue.systems if f"{name}, from scratch" in glue.systems]
     apart = [f"- {name} above from scratch: {', '.join(above(glue, name, other)) or 'nowhere'}." for name, other in pairs]
@@ -135,18 +116,10 @@ def facts(glue: TaskTable, size: GlueSize) -> dict[str, str]:
 
 NEW = """In the tasks named *new words* no word that a test asks about is in a labelled text; all of them are in the stories of
 pre-training. """
+AXES = ("systems", "tasks", "seeds")
 STUDIES = {
-    "miniglue": Study(
-        "miniglue",
-        GlueSize(),
-        lambda size: (size.systems, size.tasks, size.seeds),
-        train,
-        measure,
-        facts,
-        models=MODELS,
-        processes=1,  # its seconds are recorded
-    )
-}
+    "miniglue": Study("miniglue", SIZE, AXES, train, measure, facts, models=MODELS, processes=1)
+}  # its seconds are recorded
 
 if __name__ == "__main__":
     main(STUDIES)

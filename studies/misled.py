@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,24 +17,15 @@ from explorer.models.model import trainable
 from explorer.models.transformer import TransformerModel
 from explorer.records import Nearer
 from explorer.training.finetune import sentences, siamese
-from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.metrics import SHARE
 from studies.sentences import BEST, COUNTED, cosines, learned
-from studies.study import Study, bracketed, main, table
+from studies.study import Size, Study, interval_table, intervals, main
 
 WORDS, PLAIN, TAUGHT = "word2vec, mean of words", "bert, mean of tokens", "sentence-bert, from such pairs"
 WAYS = (COUNTED, WORDS, PLAIN, BEST, TAUGHT)
 DRAWN = 3  # so many are drawn for each that is wanted: in some the same event shares more words
 Way = Callable[[Sequence[str], Sequence[str]], np.ndarray]
-
-
-@dataclass(frozen=True)
-class MisledSize:
-    """How much is trained and asked."""
-
-    seeds: tuple[int, ...] = (0, 1, 2)
-    trained: int = 2000  # sentences, each in two pairs
-    tested: int = 300
-    steps: int = siamese.STEPS
+SIZE = Size(seeds=(0, 1, 2), trained=2000, tested=300, steps=siamese.STEPS)  # each sentence is trained in two pairs
 
 
 def misled(many: int, seed: int, split: str = "train") -> list[Misleading]:
@@ -59,19 +49,19 @@ def as_pairs(questions: Sequence[Misleading]) -> siamese.Pairs:
     return siamese.Pairs(first, second, np.tile([1.0, 0.0], len(questions)))
 
 
-def questions(seed: int, size: MisledSize) -> list[Misleading]:
+def questions(seed: int, size: Size) -> list[Misleading]:
     """New sentences, drawn again for every seed: other people than in the trainings."""
     return misled(size.tested, 100 + seed, "validation")
 
 
-def trained(seed: int, size: MisledSize, tested: Sequence[Misleading]) -> TransformerModel:
+def trained(seed: int, size: Size, tested: Sequence[Misleading]) -> TransformerModel:
     """A Sentence-BERT from the shipped BERT; none of its sentences is asked about."""
     new = {text for question in tested for text in (question.text, question.same, question.another)}
     pairs = as_pairs(misled(size.trained, 200 + seed)).without(new)
     return learned(pairs, seed, size.steps)
 
 
-def ways(seed: int, size: MisledSize, tested: Sequence[Misleading]) -> dict[str, Way]:
+def ways(seed: int, size: Size, tested: Sequence[Misleading]) -> dict[str, Way]:
     """Every way to say how alike two sentences are."""
     return {
         COUNTED: sentences.shared_words,
@@ -82,7 +72,7 @@ def ways(seed: int, size: MisledSize, tested: Sequence[Misleading]) -> dict[str,
     }
 
 
-def train(seed: int, size: MisledSize) -> np.ndarray:
+def train(seed: int, size: Size) -> np.ndarray:
     """The share of the questions of each kind in which the same event is nearer [kind, way]."""
     tested = questions(seed, size)
     texts, same, other = ([getattr(question, part) for question in tested] for part in ("text", "same", "another"))
@@ -91,33 +81,26 @@ def train(seed: int, size: MisledSize) -> np.ndarray:
     return np.array([[nearer[kinds == kind].mean() for nearer in right] for kind in KINDS])
 
 
-def measure(shares: np.ndarray, size: MisledSize) -> Nearer:
+def measure(shares: np.ndarray, size: Size) -> Nearer:
     """Every way on the questions of every seed, and the first question of each kind as an example."""
     scores = np.moveaxis(shares, 0, -1)
     first = questions(size.seeds[0], size)
     shown = [next(question for question in first if question.kind == kind) for kind in KINDS]
     note = f"{len(size.seeds)} seeds, {size.tested} sentences each; Sentence-BERT from such pairs: {size.steps} steps each"
-    intervals = np.array([[interval(row, (0, 1)) for row in kind] for kind in scores])
-    return Nearer(KINDS, WAYS, scores, intervals, tuple((q.text, q.same, q.another) for q in shown), note)
+    return Nearer(KINDS, WAYS, scores, intervals(scores, SHARE), tuple((q.text, q.same, q.another) for q in shown), note)
 
 
 def misled_table(nearer: Nearer) -> str:
     """The table in Markdown; docs/results.md holds it too."""
-    rows = [[way, *(bracketed(*interval) for interval in nearer.intervals[:, n])] for n, way in enumerate(nearer.ways)]
-    return table(["way", *nearer.kinds], rows)
+    return interval_table(["way", *nearer.kinds], nearer.ways, nearer.intervals.swapaxes(0, 1))
 
 
-STUDIES = {
-    "misled": Study(
-        "misled",
-        MisledSize(),
-        lambda size: (size.seeds,),
-        train,
-        measure,
-        lambda nearer, size: {"table": misled_table(nearer)},
-        models=("bert", "word2vec"),
-    )
-}
+def facts(nearer: Nearer, size: Size) -> dict[str, str]:
+    """The table."""
+    return {"table": misled_table(nearer)}
+
+
+STUDIES = {"misled": Study("misled", SIZE, ("seeds",), train, measure, facts, models=("bert", "word2vec"))}
 
 if __name__ == "__main__":
     main(STUDIES)

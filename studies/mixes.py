@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,11 @@ from explorer.models.model import TrainableModel, trainable
 from explorer.nn.elmo import ScalarMix
 from explorer.records import Bench, Mix, Mixes
 from explorer.training.finetune import TASKS
-from explorer.training.finetune.metrics import interval
 from explorer.training.finetune.probes import inside
 from explorer.training.finetune.task import Questions, Task, TokenPosition, majority
 from explorer.training.fit import fit
-from studies.recipes import RECIPES
-from studies.study import Study, bracketed, main, table
+from studies.recipes import RECIPES, WORKSHOP
+from studies.study import Size, Study, bracketed, intervals, main, table
 
 RATE, BATCH, DECAY, HIDDEN = 1e-2, 128, 1e-3, 64
 TEXTS, EPSILON = 32, 1e-5
@@ -39,25 +37,14 @@ ORDER = (("last letter",), ("entities", "part of speech"), ("word sense", "topic
 Learned = tuple[
     np.ndarray, np.ndarray, np.ndarray
 ]  # layer weights [task, step, layer], gammas [task, step], scores [task, way]
+SIZE = Size(  # `options` change the biLM
+    bilms=(0, 1, 2), heads=(0, 1, 2), stories=300, tested=150, steps=300, tasks=tuple(TASKS), options={}, workshop=WORKSHOP
+)
 
 
-@dataclass(frozen=True)
-class MixesSize:
-    """How much is trained and asked; `options` change the biLM, for a test."""
-
-    bilms: tuple[int, ...] = (0, 1, 2)
-    heads: tuple[int, ...] = (0, 1, 2)
-    stories: int = 300
-    tested: int = 150
-    steps: int = 300
-    tasks: tuple[str, ...] = tuple(TASKS)
-    options: dict[str, Any] = field(default_factory=dict)
-    workshop: Path = Path("runs") / "recipes"
-
-    @property
-    def shown(self) -> tuple[int, ...]:
-        """The steps after which the weights are logged."""
-        return (*(step for step in SHOWN if step < self.steps), self.steps)
+def logged(size: Size) -> tuple[int, ...]:
+    """The steps after which the weights are logged."""
+    return (*(step for step in SHOWN if step < size.steps), size.steps)
 
 
 @dataclass(frozen=True)
@@ -194,7 +181,7 @@ def normed(states: np.ndarray) -> np.ndarray:
     return apart / np.sqrt((apart**2).mean(-1, keepdims=True) + EPSILON)
 
 
-def bilm(seed: int, size: MixesSize) -> TrainableModel:
+def bilm(seed: int, size: Size) -> TrainableModel:
     """The biLM of a seed as the shipped one was trained; one that lies in the workshop is taken as it is."""
     folder = size.workshop / f"elmo-{seed}"
     run = fit("elmo", seed=seed, folder=folder, device="cpu", **{**RECIPES["elmo"].options, **size.options})
@@ -204,7 +191,7 @@ def bilm(seed: int, size: MixesSize) -> TrainableModel:
     return trainable(store.read(folder, "elmo"))
 
 
-def frozen(model: TrainableModel, size: MixesSize) -> dict[str, Frozen]:
+def frozen(model: TrainableModel, size: Size) -> dict[str, Frozen]:
     """The hidden states of all layers of a model for the examples of every task."""
     states = {}
     for name in size.tasks:
@@ -213,10 +200,10 @@ def frozen(model: TrainableModel, size: MixesSize) -> dict[str, Frozen]:
     return states
 
 
-def learned(tasks: Mapping[str, Frozen], seed: int, size: MixesSize) -> Learned:
+def learned(tasks: Mapping[str, Frozen], seed: int, size: Size) -> Learned:
     """One run of all classifiers, and of those on each layer alone."""
     whole = Learning(tasks, seed, size.steps)
-    course = [mixes for mixes in whole if mixes[0].step in size.shown]
+    course = [mixes for mixes in whole if mixes[0].step in logged(size)]
     scores = [whole.scores()]
     for layer in range(next(iter(tasks.values())).train.shape[2]):
         alone = Learning({name: states.only(layer) for name, states in tasks.items()}, seed, size.steps)
@@ -228,7 +215,7 @@ def learned(tasks: Mapping[str, Frozen], seed: int, size: MixesSize) -> Learned:
     return shares, gammas, np.array([[states[name] for states in scores] for name in tasks])
 
 
-def train(seed: int, size: MixesSize) -> tuple[list[Learned], list[float], list[Bench]]:
+def train(seed: int, size: Size) -> tuple[list[Learned], list[float], list[Bench]]:
     """All classifiers on the biLM of one seed, the baseline of the most frequent label, and benches."""
     tasks = frozen(bilm(seed, size), size)
     heads = [learned(tasks, head, size) for head in size.heads]
@@ -250,24 +237,19 @@ def bench(states: Frozen, shares: np.ndarray) -> Bench:
     return Bench(states.task.name, states.classes, old, gold[some], test, new_labels[new], shares)
 
 
-def measure(results: list[tuple[list[Learned], list[float], list[Bench]]], size: MixesSize) -> dict[str, Mixes | Bench]:
+def measure(results: list[tuple[list[Learned], list[float], list[Bench]]], size: Size) -> dict[str, Mixes | Bench]:
     """Every task on every biLM with every seed of its classifiers; the benches are those of the first biLM."""
     shares, gammas, scores = (np.stack([head[n] for heads, _, _ in results for head in heads], axis=1) for n in range(3))
     ways = ("mix", *(f"layer {layer}" for layer in range(shares.shape[-1])))
-    by_bilm = scores.reshape(len(size.tasks), len(size.bilms), len(size.heads), len(ways)).mean(2)
+    by_bilm = scores.reshape(len(size.tasks), len(size.bilms), len(size.heads), len(ways)).mean(2).swapaxes(1, 2)
     stories = f"{size.stories} stories to learn from, {size.tested} new ones to be asked about"
     note = f"{len(size.bilms)} biLMs × {len(size.heads)} seeds of heads; {stories}; {size.steps} steps"
     mixes = Mixes(
         size.tasks, tuple(TASKS[name].metric for name in size.tasks), tuple((b, h) for b in size.bilms for h in size.heads),
-        np.array(size.shown), shares, gammas, ways, scores, intervals(by_bilm), intervals(by_bilm[..., :1] - by_bilm),
+        np.array(logged(size)), shares, gammas, ways, scores, intervals(by_bilm), intervals(by_bilm[:, :1] - by_bilm),
         np.array(results[0][1]), note,
     )  # fmt: skip
     return {"mixes": mixes} | {f"mixes/{kept.task.replace(' ', '-')}": kept for kept in results[0][2]}
-
-
-def intervals(values: np.ndarray) -> np.ndarray:
-    """Mean, low and high over the biLMs: from [task, bilm, way] to [task, way, 3]. Classifiers of one biLM were averaged before."""
-    return np.array([[interval(values[task, :, way]) for way in range(values.shape[2])] for task in range(len(values))])
 
 
 def followed(mixes: Mixes, order: Sequence[Sequence[str]]) -> list[bool]:
@@ -283,7 +265,7 @@ def followed(mixes: Mixes, order: Sequence[Sequence[str]]) -> list[bool]:
     return kept
 
 
-def facts(mixes: Mixes, size: MixesSize) -> dict[str, Any]:
+def facts(mixes: Mixes, size: Size) -> dict[str, Any]:
     """The table, and how many biLMs keep the order."""
     rows = [
         [
@@ -299,7 +281,7 @@ def facts(mixes: Mixes, size: MixesSize) -> dict[str, Any]:
     return {"table": table(["task", "s (mean)", "γ", *mixes.ways, "blind"], rows), "kept": sum(kept), "all": len(kept)}
 
 
-STUDIES = {"mixes": Study("mixes", MixesSize(), lambda size: (size.bilms,), train, measure, facts)}
+STUDIES = {"mixes": Study("mixes", SIZE, ("bilms",), train, measure, facts)}
 
 if __name__ == "__main__":
     main(STUDIES)

@@ -37,21 +37,22 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], by_see
     parts = [f"{shape[name]} {name}" for name in ("layers", "heads") if name in shape]
     size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} tokens"
     kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {NAMED.get(shape['family'], shape['family'])}"
-    seeds, small = list(by_seed), choice.get("size", "tiny") == "tiny"
-    clock, again = taken[choice["seed"]], AGAIN[choice.get("longer", not small)]
+    seeds, sized = list(by_seed), choice.get("size", "tiny")
+    clock, again = taken[choice["seed"]], AGAIN[choice.get("longer", sized != "tiny")]
+    chosen = f"Shipped is seed {choice['seed']}: the best of {len(seeds)} by *{choice['best']}* on validation text. "
     rows = [(TRAINED, *(f"{taken[seed]['seconds']:.0f}" for seed in seeds))]
     for split in by_seed[seeds[0]]:
         for figure in by_seed[seeds[0]][split]:
             values = (f"{by_seed[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
             rows.append((f"{figure} ({split})", *values))
     paragraphs = [
-        f"{kind} by the preset `{system}`, size `{choice.get('size', 'tiny')}` ({size}), {_begun(plan)} on `{corpus}` "
+        f"{kind} by the preset `{system}`, size `{sized}` ({size}), {_begun(plan)} on `{corpus}` "
         f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
         f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `{again} {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
         f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other work "
         f"shared its two cores, torch {clock['torch']}; it includes the checks on held-out text, not the learning of the tokenizer.",
-        f"{_chosen(choice, len(seeds))}Validation text tells facts that training did not tell; test text has words that training "
+        f"{chosen if len(seeds) > 1 else ''}Validation text tells facts that training did not tell; test text has words that training "
         "never had as well.",
     ]
     figures_of_seeds = table(["figure", *(f"seed {seed}" for seed in seeds)], rows)
@@ -75,11 +76,6 @@ def _hash(corpus: str) -> str:
     return f"; its card has the SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}…" if path.is_file() else ""
 
 
-def _chosen(choice: Mapping[str, Any], seeds: int) -> str:
-    reason = f"the best of {seeds} by *{choice['best']}* on validation text. "
-    return f"Shipped is seed {choice['seed']}: {reason}" if seeds > 1 else ""
-
-
 def command(system: str, choice: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
     """The line that trains this model again: the preset's own settings, and what differs from them."""
     flags = [f"--seed {choice['seed']}", "--device cpu", f"--precision {plan['precision']}"]
@@ -93,11 +89,11 @@ TWIN, ALONE = "Exported, it opens as", "Hugging Face has no class for it"
 
 def with_twin(card: str, weights: int, architecture: str, gap: float, texts: int) -> str:
     """The card with what is known of its twin, in place of what stood there about it."""
-    paragraph = (
+    return _told(
+        card,
         f"{TWIN} `{architecture}`: {weights:,} weights, and of {texts} held-out texts, padded, its scores differ from those of that "
-        f"class by at most {gap:.1e}."
+        f"class by at most {gap:.1e}.",
     )
-    return _told(card, paragraph)
 
 
 def without_twin(card: str, weights: int) -> str:
@@ -138,12 +134,11 @@ def twin_of(card: str) -> tuple[str, str, str]:
 def model_table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
     """The first table of docs/results.md: a row for each model, with its weights, its time, its first figure and its twin."""
     rows = []
-    for name, wanted in shown.items():
+    for name, (first, *_) in shown.items():
         card = card_of_model(models, name)
-        weights, twin, gap = twin_of(card)
-        values = figures(card)
-        reached, seconds = _spread(values.get(f"{wanted[0]} (validation)", ())), _spread(values.get(TRAINED, ()), 0)
-        rows.append((name, weights, seconds, wanted[0], reached, twin, gap))
+        (weights, twin, gap), values = twin_of(card), figures(card)
+        seconds = _spread(values.get(TRAINED, ()), 0)
+        rows.append((name, weights, seconds, first, _spread(values.get(f"{first} (validation)", ())), twin, gap))
     head = ("model", "weights", "seconds", "learned, on held-out text", "", "twin", "largest difference")
     return table(head, rows) + "\n"
 

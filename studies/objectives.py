@@ -20,12 +20,12 @@ from explorer.errors import ExplorerError
 from explorer.microworld.giveaway import classify
 from explorer.models.transformer import TransformerModel
 from explorer.records import Abilities
-from explorer.training.finetune.metrics import SHARE, interval
+from explorer.training.finetune.metrics import SHARE
 from explorer.training.finetune.microworld import TASKS
 from explorer.training.finetune.task import majority
 from explorer.training.run import Run
 from studies import runs
-from studies.study import Study, bracketed, main
+from studies.study import Size, Study, bracketed, intervals, main
 
 WORLD, KIND = "microworld", "bart"  # one tokenizer for all, so that the same questions can be put to all
 SHAPE = {"dim": 64, "heads": 4, "hidden": 256, "layers": 2}
@@ -47,25 +47,11 @@ WAYS = (
     Way("bart", "denoising"),
     Way("electra", "replaced", (("random_until", 0.0),)),
 )
+SIZE = Size(steps=700, batch=16, seeds=(0, 1, 2), tested=200, examples=300)
+Answers = tuple[list[float], list[str], tuple[float, float, float]]  # rates, reasons, (tokens, share predicted, weights)
 
 
-@dataclass(frozen=True)
-class ObjectivesSize:
-    """How long each model learns, and how much it is asked."""
-
-    steps: int = 700
-    batch: int = 16
-    seeds: tuple[int, ...] = (0, 1, 2)
-    tested: int = 200
-    examples: int = 300
-
-
-Answers = tuple[
-    list[float], list[str], tuple[float, float, float]
-]  # rates, reasons, (tokens, share of them predicted, weights)
-
-
-def course(number: int, seed: int, size: ObjectivesSize) -> Answers:
+def train(number: int, seed: int, size: Size) -> Answers:
     """One objective, one seed: trained, then asked everything."""
     way = WAYS[number]
     run = trained(way, seed, size)
@@ -81,11 +67,11 @@ def course(number: int, seed: int, size: ObjectivesSize) -> Answers:
     return rates, reasons, cost(run, way, size)
 
 
-def measure(answers: list[Answers], size: ObjectivesSize) -> Abilities:
+def measure(answers: list[Answers], size: Size) -> Abilities:
     """Every objective and seed, trained and asked."""
     rates = np.array([rates for rates, _, _ in answers]).reshape(len(WAYS), len(size.seeds), len(ASKED)).swapaxes(1, 2)
     first = answers[:: len(size.seeds)]
-    mean, low, high = np.moveaxis(np.array([[interval(seeds, SHARE) for seeds in row] for row in rates]), -1, 0)
+    mean, low, high = np.moveaxis(intervals(rates, SHARE), -1, 0)
     tokens, signal, weights = np.array([cost for _, _, cost in first]).T
     majority_right = float(np.mean(np.array(sentences(size, "validation")[1]) == majority(sentences(size, "train")[1])))
     note = f"size {SHAPE['dim']} × {SHAPE['layers']}, {len(size.seeds)} seeds, {size.steps:,} steps of {size.batch} stories"
@@ -97,7 +83,7 @@ def measure(answers: list[Answers], size: ObjectivesSize) -> Abilities:
     )  # fmt: skip
 
 
-def trained(way: Way, seed: int, size: ObjectivesSize) -> Run:
+def trained(way: Way, seed: int, size: Size) -> Run:
     """A model of this objective after its training."""
     given = {"tokenizer": runs.tokenizer_of(KIND, WORLD), "batch": size.batch, "objective": way.objective, **SHAPE}
     run = runs.run(way.system, size.steps, seed, WORLD, **given, **dict(way.options))
@@ -106,19 +92,17 @@ def trained(way: Way, seed: int, size: ObjectivesSize) -> Run:
     return run
 
 
-def cost(run: Run, way: Way, size: ObjectivesSize) -> tuple[float, float, float]:
+def cost(run: Run, way: Way, size: Size) -> tuple[float, float, float]:
     """How many tokens it read, which share of them was predicted, and its number of weights; counted on some of its batches."""
     batches = [run.batch(step) for step in range(1, min(size.steps, 8) + 1)]
-    scored, given_ = (
-        sum(counts) for counts in zip(*((int(batch.loss_mask.sum()), batch.tokens) for batch in batches), strict=True)
-    )
-    read = max(scored, given_)  # a damaged text is shorter than the text
+    scored = sum(int(batch.loss_mask.sum()) for batch in batches)
+    read = max(scored, sum(batch.tokens for batch in batches))  # a damaged text is shorter than the text
     predicted = read if way.objective == "replaced" else scored
     weights = sum(value.numel() for value in run.model.module.parameters())
     return size.steps * read / len(batches), predicted / read, float(weights)
 
 
-def questions(model: TransformerModel, size: ObjectivesSize) -> list[tuple[list[int], int]]:
+def questions(model: TransformerModel, size: Size) -> list[tuple[list[int], int]]:
     """New stories in tokens, and the position of one token of each that is a word: the same for every model."""
     rng, positions = np.random.default_rng(11), []
     for story in runs.stories_of(WORLD, 2 * size.tested, "validation"):
@@ -130,17 +114,17 @@ def questions(model: TransformerModel, size: ObjectivesSize) -> list[tuple[list[
     return positions[: size.tested]
 
 
-def fill_in(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
+def fill_in(model: TransformerModel, size: Size) -> np.ndarray:
     """A word of a new story is masked: is the most probable token the right one?"""
     return _guessed(model, size, lambda ids, at: ids[at + 1 :])
 
 
-def go_on(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
+def go_on(model: TransformerModel, size: Size) -> np.ndarray:
     """A new story is cut before a word: is the most probable next token the right one? A masked model gets a [MASK] at the end."""
     return _guessed(model, size, lambda ids, at: [])
 
 
-def _guessed(model: TransformerModel, size: ObjectivesSize, after: Callable[[list[int], int], list[int]]) -> np.ndarray:
+def _guessed(model: TransformerModel, size: Size, after: Callable[[list[int], int], list[int]]) -> np.ndarray:
     if model.config.replaced:
         raise ExplorerError(NO_SIGHT)
     right = []
@@ -166,7 +150,7 @@ def _there(token: int | None) -> int:
     return token
 
 
-def restore(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
+def restore(model: TransformerModel, size: Size) -> np.ndarray:
     """Sentences of which a stretch of unknown length is under one mask: is what is written exactly the sentence?"""
     if model.config.replaced:
         raise ExplorerError(NO_SIGHT)
@@ -179,7 +163,7 @@ def restore(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
     return np.array([model.tokenizer.decode(mine) == text for mine, text in zip(written, gold, strict=True)])
 
 
-def damaged(size: ObjectivesSize) -> list[tuple[tuple[int, ...], str]]:
+def damaged(size: Size) -> list[tuple[tuple[int, ...], str]]:
     """New sentences as BART corrupts them, and the originals; the same for every model."""
     tokenizer, texts = runs.tokenizer_of(KIND, WORLD), []
     sentences_read = [sentence for story in runs.stories_of(WORLD, 2 * size.tested, "validation") for sentence in story]
@@ -190,7 +174,7 @@ def damaged(size: ObjectivesSize) -> list[tuple[tuple[int, ...], str]]:
     return texts[: size.tested]
 
 
-def tell(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
+def tell(model: TransformerModel, size: Size) -> np.ndarray:
     """Is a new sentence glad, sad or neither? A linear classifier learns it from the mean of the frozen last states."""
     (sentences_read, gold), (new, right) = (sentences(size, split) for split in ("train", "validation"))
     names, numbers = np.unique(np.array(gold), return_inverse=True)
@@ -198,7 +182,7 @@ def tell(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
     return np.asarray(names[predicted] == np.array(right))
 
 
-def sentences(size: ObjectivesSize, split: str) -> tuple[list[str], list[str]]:
+def sentences(size: Size, split: str) -> tuple[list[str], list[str]]:
     """Sentences with their gold feeling."""
     labelled = TASKS["sentiment"].make(size.examples, split)
     texts = [
@@ -220,7 +204,7 @@ def summed(model: TransformerModel, texts: Sequence[str]) -> np.ndarray:
     return torch.cat(means).double().cpu().numpy()
 
 
-ASKED: dict[str, Callable[[TransformerModel, ObjectivesSize], np.ndarray]] = {
+ASKED: dict[str, Callable[[TransformerModel, Size], np.ndarray]] = {
     "fill in a word": fill_in,
     "go on": go_on,
     "restore a sentence": restore,
@@ -228,7 +212,7 @@ ASKED: dict[str, Callable[[TransformerModel, ObjectivesSize], np.ndarray]] = {
 }
 
 
-def facts(abilities: Abilities, size: ObjectivesSize) -> dict[str, str]:
+def facts(abilities: Abilities, size: Size) -> dict[str, str]:
     """What each can, or why it cannot be asked."""
     results = [
         f"- {system} ({objective}), {ability}: "
@@ -239,9 +223,7 @@ def facts(abilities: Abilities, size: ObjectivesSize) -> dict[str, str]:
     return {"results": "\n".join(results)}
 
 
-STUDIES = {
-    "objectives": Study("objectives", ObjectivesSize(), lambda size: (range(len(WAYS)), size.seeds), course, measure, facts)
-}
+STUDIES = {"objectives": Study("objectives", SIZE, (range(len(WAYS)), "seeds"), train, measure, facts)}
 
 if __name__ == "__main__":
     main(STUDIES)

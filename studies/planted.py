@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -22,26 +21,11 @@ from explorer.text.toy import toy_stories as stories
 from explorer.training.plan import Plan
 from explorer.training.run import Run
 from studies import runs
-from studies.study import Study, lines, main
+from studies.study import Size, Study, lines, main
 
 SPLITS = {"never hidden": (0.0, 0.0, 1.0), "always [MASK]": (1.0, 0.0, 0.0), "80/10/10": (0.8, 0.1, 0.1)}
 MASKED, PLANTED = "fills a blank", "corrects a planted word"
-
-
-@dataclass(frozen=True)
-class PlantedSize:
-    """How long each BERT trains, on how many stories, and on how many it is tested."""
-
-    steps: int = 400
-    every: int = 50
-    stories: int = 6000
-    tested: int = 200
-    seeds: tuple[int, ...] = (0, 1, 2)
-
-    @property
-    def due(self) -> np.ndarray:
-        """The steps after which a run is measured."""
-        return np.arange(self.every, self.steps + 1, self.every)
+SIZE = Size(steps=400, every=50, stories=6000, tested=200, seeds=(0, 1, 2))
 
 
 class Hiding(Run):
@@ -57,7 +41,7 @@ class Hiding(Run):
         return Batch(hidden.source.ids, rows.attention_mask, np.zeros_like(rows.ids), rows.ids, hidden.scored)
 
 
-def hiding(model: TransformerModel, split: tuple[float, ...], seed: int, size: PlantedSize) -> Hiding:
+def hiding(model: TransformerModel, split: tuple[float, ...], seed: int, size: Size) -> Hiding:
     """A run on toy stories that hides by this split."""
     plan = Plan("mlm", "mlm", size.steps, seed=seed, checks=0)
     run = Hiding(model, prepared(list(stories(size.stories, 1)), model.tokenizer), plan)
@@ -65,19 +49,14 @@ def hiding(model: TransformerModel, split: tuple[float, ...], seed: int, size: P
     return run
 
 
-def train(split: str, seed: int, size: PlantedSize) -> np.ndarray:
+def train(split: str, seed: int, size: Size) -> np.ndarray:
     """Blanks filled and planted words corrected by one run, every so many steps [check, 2]."""
     new = build("bert", size="tiny", tokenizer=runs.tokenizer_of("bert"), seed=seed, device="cpu", tables="random")
     model = transformer(new)
-    rows = held_out(model, size.tested)
+    rows = whole(prepared(list(stories(size.tested, 2)), model.tokenizer), model)  # from another seed
     run = hiding(model, SPLITS[split], seed, size)
     splits = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-    return np.array(list(runs.measured(run, lambda model: [share_restored(model, rows, way) for way in splits], size.due)))
-
-
-def held_out(model: TransformerModel, count: int) -> Rows:
-    """Stories from another seed."""
-    return whole(prepared(list(stories(count, 2)), model.tokenizer), model)
+    return np.array(runs.course(run, lambda model: [share_restored(model, rows, way) for way in splits], size))
 
 
 def whole(texts: Sequence[Example], model: TransformerModel) -> Rows:
@@ -87,19 +66,19 @@ def whole(texts: Sequence[Example], model: TransformerModel) -> Rows:
 
 
 @torch.no_grad()
-def share_restored(model: TransformerModel, rows: Rows, split: tuple[float, ...], rate: float = 0.03) -> float:
+def share_restored(model: TransformerModel, rows: Rows, split: tuple[float, ...]) -> float:
     """The share of a few changed positions at which the model's most probable token is the original one.
 
     A planted token that happens to be the original is no mistake, so it is not counted.
     """
     vocabulary: Vocabulary = model.tokenizer.vocabulary
-    changed = mlm(rows, vocabulary, np.random.default_rng(0), rate=rate, split=split)
+    changed = mlm(rows, vocabulary, np.random.default_rng(0), rate=0.03, split=split)
     source, attention_mask = torch.as_tensor(changed.source.ids), torch.as_tensor(rows.attention_mask)
     guesses = model.module.outputs(model.module(source, torch.zeros_like(source), attention_mask))["lm"].argmax(-1).numpy()
     return float((guesses == rows.ids)[changed.scored & (changed.source.ids != rows.ids)].mean())
 
 
-def measure(shares: np.ndarray, size: PlantedSize) -> Curves:
+def measure(shares: np.ndarray, size: Size) -> Curves:
     """Both measures while training, for every way to hide and every seed."""
     labels = [f"{split}: {what}" for split in SPLITS for what in (MASKED, PLANTED)]
     by_line = np.moveaxis(shares, -1, 1).reshape(len(labels), len(size.seeds), -1)
@@ -108,7 +87,7 @@ def measure(shares: np.ndarray, size: PlantedSize) -> Curves:
     return Curves("Three BERTs that hide differently", "training step", "share of new stories' tokens found", drawn, note)
 
 
-STUDIES = {"planted": Study("planted", PlantedSize(), lambda size: (tuple(SPLITS), size.seeds), train, measure)}
+STUDIES = {"planted": Study("planted", SIZE, (SPLITS, "seeds"), train, measure)}
 
 if __name__ == "__main__":
     main(STUDIES)

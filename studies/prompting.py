@@ -19,11 +19,11 @@ from explorer.models.load import load
 from explorer.models.model import Model, TrainableModel, trainable
 from explorer.models.task_rows import AskedText
 from explorer.records import Curve, Curves, PromptScores
-from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.labelled import Labelled, draw_labelled, task_named
 from explorer.training.finetune.metrics import SHARE
 from explorer.training.finetune.task import Questions, Task
-from studies.study import Study, bracketed, main, with_interval
+from studies import runs
+from studies.study import Size, Study, bracketed, main, with_interval
 
 MODELS = ("gpt", "gpt2", "llama")
 TUNED = "gpt2"  # is also fine-tuned on the same examples
@@ -99,16 +99,7 @@ TASKS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class PromptSize:
-    """How much is asked."""
-
-    counts: tuple[int, ...] = (0, 1, 2, 4, 6)
-    tuned: tuple[int, ...] = (2, 4, 16, 64)
-    draws: int = 5
-    texts: int = 60
-    steps: int = 60
-    ordered: int = 5
+SIZE = Size(counts=(0, 1, 2, 4, 6), tuned=(2, 4, 16, 64), draws=5, texts=60, steps=60, ordered=5)
 
 
 @lru_cache(maxsize=32)
@@ -127,13 +118,13 @@ def balanced(name: str, split: str, seed: int, count: int) -> tuple[Pair, ...]:
     return tuple(part[n // len(each)] for n in range(count) if n // len(each) < len(part := each[n % len(each)]))
 
 
-def examples(name: str, draw: int, size: PromptSize) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+def examples(name: str, draw: int, size: Size) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
     """The solved examples and the new texts of one draw."""
     most = max((*size.counts, *size.tuned, size.ordered))
     return balanced(name, "train", SEED + 100 + draw, most), balanced(name, SPLIT, SEED + draw, size.texts)
 
 
-def prompted_accuracy(model: Model, name: str, shots: int, draw: int, size: PromptSize) -> tuple[float, float]:
+def prompted_accuracy(model: Model, name: str, shots: int, draw: int, size: Size) -> tuple[float, float]:
     """The share of right answers without and with calibration; no number where the prompt is too long for the model."""
     solved, new = examples(name, draw, size)
     texts, gold = [text for text, _ in new], [label for _, label in new]
@@ -146,14 +137,12 @@ def prompted_accuracy(model: Model, name: str, shots: int, draw: int, size: Prom
     return float(answers.right().mean()), float(answers.right(calibrated=True).mean())
 
 
-def tuned_accuracy(model: TrainableModel, name: str, count: int, draw: int, size: PromptSize) -> float:
+def tuned_accuracy(model: TrainableModel, name: str, count: int, draw: int, size: Size) -> float:
     """The share of right answers after fine-tuning on the same solved examples."""
     solved, new = examples(name, draw, size)
     labelled = [Labelled(AskedText(text), label) for text, label in solved[:count]]
     task = Task(name, "sentence", TASKS[name].about, lambda *_: Questions((), ()))
-    run = finetune(model, task=task, examples=labelled, steps=size.steps, seed=draw, checks=0, snapshots=0, device="cpu")
-    for _ in run:
-        pass
+    run = runs.finetuned(model, task=task, examples=labelled, steps=size.steps, seed=draw)
     run.model.module.eval()
     answers = run.model.classify([text for text, _ in new])
     return float(np.mean([answer == label for answer, (_, label) in zip(answers, new, strict=True)]))
@@ -165,7 +154,7 @@ def line(label: str, counts: Sequence[int], scores: np.ndarray) -> Curve | None:
     return with_interval(label, np.asarray(counts, np.float64)[fits], scores[fits].T, SHARE) if fits.any() else None
 
 
-def by_shots(name: str, models: Sequence[str], size: PromptSize, tuned: str = "") -> Curves:
+def by_shots(name: str, models: Sequence[str], size: Size, tuned: str = "") -> Curves:
     """The accuracy by the number of solved examples: those in the prompt, and those that are learned from."""
     drawn: list[Curve | None] = []
     for model_name in models:
@@ -185,37 +174,27 @@ def by_shots(name: str, models: Sequence[str], size: PromptSize, tuned: str = ""
     return Curves(f"Solved examples: {name}", "solved examples", "right answers", tuple(filter(None, drawn)), note)
 
 
-def by_template(size: PromptSize, name: str = "story") -> PromptScores:
-    """The same texts under every template of a task."""
-    texts, gold = zip(*balanced(name, SPLIT, SEED, 2 * size.texts), strict=True)
-    task = TASKS[name]
-    return prompt_templates(load(TUNED, device="cpu"), texts, gold=gold, labels=task.words, templates=task.templates)
-
-
-def by_order(size: PromptSize, name: str = "sentiment") -> PromptScores:
-    """The same shots in every order."""
-    solved, new = examples(name, 0, size)
-    texts, gold = zip(*new, strict=True)
-    task, shots = TASKS[name], solved[: size.ordered]
-    return prompt_orders(
-        load(TUNED, device="cpu"), texts, gold=gold, labels=task.words, template=task.templates[0], shots=shots
-    )
-
-
-def train(part: str, size: PromptSize) -> Curves | PromptScores:
-    """One part of the study: a task by the number of shots, or the templates or orders of one."""
+def train(part: str, size: Size) -> Curves | PromptScores:
+    """One part of the study: a task by the number of shots, the templates of *story*, or *sentiment* with shots in every order."""
     if part in TASKS:
         return by_shots(part, MODELS, size, TUNED if part in TUNED_TASKS else "")
-    return by_template(size) if part == "templates" else by_order(size)
+    model, task = load(TUNED, device="cpu"), TASKS["story" if part == "templates" else "sentiment"]
+    if part == "templates":
+        texts, gold = zip(*balanced(task.name, SPLIT, SEED, 2 * size.texts), strict=True)
+        return prompt_templates(model, texts, gold=gold, labels=task.words, templates=task.templates)
+    solved, new = examples(task.name, 0, size)
+    texts, gold = zip(*new, strict=True)
+    shots = solved[: size.ordered]
+    return prompt_orders(model, texts, gold=gold, labels=task.words, template=task.templates[0], shots=shots)
 
 
-def measure(records: list[Curves | PromptScores], size: PromptSize) -> dict[str, Curves | PromptScores]:
+def measure(records: list[Curves | PromptScores], size: Size) -> dict[str, Curves | PromptScores]:
     """Every part, and one that the result itself holds."""
     parts = dict(zip(PARTS, records, strict=True))
     return {"prompting": parts["ending"], **{f"prompting/{part}": record for part, record in parts.items()}}
 
 
-def facts(ending: Curves, size: PromptSize) -> dict[str, object]:
+def facts(ending: Curves, size: Size) -> dict[str, object]:
     """What the card says of every part."""
     sections = []
     for name in TASKS:
@@ -246,7 +225,7 @@ def points(drawn: Curve) -> Iterator[tuple[float, float, float, float]]:
 
 
 PARTS = (*TASKS, "templates", "orders")
-STUDIES = {"prompting": Study("prompting", PromptSize(), lambda size: (PARTS,), train, measure, facts, models=MODELS)}
+STUDIES = {"prompting": Study("prompting", SIZE, (PARTS,), train, measure, facts, models=MODELS)}
 
 if __name__ == "__main__":
     main(STUDIES)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from torch.nn import functional
@@ -15,50 +15,28 @@ from explorer.corruption.collate import Batch
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curves, spread
 from studies import runs, senses
-from studies.study import Study, lines, main
+from studies.study import Size, Study, lines, main
 
 HIDDEN = (0.05, 0.15, 0.40, 0.80)
 LABELS = tuple(f"{hidden:.0%} hidden in training" for hidden in HIDDEN)
 ANSWERS = {"every token is an answer": 1.0, "15 % of the tokens are": 0.15}
+RATES = Size(steps=2000, batch=16, checks=6, seeds=(0, 1, 2), held_out=256, examples=20, questions=60)
+SIGNAL = Size(steps=300, every=25, fresh=256, seeds=(0, 1, 2))
 
 
-@dataclass(frozen=True)
-class RatesSize(runs.Steps):
-    """How large the experiment on hiding is: every share takes the same steps, so each model reads as much as the others."""
-
-    held_out: int = 256
-    examples: int = senses.EXAMPLES
-    questions: int = senses.QUESTIONS
-
-
-@dataclass(frozen=True)
-class SignalSize:
-    """How long the runs are that differ in the number of their answers, and on how many stories they are measured."""
-
-    steps: int = 300
-    every: int = 25
-    fresh: int = 256
-    seeds: tuple[int, ...] = (0, 1, 2)
-
-    @property
-    def due(self) -> np.ndarray:
-        """The steps after which a run is measured."""
-        return np.arange(self.every, self.steps + 1, self.every)
-
-
-def hiding(hidden: float, seed: int, size: RatesSize) -> np.ndarray:
+def hiding(hidden: float, seed: int, size: Size) -> np.ndarray:
     """One run with this share hidden: at every check how much it finds again, and the probe's score [check, 2]."""
     given = {"objective": "mlm", "mask_rate": hidden, "batch": size.batch, "tables": "sines"}
     run = runs.run("bert", size.steps, seed, "microworld", **given)
     ask = runs.finding(run.model.tokenizer, size.held_out)
 
-    def found(model: TransformerModel) -> tuple[float, float]:
+    def both(model: TransformerModel) -> tuple[float, float]:
         return ask(model), senses.probed(model, size.examples, size.questions)
 
-    return np.array([found(run.model), *runs.measured(run, found, set(size.due.tolist()))])
+    return np.array(runs.course(run, both, size))
 
 
-def rates(scores: np.ndarray, size: RatesSize) -> dict[str, Curves]:
+def rates(scores: np.ndarray, size: Size) -> dict[str, Curves]:
     """Of BERTs that were trained with other shares hidden: accuracy at 15 % hidden, and what a probe reads off their states."""
     often = senses.most_frequent(size.examples, size.questions)
     note = f"BERT, size tiny, masked tokens only, {len(size.seeds)} seeds, {size.batch} stories of the microworld a step"
@@ -73,7 +51,7 @@ def rates(scores: np.ndarray, size: RatesSize) -> dict[str, Curves]:
     }
 
 
-def causal(answers: str, seed: int, size: SignalSize) -> np.ndarray:
+def causal(answers: str, seed: int, size: Size) -> np.ndarray:
     """The held-out loss of a GPT that has a loss at some of the positions of its batches."""
     run = runs.run("gpt2", size.steps, seed)
     whole = run.batch
@@ -90,10 +68,10 @@ def causal(answers: str, seed: int, size: SignalSize) -> np.ndarray:
         mask = fresh["loss_mask"]
         return float(functional.cross_entropy(model.module.head(model.module(fresh["source"])[mask]), fresh["labels"][mask]))
 
-    return np.array(list(runs.measured(run, loss, size.due)))
+    return np.array(runs.course(run, loss, size))
 
 
-def signal(losses: np.ndarray, size: SignalSize) -> Curves:
+def signal(losses: np.ndarray, size: Size) -> Curves:
     """Held-out loss of GPTs that read the same, with a loss at all positions or at some."""
     note = f"GPT-2, size tiny, {len(size.seeds)} seeds, on toy stories; the same texts in the same order"
     drawn = lines(spread, ANSWERS, size.due, losses)
@@ -101,8 +79,8 @@ def signal(losses: np.ndarray, size: SignalSize) -> Curves:
 
 
 STUDIES = {
-    "rates": Study("rates", RatesSize(), lambda size: (HIDDEN, size.seeds), hiding, rates, beside=("rates-senses",)),
-    "signal": Study("signal", SignalSize(), lambda size: (tuple(ANSWERS), size.seeds), causal, signal),
+    "rates": Study("rates", RATES, (HIDDEN, "seeds"), hiding, rates, beside=("rates-senses",)),
+    "signal": Study("signal", SIGNAL, (ANSWERS, "seeds"), causal, signal),
 }
 
 if __name__ == "__main__":

@@ -6,33 +6,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 
 from explorer.models.presets import preset
 from explorer.records import Curves, spread
 from explorer.training.optimising import ADAM_RATE, MUON_RATE
 from studies import runs
-from studies.study import Study, lines, main
+from studies.runs import FAMILIES
+from studies.study import Size, Study, lines, main
 
-FAMILIES = {"decoder": ("gpt2", "causal"), "encoder": ("bert", "mlm")}
-
-
-@dataclass(frozen=True)
-class RateStudySize:
-    """How large the experiment is: the sizes, the rates in multiples of the usual ones, and how long each run is."""
-
-    sizes: tuple[str, ...] = ("tiny", "mini", "small")
-    rates: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0, 4.0)
-    steps: int = 300
-    batch: int = 32
-    held_out: int = 256
-    seeds: tuple[int, ...] = (0, 1)
+SIZE = Size(  # the rates are multiples of the usual ones
+    sizes=("tiny", "mini", "small"), rates=(0.25, 0.5, 1.0, 2.0, 4.0), steps=300, batch=32, held_out=256, seeds=(0, 1)
+)
 
 
-def held_out_loss(family: str, model_size: str, rate: float, seed: int, size: RateStudySize) -> float:
+def train(family: str, model_size: str, rate: float, seed: int, size: Size) -> float:
     """The loss on new stories after the last step of one run."""
     system, objective = FAMILIES[family]
     validation = runs.stories_of("microworld", size.held_out, "validation")
@@ -44,15 +32,15 @@ def held_out_loss(family: str, model_size: str, rate: float, seed: int, size: Ra
     return float(last.metrics["held-out loss"])
 
 
-def measure(family: str, losses: np.ndarray, size: RateStudySize) -> Curves:
-    """The loss by the rate, a line for each size: of the losses [size, rate, seed], the largest size first."""
+def measure(family: str, losses: np.ndarray, size: Size) -> Curves:
+    """The loss by the rate, a line for each size: of the losses [size, rate, seed]."""
     system = FAMILIES[family][0]
     note = (
         f"{system}, {len(size.seeds)} seeds, {size.steps} steps of {size.batch} stories of the microworld; × 1 is {MUON_RATE:g} for the "
         f"matrices of the layers (Muon) and {ADAM_RATE:g} for all else (AdamW)"
     )
     labels = [label(system, name) for name in size.sizes]
-    drawn = lines(spread, labels, np.array(size.rates), losses[::-1].swapaxes(1, 2))
+    drawn = lines(spread, labels, np.array(size.rates), losses.swapaxes(1, 2))
     return Curves(
         f"Learning rates by size, {family}", "× the usual rates", "loss on new stories (nats per token)", drawn, note, log=True
     )
@@ -74,16 +62,14 @@ def best(curves: Curves) -> str:
     return "\n".join(rows)
 
 
+def facts(family: str, curves: Curves, size: Size) -> dict[str, str]:
+    """What the card says of the rates."""
+    return {"best": best(curves)}
+
+
+AXES = ("sizes", "rates", "seeds")
 STUDIES = {
-    family: Study(
-        f"rates-{family}",
-        RateStudySize(),
-        lambda size: (size.sizes[::-1], size.rates, size.seeds),
-        partial(held_out_loss, family),
-        partial(measure, family),
-        lambda curves, size, family=family: {"best": best(curves), "family": family},  # type: ignore[misc]
-        text="rates-by-size",
-    )
+    family: Study(f"rates-{family}", SIZE, AXES, train, measure, facts, text="rates-by-size", case=family)
     for family in FAMILIES
 }
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import shutil
 import sys
 import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -32,18 +31,20 @@ from explorer.models.load import export
 from explorer.models.model import TrainableModel, trainable
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel, transformer
+from explorer.records import TrainingStep
 from explorer.text.begin_token import only_begins
 from explorer.text.examples import prepared
 from explorer.text.learning import count_words, cut_words
-from explorer.text.tokenizers import Tokenizer
+from explorer.training import resume
 from explorer.training.checking import measure, with_baseline
 from explorer.training.corpora import Corpus, full_name, recorded_corpus
-from explorer.training.fit import fit
+from explorer.training.fit import TrainingRun, fit
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.steps import steps_of
 from studies import model_cards
 
 SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
+CLOCK, CLOCK_EVERY = "time.json", 20.0  # how long a run took, and after how many seconds that is written down
 TWINS = 16  # so many texts are read by a model and by its twin
 SPLITS = ("validation", "test")
 ASKED_IN_PAIRS = ("mlm", "mlm+nsp", "mlm+sbo", "distillation", "causal", "translation", "denoising")
@@ -100,38 +101,46 @@ def tabled() -> tuple[dict[str, Recipe], dict[str, Recipe]]:
 RECIPES, LONGER = tabled()
 
 
-def recipe_of(name: str) -> Recipe:
-    """The recipe by which the shipped model of that name was made."""
-    return LONGER[name] if name in LONGER and shipped_at_size(name) else RECIPES[name]
-
-
 def shipped_at_size(name: str) -> bool:
     """Whether the model that is shipped under this name has the size of the longer recipe: its card says so."""
     card = store.data_folder() / "models" / name / store.CARD
     return card.is_file() and "size `mini`" in " ".join(card.read_text("utf-8").split())
 
 
-def train(name: str, seed: int) -> Path:
-    """One run of a recipe from its beginning to its end, and how long it took."""
-    recipe, folder = RECIPES[name], WORKSHOP / f"{name}-{seed}"
-    if (folder / "time.json").is_file():
+def begun(recipe: Recipe, seed: int, folder: Path) -> TrainingRun:
+    """The run of a recipe in a folder, from its beginning or from where it was stopped."""
+    if (folder / run_folder.RUN).is_file():
         check_same(recipe, folder)
-        return folder
-    shutil.rmtree(folder, ignore_errors=True)  # begun and not ended: begin again, so that the time is that of a whole run
-    run = fit(recipe.system, size=recipe.size, seed=seed, folder=folder, device="cpu", **recipe.options)
-    begin = time.process_time()  # of the processor, so that whatever else runs beside it does not count
+    return fit(recipe.system, size=recipe.size, seed=seed, folder=folder, device="cpu", **recipe.options)
+
+
+def timed(run: TrainingRun, folder: Path) -> Iterator[TrainingStep]:
+    """Go on with a run to its end; how long all its steps took, in every sitting, is kept in its folder."""
+    before, begin, saved = seconds(folder), time.monotonic(), 0.0
     for step in run:
-        if step.metrics:
-            sys.stderr.write(f"{name}-{seed} {step.step}: {dict(step.losses)} {dict(step.metrics)}\n")
-    (folder / "time.json").write_text(json.dumps({"seconds": time.process_time() - begin, **machine()}) + "\n", "utf-8")
-    return folder
+        if time.monotonic() - saved >= CLOCK_EVERY:
+            saved = time.monotonic()
+            _write_clock(folder, before + saved - begin)
+        yield step
+    if saved:
+        _write_clock(folder, before + time.monotonic() - begin)
+
+
+def _write_clock(folder: Path, taken: float) -> None:
+    resume.replace_file(folder / CLOCK, (json.dumps({"seconds": taken, **machine()}) + "\n").encode("utf-8"))
+
+
+def seconds(folder: Path) -> float:
+    """How long the steps of a run took so far."""
+    return float(json.loads((folder / CLOCK).read_text("utf-8"))["seconds"]) if (folder / CLOCK).is_file() else 0.0
 
 
 def check_same(recipe: Recipe, folder: Path) -> None:
     """Refuse a run that was made before the recipe or the preset changed."""
-    different = differences(recipe, folder)
-    if different:
-        raise ChoiceError(f"{folder} was made by another recipe ({'; '.join(different)}). Delete it, then train it again.")
+    if different := differences(recipe, folder):
+        raise ChoiceError(
+            f"{folder} was made by another recipe ({'; '.join(different)}). Move it away or delete it, then train it again."
+        )
 
 
 def differences(recipe: Recipe, folder: Path) -> list[str]:
@@ -176,12 +185,8 @@ def measured(model: TrainableModel, plan: dict[str, Any], split: str, texts: int
     if OBJECTIVES[plan["objective"]].taught:
         held_out = replace(held_out, teacher=transformer(store.open_by_name(plan["teacher"]["name"])))
     metrics = dict(measure(model, plan["objective"], held_out, strategy=plan["strategy"], thorough=True).metrics)
-    return metrics | (minimal_figures(transformer(model), split) if asked_in_pairs(plan) else {})
-
-
-def asked_in_pairs(plan: dict[str, Any]) -> bool:
-    """Whether minimal pairs can be asked: of a model that reads texts without a prefix."""
-    return plan["objective"] in ASKED_IN_PAIRS and not plan["corpus"]["name"].startswith("tasks-as-text")
+    in_pairs = plan["objective"] in ASKED_IN_PAIRS and corpus.base != "tasks-as-text"  # whose texts begin with a prefix
+    return metrics | (minimal_figures(transformer(model), split) if in_pairs else {})
 
 
 def minimal_figures(model: TransformerModel, split: str) -> dict[str, float]:
@@ -207,17 +212,11 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     sign = 1 if recipe.largest else -1
     best = max(folders, key=lambda seed: sign * by_seed[seed]["validation"][recipe.shown[0]])
     folder = folders[best]
-    taken = {seed: json.loads((place / "time.json").read_text("utf-8")) for seed, place in folders.items()}
+    taken = {seed: json.loads((place / CLOCK).read_text("utf-8")) for seed, place in folders.items()}
     kept = telling(snapshot_losses(folder), recipe.keep)
     begins = BEGINS if only_begins(store.read_tokenizer(folder)) else ""
-    choice = {
-        "seed": best,
-        "best": recipe.shown[0],
-        "note": f"{recipe.note} {begins}".strip(),
-        "options": recipe.options,
-        "size": recipe.size,
-    }
-    choice["longer"] = recipe is not RECIPES[name]
+    choice = {"seed": best, "best": recipe.shown[0], "note": f"{recipe.note} {begins}".strip(), "options": recipe.options}
+    choice |= {"size": recipe.size, "longer": recipe is not RECIPES[name]}
     card = model_cards.written(name, run_folder.described(folder), choice, by_seed, taken)
     shipped = store.ship(folder, store.data_folder() / "models" / name, keep=kept, card=card)
     tell_twin(name)
@@ -228,17 +227,13 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
 def tell_words(name: str) -> None:
     """Count the words that a shipped model's tokenizer cuts in the texts it was trained on, and write that into its card."""
     model, folder = trainable(store.open_by_name(name)), store.folder_of(name)
-    counted = words_cut(model.tokenizer, run_folder.described(folder)["plan"]["corpus"]["name"])
+    corpus = _corpus(run_folder.described(folder)["plan"]["corpus"]["name"])
+    words = count_words(model.tokenizer.core, (" ".join(text) for text in corpus.texts))
+    cut = cut_words(model.tokenizer, words)
+    often = [word for word, count in words.items() if count >= OFTEN]
+    counted = words.total(), cut.total(), len(often), sum(word in cut for word in often)
     card = folder / model_cards.CARD
     card.write_text(model_cards.with_words(card.read_text("utf-8"), *counted), "utf-8")
-
-
-def words_cut(tokenizer: Tokenizer, corpus: str) -> tuple[int, int, int, int]:
-    """How many words the texts of a corpus have, how many of them are cut; and of those met often, how many there are and are cut."""
-    words = count_words(tokenizer.core, (" ".join(text) for text in recorded_corpus(corpus).texts))
-    cut = cut_words(tokenizer, words)
-    often = [word for word, count in words.items() if count >= OFTEN]
-    return words.total(), cut.total(), len(often), sum(word in cut for word in often)
 
 
 def tell_twin(name: str) -> None:
@@ -320,8 +315,11 @@ def main() -> None:
     torch.set_num_threads(1)  # two runs side by side use two cores better than one run on both
     for name in options.names or list(RECIPES):
         for seed in RECIPES[name].seeds if options.seeds is None else options.seeds:
-            train(name, seed)
-            figures(name, WORKSHOP / f"{name}-{seed}")
+            folder = WORKSHOP / f"{name}-{seed}"
+            for step in timed(begun(RECIPES[name], seed, folder), folder):
+                if step.metrics:
+                    sys.stderr.write(f"{name}-{seed} {step.step}: {dict(step.losses)} {dict(step.metrics)}\n")
+            figures(name, folder)
         if options.seeds is None:
             ship(name, RECIPES[name], {seed: WORKSHOP / f"{name}-{seed}" for seed in RECIPES[name].seeds})
 

@@ -50,28 +50,25 @@ def at_the_end(curves: Curves, form: str) -> str:
     return table([line.label for line in curves.lines], [[cell(line, -1, form) for line in curves.lines]])
 
 
-def both_ends(curves: Curves, form: str = ".3f") -> str:
+def both_ends(curves: Curves) -> str:
     """A row for each line: what it was at its first place and at its last."""
     head = ["", *(f"{curves.across} {curves.lines[0].x[at]:g}" for at in (0, -1))]
-    return table(head, [[line.label, cell(line, 0, form), cell(line, -1, form)] for line in curves.lines])
+    return table(head, [[line.label, *(cell(line, at, ".3f") for at in (0, -1))] for line in curves.lines])
 
 
 def other(name: str) -> str:
     """A measurement without a table of its own: its title, where its card is, the command, and its table."""
     record, card = result(name), result_card(name)
-    title = card.splitlines()[0].lstrip("# ")
-    command = " ".join(every()[name].command)
-    about, shown = "", TABLE.search(card)
+    title, command = card.splitlines()[0].lstrip("# "), " ".join(every()[name].command)
+    about = shown = ""
     if isinstance(record, Curves):
         about = f" {record.up[0].upper()}{record.up[1:]}; {record.note}."
-    head = (
-        f"**{title}**{'' if title[-1] in '.?!' else '.'}{about} ([card](../data/results/{name}/CARD.md); `python -m {command}`)"
-    )
-    if shown:
-        return f"{head}\n\n{shown[0]}"
-    if isinstance(record, Curves):
-        return f"{head}\n\n{(by_place if len(places_of(record)) <= FEW else both_ends)(record)}"
-    return head
+        shown = (by_place if len(places_of(record)) <= FEW else both_ends)(record)
+    if listed := TABLE.search(card):
+        shown = listed[0]
+    end = "" if title[-1] in ".?!" else "."
+    head = f"**{title}**{end}{about} ([card](../data/results/{name}/CARD.md); `python -m {command}`)"
+    return f"{head}\n\n{shown}" if shown else head
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -6,10 +6,10 @@ that checkout beside this one.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import subprocess
-import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from explorer.errors import ChoiceError
 from studies.study import table
 
 ROOT = Path(__file__).parent.parent
@@ -131,8 +132,10 @@ def checkout(place: str) -> Iterator[Path]:
         yield Path(place)
         return
     with tempfile.TemporaryDirectory() as folder:
-        packed = subprocess.run(["git", "archive", place], cwd=ROOT, capture_output=True, check=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+        packed = subprocess.run(["git", "archive", "--end-of-options", place], cwd=ROOT, capture_output=True, check=False)
+        if packed.returncode:
+            raise ChoiceError(f"{place!r} is neither a folder nor a revision of git here. Name one, for example HEAD.")
+        with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as files:
             files.extractall(folder, filter="data")
         yield Path(folder)
 
@@ -169,7 +172,9 @@ def _arrow(begin: tuple[int, int], end: tuple[int, int]) -> str:
 
 def main() -> None:
     """Print the tables, and draw the rooms of this checkout."""
-    for place in sys.argv[1:]:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("places", nargs="*", help="folders with a checkout, or revisions of git, whose tables come first")
+    for place in options.parse_args().places:
         with checkout(place) as root:
             print(f"{place}:\n\n{room_table(root)}\n")
     print(room_table())

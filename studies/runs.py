@@ -5,8 +5,7 @@ A recorded result must come out the same when it is made again, so nothing here 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +17,7 @@ from explorer.analysis.evaluation import masked
 from explorer.analysis.evaluation.context import EvalContext, EvalData
 from explorer.corruption.collate import BatchContext
 from explorer.models.load import load
+from explorer.models.model import TrainableModel
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
 from explorer.text.examples import prepared
@@ -25,13 +25,17 @@ from explorer.text.learning import tokenizer
 from explorer.text.tokenizers import Tokenizer
 from explorer.text.toy import toy_stories
 from explorer.training.device import tensors
+from explorer.training.finetune.finetuning import finetune
+from explorer.training.finetune.run import FinetuneRun
 from explorer.training.fit import fit
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.run import Run
+from studies.study import Size
 
 STORIES = 20_000
 LENGTH = 128  # of a text that is asked about, at most
 WORLDS = {"toy": 800, "microworld": 2000}  # with the size of their vocabularies
+FAMILIES = {"decoder": ("gpt2", "causal"), "encoder": ("bert", "mlm")}  # each with its system and its objective
 
 
 @lru_cache(maxsize=4)
@@ -54,26 +58,6 @@ def shipped_tokenizer(name: str) -> Tokenizer:
     return load(name, device="cpu").tokenizer
 
 
-def ever_rarer(first: float, last: int, checks: int) -> np.ndarray:
-    """So many steps from the first to the last, ever further apart."""
-    return np.unique(np.geomspace(max(1, first), last, checks).round())
-
-
-@dataclass(frozen=True)
-class Steps:
-    """How long every run is, and how often it is measured."""
-
-    steps: int = 2000
-    batch: int = 16
-    checks: int = 6
-    seeds: tuple[int, ...] = (0, 1, 2)
-
-    @property
-    def due(self) -> np.ndarray:
-        """The steps after which a run is measured; 0 is before the first."""
-        return np.linspace(0, self.steps, self.checks + 1).round()
-
-
 def finding(tokenizer: Tokenizer, count: int) -> Callable[[TransformerModel], float]:
     """Ask a model for hidden tokens, 15 % of so many new stories of the microworld: the share that it finds."""
     ask = masked.masked_accuracy(EvalContext(EvalData(stories_of("microworld", count, "validation")), tokenizer, "mlm", LENGTH))
@@ -88,14 +72,17 @@ def toy_batch(run: Run, objective: str, count: int) -> dict[str, torch.Tensor]:
     return tensors(OBJECTIVES[objective].collate(fresh, context), model.device)
 
 
-def measured(run: Run, measure: Callable[[Any], Any], due: Container[float]) -> Iterator[Any]:
-    """What is measured after some steps of a run."""
+def course(run: Run, measure: Callable[[Any], Any], size: Size) -> list[Any]:
+    """Train to the end: what is measured at every step that is due, also before the first where step 0 is."""
+    module, due = run.model.module, set(size.due.tolist())
+    measured = [measure(run.model)] if 0 in due else []
     for step in run:
         if step.step in due:
-            run.model.module.eval()
+            module.eval()
             with torch.no_grad():
-                yield measure(run.model)
-            run.model.module.train()
+                measured.append(measure(run.model))
+            module.train()
+    return measured
 
 
 def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) -> Run:
@@ -114,3 +101,11 @@ def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) 
     trained = fit(system, steps=steps, seed=seed, device="cpu", **settings | changes)
     assert isinstance(trained, Run)
     return trained
+
+
+def finetuned(model: str | TrainableModel, **given: Any) -> FinetuneRun:
+    """A fine-tuning after its last step."""
+    run = finetune(model, **given, checks=0, snapshots=0, device="cpu")
+    for _ in run:
+        pass
+    return run

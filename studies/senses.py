@@ -17,7 +17,6 @@ from explorer.microworld.giveaway import classify
 from explorer.models.transformer import TransformerModel
 from studies import runs
 
-EXAMPLES, QUESTIONS = 20, 60  # of each word: gold labels to learn from, and uses in new stories to be asked about
 STORIES = 6000
 
 
@@ -74,8 +73,8 @@ def vectors(model: TransformerModel, uses: Uses) -> np.ndarray:
     return torch.cat(states_of_uses).double().cpu().numpy()
 
 
-def probed(model: TransformerModel, examples: int = EXAMPLES, questions: int = QUESTIONS) -> float:
-    """The accuracy of a linear classifier of senses on new uses, trained on a few frozen hidden states."""
+def probed(model: TransformerModel, examples: int, questions: int) -> float:
+    """The accuracy of a linear classifier of senses on new uses, trained on a few frozen hidden states: so many of each word."""
     train, test = both(examples, questions, model.longest)
     return judged(vectors(model, train), vectors(model, test), train, test)
 
@@ -96,7 +95,7 @@ def judged(before: np.ndarray, after: np.ndarray, train: Uses, test: Uses) -> fl
     return float(np.mean(right))
 
 
-def most_frequent(examples: int = EXAMPLES, questions: int = QUESTIONS, longest: int = 128) -> float:
+def most_frequent(examples: int, questions: int, longest: int = 128) -> float:
     """The accuracy of always predicting a word's most frequent sense: the baseline."""
     train, test = both(examples, questions, longest)
     return judged(np.zeros((len(train.row), 1)), np.zeros((len(test.row), 1)), train, test)

@@ -7,7 +7,6 @@ core), and writes `data/results/sentences` with the model of the first seed. ELM
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,18 +20,14 @@ from explorer.models.model import TrainableModel, trainable
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import Ranked, cosine
 from explorer.training.finetune import sentences, siamese
-from explorer.training.finetune.metrics import interval, spearman
+from explorer.training.finetune.metrics import spearman
 from explorer.training.finetune.siamese import Pairs
-from studies.study import Study, bracketed, main, table
+from studies.study import Size, Study, interval_table, intervals, main
 
 KINDS = {"known words": "validation", "new words too": "test"}  # with the split that they come from
 FROZEN = (
-    ("word2vec", "mean of words"),
-    ("glove", "mean of words"),
-    ("bert", "[CLS]"),
-    ("bert", "mean of tokens"),
-    ("elmo", "both ends"),
-)
+    ("word2vec", "mean of words"), ("glove", "mean of words"), ("bert", "[CLS]"), ("bert", "mean of tokens"), ("elmo", "both ends"),
+)  # fmt: skip
 COUNTED, BEST = "shared words, no vectors", "sentence-bert, from grades"
 
 
@@ -47,25 +42,15 @@ TAUGHT: dict[str, Callable[..., Pairs]] = {"sentence-bert, from inference": infe
 Seed = tuple[
     dict[str, list[np.ndarray]], dict[str, Pairs], TransformerModel
 ]  # cosines by way [kind], the pairs, the best model
+SIZE = Size(seeds=(0, 1, 2), trained_pairs=4000, tested=300, steps=siamese.STEPS, frozen=FROZEN)
 
 
-@dataclass(frozen=True)
-class SentencesSize:
-    """How much is trained and asked."""
-
-    seeds: tuple[int, ...] = (0, 1, 2)
-    trained_pairs: int = 4000
-    tested: int = 300
-    steps: int = siamese.STEPS
-    frozen: tuple[tuple[str, str], ...] = FROZEN
-
-
-def questions(seed: int, size: SentencesSize) -> dict[str, Pairs]:
+def questions(seed: int, size: Size) -> dict[str, Pairs]:
     """The test pairs of each kind: sentences of other splits, drawn again for every seed."""
     return {kind: siamese.graded(size.tested, 100 + seed, split) for kind, split in KINDS.items()}
 
 
-def lessons(make: Callable[..., Pairs], seed: int, size: SentencesSize, tested: dict[str, Pairs]) -> Pairs:
+def lessons(make: Callable[..., Pairs], seed: int, size: Size, tested: dict[str, Pairs]) -> Pairs:
     """The training pairs: none of their sentences is in a test pair."""
     new = {sentence for pairs in tested.values() for sentence in pairs.sentences}
     return make(size.trained_pairs, 200 + seed, "train").without(new)
@@ -79,7 +64,7 @@ def learned(pairs: Pairs, seed: int, steps: int) -> TransformerModel:
     return run.model
 
 
-def train(seed: int, size: SentencesSize) -> Seed:
+def train(seed: int, size: Size) -> Seed:
     """All ways on the questions of a seed: the cosines of each kind, the questions, and the best model."""
     tested, shelf = questions(seed, size), store.models()
     ways: dict[str, Callable[..., np.ndarray]] = {COUNTED: sentences.shared_words}
@@ -98,7 +83,7 @@ def cosines(model: TrainableModel, way: str, texts: Sequence[str], others: Seque
     return cosine(make(model, texts), make(model, others))
 
 
-def measure(seeds: list[Seed], size: SentencesSize) -> dict[str, Any]:
+def measure(seeds: list[Seed], size: Size) -> dict[str, Any]:
     """Every way on the questions of every seed, and the Sentence-BERT of the first."""
     scores = np.array([  # [kind, way, seed]
         [[spearman(cosines_of[way][n], tested[kind].gold) for cosines_of, tested, _ in seeds] for way in seeds[0][0]]
@@ -109,31 +94,23 @@ def measure(seeds: list[Seed], size: SentencesSize) -> dict[str, Any]:
     grades = (next(iter(tested.values())).gold * siamese.BEST).round()
     note = f"{len(size.seeds)} seeds, {size.tested} pairs of each kind; Sentence-BERT: {size.trained_pairs:,} pairs, {size.steps} steps"
     similar = np.array([by_kind[0] for by_kind in first.values()])
-    ranked = Ranked(tuple(KINDS), tuple(first), BEST, scores, spread(scores), spread(lead), grades, similar, note)
+    ranked = Ranked(tuple(KINDS), tuple(first), BEST, scores, intervals(scores), intervals(lead), grades, similar, note)
     return {"sentences": ranked, "sentences/model": model}
 
 
-def spread(values: np.ndarray) -> np.ndarray:
-    """Mean, low and high over the seeds: from [kind, way, seed] to [kind, way, 3]."""
-    return np.array([[interval(row) for row in kind] for kind in values])
-
-
-def facts(ranked: Ranked, size: SentencesSize) -> dict[str, str]:
+def facts(ranked: Ranked, size: Size) -> dict[str, str]:
     """The table, and how far the best way is ahead of each other one."""
-    rows = [[way, *(bracketed(*interval) for interval in ranked.intervals[:, n])] for n, way in enumerate(ranked.ways)]
     lead = [
         f"- {way}: {', '.join('{:+.3f} ({:+.3f} to {:+.3f})'.format(*gain) for gain in ranked.gains[:, n])}"
         for n, way in enumerate(ranked.ways)
         if way != ranked.best
     ]
-    return {"table": table(["way", *ranked.kinds], rows), "lead": "\n".join(lead)}
+    table = interval_table(["way", *ranked.kinds], ranked.ways, ranked.intervals.swapaxes(0, 1))
+    return {"table": table, "lead": "\n".join(lead)}
 
 
-STUDIES = {
-    "sentences": Study(
-        "sentences", SentencesSize(), lambda size: (size.seeds,), train, measure, facts, models=tuple(dict(FROZEN)), processes=0
-    )
-}
+MODELS = tuple(dict(FROZEN))
+STUDIES = {"sentences": Study("sentences", SIZE, ("seeds",), train, measure, facts, models=MODELS, processes=0)}
 
 if __name__ == "__main__":
     main(STUDIES)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,24 +17,13 @@ from explorer.errors import FileError
 from explorer.models import results, store
 from explorer.records import Curve, Curves
 from explorer.training.optimising import ADAM_RATE
-from studies import runs
-from studies.rates_by_size import FAMILIES, RateStudySize, label
-from studies.study import Study, main, table
+from studies import rates_by_size, runs
+from studies.rates_by_size import label
+from studies.runs import FAMILIES
+from studies.study import Size, Study, main, table
 
 HEAD = ("size", "weights", "tokens read (estimated from 50 steps)", "loss on new stories", "seconds a step, one thread")
-
-
-@dataclass(frozen=True)
-class SizeStudy:
-    """How large the experiment is: the sizes, and how long each run is."""
-
-    sizes: tuple[str, ...] = ("tiny", "small")
-    steps: int = 5000
-    stories: int = 120_000
-    batch: int = 32
-    held_out: int = 256
-    checks: int = 24
-    seed: int = 0
+SIZE = Size(sizes=("tiny", "small"), steps=5000, stories=120_000, batch=32, held_out=256, checks=24, seed=0)
 
 
 class Trained(NamedTuple):
@@ -49,7 +36,7 @@ class Trained(NamedTuple):
     tokens: int
 
 
-def best_rates(family: str, sizes: Sequence[str] = SizeStudy.sizes) -> dict[str, float]:
+def best_rates(family: str, sizes: Sequence[str] = SIZE.sizes) -> dict[str, float]:
     """By size, the multiple of the usual rates with the lowest loss in the record of `rates_by_size`."""
     name = f"rates-{family}"
     if name not in results.results():
@@ -58,7 +45,7 @@ def best_rates(family: str, sizes: Sequence[str] = SizeStudy.sizes) -> dict[str,
     return {size: best[label(FAMILIES[family][0], size)] for size in sizes}
 
 
-def train(family: str, model_size: str, size: SizeStudy, rate: float | None = None) -> Trained:
+def train(family: str, model_size: str, size: Size, rate: float | None = None) -> Trained:
     """One size at its best rate, or at a rate that is given, from random weights."""
     system, objective = FAMILIES[family]
     rate = best_rates(family, [model_size])[model_size] if rate is None else rate
@@ -76,18 +63,12 @@ def train(family: str, model_size: str, size: SizeStudy, rate: float | None = No
     return Trained(list(losses), list(losses.values()), seconds, weights, tokens)
 
 
-def measure(family: str, trained: Sequence[Trained], size: SizeStudy) -> dict[str, Any]:
-    """The losses by step, a line for each size in the colour that it has among the rates; and the size and time of each run.
-
-    The largest was trained first.
-    """
-    system, rates, by_size = (
-        FAMILIES[family][0],
-        best_rates(family, size.sizes),
-        dict(zip(size.sizes, trained[::-1], strict=True)),
-    )
+def measure(family: str, trained: Sequence[Trained], size: Size) -> dict[str, Any]:
+    """The losses by step, a line for each size in the colour that it has among the rates; and the size and time of each run."""
+    system, rates = FAMILIES[family][0], best_rates(family, size.sizes)
+    by_size, colours = dict(zip(size.sizes, trained, strict=True)), rates_by_size.SIZE.sizes
     drawn = tuple(
-        Curve(label(system, name), np.array(run.steps, float), np.array(run.losses), colour=RateStudySize.sizes.index(name))
+        Curve(label(system, name), np.array(run.steps, float), np.array(run.losses), colour=colours.index(name))
         for name, run in by_size.items()
     )
     at = "; ".join(f"{name} at × {rates[name]:g} the usual rates" for name in size.sizes)
@@ -100,27 +81,18 @@ def measure(family: str, trained: Sequence[Trained], size: SizeStudy) -> dict[st
     return {f"sizes-{family}": Curves(title, "training step", up, drawn, note), f"sizes-{family}/runs": kept}
 
 
-def facts(family: str, curves: Curves, size: SizeStudy) -> dict[str, str]:
+def facts(family: str, curves: Curves, size: Size) -> dict[str, str]:
     """What the card says of each run."""
     kept = json.loads((store.data_folder() / "results" / f"sizes-{family}" / "runs.json").read_text("utf-8"))
     rows = [
         (line.label, f"{run['weights']:,}", f"{run['tokens']:,}", f"{line.y[-1]:.3f}", f"{run['seconds']:.2f}")
         for line, run in zip(curves.lines, kept.values(), strict=True)
     ]
-    return {"family": family, "table": table(HEAD, rows)}
+    return {"table": table(HEAD, rows)}
 
 
 STUDIES = {
-    family: Study(
-        f"sizes-{family}",
-        SizeStudy(),
-        lambda size: (size.sizes[::-1],),
-        partial(train, family),
-        partial(measure, family),
-        partial(facts, family),
-        text="sizes",
-    )
-    for family in FAMILIES
+    family: Study(f"sizes-{family}", SIZE, ("sizes",), train, measure, facts, text="sizes", case=family) for family in FAMILIES
 }
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,45 +26,76 @@ CARDS = Path(__file__).parent / "cards"
 ANY = (float("-inf"), float("inf"))  # bounds of a value that has none
 
 
+class Size(SimpleNamespace):
+    """How large a study is: its settings by name. `seeds` are those of its runs, each of which takes `steps`."""
+
+    def but(self, **changes: Any) -> Size:
+        """The same with other settings.
+
+        >>> Size(steps=2, seeds=(0, 1)).but(steps=3)
+        Size(steps=3, seeds=(0, 1))
+        """
+        if wrong := changes.keys() - vars(self).keys():
+            raise unknown("setting of this study", min(wrong), vars(self))
+        return Size(**vars(self) | changes)
+
+    @property
+    def due(self) -> np.ndarray:
+        """The steps after which a run is measured: `every` so many; or so many `checks`, evenly from 0 on, which is before the first
+        step, or ever further apart where `first` says how many times as late as the first one the last one is.
+        """
+        if hasattr(self, "every"):
+            return np.arange(self.every, self.steps + 1, self.every)
+        if hasattr(self, "first"):
+            return np.unique(np.geomspace(max(1, self.steps / self.first), self.steps, self.checks).round())
+        return np.linspace(0, self.steps, self.checks + 1).round()
+
+
 @dataclass(frozen=True)
 class Study:
     """A grid of trainings (`train`), the record that is made of them (`measure`), and what its card needs (`card`).
 
-    `train` is called with one value of each of the `axes` (what is compared, the seeds, …) and the size. `measure` is given what
-    these calls returned: an array with these axes first where they returned numbers, a list otherwise. It returns a record, or
-    several by the folder (or `folder/part`) of `data/results` in which each is kept. The card is a text of `cards/`, filled with the
-    fields of the size and of the record, and with what `card` returns.
+    `train` is called with one value of each of the `axes` (what is compared, the seeds, …), which are lists or names of settings, and
+    the size. `measure` is given what these calls returned: an array with these axes first where they returned numbers, a list
+    otherwise. It returns a record, or several by the folder (or `folder/part`) of `data/results` in which each is kept. The card is a
+    text of `cards/`, filled with the settings, the fields of the record, and what `card` returns. All three are given the `case`
+    before all else, where a study is one of several.
     """
 
     name: str
-    size: Any
-    axes: Callable[[Any], Sequence[Sequence[Any]]]
+    size: Size
+    axes: tuple[str | Iterable[Any], ...]
     train: Callable[..., Any]
-    measure: Callable[[Any, Any], Any]
-    card: Callable[[Any, Any], Mapping[str, Any]] = lambda record, size: {}
+    measure: Callable[..., Any]
+    card: Callable[..., Mapping[str, Any]] = lambda *given: {}
     text: str = ""  # the name of the text of its card, where it is another
+    case: str = ""
     models: tuple[str, ...] = ()  # the shipped models that are measured
     beside: tuple[str, ...] = ()  # other results that the same trainings give
     processes: int = 2
 
-    def measured(self, size: Any = None, processes: int = 0) -> dict[str, Any]:
+    def measured(self, size: Size | None = None, processes: int = 0) -> dict[str, Any]:
         """Its records by the place where each is kept."""
         size = size or self.size
-        axes = self.axes(size)
-        results: Any = each(self.train, [(*values, size) for values in product(*axes)], processes)
+        axes = [list(getattr(size, axis) if isinstance(axis, str) else axis) for axis in self.axes]
+        results: Any = each(self._of_case(self.train), [(*values, size) for values in product(*axes)], processes)
         if isinstance(results[0], (float, np.ndarray)):
             results = np.array(results).reshape(*map(len, axes), *np.shape(results[0]))
-        records = self.measure(results, size)
+        records = self._of_case(self.measure)(results, size)
         return records if isinstance(records, dict) else {self.name: records}
 
-    def record(self, size: Any = None) -> Any:
+    def _of_case(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return partial(function, self.case) if self.case else function
+
+    def record(self, size: Size | None = None) -> Any:
         """The first record, measured in this process."""
         return next(iter(self.measured(size).values()))
 
-    def card_of(self, record: Any, size: Any = None) -> str:
+    def card_of(self, record: Any, size: Size | None = None) -> str:
         """What was done, what was found, and how to do it again."""
         size = size or self.size
-        fields = vars(size) | vars(record) | (ends(record) if isinstance(record, Curves) else {}) | self.card(record, size)
+        fields = vars(size) | vars(record) | (ends(record) if isinstance(record, Curves) else {}) | {"case": self.case}
+        fields |= self._of_case(self.card)(record, size)
         return (CARDS / f"{self.text or self.name}.md").read_text("utf-8").format(**fields)
 
     def write(self) -> None:
@@ -107,10 +140,14 @@ def each(train: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], processes:
     return [future.result() for future in running]
 
 
+def intervals(runs: np.ndarray, within: tuple[float, float] = ANY) -> np.ndarray:
+    """Mean, low and high of the runs along the last axis, by Student's t: from [..., run] to [..., 3]."""
+    return np.apply_along_axis(lambda values: np.array(interval(values, within)), -1, runs)
+
+
 def with_interval(label: str, x: np.ndarray, runs: np.ndarray, within: tuple[float, float] = ANY) -> Curve:
     """The mean of several runs [run, place] with its 95 % interval by Student's t, which ends at the bounds of the values."""
-    mean, low, high = np.array([interval(values, within) for values in runs.T]).T
-    return Curve(label, x, mean, low, high)
+    return Curve(label, x, *intervals(runs.T, within).T)
 
 
 def lines(make: Callable[..., Curve], labels: Iterable[str], x: np.ndarray, runs: np.ndarray) -> tuple[Curve, ...]:
@@ -132,6 +169,11 @@ def ends(curves: Curves) -> dict[str, str]:
 def bracketed(mean: float, low: float, high: float, form: str = ".3f") -> str:
     """A mean with its interval."""
     return f"{mean:{form}} ({low:{form}} to {high:{form}})"
+
+
+def interval_table(head: Iterable[str], names: Iterable[str], means: np.ndarray) -> str:
+    """A table in Markdown with a row for each name: its means with their intervals [name, column, 3]."""
+    return table(head, [[name, *(bracketed(*values) for values in row)] for name, row in zip(names, means, strict=True)])
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

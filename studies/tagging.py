@@ -19,28 +19,17 @@ from explorer.models.vectors import StaticModel
 from explorer.nn.elmo import ScalarMix
 from explorer.records import Curves
 from explorer.training.finetune import TASKS
-from explorer.training.finetune.metrics import interval
 from explorer.training.finetune.probes import inside
-from explorer.training.finetune.task import Questions, Task
+from explorer.training.finetune.task import Questions
 from studies.mixes import features, normed
-from studies.study import Study, bracketed, lines, main, with_interval
+from studies.study import Size, Study, bracketed, intervals, lines, main, with_interval
 
 X, BOTH, ELMO = "x (word2vec)", "[x; ELMo]", "ELMo alone"
 WIDE = 32  # how many numbers the GRU remembers in each direction
 WAYS = {X: (True, False), BOTH: (True, True), ELMO: (False, True)}
-
-
-@dataclass(frozen=True)
-class TaggingSize:
-    """How many stories have labels, how many are asked about, and how long a tagger learns."""
-
-    task: str = "entities"
-    labelled: tuple[int, ...] = (3, 10, 30, 100)
-    tested: int = 100
-    steps: int = 200
-    texts: int = 4  # a step
-    rate: float = 1e-2
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+SIZE = Size(  # a step takes so many `texts`
+    task="entities", labelled=(3, 10, 30, 100), tested=100, steps=200, texts=4, rate=1e-2, seeds=(0, 1, 2, 3, 4)
+)
 
 
 @dataclass(frozen=True)
@@ -98,16 +87,17 @@ def word_vectors(model: StaticModel, questions: Questions) -> np.ndarray:
     return np.stack([table[texts[place.text].ids[inside(texts[place.text], place)]].mean(0) for place in places])
 
 
-def read(task: Task, count: int, split: str) -> Read:
-    """So many stories, as word2vec and the frozen ELMo see them."""
-    questions, words, elmo = task.make(count, split), load("word2vec", device="cpu"), load("elmo", device="cpu")
+@lru_cache(maxsize=4)
+def examples(task: str, count: int, split: str) -> Read:
+    """So many stories of a task, as word2vec and the frozen ELMo see them."""
+    questions, words, elmo = TASKS[task].make(count, split), load("word2vec", device="cpu"), load("elmo", device="cpu")
     if not isinstance(words, StaticModel):
         raise ChoiceError(f"{words.name} has no word vectors. Take the shipped word2vec.")
     x, layers = word_vectors(words, questions), features(elmo, questions)[:, 0]  # type: ignore[arg-type]
     return Read(torch.from_numpy(x).float(), torch.from_numpy(layers), torch.tensor(questions.about), questions.labels)
 
 
-def tagged(way: str, labelled: Read, new: Read, seed: int, size: TaggingSize) -> tuple[str, ...]:
+def tagged(way: str, labelled: Read, new: Read, seed: int, size: Size) -> tuple[str, ...]:
     """What a tagger answers to new examples once it has learned from others."""
     classes = sorted(set(labelled.labels))
     right, rng = torch.tensor([classes.index(label) for label in labelled.labels]), np.random.default_rng((seed, 21))
@@ -127,30 +117,20 @@ def tagged(way: str, labelled: Read, new: Read, seed: int, size: TaggingSize) ->
         return tuple(classes[best] for best in tagger(new).argmax(-1).tolist())
 
 
-@lru_cache(maxsize=4)
-def examples(task: str, count: int, split: str) -> Read:
-    """The examples of a task by its name, read once."""
-    return read(TASKS[task], count, split)
-
-
-def train(seed: int, size: TaggingSize) -> np.ndarray:
+def train(seed: int, size: Size) -> np.ndarray:
     """The score of every way at every number of labelled stories [way, count]; each seed draws other stories and first weights."""
     task = TASKS[size.task]
     labelled, new = examples(size.task, max(size.labelled) * 2, "train"), examples(size.task, size.tested, "test")
     drawn = np.random.default_rng((seed, 22)).permutation(torch.unique(labelled.texts).numpy())
-    return np.array(
-        [
-            [task.score(tagged(way, labelled.some(drawn[:many]), new, seed, size), new.labels) for many in size.labelled]
-            for way in WAYS
-        ]
-    )
+    some = [labelled.some(drawn[:many]) for many in size.labelled]
+    return np.array([[task.score(tagged(way, part, new, seed, size), new.labels) for part in some] for way in WAYS])
 
 
-def measure(scores: np.ndarray, size: TaggingSize) -> Curves:
+def measure(scores: np.ndarray, size: Size) -> Curves:
     """Every way at every number of labelled stories."""
     by_way = scores.swapaxes(0, 1)
-    gains = [interval(values) for values in (scores[:, 1] - scores[:, 0]).T]  # of [x; ELMo] over x
-    gained = "; ".join(f"{many}: {bracketed(*gain, '+.3f')}" for many, gain in zip(size.labelled, gains, strict=True))
+    gains = intervals((scores[:, 1] - scores[:, 0]).T)  # of [x; ELMo] over x
+    gained = "; ".join(f"{many}: {bracketed(*gain, form='+.3f')}" for many, gain in zip(size.labelled, gains, strict=True))
     count = len(examples(size.task, size.tested, "test").labels)
     note = (
         f"{size.task}: {count:,} words of {size.tested} new stories; {len(size.seeds)} seeds, each with other labelled stories, "
@@ -160,7 +140,7 @@ def measure(scores: np.ndarray, size: TaggingSize) -> Curves:
     return Curves("A tagger with and without ELMo", "stories with labels", TASKS[size.task].metric, drawn, note, log=True)
 
 
-STUDIES = {"tagging": Study("tagging", TaggingSize(), lambda size: (size.seeds,), train, measure, models=("word2vec", "elmo"))}
+STUDIES = {"tagging": Study("tagging", SIZE, ("seeds",), train, measure, models=("word2vec", "elmo"))}
 
 if __name__ == "__main__":
     main(STUDIES)

@@ -24,32 +24,16 @@ from explorer.text.examples import Example, prepared
 from explorer.training.plan import Plan
 from explorer.training.run import Run
 from studies import runs
-from studies.study import Study, lines, main
+from studies.study import Size, Study, lines, main
 
 WITH, WITHOUT = "trained with the mask", "trained without it"
 READ_WITH, READ_WITHOUT, RANDOM = "read with the mask", "read without it", "random tokens, read without it"
 LINES = ((WITH, READ_WITH), (WITH, READ_WITHOUT), (WITHOUT, READ_WITHOUT), (WITHOUT, READ_WITH), (WITHOUT, RANDOM))
 TOKENIZER = "gpt2-tiny"  # the model whose tokens are read
 BEGIN, WRITES = 6, 24
-
-
-@dataclass(frozen=True)
-class UnmaskedSize:
-    """How large the models are, how long they train and on how much they are measured."""
-
-    steps: int = 500
-    batch: int = 8
-    checks: int = 8
-    stories: int = 1000
-    held_out: int = 32
-    length: int = 48  # tokens of a story, at most
-    dim: int = 64
-    seeds: tuple[int, ...] = (0, 1, 2)
-
-    @property
-    def due(self) -> np.ndarray:
-        """The steps after which a model is measured."""
-        return runs.ever_rarer(self.steps / 30, self.steps, self.checks)
+SIZE = Size(  # `length`: tokens of a story, at most
+    steps=500, batch=8, first=30, checks=8, stories=1000, held_out=32, length=48, dim=64, seeds=(0, 1, 2)
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +64,7 @@ def examples(stories: int) -> list[Example]:
     return prepared(runs.stories_of("microworld", stories), runs.shipped_tokenizer(TOKENIZER))
 
 
-def begun(masked: bool, seed: int, size: UnmaskedSize) -> Run[TransformerModel]:
+def begun(masked: bool, seed: int, size: Size) -> Run[TransformerModel]:
     """A run that is about to begin: the same model, stories and batches, with the mask or without."""
     shape: dict[str, Any] = {"dim": size.dim, "hidden": 4 * size.dim, "heads": 4, "length": size.length}
     model = build("gpt2", size="tiny", tokenizer=runs.shipped_tokenizer(TOKENIZER), seed=seed, device="cpu", **shape)
@@ -88,7 +72,7 @@ def begun(masked: bool, seed: int, size: UnmaskedSize) -> Run[TransformerModel]:
     return Run(transformer(model), examples(size.stories), plan, loss=None if masked else unmasked_loss)
 
 
-def rows(model: TransformerModel, size: UnmaskedSize) -> torch.Tensor:
+def rows(model: TransformerModel, size: Size) -> torch.Tensor:
     """New stories of one length, after the token that begins every text: [story, token]."""
     known, long = model.tokenizer, []
     for story in runs.stories_of("microworld", 4 * size.held_out, "validation"):
@@ -104,7 +88,7 @@ def loss(model: TransformerModel, tokens: torch.Tensor, masked: bool) -> float:
     return float(functional.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten()))
 
 
-def train(way: str, seed: int, size: UnmaskedSize) -> tuple[list[dict[str, float]], Written]:
+def train(way: str, seed: int, size: Size) -> tuple[list[dict[str, float]], Written]:
     """The three losses of a run at every check, and what it generates at the end."""
     run = begun(way == WITH, seed, size)
     tokens = rows(run.model, size)
@@ -115,11 +99,10 @@ def train(way: str, seed: int, size: UnmaskedSize) -> tuple[list[dict[str, float
     def losses(model: TransformerModel) -> dict[str, float]:
         return {name: loss(model, *given) for name, given in texts.items()}
 
-    course = list(runs.measured(run, losses, set(size.due.tolist())))
-    return course, written(run.model, tokens[0, : BEGIN + 1].tolist(), way, "greedy", max_tokens=WRITES)
+    return runs.course(run, losses, size), written(run.model, tokens[0, : BEGIN + 1].tolist(), way, "greedy", max_tokens=WRITES)
 
 
-def measure(results: list[tuple[list[dict[str, float]], Written]], size: UnmaskedSize) -> dict[str, Any]:
+def measure(results: list[tuple[list[dict[str, float]], Written]], size: Size) -> dict[str, Any]:
     """All lines, and what the first seed of each way generates: in generation there are no later tokens to see."""
     many = len(size.seeds)
     courses = {WITH: results[:many], WITHOUT: results[many:]}
@@ -130,12 +113,12 @@ def measure(results: list[tuple[list[dict[str, float]], Written]], size: Unmaske
     return {"unmasked": curves, "unmasked/with": courses[WITH][0][1], "unmasked/without": courses[WITHOUT][0][1]}
 
 
-def facts(curves: Curves, size: UnmaskedSize) -> dict[str, int]:
+def facts(curves: Curves, size: Size) -> dict[str, int]:
     """How many tokens of each story have a target in it."""
     return {"targets": size.length - 1}
 
 
-STUDIES = {"unmasked": Study("unmasked", UnmaskedSize(), lambda size: ((WITH, WITHOUT), size.seeds), train, measure, facts)}
+STUDIES = {"unmasked": Study("unmasked", SIZE, ((WITH, WITHOUT), "seeds"), train, measure, facts)}
 
 if __name__ == "__main__":
     main(STUDIES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import getpass
 import os
 import re
@@ -19,14 +21,20 @@ os.environ.setdefault("EXPLORER_CACHE", os.path.join(tempfile.gettempdir(), f"ex
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from streamlit.components.v2 import manifest_scanner
 
 import explorer as ex
 from explorer.models.transformer import TransformerModel
 from explorer.records import Trace
 
 torch.set_num_threads(1)
-expect.set_options(timeout=120_000)
+gc.set_threshold(100_000, 20, 20)  # searching for garbage as often as Python does takes a fifteenth of all tests
+scan = (
+    "scan_component_manifests"  # a visitor of a page without a browser has it read what every installed package says of itself
+)
+setattr(manifest_scanner, scan, functools.cache(getattr(manifest_scanner, scan)))
+expect.set_options(timeout=120_000)  # a new server's first page, beside other tests on two cores, may take over 20 seconds
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has them ignore Ctrl-C
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
@@ -124,7 +132,7 @@ def unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def browser() -> Iterator[Browser]:
     """One browser for all tests, which reaches nothing but this machine."""
     from offline import chromium
 
@@ -132,12 +140,10 @@ def chromium() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="module")
-def browser(chromium: Browser) -> Iterator[Browser]:
-    """That browser, in which the tests of a file leave no page open."""
-    yield chromium
-    for context in chromium.contexts:
-        context.close()
+@pytest.fixture(scope="session")
+def window(browser: Browser) -> BrowserContext:
+    """Where pages are opened: a script that one of them has compiled is there for the next. They keep nothing else in it."""
+    return browser.new_context()
 
 
 @pytest.fixture(scope="session")
@@ -172,7 +178,7 @@ def every_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
+def visit(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Visit]:
     """What opens an address, of the app where it begins with a stroke; in the end nothing may have gone wrong, or outside."""
     from offline import Watch, opened
 
@@ -183,13 +189,15 @@ def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
             app, log = request.getfixturevalue("app")
             address = app + address
             logs.add(log)
-        pages.append(opened(browser, watch, address, *seen, **size))
+        pages.append(opened(window, watch, address, *seen, **size))
         return pages[-1]
 
     yield visited
-    assert watch.faults == [] and not any(log.read_text() for log in logs)
     for page in pages:
-        page.context.close()
+        page.close()
+    window.clear_cookies()  # another server may have the same name
+    assert watch.faults == [] and not any(log.read_text() for log in logs)
+    window.clear_cookies()  # another server may have the same name
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conftest import CHROMIUM
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 FLAGS = [
@@ -91,13 +91,22 @@ class Watch:
     def on(self, page: Page) -> None:
         page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
         page.on("console", self._console)
+        page.on("dialog", self._dialog)
         page.on("request", self._request)
 
     def _console(self, message: ConsoleMessage) -> None:
         if SOUGHT in message.location["url"] and "404" in message.text:
             return
+        if "/lab/tree/" in message.location["url"] + getattr(message.page, "url", "") and any(
+            late in message.text for late in LATE
+        ):
+            return
         if message.type == "error" or message.text.startswith("WARN: "):  # so plotly warns, which is slower than drawing
             self.faults.append(f"console: {message.text}")
+
+    def _dialog(self, dialog: Dialog) -> None:
+        self.faults.append(f"a script ran: {dialog.message}")
+        dialog.dismiss()
 
     def _request(self, request: Request) -> None:
         if not request.url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "file:", "data:", "blob:")):
@@ -113,9 +122,12 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def opened(browser: Browser, watch: Watch, address: str, mode: str = "light", width: int = 1280, height: int = 900) -> Page:
-    size = {"width": width, "height": height}
-    page = browser.new_context(color_scheme=mode, viewport=size).new_page()  # type: ignore[arg-type]
+def opened(
+    window: BrowserContext, watch: Watch, address: str, mode: str = "light", width: int = 1280, height: int = 900
+) -> Page:
+    page = window.new_page()
+    page.emulate_media(color_scheme=mode)  # type: ignore[arg-type]
+    page.set_viewport_size({"width": width, "height": height})
     page.set_default_timeout(120_000)  # a machine with much else to do
     watch.on(page)
     page.goto(address)

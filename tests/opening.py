@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,17 @@ def session() -> AppTest:
     return at
 
 
+@cache
+def registered() -> Any:
+    """The pages of the app, which its front page has registered: who opens another one need not see that first."""
+    return session()._registered_pages
+
+
 def opened(lesson: str, *, at: AppTest | None = None, **address: str) -> AppTest:
     """A lesson's page (or another, by its file) with what its address asks for: "ways__part" is the key "ways.part" there."""
-    at = session() if at is None else at
+    if at is None:
+        at = AppTest.from_file(str(APP), default_timeout=300)
+        at._registered_pages = registered()
     for name, value in address.items():
         at.query_params[name.replace("__", ".")] = value
     return at.switch_page(str(LESSONS[lesson].page) if lesson in LESSONS else lesson).run()

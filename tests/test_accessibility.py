@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from conftest import ALL
-from offline import Watch, opened
-from playwright.sync_api import Browser, Page, expect
+from conftest import ALL, Visit
+from playwright.sync_api import Page, expect
 from test_frame_browser import answered, parts_of, rested, to_part
 
 from explorer.app.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=120_000)
 AUDIT, OVERLAPS = ((Path(__file__).parent / name).read_text() for name in ("audit.js", "overlaps.js"))
 SMALLEST, DEEPEST, TELEPHONE = 12, 1.5, 390  # pixels of a text, of two words that touch, and of a screen
 MODES = ("light", "dark") if ALL else ("dark",)
@@ -63,11 +61,11 @@ def judged(page: Page) -> list[str]:
 
 
 def walked(  # noqa: PLR0913  how wide, too
-    browser: Browser, app: tuple[str, Path], lesson: str, mode: str, judge: Callable[[Page], list[str]], width: int = 1280
+    visit: Visit, lesson: str, mode: str, judge: Callable[[Page], list[str]], width: int = 1280
 ) -> None:
     """Nothing is wrong in the first part of a page, nor in all others where everything is tested."""
-    watch, found = Watch(), {}
-    page = opened(browser, watch, f"{app[0]}/{lesson}", mode, width)
+    found = {}
+    page = visit(f"/{lesson}", mode, width)
     expect(page.locator("h1").first).to_be_visible()
     parted = page.locator(".st-key-bar").count() > 0
     if parted:
@@ -78,26 +76,24 @@ def walked(  # noqa: PLR0913  how wide, too
     for name in parts_of(page)[1:] if ALL and parted else ():
         to_part(page, name)
         found[name] = judge(page)
-    assert {name: faults for name, faults in found.items() if faults} == {} and watch.faults == []
-    page.context.close()
+    assert {name: faults for name, faults in found.items() if faults} == {}
 
 
-def test_axe_finds_what_is_wrong(browser: Browser) -> None:
-    page = browser.new_page()
+def test_axe_finds_what_is_wrong(visit: Visit) -> None:
+    page = visit("about:blank")
     page.set_content(f"<!doctype html><html><body>{BROKEN}</body></html>")
     found = {fault.partition(":")[0] for fault in judged(page)}
     assert {"html-has-lang", "color-contrast", "button-name", "image-alt"} <= found
-    page.context.close()
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("lesson", [*LESSONS, "glossary", "vote", "status"] if ALL else ["elmo?part=letters"])
-def test_axe_finds_nothing_serious(browser: Browser, app: tuple[str, Path], lesson: str, mode: str) -> None:
-    walked(browser, app, lesson, mode, judged)
+def test_axe_finds_nothing_serious(visit: Visit, lesson: str, mode: str) -> None:
+    walked(visit, lesson, mode, judged)
 
 
-def test_words_on_words_are_found(browser: Browser) -> None:
-    page = browser.new_page()
+def test_words_on_words_are_found(visit: Visit) -> None:
+    page = visit("about:blank")
     drawn = "<div class='js-plotly-plot' style='width:300px'><svg width=300 height=80>{}</svg></div>"
     word = "<text x='{}' y='{}' transform='rotate({})'>somebody</text>".format
     for others, faults in (
@@ -109,26 +105,24 @@ def test_words_on_words_are_found(browser: Browser) -> None:
     ):
         page.set_content(drawn.format(word(20, 30, 0) + others))
         assert len(overlapping(page)) == faults, others
-    page.context.close()
 
 
 @pytest.mark.parametrize("lesson", LESSONS if ALL else ["elmo?part=letters"])
-def test_on_a_telephone_no_words_lie_on_others(browser: Browser, app: tuple[str, Path], lesson: str) -> None:
-    walked(browser, app, lesson, "dark", on_a_telephone, TELEPHONE)
+def test_on_a_telephone_no_words_lie_on_others(visit: Visit, lesson: str) -> None:
+    walked(visit, lesson, "dark", on_a_telephone, TELEPHONE)
 
 
-def test_the_check_finds_what_is_wrong(browser: Browser) -> None:
-    page = browser.new_page()
+def test_the_check_finds_what_is_wrong(visit: Visit) -> None:
+    page = visit("about:blank")
     page.set_content(f"<!doctype html><html><body>{BROKEN}</body></html>")
     found = [fault.partition(":")[0] for fault in audit(page)]
     assert set(RULES) <= set(found)
     sound = '<h1>One</h1><h2>Two</h2><p>dark</p><button>Press</button><img alt="A dog" src="data:,">'
     page.set_content(f'<!doctype html><html lang="en"><body>{sound}</body></html>')
     assert audit(page) == []
-    page.context.close()
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("lesson", [*LESSONS, "glossary", "vote", "status"] if ALL else ["attention?part=both-masks"])
-def test_a_page_keeps_the_rules(browser: Browser, app: tuple[str, Path], lesson: str, mode: str) -> None:
-    walked(browser, app, lesson, mode, audit)
+def test_a_page_keeps_the_rules(visit: Visit, lesson: str, mode: str) -> None:
+    walked(visit, lesson, mode, audit)

@@ -105,7 +105,7 @@ def test_a_cache_changes_nothing(number: int) -> None:
             assert (states - whole).abs().max() <= 1e-5 * max(1, float(whole.abs().max()))
         turned = KeyValueCache()
         run(ids[:, :5], turned)
-        turned.reorder(torch.tensor([1, 0]))
+        turned.select([1, 0])
         if not crossing:
             swapped = run(ids[[1, 0], 5:], turned)
             assert (swapped - whole[[1, 0], 5:]).abs().max() <= 1e-5 * max(1, float(whole.abs().max()))

@@ -18,6 +18,7 @@ LONG = [
     "corruptions",
     "decoding",
     "gpu",
+    "live",
     "losses",
     "learnable",
     "training",

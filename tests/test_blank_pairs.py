@@ -15,7 +15,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves
 from studies import blank_pairs as study
 
-SIZE = study.BlankPairsSize(distances=(1, 3), stories=12, longest=24)
+SIZE = study.SIZE.but(distances=(1, 3), stories=12, longest=24)
 
 
 def test_both_ways_find_what_the_library_s_class_finds(bert: TransformerModel, tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_the_study_draws_both_ways_and_their_gain() -> None:
         assert isinstance(record, Curves) and [line.label for line in record.lines] == [study.ONCE, study.TURN, study.GAIN]
         once, turn, gain = record.lines
         np.testing.assert_allclose(turn.y - once.y, gain.y, atol=1e-12)
-    assert gain.x.tolist() == list(study.BlankPairsSize().distances)
+    assert gain.x.tolist() == list(study.SIZE.distances)
 
 
 @pytest.mark.parametrize(

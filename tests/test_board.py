@@ -24,7 +24,7 @@ from explorer.nn.positions import POSITIONS
 from explorer.records import Trace
 from explorer.views import theme
 from explorer.views.board import pack as packing
-from explorer.views.board.module import FILES, FOLDER, module, style
+from explorer.views.board.module import ENGINE, FILES, FOLDER, HOMES, LIVE_FOLDER, module, style
 from explorer.views.board.pack import IN_A_FILE, hosted, pack
 from explorer.views.board.place import addressed, placed
 from explorer.views.board.stations import STATIONS
@@ -227,8 +227,11 @@ def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     names = re.findall(r"^(?:export )?(?:function|class|const) (\w+)", files, re.MULTILINE)
     assert len(names) == len(set(names)) > 50
     handed = re.findall(r"^export (?:function|class|const) (\w+)", files, re.MULTILINE)
-    assert [name for name in handed if len(re.findall(rf"\b{name}\b", files)) < 2] == [], "what no other file asks for"
-    assert set(sources) == set(FILES) and all(len(source.splitlines()) <= 560 for source in sources.values())
+    beside = {path.stem: path.read_text("utf-8") for path in LIVE_FOLDER.glob("*.js")}
+    every = "\n".join([files, *beside.values()])
+    assert [name for name in handed if len(re.findall(rf"\b{name}\b", every)) < 2] == [], "what no other file asks for"
+    assert set(sources) == set(FILES) and set(beside) == {*ENGINE, *HOMES}
+    assert all(len(source.splitlines()) <= 560 for source in sources.values())
     assert all(colour in text for colour in theme.DIVERGING["dark"])
     sources |= {path.name: path.read_text("utf-8") for path in FOLDER.parent.parent.glob("*.py")}
     assert [name for name, source in sources.items() if "jpThemeLight" in source] == ["mode"], (
@@ -286,7 +289,8 @@ def test_a_token_is_replaced_where_it_stands(trace: Trace) -> None:
         assert on_a_page.replaced(SENTENCE, trace, row, word) == SENTENCE
 
 
-def test_a_notebook_s_board_runs_its_model_again(bert: Any) -> None:
+def test_a_notebook_s_board_runs_its_model_again(bert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.records.again.packed_of", lambda *_, **__: None)  # as one that the page cannot run
     board = ex.board(ex.trace(bert, SENTENCE, blocks=True), model=bert)
     assert board.asks == {"asks": True, "mask": "[MASK]", "force": True, "silence": True, "replace": True}
     board.answer({"what": "mask", "row": 2})
@@ -307,6 +311,22 @@ def test_a_notebook_s_board_runs_its_model_again(bert: Any) -> None:
     assert top is not None and onward.traces[0].source.texts == ("<|endoftext|>", "The", "·dog", top.texts[2][1])
 
 
+def test_what_is_read_in_the_page_is_traced_when_it_is_asked_for(bert: Any) -> None:
+    board = ex.board(ex.trace(bert, SENTENCE, blocks=True), model=bert)
+    assert board.live and not board.data and board.reads["text"] == SENTENCE.lower()
+    silent = {"edit": "SilenceHead", "stream": "encoder", "layer": 1, "head": 2}
+    shares = [0.0] * 5 + [1.0]
+    row = {"edit": "ReplaceRow", "stream": "encoder", "layer": 0, "head": 0, "query": 3, "row": shares}
+    odd = [{"edit": "SilenceHead", "stream": "encoder", "layer": 9, "head": 0}, {"edit": "Uniform", "stream": "encoder"}]
+    board.reads = {"text": "A dog ran.", "target": None, "edits": [silent, row, *odd]}
+    edits = [ex.SilenceHead("encoder", 1, 2), ex.ReplaceRow("encoder", 0, 0, 3, np.array(shares))]
+    own = ex.trace(bert, "A dog ran.", edits=edits, blocks=True)
+    np.testing.assert_array_equal(board.traces[0].hidden["encoder"], own.hidden["encoder"])
+    assert len(board.traces[0].edits) == 2 and len(board.traces[0].blocks) == len(own.blocks)
+    edited = ex.board(own, model=bert)
+    assert not edited.live and edited.asks["asks"], "what Python edited stays as it was recorded"
+
+
 def states(model: Any, text: str) -> np.ndarray:
     return ex.trace(model, text).hidden["encoder"]
 
@@ -319,6 +339,7 @@ def states(model: Any, text: str) -> np.ndarray:
 def test_what_cannot_be_done_in_a_notebook_is_said_on_its_board(
     bert: Any, wish: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("explorer.records.again.packed_of", lambda *_, **__: None)
     board, refused = ex.board(ex.trace(bert, SENTENCE), model=bert), []
     monkeypatch.setattr(board, "send", refused.append)
     before = board.data

@@ -71,7 +71,7 @@ def in_jupyterlab(visit: Visit, folder: Path, cell: str) -> Iterator[Page]:
         page = visit(f"http://127.0.0.1:{port}/lab/tree/b.ipynb", height=1600)
         run_all_cells(page, ".board[data-state=ready]")
         yield page
-        page.context.close()
+        page.close()
 
 
 def state(page: Page, what: str) -> Any:

@@ -208,7 +208,7 @@ def test_the_recorded_trainings_hold_in_every_seed() -> None:
 
 
 def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
-    rows = planted.held_out(bert, 200)
+    rows = planted.whole(planted.prepared(list(planted.stories(200, 2)), bert.tokenizer), bert)
     rows = rows_of(rows.ids[:12], rows.attention_mask[:12], rows.words[:12], rows.sentences[:12])
     corruption = planted.mlm(rows, bert.tokenizer.vocabulary, np.random.default_rng(0), rate=0.03, split=(0.0, 1.0, 0.0))
     right = []
@@ -220,7 +220,9 @@ def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
 
 def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
     model, mask = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu"), bert.tokenizer.vocabulary.mask
-    batches = {name: planted.hiding(model, split, 0, planted.PlantedSize(3)).batch(1) for name, split in planted.SPLITS.items()}
+    batches = {
+        name: planted.hiding(model, split, 0, planted.SIZE.but(steps=3)).batch(1) for name, split in planted.SPLITS.items()
+    }
     for batch in batches.values():
         np.testing.assert_array_equal(batch.loss_mask, batches["80/10/10"].loss_mask)
         np.testing.assert_array_equal(batch.source[~batch.loss_mask], batch.labels[~batch.loss_mask])
@@ -229,7 +231,9 @@ def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
     never, always, mixed = (batch.source[batch.loss_mask] for batch in batches.values())
     assert (never == batches["never hidden"].labels[batches["never hidden"].loss_mask]).all() and (always == mask).all()
     assert abs((mixed == mask).mean() - 0.8) < 4 * math.sqrt(0.16 / len(mixed))
-    assert set(next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 0, planted.PlantedSize(1)))).losses) == {"mlm"}
+    assert set(next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 0, planted.SIZE.but(steps=1)))).losses) == {
+        "mlm"
+    }
 
 
 @pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])

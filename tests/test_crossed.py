@@ -10,7 +10,7 @@ from explorer.app.lessons.elmo import questions as lesson
 from explorer.records import Curve, Curves
 from studies import crossed as study
 
-SIZE = study.CrossedSize(steps=2, batch=2, checks=1, stories=8, held_out=3, words=8, dim=8, seeds=(0, 1))
+SIZE = study.SIZE.but(steps=2, batch=2, checks=1, stories=8, held_out=3, words=8, dim=8, seeds=(0, 1))
 
 
 @pytest.mark.parametrize(("way", "sees"), [(study.APART, False), (study.CROSSED, True)])

@@ -18,7 +18,7 @@ from explorer.analysis.evaluation.terms import CONTENT, shares
 from explorer.models import store
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
-from explorer.nn.fast.distances import shifted
+from explorer.nn.fast import shifted
 from explorer.nn.losses import mlm_loss
 from explorer.nn.positions import FROM_PLACE, TO_PLACE, looked_up
 from explorer.records import Record, Trace

@@ -34,7 +34,6 @@ PAIRS = [Translation(pair.english, pair.french) for pair in pairs(60, 9)]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of the test's own."""
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
-    disk_cache._memory.clear()
     return tmp_path / "cache"
 
 
@@ -59,20 +58,18 @@ def test_a_damaged_file_is_made_again(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-def test_where_nothing_can_be_written_memory_takes_its_place(
+def test_where_nothing_can_be_written_everything_is_made_again(
     number: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk_cache.os, "replace", Mock(side_effect=OSError(number, os.strerror(number))))
-    assert [kept(1, "a"), kept(1, "b")] == ["a", "a"]
+    assert [kept(1, "a"), kept(1, "b")] == ["a", "b"]
     assert not list(folder.glob("*")), "half a file stays behind"
-    monkeypatch.setattr(disk_cache, "IN_MEMORY", 20)
-    assert [kept(n, "x" * 15) for n in (2, 3)] and sum(map(len, disk_cache._memory.values())) <= 20
 
 
-def test_without_a_home_memory_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_home_everything_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EXPLORER_CACHE")
     monkeypatch.setattr(Path, "home", Mock(side_effect=RuntimeError("Could not determine home directory.")))
-    assert disk_cache.cache_folder() is None and [kept(1, "a"), kept(1, "b")] == ["a", "a"] and empty_cache() == 0
+    assert disk_cache.cache_folder() is None and [kept(1, "a"), kept(1, "b")] == ["a", "b"] and empty_cache() == 0
 
 
 def test_it_stays_within_its_limit_and_what_was_used_last_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +139,7 @@ def test_a_second_training_takes_the_same_steps_and_makes_nothing_again(monkeypa
         return [dict(step.losses) for step in run]
 
     first = losses()
-    for name in ("keeping.learned", "objectives.prepared", "corpora._told"):
+    for name in ("keeping.learned", "objectives.prepared", "corpora.with_progress"):
         monkeypatch.setattr(f"explorer.training.{name}", Mock(side_effect=AssertionError("it was made again")))
     assert losses() == first
 

@@ -33,8 +33,10 @@ from studies import ablations, lengths, objectives, rates, runs, senses, sizes, 
 from studies.rates_by_size import label
 
 TWO = ("none", "alibi")
-SMALL = lengths.LengthsSize(16, 64, 16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1), schemes=TWO)
-BRIEF = rates.RatesSize(steps=4, batch=4, checks=2, held_out=8, examples=3, questions=3, seeds=(0,))
+SMALL = lengths.SIZE.but(
+    trained=16, read=64, bin=16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1), schemes=TWO
+)
+BRIEF = rates.RATES.but(steps=4, batch=4, checks=2, held_out=8, examples=3, questions=3, seeds=(0,))
 
 
 def with_specials() -> Tokenizer:
@@ -103,8 +105,8 @@ def test_every_scheme_reads_the_same_and_learns_otherwise(family: str) -> None:
 @pytest.mark.parametrize("family", lengths.FAMILIES)
 @pytest.mark.parametrize("scheme", ["learned", "t5", "t5, ranges to 64", "disentangled"])
 def test_what_is_met_only_beyond_the_trained_length_is_what_the_card_says(family: str, scheme: str) -> None:
-    size = lengths.LengthsSize(stories=60)
-    model = lengths.model_of(family, scheme, 0, size)
+    size = lengths.SIZE.but(stories=60)
+    model = lengths.untrained(family, scheme, 0, size)
     objective = lengths.FAMILIES[family][1]
 
     def met(wide: int) -> set[int]:
@@ -161,7 +163,7 @@ def test_worth_is_measured_and_the_ways_differ_in_one_thing(name: str, monkeypat
     begun: list[Any] = []
     run = runs.run
     monkeypatch.setattr(runs, "run", lambda *given, **more: begun.append(run(*given, **more)) or begun[-1])
-    record = ablations.STUDIES[name].record(runs.Steps(steps=4, batch=4, checks=2, seeds=(0,)))
+    record = ablations.STUDIES[name].record(ablations.SIZE.but(steps=4, batch=4, checks=2, seeds=(0,)))
     assert [line.label for line in record.lines] == list(case.ways) and record.lines[0].x.tolist() == [0, 2, 4]
     first, second = (asdict(run.plan) for run in begun[:2])
     assert {part for part in first if first[part] != second[part]} == ({"objective"} if name == "next-sentence" else set())
@@ -207,7 +209,7 @@ def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(b
 
 # objectives
 
-TINY = objectives.ObjectivesSize(steps=2, batch=2, seeds=(0, 1), tested=6, examples=12)
+TINY = objectives.SIZE.but(steps=2, batch=2, seeds=(0, 1), tested=6, examples=12)
 
 
 @pytest.fixture
@@ -317,7 +319,7 @@ def test_the_question_has_the_scheme_with_the_lowest_far_loss_as_answer() -> Non
 
 # two sizes on the same text
 
-SHORT_SIZES = sizes.SizeStudy(sizes=("tiny",), steps=3, stories=40, batch=4, held_out=4, checks=1)
+SHORT_SIZES = sizes.SIZE.but(sizes=("tiny",), steps=3, stories=40, batch=4, held_out=4, checks=1)
 
 
 def line(name: str, y: list[float]) -> Curve:
@@ -373,8 +375,8 @@ def test_the_record_is_what_its_card_says(family: str) -> None:
     rates, record = (results.recorded(f"{name}-{family}", Curves) for name in ("rates", "sizes"))
     colours = {line.name: line.meta for line in VIEWS["curves"](rates).data}
     assert all(line.meta == colours[line.name] for line in VIEWS["curves"](record).data)
-    for curve, size in zip(record.lines, sizes.SizeStudy.sizes, strict=True):
+    for curve, size in zip(record.lines, sizes.SIZE.sizes, strict=True):
         (measured,) = (other for other in rates.lines if other.label == curve.label)
         rate = measured.x[measured.y.argmin()]
         assert f"{size} at × {rate:g} the usual rates" in record.note
-        assert curve.x[-1] == sizes.SizeStudy.steps
+        assert curve.x[-1] == sizes.SIZE.steps

@@ -14,9 +14,7 @@ import explorer as ex
 from explorer.errors import ChoiceError
 from explorer.models import store
 from explorer.models.finetuned import FinetunedModel
-from explorer.nn.crf import TagChain
-from explorer.nn.output_layers import NONE, WIDEST
-from explorer.nn.span_layer import SpanLayer, legal
+from explorer.nn.output_layers import NONE, WIDEST, SpanLayer, TagChain, legal
 from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.targets import IGNORED
 

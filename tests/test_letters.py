@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from offline import Watch, opened
-from playwright.sync_api import Browser, Page, expect
+from conftest import Visit
+from playwright.sync_api import Page, expect
 from scipy.special import softmax
 from test_board import header
 
@@ -46,19 +46,14 @@ def test_bytes_of_every_length_come_back() -> None:
 
 
 @pytest.fixture
-def read_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[[bytes], Page]]:
+def read_page(visit: Visit, tmp_path: Path) -> Callable[[bytes], Page]:
     """Opens a file in the browser; at the end nothing may have gone wrong there."""
-    watch, pages = Watch(), list[Page]()
 
     def read(content: bytes) -> Page:
         (tmp_path / "x.html").write_bytes(content)
-        pages.append(opened(browser, watch, (tmp_path / "x.html").as_uri()))
-        return pages[-1]
+        return visit((tmp_path / "x.html").as_uri())
 
-    yield read
-    assert watch.faults == []
-    for page in pages:
-        page.context.close()
+    return read
 
 
 @pytest.mark.browser

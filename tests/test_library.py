@@ -20,7 +20,7 @@ from explorer.errors import ChoiceError, FileError
 from explorer.models import model as shared
 from explorer.models import ngram, store
 from explorer.models.elmo import ElmoModel
-from explorer.models.factory import model_of
+from explorer.models.factory import as_model
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import Model, TrainableModel, trainable
 from explorer.models.ngram import NGram
@@ -192,7 +192,7 @@ def test_a_kind_says_what_its_network_is_and_pickles(kind: type) -> None:
     assert isinstance(model, TrainableModel) and trainable(model) is model
     assert type(model.module).__name__ == kind.__annotations__["module"]
     assert type(model.config).__name__ == kind.__annotations__["config"]
-    assert type(model_of(model.name, model.module, model.tokenizer, model.preset)) is kind
+    assert type(as_model(model.name, model.module, model.tokenizer, model.preset)) is kind
     again = pickle.loads(pickle.dumps(model))
     assert vars(again).keys() == vars(model).keys() and (again.name, again.config) == (model.name, model.config)
 
@@ -203,7 +203,7 @@ def test_other_kinds_are_refused_by_name() -> None:
     with pytest.raises(ChoiceError, match="NGram, which cannot be trained"):
         trainable(opened(NGram))
     with pytest.raises(ChoiceError, match="no network of this package"):
-        model_of("x", torch.nn.Linear(1, 1), opened(StaticModel).tokenizer, "x")
+        as_model("x", torch.nn.Linear(1, 1), opened(StaticModel).tokenizer, "x")
 
 
 def test_no_model_lies_about_its_types() -> None:

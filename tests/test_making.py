@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from conftest import ALL
+from test_recipes import recipe_of
 
 import explorer as ex
 from explorer.models import run_folder, store
@@ -21,7 +22,7 @@ from explorer.models.presets import preset
 from explorer.training import fit as fitting
 from explorer.training import resume
 from studies import making, model_cards, recipes
-from studies.recipes import LONGER, recipe_of
+from studies.recipes import LONGER
 
 SMALL = {
     "corpus": "microworld:120", "steps": 8, "batch": 4, "dim": 16, "length": 320, "hidden": 32, "layers": 1, "whole": 0, "pieces": 500,
@@ -102,16 +103,13 @@ def test_a_kill_costs_little_and_the_next_sitting_goes_on(small: Path, monkeypat
     assert all(torch.equal(own[name], its[name]) for name in own)
 
 
-def test_a_run_of_another_recipe_is_kept_aside_and_made_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_another_recipe_stays_as_it_is(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages: list[str] = []
-    making.train("gpt2", 0, NEVER, messages.append)
-    assert making.outdated(making.LONGER["gpt2"], making.folder_of("gpt2", 0)) == []
-    monkeypatch.setitem(making.LONGER, "gpt2", replace(making.LONGER["gpt2"], options={**SMALL, "rate": 1e-3}))
     making.train("gpt2", 0, 0.0, messages.append)
-    assert any("rate=None, now 0.001" in line for line in messages)
-    assert (making.WORKSHOP / "gpt2-0-before-1" / "model.safetensors").is_file() and making.state("gpt2").step == 1
-    monkeypatch.setattr(making, "texts_mark", lambda corpus: "another world")
-    assert making.outdated(making.LONGER["gpt2"], making.folder_of("gpt2", 0)) == ["its texts are others now"]
+    monkeypatch.setitem(making.LONGER, "gpt2", replace(making.LONGER["gpt2"], options={**SMALL, "rate": 1e-3}))
+    with pytest.raises(ex.ExplorerError, match=r"rate=None, now 0.001\). Move it away"):
+        making.train("gpt2", 0, 0.0, messages.append)
+    assert making.state("gpt2").step == 1
 
 
 def test_a_model_that_is_trained_elsewhere_is_passed_over(small: Path) -> None:
@@ -157,10 +155,9 @@ def test_only_what_is_measured_better_takes_the_place_of_the_shipped_model(
 
 
 def test_the_time_that_is_left_is_the_rule_of_three(small: Path) -> None:
-    first = making.MakingState("gpt2", 0, 2, 8, 30.0)
-    assert first.left() == 90.0 and making.pace_here([first]) == 2.0  # 120 seconds instead of its recipe's minute
-    assert making.MakingState("olmo", 0, 0, 8, 0.0).left(2.0) == 120.0
-    assert making.line(first, [first, making.MakingState("olmo", 0, 0, 8, 0.0)]).endswith("0 of 2 trained, 4 min left.")
+    first, other = making.MakingState("gpt2", 0, 2, 8, 30.0), making.MakingState("olmo", 0, 0, 8, 0.0)
+    assert first.left == 90.0 and other.left == 60.0  # as its recipe says
+    assert making.line(first, [first, other]).endswith("0 of 2 trained, 2 min left.")
 
 
 @pytest.mark.parametrize("name", LONGER)

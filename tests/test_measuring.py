@@ -27,7 +27,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.text import disk_cache
 from explorer.text.examples import Translation
 from explorer.text.toy import toy_stories as toy
-from explorer.training import coreference, corpora
+from explorer.training import corpora, objectives
 from explorer.training.checking import measure, measurement
 from explorer.training.corpora import CORPORA, COUNTABLE, corpus_of
 from explorer.training.objectives import OBJECTIVES
@@ -496,8 +496,8 @@ def test_a_head_that_is_told_what_pronouns_mean_is_scored_on_it(
 ) -> None:
     """The loss by hand, from the weights of a trace."""
     fewer(monkeypatch)
-    monkeypatch.setattr(coreference, "STORIES", 30)
-    monkeypatch.setattr(coreference, "REASONS", 15)
+    monkeypatch.setattr(objectives, "STORIES", 30)
+    monkeypatch.setattr(objectives, "REASONS", 15)
     run = ex.fit("bert", objective="mlm+antecedent", tokenizer=wordpieces.tokenizer, steps=2, batch=4, device="cpu", **SMALL)
     run.model.module.eval()
     batch = run.batch(1)

@@ -12,8 +12,9 @@ from explorer import cli
 from explorer.errors import ChoiceError
 from explorer.models import results
 from explorer.records import LabelCurves, TaskTable
-from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.metrics import CORRELATION, interval
 from studies import miniglue
+from studies.study import intervals
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results.md"
 
@@ -22,7 +23,9 @@ def table(scores: np.ndarray) -> TaskTable:
     systems = ("BERT", "BERT, from scratch")[: len(scores)]
     tasks = tuple(f"task {n}" for n in range(scores.shape[1]))
     seconds, blind = np.ones_like(scores), np.full(len(tasks), 0.5)
-    return TaskTable(systems, tasks, ("accuracy",) * len(tasks), scores, miniglue.intervals(scores), seconds, blind, "a note")
+    return TaskTable(
+        systems, tasks, ("accuracy",) * len(tasks), scores, intervals(scores, CORRELATION), seconds, blind, "a note"
+    )
 
 
 def test_intervals_and_what_lies_apart() -> None:
@@ -43,7 +46,7 @@ def test_a_name_that_is_none_is_refused_before_anything_is_measured() -> None:
 
 def test_the_record_has_five_seeds_and_says_where_pre_training_helps() -> None:
     kept = results.recorded("miniglue", TaskTable)
-    np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores), equal_nan=True)
+    np.testing.assert_allclose(kept.intervals, intervals(kept.scores, CORRELATION), equal_nan=True)
     assert np.isfinite(kept.scores).all() and kept.tasks == tuple(miniglue.COLUMNS) and kept.scores.shape[2] == 5
     assert {"word vectors", "ELMo + biLSTM, from scratch", "GPT, from scratch", "BERT, from scratch"} <= set(kept.systems)
     for name, least in (("word vectors", 4), ("BERT", 3), ("GPT", 1)):

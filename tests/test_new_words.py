@@ -17,10 +17,11 @@ from explorer.models import results
 from explorer.records import Curves, LabelCurves
 from explorer.training.finetune import new_words
 from explorer.training.finetune.labelled import draw_labelled, task_named
-from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.metrics import CORRELATION, interval
 from explorer.training.finetune.new_words import NEW_WORDS, halves
 from explorer.training.finetune.plan import NARROW_RATES, RATES
-from studies import finetuning_rates, labels, miniglue
+from studies import finetuning_rates, labels
+from studies.study import intervals
 
 GROUPS = (new_words.KINDS, new_words.FEELINGS, new_words.GENDERS, new_words.PARTS, new_words.NAMES)
 ASKED = {  # the words that decide the answer
@@ -110,7 +111,7 @@ def test_pre_training_answers_what_labels_do_not_teach() -> None:
 
 
 def test_curves_by_the_number_of_labels_come_out_the_same_again() -> None:
-    size = labels.LabelsSize(("BERT",), ("new words: gender",), (8, 16), (0, 1), steps=2, tested=20)
+    size = labels.SIZE.but(ways=labels.WAYS[:2], tasks=("new words: gender",), counts=(8, 16), seeds=(0, 1), steps=2, tested=20)
     first, other = (labels.STUDIES["labels"].record(size) for _ in range(2))
     np.testing.assert_array_equal(first.scores, other.scores)
     assert first.ways == ("BERT, pre-trained", "BERT, from scratch") and first.scores.shape == (1, 2, 2, 2)
@@ -135,7 +136,7 @@ def test_sizes_that_make_no_sense_are_said(options: dict[str, Any], message: str
 def test_the_kept_curves_are_whole_and_pre_training_is_apart_on_most_tasks() -> None:
     kept = results.recorded("labels", LabelCurves)
     assert kept.scores.shape == (len(kept.tasks), len(kept.ways), len(kept.counts), 5) and np.isfinite(kept.scores).all()
-    np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores))
+    np.testing.assert_allclose(kept.intervals, intervals(kept.scores, CORRELATION))
     assert {50, 200} <= set(kept.counts.tolist()) and set(NEW_WORDS) <= set(kept.tasks)
     assert all(len(kept.above_scratch("BERT", count)) >= 4 for count in (50, 200))
     assert len(kept.above_scratch("GPT", 50)) >= 3 and len(kept.above_scratch("GPT", 200)) >= 4

@@ -39,7 +39,7 @@ from explorer.microworld.grammar.tree import (
     Profession,
     Pronoun,
     ProperName,
-    Question,
+    QuestionTree,
     Relative,
     Sentence,
     agreement,
@@ -62,7 +62,7 @@ def the(fr: str, *adjectives: str, plural: bool = False, det: str = "the", of: N
     return Phrase(noun, det, plural, tuple(adjective(a) for a in adjectives), of)
 
 
-def verb(en: str, fr: str, flag: str = "") -> words.Verb:
+def verb(en: str, fr: str, flag: str = "") -> words.TranslatedVerb:
     return next(v for v in words.verbs() if (v.en[0], v.fr.infinitive) == (en, fr) and (not flag or flag in v.flags))
 
 
@@ -104,18 +104,18 @@ REFERENCES = [
     (do(HE, "love", "aimer", object=the("fromage", det="")), "He loves cheese.", "Il aime le fromage."),
     (do(SHE, "see", "voir", "perfect", negation="never", object=the("lac")),
      "She has never seen the lake.", "Elle n'a jamais vu le lac."),
-    (Question(do(ANNA, "have", "avoir", object=the("chien", det="a"))), "Does Anna have a dog?", "Est-ce qu'Anna a un chien ?"),
-    (Addressed(Question(Clause(Pronoun(2, False, "f", False, False), tail=(Predicate(adjective("happy")),))), ANNA),
+    (QuestionTree(do(ANNA, "have", "avoir", object=the("chien", det="a"))), "Does Anna have a dog?", "Est-ce qu'Anna a un chien ?"),
+    (Addressed(QuestionTree(Clause(Pronoun(2, False, "f", False, False), tail=(Predicate(adjective("happy")),))), ANNA),
      "Are you happy, Anna?", "Est-ce que tu es heureuse, Anna ?"),
-    (Question(do(ANNA, "live", "habiter"), "where"), "Where does Anna live?", "Où est-ce qu'Anna habite ?"),
-    (Question(do(Gap(Features(2, False, "m")), "eat", "manger", "past", object=the("gâteau")), "who"),
+    (QuestionTree(do(ANNA, "live", "habiter"), "where"), "Where does Anna live?", "Où est-ce qu'Anna habite ?"),
+    (QuestionTree(do(Gap(Features(2, False, "m")), "eat", "manger", "past", object=the("gâteau")), "who"),
      "Who ate the cake?", "Qui a mangé le gâteau ?"),
-    (Question(do(HE, "meet", "rencontrer", "past", object=Gap(Features(5, True, "f"))), "", the("fille", plural=True, det="how many")),
+    (QuestionTree(do(HE, "meet", "rencontrer", "past", object=Gap(Features(5, True, "f"))), "", the("fille", plural=True, det="how many")),
      "How many girls did he meet?", "Combien de filles est-ce qu'il a rencontrées ?"),
     (do(HE, "explain", "expliquer", "past", object=the("leçon"), recipient=SHE),
      "He explained the lesson to her.", "Il lui a expliqué la leçon."),
     (Clause(ANNA, AGED, object=the("an", plural=True, det="ten"), tail=(when("old"),)), "Anna is ten years old.", "Anna a dix ans."),
-    (Question(do(HE, "read", "lire", "progressive", object=Gap(Features(2, False, "m"))), "what"),
+    (QuestionTree(do(HE, "read", "lire", "progressive", object=Gap(Features(2, False, "m"))), "what"),
      "What is he reading?", "Qu'est-ce qu'il lit ?"),
     (do(PAUL, "love", "aimer", object=the("sœur", of=HE)), "Paul loves his sister.", "Paul aime sa sœur."),
     (do(ANNA, "lose", "perdre", "past", object=the("chapeau", of=SHE)), "Anna lost her hat.", "Anna a perdu son chapeau."),

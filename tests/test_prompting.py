@@ -133,7 +133,7 @@ def test_text_that_looks_like_a_template_or_markup_stays_text(gpt2: TransformerM
 
 
 def test_the_study_draws_balanced_texts_that_no_shot_repeats() -> None:
-    size = study.PromptSize(counts=(0, 2), tuned=(4,), draws=1, texts=10)
+    size = study.SIZE.but(counts=(0, 2), tuned=(4,), draws=1, texts=10)
     for name in ("ending", "acceptability"):
         solved, new = study.examples(name, 0, size)
         assert [label for _, label in new].count(next(iter(study.TASKS[name].words))) == 5
@@ -141,7 +141,7 @@ def test_the_study_draws_balanced_texts_that_no_shot_repeats() -> None:
 
 
 def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> None:
-    size = study.PromptSize(counts=(0, 1, 40), tuned=(), draws=2, texts=8)
+    size = study.SIZE.but(counts=(0, 1, 40), tuned=(), draws=2, texts=8)
     curves = study.by_shots("ending", ["gpt2"], size)
     plain = next(line for line in curves.lines if line.label.endswith("prompted"))
     assert plain.x.tolist() == [0, 1], "where no prompt fits there is no point"

@@ -101,9 +101,9 @@ def boards_of(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     boards: dict[str, Any] = {}
     taken = board._taken
 
-    def kept(traces: Any, what: Any, key: str, **options: Any) -> None:
-        boards[key] = traces
-        taken(traces, what, key, **options)
+    def kept(what: Any, key: str, **options: Any) -> None:
+        boards[key] = tuple(map(result_of, what)) if options.get("labels") else (result_of(what),)
+        taken(what, key, **options)
 
     monkeypatch.setattr(board, "_taken", kept)
     return boards

@@ -10,7 +10,7 @@ from explorer.training.optimising import ADAM_RATE, MUON_RATE
 from explorer.training.run import Run
 from studies import rates_by_size as study
 
-SHORT = study.RateStudySize(sizes=("tiny",), rates=(1.0, 2.0), steps=2, batch=4, held_out=4, seeds=(0,))
+SHORT = study.SIZE.but(sizes=("tiny",), rates=(1.0, 2.0), steps=2, batch=4, held_out=4, seeds=(0,))
 
 
 @pytest.mark.parametrize("family", study.FAMILIES)

@@ -19,11 +19,15 @@ from explorer.training.checking import measure
 from explorer.training.corpora import COUNTABLE, recorded_corpus
 from explorer.training.steps import steps_of
 from studies import model_cards, models_page, recipes
-from studies.recipes import recipe_of
 
 ROOT = Path(__file__).parent.parent
 NAMES = list(recipes.RECIPES)
 FEW = 100
+
+
+def recipe_of(name: str) -> recipes.Recipe:
+    """The recipe by which the shipped model of that name was made."""
+    return recipes.LONGER[name] if name in recipes.LONGER and recipes.shipped_at_size(name) else recipes.RECIPES[name]
 
 
 def held_of(plan: dict, count: int) -> EvalData:

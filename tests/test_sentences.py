@@ -26,6 +26,7 @@ from explorer.training.finetune.metrics import interval, spearman
 from explorer.views import VIEWS
 from studies import misled as study
 from studies import sentences as experiment
+from studies.study import intervals
 
 TEXTS = ("The dog was tired because it ran all day.", "A cat.", "Anna gave the red key to Tom in the garden.")
 
@@ -156,7 +157,7 @@ def test_what_cannot_be_learned_is_said(bert: TransformerModel, gpt2: Transforme
 # the experiment
 
 FROZEN = (("glove", "mean of words"), ("bert", "[CLS]"))
-SMALL = experiment.SentencesSize(seeds=(0, 1), trained_pairs=60, tested=24, steps=2, frozen=FROZEN)
+SMALL = experiment.SIZE.but(seeds=(0, 1), trained_pairs=60, tested=24, steps=2, frozen=FROZEN)
 
 
 def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
@@ -165,7 +166,7 @@ def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
     learned = experiment.lessons(siamese.graded, 0, SMALL, {**questions, "own": siamese.graded(9, 200, "train")})
     assert every and not every & learned.sentences and not siamese.graded(9, 200, "train").sentences & learned.sentences
     assert len(learned.first) == len(learned.gold) < SMALL.trained_pairs
-    full = experiment.SentencesSize()
+    full = experiment.SIZE
     questions = experiment.questions(0, full)
     new = {sentence for pairs in questions.values() for sentence in pairs.sentences}
     for make in experiment.TAUGHT.values():
@@ -192,7 +193,7 @@ def test_the_recorded_sentence_bert_ranks_above_mean_bert_and_mean_glove() -> No
     record = results.recorded("sentences", Ranked)
     for way in ("bert, mean of tokens", "bert, [CLS]", "glove, mean of words", "word2vec, mean of words"):
         assert (record.gains[:, record.ways.index(way), 1] > 0).all(), way
-    np.testing.assert_allclose(record.intervals, experiment.spread(record.scores))
+    np.testing.assert_allclose(record.intervals, intervals(record.scores))
     assert lesson.best_question(record).answer == record.ways[int(record.intervals[0, :, 0].argmax())]
     assert len(record.scores[0, 0]) >= 3
 
@@ -200,7 +201,7 @@ def test_the_recorded_sentence_bert_ranks_above_mean_bert_and_mean_glove() -> No
 def test_the_kept_sentence_bert_is_the_one_that_was_recorded() -> None:
     """Stored in 16 bits, it gives the pairs of the first seed nearly the cosines of the record."""
     record = results.recorded("sentences", Ranked)
-    pairs = next(iter(experiment.questions(0, experiment.SentencesSize()).values()))
+    pairs = next(iter(experiment.questions(0, experiment.SIZE).values()))
     cosines = experiment.cosines(sentences.sentence_bert(), "mean of tokens", pairs.first, pairs.second)
     np.testing.assert_allclose(cosines, record.cosines[record.ways.index(record.best)], atol=0.02)
 
@@ -219,7 +220,7 @@ def test_exercises_follow_from_the_records(bert: TransformerModel, glove: Static
 
 # sentences for which shared words mislead
 
-FEW = study.MisledSize(seeds=(0, 1), trained=20, tested=12, steps=2)
+FEW = study.SIZE.but(seeds=(0, 1), trained=20, tested=12, steps=2)
 
 
 def words(text: str) -> list[str]:
@@ -256,9 +257,9 @@ def test_every_question_misleads_who_counts_shared_words() -> None:
 
 
 def test_no_misleading_sentence_is_learned_from_that_is_asked_about() -> None:
-    new = {text for entry in study.questions(0, study.MisledSize()) for text in (entry.text, entry.same, entry.another)}
-    learned = study.as_pairs(study.misled(study.MisledSize().trained, 200)).without(new)
-    assert not new & learned.sentences and len(learned.first) > study.MisledSize().trained, "two pairs each"
+    new = {text for entry in study.questions(0, study.SIZE) for text in (entry.text, entry.same, entry.another)}
+    learned = study.as_pairs(study.misled(study.SIZE.trained, 200)).without(new)
+    assert not new & learned.sentences and len(learned.first) > study.SIZE.trained, "two pairs each"
 
 
 def test_the_study_counts_what_its_cosines_say() -> None:
@@ -300,7 +301,7 @@ def test_the_record_is_of_this_study_and_learning_from_such_pairs_helps() -> Non
     assert record.intervals.min() >= 0 and record.intervals.max() <= 1, "no share lies beyond"
     assert (taught[:, 1] > plain[:, 2]).all() and (taught[:, 1] > 0.5).all()
     assert record.scores.shape[2] >= 3 and (record.scores[:, 0] == 0).all()
-    first = study.questions(0, study.MisledSize())
+    first = study.questions(0, study.SIZE)
     assert record.examples[0] == next((entry.text, entry.same, entry.another) for entry in first if entry.kind == KINDS[0])
 
 

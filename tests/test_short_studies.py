@@ -18,23 +18,23 @@ import explorer as ex
 from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.training import left_out_questions
 from explorer.records import Curve, Curves
-from studies import copying, left_out, runs
+from studies import copying, left_out
 
 ROOT = Path(__file__).parent.parent
-TINY = left_out.LeftOutSize(steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held_out=3, seeds=(0, 1))
-SMALL = copying.CopyingSize(distances=(1, 3), steps=30, dim=8, scored=8, batch=8, held_out=8, seeds=(0, 1))
+TINY = left_out.SIZE.but(steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held_out=3, seeds=(0, 1))
+SMALL = copying.SIZE.but(distances=(1, 3), steps=30, dim=8, scored=8, batch=8, held_out=8, seeds=(0, 1))
 
 
 def test_frequencies_are_those_of_a_counter() -> None:
     read = [[], []]  # type: list[list[int]]
     for tokens, split, many in zip(read, ("train", "validation"), (TINY.stories, TINY.held_out), strict=True):
         for story in ex.microworld.texts(many, 1, split):
-            end = runs.shipped_tokenizer(left_out.TOKENIZER).vocabulary.end
+            end = left_out.tokenizer().vocabulary.end
             tokens += [
-                *runs.shipped_tokenizer(left_out.TOKENIZER).core.encode(story, add_special_tokens=False).ids[: TINY.length - 1],
+                *left_out.tokenizer().core.encode(story, add_special_tokens=False).ids[: TINY.length - 1],
                 end,
             ]  # type: ignore[list-item]
-    count, vocab = Counter(read[0]), runs.shipped_tokenizer(left_out.TOKENIZER).vocabulary.size
+    count, vocab = Counter(read[0]), left_out.tokenizer().vocabulary.size
     wanted = -np.mean([math.log((count[n] + 1) / (len(read[0]) + vocab)) for n in read[1]])
     assert left_out.frequencies(TINY) == pytest.approx(float(wanted), abs=1e-9)
 
@@ -60,10 +60,10 @@ def test_the_question_names_the_costliest_way_and_a_tie_is_one() -> None:
 def test_the_recorded_study_was_made_by_this_code() -> None:
     record = ex.result("left-out")
     assert isinstance(record, Curves) and [line.label for line in record.lines] == [*left_out.WAYS, left_out.FREQUENCIES]
-    assert record.lines[-1].y[-1] == pytest.approx(left_out.frequencies(left_out.LeftOutSize()), abs=1e-9)
+    assert record.lines[-1].y[-1] == pytest.approx(left_out.frequencies(left_out.SIZE), abs=1e-9)
     far = ex.result("copying")
-    assert isinstance(far, Curves) and far.lines[0].x.tolist() == list(copying.CopyingSize().distances)
-    assert far.lines[2].y[0] == pytest.approx(math.log(copying.CopyingSize().tokens))
+    assert isinstance(far, Curves) and far.lines[0].x.tolist() == list(copying.SIZE.distances)
+    assert far.lines[2].y[0] == pytest.approx(math.log(copying.SIZE.tokens))
 
 
 class Looking(nn.Module):
@@ -86,7 +86,7 @@ def test_the_loss_asks_for_the_token_at_this_distance(distance: int) -> None:
 
 
 def test_both_have_about_as_many_weights_and_neither_sees_the_future() -> None:
-    size = copying.CopyingSize()
+    size = copying.SIZE
     first, other = (copying.count_weights(make(size, 8, 0)) for make in copying.MODELS.values())
     assert 0.97 * other < first <= other
     ids = copying.rows(SMALL, 3, 2, np.random.default_rng(1))

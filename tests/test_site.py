@@ -13,11 +13,9 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from conftest import ALL
+from conftest import ALL, Visit
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from offline import Watch, opened
 from PIL import Image
-from playwright.sync_api import Browser
 from test_notebooks import NOTEBOOKS
 
 import explorer as ex
@@ -62,20 +60,18 @@ def test_every_picture_is_an_image_in_the_file(written: Path, path: Path) -> Non
 
 @pytest.mark.browser
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
-def test_a_page_is_small_and_drawn_without_a_network(written: Path, browser: Browser, path: Path) -> None:
+def test_a_page_is_small_and_drawn_without_a_network(written: Path, visit: Visit, path: Path) -> None:
     file = (written / path.name).with_suffix(".html")
     assert file.stat().st_size <= 3_000_000 and not loads(file.read_text("utf-8"))
-    watch = Watch()
-    page = opened(browser, watch, file.as_uri())
+    page = visit(file.as_uri())
     widths = page.eval_on_selector_all("img", "all => all.map(one => one.complete ? one.naturalWidth : 0)")
-    assert widths and all(widths) and watch.faults == []
+    assert widths and all(widths)
     page.evaluate(
         "document.querySelectorAll('.jp-CodeCell .jp-InputArea').forEach(one => one.remove())"
     )  # code may name a widget
     text = page.inner_text("body")
     assert "import explorer as ex" not in text and not re.search(r"FORMULA|\$\$|\$[\\]|\$d_|ipywidget|Widget\(", text)
     assert page.locator("math").count() >= text_formulas(path), "questions have formulas, too"
-    page.context.close()
 
 
 def loads(page: str) -> bool:

@@ -19,69 +19,74 @@ from explorer.errors import ChoiceError
 from explorer.models import folders, results, store
 from explorer.models.results import measured_models, result, result_card
 from explorer.records import Curves, Record
-from studies import (
-    ablations,
-    again,
-    attention_there,
-    blank_pairs,
-    copying,
-    crossed,
-    finetuning_rates,
-    labels,
-    left_out,
-    lengths,
-    miniglue,
-    misled,
-    mixes,
-    objectives,
-    planted,
-    prompting,
-    rates,
-    rates_by_size,
-    runs,
-    scale,
-    senses,
-    sentences,
-    sizes,
-    study,
-    tagging,
-    unmasked,
-)  # fmt: skip
+from studies import ablations, again, labels, lengths, runs, senses, study
 
 RESULTS = results.results()
 SEEDS = (0, 1)
-STEPS = runs.Steps(steps=4, batch=4, checks=2, seeds=SEEDS)
 ELMO = {"corpus": "microworld:60", "steps": 3, "batch": 4, "dim": 8, "hidden": 16, "checks": 0}
-TINY: dict[str, Any] = {  # of every study a size that takes seconds
-    "blank-pairs": blank_pairs.BlankPairsSize((1, 3), stories=12, longest=24),
-    "copying": copying.CopyingSize((1, 3), steps=5, dim=8, scored=8, batch=4, held_out=4, seeds=SEEDS),
-    "crossed": crossed.CrossedSize(steps=2, batch=2, checks=1, stories=8, held_out=3, words=8, dim=8, seeds=SEEDS),
-    "finetuning-rates": finetuning_rates.TuningSize("bert-tiny", ("sentiment",), (1e-3,), SEEDS, examples=8, steps=1, tested=8),
-    "heads-bert": attention_there.HeadsSize(count=20),
-    "labels": labels.LabelsSize(("BERT",), ("new words: gender",), (8, 16), (0,), steps=1, tested=10),
-    "left-out": left_out.LeftOutSize(
-        steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held_out=3, seeds=SEEDS
-    ),
-    "lengths-decoder": lengths.LengthsSize(16, 64, steps=2, batch=2, checks=1, stories=60, windows=4, seeds=SEEDS),
-    "lengths-encoder": lengths.LengthsSize(16, 64, steps=2, batch=2, checks=1, stories=60, windows=4, seeds=SEEDS),
+STEPS = {"steps": 4, "batch": 4, "checks": 2, "seeds": SEEDS}
+WINDOWS = {"trained": 16, "read": 64, "steps": 2, "batch": 2, "checks": 1, "stories": 60, "windows": 4, "seeds": SEEDS}
+RATES = {"sizes": ("tiny",), "rates": (1.0, 2.0), "steps": 2, "batch": 4, "held_out": 4, "seeds": SEEDS}
+SIZES = {"steps": 3, "stories": 40, "batch": 4, "held_out": 4, "checks": 1}
+TINY: dict[str, dict[str, Any]] = {  # of every study the settings with which it takes seconds
+    "blank-pairs": {"distances": (1, 3), "stories": 12, "longest": 24},
+    "copying": {"distances": (1, 3), "steps": 5, "dim": 8, "scored": 8, "batch": 4, "held_out": 4, "seeds": SEEDS},
+    "crossed": STEPS | {"steps": 2, "batch": 2, "checks": 1, "stories": 8, "held_out": 3, "words": 8, "dim": 8},
+    "finetuning-rates": {
+        "model": "bert-tiny",
+        "tasks": ("sentiment",),
+        "rates": (1e-3,),
+        "seeds": SEEDS,
+        "examples": 8,
+        "steps": 1,
+        "tested": 8,
+    },
+    "heads-bert": {"count": 20},
+    "labels": {
+        "ways": labels.WAYS[:2],
+        "tasks": ("new words: gender",),
+        "counts": (8, 16),
+        "seeds": (0,),
+        "steps": 1,
+        "tested": 10,
+    },
+    "left-out": STEPS | {"steps": 2, "batch": 2, "checks": 1, "layers": 1, "dim": 8, "length": 16, "stories": 8, "held_out": 3},
+    "lengths-decoder": WINDOWS,
+    "lengths-encoder": WINDOWS,
     "masks": STEPS,
-    "miniglue": miniglue.GlueSize(SEEDS, 12, 1, 10, ("word vectors", "bag of words"), ("sentiment",)),
-    "misled": misled.MisledSize(seeds=SEEDS, trained=20, tested=12, steps=2),
-    "mixes": mixes.MixesSize((0,), SEEDS, 8, 6, 3, ("part of speech", "word sense"), ELMO),
+    "miniglue": {
+        "seeds": SEEDS,
+        "examples": 12,
+        "steps": 1,
+        "tested": 10,
+        "systems": ("word vectors", "bag of words"),
+        "tasks": ("sentiment",),
+    },
+    "misled": {"seeds": SEEDS, "trained": 20, "tested": 12, "steps": 2},
+    "mixes": {
+        "bilms": (0,),
+        "heads": SEEDS,
+        "stories": 8,
+        "tested": 6,
+        "steps": 3,
+        "tasks": ("part of speech", "word sense"),
+        "options": ELMO,
+    },
     "next-sentence": STEPS,
-    "objectives": objectives.ObjectivesSize(steps=2, batch=2, seeds=SEEDS, tested=6, examples=12),
-    "planted": planted.PlantedSize(steps=2, every=1, stories=60, tested=10, seeds=SEEDS),
-    "prompting": prompting.PromptSize((0, 1), (2,), draws=2, texts=4, steps=1, ordered=2),
-    "rates": rates.RatesSize(steps=4, batch=4, checks=2, held_out=8, examples=3, questions=3, seeds=SEEDS),
-    "rates-decoder": rates_by_size.RateStudySize(("tiny",), (1.0, 2.0), steps=2, batch=4, held_out=4, seeds=SEEDS),
-    "rates-encoder": rates_by_size.RateStudySize(("tiny",), (1.0, 2.0), steps=2, batch=4, held_out=4, seeds=SEEDS),
-    "scale": scale.ScaleSize(width=16, steps=2, every=1, held_out=4, seeds=SEEDS),
-    "sentences": sentences.SentencesSize(SEEDS, trained_pairs=40, tested=12, steps=1, frozen=(("glove", "mean of words"),)),
-    "signal": rates.SignalSize(steps=2, every=1, fresh=4, seeds=SEEDS),
-    "sizes-decoder": sizes.SizeStudy(steps=3, stories=40, batch=4, held_out=4, checks=1),
-    "sizes-encoder": sizes.SizeStudy(steps=3, stories=40, batch=4, held_out=4, checks=1),
-    "tagging": tagging.TaggingSize(labelled=(2, 3), tested=2, steps=3, texts=2, seeds=SEEDS),
-    "unmasked": unmasked.UnmaskedSize(steps=2, batch=2, checks=2, stories=20, held_out=2, length=16, dim=16, seeds=(0,)),
+    "objectives": {"steps": 2, "batch": 2, "seeds": SEEDS, "tested": 6, "examples": 12},
+    "planted": {"steps": 2, "every": 1, "stories": 60, "tested": 10, "seeds": SEEDS},
+    "prompting": {"counts": (0, 1), "tuned": (2,), "draws": 2, "texts": 4, "steps": 1, "ordered": 2},
+    "rates": STEPS | {"held_out": 8, "examples": 3, "questions": 3},
+    "rates-decoder": RATES,
+    "rates-encoder": RATES,
+    "scale": {"width": 16, "steps": 2, "every": 1, "held_out": 4, "seeds": SEEDS},
+    "sentences": {"seeds": SEEDS, "trained_pairs": 40, "tested": 12, "steps": 1, "frozen": (("glove", "mean of words"),)},
+    "signal": {"steps": 2, "every": 1, "fresh": 4, "seeds": SEEDS},
+    "sizes-decoder": SIZES,
+    "sizes-encoder": SIZES,
+    "tagging": {"labelled": (2, 3), "tested": 2, "steps": 3, "texts": 2, "seeds": SEEDS},
+    "unmasked": STEPS
+    | {"steps": 2, "batch": 2, "checks": 2, "stories": 20, "held_out": 2, "length": 16, "dim": 16, "seeds": (0,)},
 }
 TIMED = {"seconds", "note"}  # says how long it took
 
@@ -132,8 +137,8 @@ def test_a_card_is_made_of_its_record_and_prints_the_command_of_its_study(name: 
 def test_a_study_runs_as_its_command_does_and_comes_out_the_same_again(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    size = replace(TINY[name], workshop=tmp_path / "runs") if name == "mixes" else TINY[name]
-    shipped, measured = folders.data_folder(), replace(again.every()[name].study, size=size, processes=0)
+    usual, changes = again.every()[name].study, {"workshop": tmp_path / "runs"} if name == "mixes" else {}
+    shipped, measured = folders.data_folder(), replace(usual, size=usual.size.but(**TINY[name], **changes), processes=0)
     for kept in ("models", "results"):
         (tmp_path / kept).mkdir()
     for place in shipped.glob("models/*"):

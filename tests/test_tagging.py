@@ -14,12 +14,12 @@ from explorer.training.finetune import TASKS
 from studies import tagging
 from studies.mixes import EPSILON
 
-SIZE = tagging.TaggingSize(labelled=(2, 3), tested=2, steps=3, texts=2, seeds=(0, 1))
+SIZE = tagging.SIZE.but(labelled=(2, 3), tested=2, steps=3, texts=2, seeds=(0, 1))
 
 
 @pytest.fixture(scope="module")
 def read() -> tagging.Read:
-    return tagging.read(TASKS[SIZE.task], 3, "train")
+    return tagging.examples(SIZE.task, 3, "train")
 
 
 def test_x_is_the_vector_of_the_word_whatever_stands_around_it(read: tagging.Read) -> None:
@@ -60,7 +60,7 @@ def test_the_study_draws_every_way_and_the_record_was_made_by_it() -> None:
     for record in (tagging.STUDIES["tagging"].record(SIZE), ex.result("tagging")):
         assert isinstance(record, Curves) and [line.label for line in record.lines] == list(tagging.WAYS)
         assert all(0 <= y <= 1 for line in record.lines for y in line.y) and "paired by seed" in record.note
-    assert record.lines[0].x.tolist() == list(tagging.TaggingSize().labelled)
+    assert record.lines[0].x.tolist() == list(tagging.SIZE.labelled)
 
 
 def test_the_question_follows_from_the_record() -> None:

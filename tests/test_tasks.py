@@ -208,9 +208,9 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
         "snapshots": 1,
         "pieces": 400,
     }
-    size = experiment.MixesSize(
-        (0, 1), (0, 1), 8, 6, 5, ("part of speech", "roles", "entailment", "word sense"), options, tmp_path
-    )
+    tasks = ("part of speech", "roles", "entailment", "word sense")
+    given = {"bilms": (0, 1), "heads": (0, 1), "stories": 8, "tested": 6, "steps": 5, "tasks": tasks}
+    size = experiment.SIZE.but(**given, options=options, workshop=tmp_path)
     measured, *benches = experiment.STUDIES["mixes"].measured(size).values()
     assert measured.shares.shape == (4, 4, 3, 3) and measured.scores.shape == (4, 4, 4) and measured.steps.tolist() == [1, 2, 5]
     np.testing.assert_allclose(measured.shares.sum(-1), 1, atol=1e-5)

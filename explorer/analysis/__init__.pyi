@@ -16,6 +16,7 @@ from .evaluation.plain_pairs import plain_scores as plain_scores
 from .exposure import exposure_bias as exposure_bias
 from .flow import information_flow as information_flow
 from .gradient_reach import reach as reach
+from .known_words import known_words as known_words
 from .label_smoothing import smoothed_targets as smoothed_targets
 from .layer_likeness import cka as cka
 from .layer_likeness import word_states as word_states
@@ -33,6 +34,7 @@ from .prompting import prompt_orders as prompt_orders
 from .prompting import prompt_templates as prompt_templates
 from .scaling import saturation as saturation
 from .span_scores import span_table as span_table
+from .text_losses import text_losses as text_losses
 from .token_contributions import contributions as contributions
 from .vocabulary_writes import head_writes as head_writes
 from .vocabulary_writes import unit_writes as unit_writes

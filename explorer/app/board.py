@@ -9,20 +9,27 @@ import numpy as np
 import streamlit as st
 
 import explorer as ex
-from explorer.app import deeds, hold, present, web
+from explorer.app import deeds, hold, present, web, weights
 from explorer.app.cached import kept
 from explorer.app.call import Call, Expression, Given, calls, program
 from explorer.app.controls import opened, result_of, stamp_of
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
-from explorer.records import Trace
+from explorer.records import ReplaceRow, SilenceHead, Trace
+from explorer.views.board.beams import moments
 from explorer.views.board.module import module, style
 from explorer.views.board.pack import hosted, pack, pack_series
 from explorer.views.board.place import addressed, placed
-from explorer.views.board.request import head_of, row_of
+from explorer.views.board.reading import texts_of
+from explorer.views.board.request import edit_of, head_of, row_of
 from explorer.views.board.widget import board
 
-_component = st.components.v2.component("pretraining-explorer-board", html="<div data-board></div>", css=style(), js=module())
+_component = st.components.v2.component(
+    "pretraining-explorer-board", html="<div data-board></div>", css=style(), js=module(live=True)
+)
+RECORDED = "board.recorded"  # in the session: its browser does not run models
+NOTE = "This model does not run in the page: its board was recorded, and the server runs the model again when you change something."
+LETTERS, MOST = 2000, 64  # of a text that a board sends, and edits on it
 Force = Callable[[Trace, int, int], None]  # what happens when the token of this rank is chosen at this row
 Silence = Callable[[str, int, int], None]  # what happens when a head of a stream and layer is to be silenced
 
@@ -45,10 +52,13 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     clicked; without it the token is written into the sentence of the page. `play` lets it run from the beginning, and
     `row` is the token that the page is about. `written` is the box of the sentence: its tokens can be masked and replaced.
     """
-    call = _with_edits(what, key)
+    taken: tuple[Any, ...] = ()
     try:
-        trace, taken = result_of(call), () if steps is None else tuple(result_of(steps))
-        data = _packed((call,), (), lambda: pack(trace, steps=taken))
+        taken = () if steps is None else tuple(result_of(steps))
+        live = _live(what, taken, written)
+        call = what if live else _with_edits(what, key)
+        trace = result_of(call)
+        data = b"" if live else _packed((call,), (), lambda: pack(trace, steps=taken))
     except ExplorerError as error:
         st.warning(plain(str(error)))
         return
@@ -56,11 +66,28 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         st.rerun()
     deeds.check()
     row = hold.held_row() if row is None else row
-    options = {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row)}
+    options = {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row), "live": live}
     _drawn(key, call, trace, data, force, options | {"replace": _reads(trace, written)}, written)
-    _undoing(key, call)
+    if live is None:
+        _undoing(key, call)
     lines = {"steps": steps} if steps is not None else {}
-    web.folded("Files · Code", f"{key}.files", lambda: _taken((trace,), call, key, steps=taken, named=lines))
+    web.folded("Files · Code", f"{key}.files", lambda: _taken(_with_edits(what, key), key, steps=taken, named=lines))
+
+
+def _live(what: Expression, steps: tuple[Any, ...], written: str) -> dict[str, Any] | None:
+    """What a browser needs to run the model of this call itself; None where the board stays as it was recorded here."""
+    name = weights.name_in(what)
+    address = "" if st.session_state.get(RECORDED) else weights.address_of(name)
+    if not address or not isinstance(what, Call):
+        return None
+    trace, given = result_of(what), what.given[1]
+    texts = texts_of(trace, opened(name), given if isinstance(given, str) else None)
+    if texts is None:
+        return None
+    both = texts["target"] is not None and what.options.get("target") == given
+    followed = texts["text"] == st.session_state.get(written) and (both or texts["target"] is None)
+    box = f".st-key-{written} :is(input, textarea)" if followed else ""
+    return texts | {"address": address, "both": both, "box": box, "decoding": moments(trace, steps)}
 
 
 def _drawn(  # noqa: PLR0913  what a page knows of its board
@@ -69,9 +96,11 @@ def _drawn(  # noqa: PLR0913  what a page knows of its board
     """The component itself, and what it asks for."""
     mask = mask_of(trace)
     forced = force or (_forced if trace.family != "encoder-decoder" and options["replace"] and written == "text" else None)
+    note = "" if options["live"] else NOTE
+    options |= {"asks": True, "note": note, "mask": mask, "force": forced is not None, "forces": force is not None}
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), large=present.on(), asks=True, mask=mask, force=forced is not None, **options),
+        data=hosted(data, mode=web.mode(), large=present.on(), **options),
         on_view_change=lambda: _again(call, lambda current: _moved(key, current)),
         on_edit_change=lambda: _again(call, lambda current: _edited(key, current, (mask, written), forced)),
     )
@@ -117,7 +146,7 @@ def series(
         on_edit_change=lambda: _again(shown, lambda trace: _silenced(key, trace, silence)),
     )
     labels = tuple(every)
-    web.folded("Files · Code", f"{key}.files", lambda: _taken(traces, [*every.values()], key, labels=labels))
+    web.folded("Files · Code", f"{key}.files", lambda: _taken([*every.values()], key, labels=labels))
 
 
 def _packed(expressions: tuple[Expression, ...], labels: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
@@ -187,6 +216,8 @@ def _edited(key: str, trace: Trace, box: tuple[str, str], force: Force | None) -
     request, (mask, written) = st.session_state[key].edit, box
     if not isinstance(request, dict):
         return None
+    if request.get("what") in ("write", "recorded"):
+        return _followed(key, trace, request, written)
     if request.get("what") == "row":
         return _keep_row(key, trace, request)
     if request.get("what") == "undo":
@@ -208,6 +239,28 @@ def _edited(key: str, trace: Trace, box: tuple[str, str], force: Force | None) -
             st.session_state[f"{key}.begin"] = placed(addressed(place))
         st.session_state[f"{key}.edited"] = True
     return None
+
+
+def _followed(key: str, trace: Trace, request: dict[str, Any], written: str) -> None:
+    """The page follows its board, on which the model was run in the browser; or the browser could not run it."""
+    text, edits, here = request.get("text"), request.get("edits"), st.session_state.get(written)
+    if request["what"] == "recorded":
+        st.session_state[RECORDED] = st.session_state[f"{key}.edited"] = True
+    elif isinstance(text, str) and text != here and _reads(trace, written):
+        st.session_state[written] = text[:LETTERS]
+        st.session_state[f"{key}.edited"] = True
+    elif isinstance(edits, list):
+        every = [_call_of(edit_of(trace, given)) for given in edits[:MOST] if isinstance(given, dict)]
+        st.session_state[f"{key}.rows"] = sum(every, ())
+
+
+def _call_of(edit: ReplaceRow | SilenceHead | None) -> tuple[Call, ...]:
+    """The call that makes an edit; none where there is none."""
+    if edit is None:
+        return ()
+    if isinstance(edit, SilenceHead):
+        return (Call(ex.SilenceHead, edit.stream, edit.layer, edit.head),)
+    return (Call(ex.ReplaceRow, edit.stream, edit.layer, edit.head, edit.query, np.asarray(edit.row).tolist()),)
 
 
 def _silenced(key: str, trace: Trace, silence: Silence | None) -> None:
@@ -235,10 +288,7 @@ def _forced(trace: Trace, row: int, rank: int) -> None:
 
 def _keep_row(key: str, trace: Trace, request: dict[str, Any]) -> None:
     """Remember a row of attention that a hand wrote, as a call that makes the edit."""
-    edit = row_of(trace, request)
-    if edit is not None:
-        given = (edit.stream, edit.layer, edit.head, edit.query, np.asarray(edit.row).tolist())
-        st.session_state[f"{key}.rows"] += (Call(ex.ReplaceRow, *given),)
+    st.session_state[f"{key}.rows"] += _call_of(row_of(trace, request))
 
 
 def _with_edits(what: Expression, key: str) -> Expression:
@@ -275,8 +325,7 @@ def replaced(text: str, trace: Trace, row: Any, word: str) -> str:
     return text if not token.strip() else text[:start] + token[: len(token) - len(token.lstrip())] + word.strip() + text[end:]
 
 
-def _taken(  # noqa: PLR0913  a board of one trace and one of several
-    traces: tuple[Trace, ...],
+def _taken(
     what: Any,
     key: str,
     *,
@@ -284,16 +333,16 @@ def _taken(  # noqa: PLR0913  a board of one trace and one of several
     steps: tuple[Any, ...] = (),
     named: Mapping[str, Expression] | None = None,
 ) -> None:
-    """The board as a file, and the lines that make it in a notebook."""
-    view, given = placed(st.query_params.get(key, "")), traces if labels else traces[0]
+    """The board as a file, with its model where it runs in a page, and the lines that make it in a notebook."""
+    view, given, name = placed(st.query_params.get(key, "")), result_of(what), "" if labels else weights.name_in(what)
+    model = opened(name) if name and weights.address_of(name) else None
     st.download_button(
-        "HTML", lambda: board(given, labels=labels, steps=steps, **view).page(), f"board-{traces[0].model}.html",
-        key=f"{key}.html", on_click="ignore",
+        "HTML", lambda: board(given, labels=labels, steps=steps, model=model, **view).page(),
+        f"board-{(given[0] if labels else given).model}.html", key=f"{key}.html", on_click="ignore",
     )  # fmt: skip
-    more = "".join(f"\n{name} = {made_by.text}" for name, made_by in (named or {}).items())
+    more = "".join(f"\n{line} = {made_by.text}" for line, made_by in (named or {}).items())
     chosen = view | ({"labels": list(labels)} if labels else {})
-    arguments = "".join(f", {name}={value!r}" for name, value in chosen.items()) + "".join(
-        f", {name}={name}" for name in named or {}
-    )
+    values = {choice: repr(value) for choice, value in chosen.items()} | {line: line for line in named or {}}
+    arguments = "".join(f", {choice}={value}" for choice, value in (values | ({"model": "model"} if model else {})).items())
     st.code(f"{program(what)}{more}\nex.board(trace{arguments})", language="python")
     st.caption("The address of this page holds the model, the text and the place of the board: copy it to share what you see.")

@@ -22,7 +22,6 @@ from explorer.models.presets import PRESETS
 from explorer.models.store import models
 from explorer.nn.config import FAMILIES
 from explorer.training.jobs import job_queue
-from explorer.views import theme
 
 AGREED = "yours.agreed"  # in the session: the folder or hub name that the visitor opened in *Your model*
 FIRST = "bert"  # the model that a lesson opens with
@@ -156,9 +155,3 @@ def read(what: Any) -> Any:
     except ExplorerError as error:
         st.warning(plain(str(error)))
         st.stop()
-
-
-def warn_of_unseen(tokens: Any) -> None:
-    """Say how much of the text was never seen in training."""
-    if note := theme.unseen_note(tokens):
-        st.info(f"{note}. What the model does with these tokens says nothing about language.")

@@ -29,8 +29,10 @@ def bar(text: str, tokens: Tokens) -> int | None:
     row = row_of(text, tokens)
     st.session_state[SHOWN] = (tuple(theme.labels(tokens)), row, text)
     every = [
-        {"text": token.replace("·", " ").strip() or token, "start": -1 if special else start}
-        for token, special, (start, _) in zip(tokens.texts, tokens.special, tokens.offsets, strict=True)
+        {"text": (token.replace("·", " ").strip() or token) + theme.UNSEEN * strange, "start": -1 if special else start}
+        for token, special, strange, (start, _) in zip(
+            tokens.texts, tokens.special, tokens.unseen or (False,) * len(tokens), tokens.offsets, strict=True
+        )
     ]
     start = "" if row is None else tokens.offsets[row][0]
     _component(

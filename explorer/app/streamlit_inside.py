@@ -5,12 +5,14 @@ So do the rules of `streamlit_inside.css` and the tables that `streamlit_inside.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 SEEN = "1.67.0"
 QUIET = "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"
@@ -81,6 +83,42 @@ def keep_inside() -> None:
     from streamlit import net_util
 
     net_util.get_external_ip = lambda: None
+
+
+def answer_at(path: str, answer: Callable[[str, str], tuple[int, bytes, dict[str, str]]]) -> bool:
+    """Have this server answer a path such as "/weights/{file}"; False outside of a server.
+
+    `answer` makes status, content and headers of the file and of the mark under which a browser has it already.
+    """
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+    from streamlit import config
+
+    served = application()
+    if served is None:
+        return False
+    base = str(config.get_option("server.baseUrlPath") or "").strip("/")
+    whole = f"/{base}{path}" if base else path
+
+    def respond(request: Request) -> Response:
+        status, content, headers = answer(request.path_params["file"], request.headers.get("if-none-match", ""))
+        return Response(content, status, headers)
+
+    if getattr(served.router.routes[0], "path", "") != whole:
+        served.router.routes.insert(0, Route(whole, respond))
+    return True
+
+
+@cache
+def application() -> Any:
+    """What serves the pages of this process, which Streamlit hands out to nobody; None outside of a server.
+
+    It is looked for among all objects, so once, and before any are left out of the search for garbage.
+    """
+    from starlette.applications import Starlette
+
+    return next((thing for thing in gc.get_objects() if type(thing) is Starlette), None)
 
 
 def command() -> Callable[..., object]:

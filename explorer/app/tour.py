@@ -44,7 +44,7 @@ def strip(here: str) -> None:
         else:
             deeds.stop()
             st.markdown(f"**{number} of {len(every)}** · The tour waits on another page.")
-        _doors(number, step.page != here)
+        _doors(number, here)
 
 
 def _say(number: int, step: lesson.TourStep) -> None:
@@ -60,15 +60,15 @@ def _say(number: int, step: lesson.TourStep) -> None:
     _guide(key="tour.guide", data=data)
 
 
-def _doors(number: int, elsewhere: bool) -> None:
+def _doors(number: int, here: str) -> None:
     """The ways to other steps, and out."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if elsewhere:
+        if steps()[number - 1].page != here:
             door("Go on with the tour", number)
         if number > 1:
-            door("← Back", number - 1)
+            door("← Back", number - 1, here)
         if number < len(steps()):
-            door("Next →", number + 1)
+            door("Next →", number + 1, here)
         st.button("Leave the tour", key="tour.leave", on_click=leave, type="tertiary")
 
 
@@ -82,11 +82,21 @@ def _arrive(number: int, step: lesson.TourStep) -> None:
     deeds.watch(number, step.done)
 
 
-def door(label: str, number: int) -> None:
-    """A link to a step."""
+def door(label: str, number: int, here: str = "") -> None:
+    """The way to a step. On the page `here` it is a button: a link to the page that is open leaves its old step in the address."""
     step = steps()[number - 1]
+    if step.page == here:
+        st.button(label, key=f"tour.to.{number}", on_click=_go, args=(number, step.part))
+        return
     query = {KEY: str(number)} | ({"part": step.part} if step.part else {})
     st.page_link(str(LESSONS[step.page].page), label=f"**{label}**", query_params=query)
+
+
+def _go(number: int, part: str) -> None:
+    st.session_state[KEY] = number
+    st.query_params[KEY] = str(number)
+    if part:
+        st.query_params["part"] = part
 
 
 def leave() -> None:

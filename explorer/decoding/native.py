@@ -101,19 +101,19 @@ class NativeStepper:
     def _next_by_modules(
         self, state: NativeState, ids: Sequence[int], parents: Sequence[int]
     ) -> tuple[np.ndarray, NativeState]:
-        self._reorder(state, parents)
+        if not _go_on(state, parents):  # the beams that go on are others, or in another order
+            state.cache.select(parents)
+            chosen = list(parents)
+            state.states = None if state.states is None else state.states[chosen]
+            state.ids = None if state.ids is None else state.ids[chosen]
         new = torch.tensor([[*state.unread, token] for token in ids], device=self.model.device)  # [beam, position]
         before, cross = state.cache.length, list[Tensor]()
         with self._recording(cross):
             hidden, following = self._hidden(new, state)
         scores = self.model.module.head(hidden[:, -1]).float()
         logp = scores.log_softmax(dim=-1).cpu().numpy()
-        following.computed, following.reused, following.raw, following.beams = (
-            hidden.shape[1],
-            before,
-            scores.cpu().numpy(),
-            len(ids),
-        )
+        following.computed, following.reused, following.beams = hidden.shape[1], before, len(ids)
+        following.raw = scores.cpu().numpy()
         if self.cross:
             following.cross = np.stack([weights[:, :, -1].cpu().numpy().swapaxes(0, 1) for weights in cross])
         if self.hidden:
@@ -128,15 +128,6 @@ class NativeStepper:
             ids = new if state.ids is None else torch.cat((state.ids, new), dim=1)
             return self._run(ids, None), NativeState(ids=ids)
         return self._run(new, state.cache), NativeState(cache=state.cache)
-
-    def _reorder(self, state: NativeState, parents: Sequence[int]) -> None:
-        """Let a state's beams be those that go on, where they are not the same already."""
-        if _go_on(state, parents):
-            return
-        chosen = torch.tensor(parents, device=self.model.device)
-        state.cache.reorder(chosen)
-        state.states = None if state.states is None else state.states[chosen]
-        state.ids = None if state.ids is None else state.ids[chosen]
 
     def _run(self, ids: Tensor, cache: KeyValueCache | None) -> Tensor:
         if self.memory is None:

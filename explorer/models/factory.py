@@ -14,9 +14,8 @@ from explorer.models.model import TrainableModel
 from explorer.models.presets import preset as preset_of
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
-from explorer.nn.config import Config
 from explorer.nn.elmo import BiLM
-from explorer.nn.factory import KINDS, AnyConfig, config_from
+from explorer.nn.factory import AnyConfig, config_from, kind_of
 from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
 from explorer.text.tokenizers import Tokenizer
@@ -46,10 +45,10 @@ def configure(name: str, size: str, vocab: int, **overrides: Any) -> AnyConfig:
 
 def settings_of(name: str) -> set[str]:
     """The fields of the configuration of a system."""
-    return {setting.name for setting in fields(KINDS.get(preset_of(name).architecture["family"], Config))}
+    return {setting.name for setting in fields(kind_of(preset_of(name).architecture["family"])[0])}
 
 
-def model_of(name: str, module: nn.Module, tokenizer: Tokenizer, preset: str) -> TrainableModel:
+def as_model(name: str, module: nn.Module, tokenizer: Tokenizer, preset: str) -> TrainableModel:
     """A network with its tokenizer, as the kind of model that it is."""
     if isinstance(module, Transformer):
         return TransformerModel(name, module, tokenizer, preset)

@@ -18,8 +18,7 @@ from explorer.models.model import TrainableModel, check_eval_mode, follows
 from explorer.models.task_rows import AskedText, TaskRow, task_row, words_in
 from explorer.nn.elmo import BiLM, BiLMStates
 from explorer.nn.losses import shifted_right
-from explorer.nn.output_layers import NONE, WIDEST, OutputConfig, OutputLayer, output_layer
-from explorer.nn.span_layer import legal
+from explorer.nn.output_layers import NONE, WIDEST, OutputConfig, OutputLayer, legal, output_layer
 from explorer.nn.static import WordVectors
 from explorer.nn.threads import one_thread
 from explorer.nn.transformer import Transformer

@@ -14,7 +14,7 @@ from explorer.errors import ChoiceError, ExplorerError, FileError, check_seed, u
 from explorer.errors.kinds import checked
 from explorer.models import run_folder, store
 from explorer.models.caching import CachePolicy, cache_policy
-from explorer.models.factory import configure, model_of
+from explorer.models.factory import as_model, configure
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.folders import staged
 from explorer.models.hub import TWINS, Twin, classifiers, opening, remedies
@@ -119,7 +119,7 @@ def build(  # noqa: PLR0913  the public contract fixes these names
         raise ChoiceError(
             "There is not enough memory for a model of this shape. Choose a smaller size, width or length."
         ) from error
-    return model_of(name, module, tokenizer, preset(name).name)
+    return as_model(name, module, tokenizer, preset(name).name)
 
 
 @checked

@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.models import ngram_files, run_folder
 from explorer.models.adapters import plain_state
-from explorer.models.factory import model_of
+from explorer.models.factory import as_model
 from explorer.models.finetuned import LAYER, FinetunedModel
 from explorer.models.folders import data_folder as data_folder
 from explorer.models.folders import own_folder as own_folder
@@ -34,6 +34,7 @@ from explorer.models.shelf import models as models
 from explorer.models.shelf import read_config as read_config
 from explorer.models.shelf import shelf_folder as shelf_folder
 from explorer.models.shelf import snapshots_of as snapshots_of
+from explorer.models.typical import TYPICAL
 from explorer.nn.factory import AnyConfig, config_from, network
 from explorer.nn.output_layers import OutputConfig, output_layer
 from explorer.text import tokenizers
@@ -55,7 +56,7 @@ def write(model: TrainableModel, folder: str | Path, *, card: str = "", half: bo
     if isinstance(model, FinetunedModel):
         config["output"] = asdict(model.output)
     try:
-        with staged(folder, CONFIG, stale=(CARD, SEEN)) as stage:  # last: with it the folder is a model
+        with staged(folder, CONFIG, stale=(CARD, SEEN, TYPICAL)) as stage:  # last: with it the folder is a model
             write_weights(stage / WEIGHTS, state(model.module, half=half))
             model.tokenizer.save(stage / PIECES)
             write_seen(model.tokenizer, stage)
@@ -86,7 +87,7 @@ def read(folder: Path, name: str, step: int | None = None) -> Model:
     if output is not None and output.kind != "text":
         module.add_module(LAYER, output_layer(output))
     fill_weights(module, read_weights(weights), weights)
-    body = model_of(name, module.eval(), read_tokenizer(folder), preset)
+    body = as_model(name, module.eval(), read_tokenizer(folder), preset)
     return body if output is None else FinetunedModel(body, output)
 
 

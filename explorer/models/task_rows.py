@@ -20,6 +20,11 @@ class AskedText(NamedTuple):
     pair: str | None = None
     words: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def given(self) -> str | tuple[str, str]:
+        """The text, or both."""
+        return self.text if self.pair is None else (self.text, self.pair)
+
 
 @dataclass(frozen=True)
 class TaskRow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -104,14 +105,16 @@ class MultiHeadAttention(nn.Module):
         return context
 
     def _queries(self, x: Tensor) -> Tensor:
-        projected = self.query(x)
-        tap.tap(TapPlace.PROJECTED, *self.name, q=self._by_head(projected, self.heads))
-        return self._by_head(projected if self.query_norm is None else self.query_norm(projected), self.heads)
+        return self._normed(self.query(x), self.query_norm, self.heads, "q")
 
     def _keys(self, x: Tensor) -> Tensor:
-        projected = self.key(x)
-        tap.tap(TapPlace.PROJECTED, *self.name, k=self._by_head(projected, self.groups))
-        return self._by_head(projected if self.key_norm is None else self.key_norm(projected), self.groups)
+        return self._normed(self.key(x), self.key_norm, self.groups, "k")
+
+    def _normed(self, projected: Tensor, norm: nn.Module | None, heads: int, which: str) -> Tensor:
+        """Queries or keys by head; in some models all heads together are normalised first."""
+        handed: dict[str, Any] = {which: self._by_head(projected, heads)}
+        tap.tap(TapPlace.PROJECTED, *self.name, **handed)
+        return self._by_head(projected if norm is None else norm(projected), heads)
 
     @staticmethod
     def _by_head(x: Tensor, heads: int) -> Tensor:

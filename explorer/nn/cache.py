@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -27,11 +29,11 @@ class KeyValueCache:
         self.kept[name] = k, v
         return k, v
 
-    def reorder(self, parents: Tensor) -> None:
+    def select(self, parents: Sequence[int]) -> None:
         """Go on with these beams, in this order. All beams of a text read one source, so its keys and values are only repeated."""
-        for (stream, layer), (k, v) in self.kept.items():
-            if stream == "cross":
-                count = len(parents)
-                self.kept[stream, layer] = k[:1].expand(count, *k.shape[1:]), v[:1].expand(count, *v.shape[1:])
+        count, chosen = len(parents), list(parents)
+        for name, (k, v) in self.kept.items():
+            if name[0] == "cross":
+                self.kept[name] = k[:1].expand(count, *k.shape[1:]), v[:1].expand(count, *v.shape[1:])
             else:
-                self.kept[stream, layer] = k.index_select(0, parents), v.index_select(0, parents)
+                self.kept[name] = k[chosen], v[chosen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
 from explorer.errors import ChoiceError, an, unknown
@@ -39,9 +40,7 @@ class Config:
     head_transform: bool = False
     head_bias: bool = False
     next_sentence: bool = False
-    span_boundary: bool = (
-        False  # a second output layer that predicts a hidden token from the two tokens around its span (SpanBERT)
-    )
+    span_boundary: bool = False  # a second output layer: a hidden token from the two tokens around its span (SpanBERT)
     scaled_head: bool = False  # whether the last states are multiplied by 1/√d before the output layer (T5)
     start: int = 0  # the token that an encoder-decoder begins every target with
     dropout: float = 0.0
@@ -57,7 +56,6 @@ class Config:
 
     def __post_init__(self) -> None:
         self._check_types()
-        self._check_mask_decoder()
         for what, given, known in (
             ("family", self.family, FAMILIES),
             ("position scheme", self.positions, POSITIONS),
@@ -71,61 +69,51 @@ class Config:
         for name in ("vocab", "dim", "layers", "heads", "hidden", "length"):
             if getattr(self, name) < 1:
                 raise ChoiceError(f"{name}={getattr(self, name)!r} must be at least 1.")
-        if self.dim % self.heads:
-            raise ChoiceError(
-                f"{self.heads} heads do not divide the width {self.dim}. Choose a width that is a multiple of the heads."
-            )
-        if self.heads % self.groups:
-            raise ChoiceError(f"{self.groups} key/value heads do not divide the {self.heads} heads. Choose a number that does.")
-        if reason := POSITIONS[self.positions].misfit(self.embedding_width, self.dim, self.heads):
+        for reason in self._misfits():
             raise ChoiceError(reason)
-        if not 0 <= self.start < self.vocab:
-            raise ChoiceError(f"start={self.start} is not a token: the vocabulary has the ids 0 to {self.vocab - 1}.")
-        if not (self.residual or self.feed_forward):
-            raise ChoiceError(
-                "Without residual connections a feed-forward layer that is left out would erase the states. Leave out one of the two."
-            )
-        self._check_embeddings()
+        if self.generator:
+            self.generator_config  # noqa: B018  it is checked when it is made
 
-    def _check_embeddings(self) -> None:
-        """Embeddings that are narrower or wider than the layers, and a generator that has the same, fit the rest."""
-        apart = self.embedding_width != self.dim
-        if apart and self.tied and not (self.head_transform or self.replaced):
-            raise ChoiceError(
+    def _misfits(self) -> Iterator[str]:
+        """What does not go together, the first of it first."""
+        if self.mask_decoder and (self.family != "encoder" or self.norm_place != "post"):  # else both kinds of states differ
+            yield (
+                f"mask_decoder=True is for an encoder whose norm_place is 'post'; this is {an(self.family)} with "
+                f"{self.norm_place!r}. Leave it out."
+            )
+        if self.dim % self.heads:
+            yield f"{self.heads} heads do not divide the width {self.dim}. Choose a width that is a multiple of the heads."
+        if self.heads % self.groups:
+            yield f"{self.groups} key/value heads do not divide the {self.heads} heads. Choose a number that does."
+        if reason := POSITIONS[self.positions].misfit(self.embedding_width, self.dim, self.heads):
+            yield reason
+        if not 0 <= self.start < self.vocab:
+            yield f"start={self.start} is not a token: the vocabulary has the ids 0 to {self.vocab - 1}."
+        if not (self.residual or self.feed_forward):
+            yield "Without residual connections a feed-forward layer that is left out would erase the states. Leave out one of the two."
+        if self.embedding_width != self.dim and self.tied and not (self.head_transform or self.replaced):
+            yield (
                 f"States of width {self.dim} cannot be held against embeddings of width {self.embedding_width}. "
                 "Take head_transform=True, which brings them to that width, or tied=False."
             )
         if (self.generator or self.replaced) and self.family != "encoder":
-            raise ChoiceError(f"Only an encoder finds what was replaced; this is {an(self.family)}.")
-        if self.generator:
-            if POSITIONS[self.positions].by_head():
-                raise ChoiceError(
-                    f"Positions {self.positions!r} are made for one number of heads; a generator has fewer. Choose others."
-                )
-            self.generator_config  # noqa: B018  it is checked when it is made
+            yield f"Only an encoder finds what was replaced; this is {an(self.family)}."
+        if self.generator and POSITIONS[self.positions].by_head():
+            yield f"Positions {self.positions!r} are made for one number of heads; a generator has fewer. Choose others."
 
     def _check_types(self) -> None:
         """Each field is of the type it says, and no number is negative."""
         kinds: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}
         for field in fields(self):
             given, expected = getattr(self, field.name), str(field.type)
+            number = expected in ("int", "float")
             right = isinstance(given, kinds[expected]) and (expected == "bool" or not isinstance(given, bool))
-            if not right or (expected in ("int", "float") and not 0 <= given < 2**31):
-                raise ChoiceError(
-                    f"{field.name}={given!r} must be a {expected}{' of 0 or more' if expected in ('int', 'float') else ''}."
-                )
+            if not right or (number and not 0 <= given < 2**31):
+                raise ChoiceError(f"{field.name}={given!r} must be a {expected}{' of 0 or more' * number}.")
         if self.dropout >= 1:
             raise ChoiceError(f"dropout={self.dropout!r} must be below 1: it is the share that is left out.")
         if self.rope_base < 1:
             raise ChoiceError(f"rope_base={self.rope_base!r} must be at least 1: the speeds fall from 1 to one in so much.")
-
-    def _check_mask_decoder(self) -> None:
-        """Its queries and its keys come from states that are normalised alike only where the norm comes last."""
-        if self.mask_decoder and (self.family != "encoder" or self.norm_place != "post"):
-            raise ChoiceError(
-                f"mask_decoder=True is for an encoder whose norm_place is 'post'; this is {an(self.family)} with "
-                f"{self.norm_place!r}. Leave it out."
-            )
 
     @property
     def groups(self) -> int:

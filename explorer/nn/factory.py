@@ -18,23 +18,28 @@ AnyConfig = Config | ElmoConfig | StaticConfig
 
 def config_from(settings: Mapping[str, Any]) -> AnyConfig:
     """The shape that these settings describe; which settings there are depends on the family."""
-    config: AnyConfig = KINDS.get(str(settings.get("family")), Config)(**settings)
+    config: AnyConfig = kind_of(settings.get("family"))[0](**settings)
     return config
 
 
 def network(shape: AnyConfig) -> nn.Module:
     """A network of this shape."""
-    if isinstance(shape, StaticConfig):
-        return WordVectors(shape)
-    return BiLM(shape) if isinstance(shape, ElmoConfig) else Transformer(shape)
+    module: nn.Module = kind_of(shape.family)[1](shape)
+    return module
 
 
 def initialised(shape: AnyConfig, seed: int) -> nn.Module:
     """A network of this shape with weights drawn from `seed`."""
-    module = network(shape)
-    begin: Any = {WordVectors: static.initialise, BiLM: elmo.initialise}.get(type(module), transformer.initialise)
-    initial: nn.Module = begin(module, seed)
-    return initial
+    module: nn.Module = kind_of(shape.family)[2](network(shape), seed)
+    return module
 
 
-KINDS: dict[str, Any] = {"bilm": ElmoConfig, "static": StaticConfig}
+def kind_of(family: object) -> tuple[Any, Any, Any]:
+    """What describes the shape of a family, its network, and what draws the weights of that."""
+    return KINDS.get(str(family), (Config, Transformer, transformer.initialise))
+
+
+KINDS: dict[str, tuple[Any, Any, Any]] = {
+    "bilm": (ElmoConfig, BiLM, elmo.initialise),
+    "static": (StaticConfig, WordVectors, static.initialise),
+}

@@ -170,17 +170,13 @@ def distillation_loss(module: Transformer, batch: Tensors, smoothing: float) -> 
     target = batch["teacher's scores"][: len(positions)].float()
     student, teacher = ((each / TEMPERATURE).log_softmax(-1) for each in (scores, target))
     turned = 1 - functional.cosine_similarity(hidden.float(), batch["teacher's states"].float(), dim=-1)  # [batch, position]
+    mask = batch["attention_mask"]
     parts = {
         "soft": TEMPERATURE**2 * functional.kl_div(student, teacher, reduction="batchmean", log_target=True),
         "hard": masked_cross_entropy(scores, batch, positions, smoothing),
-        "cosine": mean_where(turned, batch["attention_mask"]),
+        "cosine": (turned * mask).sum() / mask.sum() if turned.is_cuda else turned[mask].mean(),  # a GPU would be waited for
     }
     return {name: WEIGHTS[name] * loss for name, loss in parts.items()}
-
-
-def mean_where(values: Tensor, mask: Tensor) -> Tensor:
-    """The mean of the values where the mask is True; a GPU, which would be waited for to pick them out, weighs them instead."""
-    return (values * mask).sum() / mask.sum() if values.is_cuda else values[mask].mean()
 
 
 def shifted_right(target: Tensor, start: int) -> Tensor:

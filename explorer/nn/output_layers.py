@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -11,9 +11,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from explorer.errors import unknown
-from explorer.nn.crf import TagChain
 from explorer.nn.elmo import ScalarMix
-from explorer.nn.span_layer import SpanLayer
 
 KINDS = ("class", "number", "tags", "span", "spans", "text")
 NONE = "O"  # the tag of a word, and the class of a span, that is no part of a name
@@ -22,6 +20,106 @@ POOLS = ("first", "mean", "last", "counts")
 COMPARED = 64  # the width of the layer between two compared vectors and the classes
 ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "gelu": functional.gelu}
 DEVIATION = 0.02
+
+
+class TagChain(nn.Module):
+    """A conditional random field. A row of tags y scores, for x [word, tag], begin[y₁] + Σ x[t, yₜ] + Σ follow[yₜ, yₜ₊₁] + end[y_T].
+
+    A softmax over all rows of tags makes it a probability; the sum over these rows is computed word by word.
+    """
+
+    def __init__(self, tags: int) -> None:
+        super().__init__()
+        self.begin, self.end = nn.Parameter(torch.zeros(tags)), nn.Parameter(torch.zeros(tags))
+        self.follow = nn.Parameter(torch.zeros(tags, tags))
+
+    def table(self) -> Tensor:
+        """What may follow what, as one table [begin and every tag, every tag and end]; a text has a word, so end never follows begin."""
+        never = self.begin.new_full((1,), float("nan"))
+        begins, ends = torch.cat((self.begin, never))[None], self.end[:, None]
+        return torch.cat((begins, torch.cat((self.follow, ends), dim=1)))
+
+    def score(self, x: Tensor, tags: Tensor) -> Tensor:
+        """The score of one row of tags [word]."""
+        own = x.gather(1, tags[:, None]).sum() + self.begin[tags[0]] + self.end[tags[-1]]
+        return own + self.follow[tags[:-1], tags[1:]].sum()
+
+    def log_sum(self, x: Tensor) -> Tensor:
+        """log Σ exp(score) over all rows of tags."""
+        reached = self.begin + x[0]
+        for here in x[1:]:
+            reached = torch.logsumexp(reached[:, None] + self.follow, dim=0) + here
+        return torch.logsumexp(reached + self.end, dim=0)
+
+    def loss(self, x: Tensor, tags: Tensor) -> Tensor:
+        """−log P(tags | x)."""
+        return self.log_sum(x) - self.score(x, tags)
+
+    def best(self, x: Tensor) -> list[int]:
+        """The row of tags with the highest score (Viterbi)."""
+        reached, back = self.begin + x[0], []
+        for here in x[1:]:
+            ways = reached[:, None] + self.follow
+            back.append(ways.argmax(0))
+            reached = ways.amax(0) + here
+        tags = [int((reached + self.end).argmax())]
+        for pointers in reversed(back):
+            tags.append(int(pointers[tags[-1]]))
+        return tags[::-1]
+
+
+class SpanScores(NamedTuple):
+    """The score of every span and class [batch, first, width − 1, class], and the three parts whose sum (and bias) it is."""
+
+    total: Tensor
+    start: Tensor
+    end: Tensor
+    summary: Tensor
+
+
+class SpanLayer(nn.Module):
+    """softmax(W [s_i; e_j; g_ij] + b) for all spans i … j of at most `widest` tokens.
+
+    s_i and e_j are the states of the first and the last token, each through its own layer, since a token may mean something else at
+    the beginning of a span than at its end. g_ij sums up the states inside: their mean, or their sum weighed by softmax(w·z).
+    """
+
+    def __init__(self, dim: int, classes: int, widest: int, attentive: bool) -> None:
+        super().__init__()
+        self.widest = widest
+        self.first, self.last = nn.Linear(dim, dim), nn.Linear(dim, dim)
+        self.weigh = nn.Linear(dim, 1, bias=False) if attentive else None
+        self.classify = nn.Linear(3 * dim, classes)
+
+    def forward(self, z: Tensor) -> SpanScores:
+        """From states [batch, position, dim]. Spans that reach beyond the last position have scores that nobody may read."""
+        by_start, by_end, by_summary = self.classify.weight.chunk(3, dim=1)
+        start = torch.relu(self.first(z)) @ by_start.T  # [batch, position, class]
+        end = self.ahead(torch.relu(self.last(z)) @ by_end.T)  # [batch, first, width − 1, class]
+        summary = self.summed(z) @ by_summary.T
+        start = start[:, :, None].expand_as(end)
+        return SpanScores(start + end + summary + self.classify.bias, start, end, summary)
+
+    def ahead(self, x: Tensor) -> Tensor:
+        """What stands 0, 1, 2 … places further on: from [batch, position, …] to [batch, position, place, …], zeros at the end."""
+        padded = torch.cat((x, x.new_zeros(x.shape[0], self.widest - 1, x.shape[2])), dim=1)
+        return torch.stack([padded[:, n : n + x.shape[1]] for n in range(self.widest)], dim=2)
+
+    def summed(self, z: Tensor) -> Tensor:
+        """g of every span [batch, first, width − 1, dim]."""
+        inside = self.ahead(z)
+        if self.weigh is None:
+            return inside.cumsum(2) / torch.arange(1, self.widest + 1, device=z.device)[:, None]
+        scores = self.ahead(self.weigh(z))
+        weights = (scores - scores.amax(2, keepdim=True)).exp()
+        return (weights * inside).cumsum(2) / weights.cumsum(2)
+
+
+def legal(inside: Tensor, widest: int) -> Tensor:
+    """Which spans hold only tokens of the text: from [batch, position] to [batch, first, width − 1]."""
+    padded = torch.cat((inside, inside.new_zeros(len(inside), widest - 1)), dim=1)
+    spans = torch.stack([padded[:, n : n + inside.shape[1]] for n in range(widest)], dim=2)
+    return spans.cumprod(2).bool()
 
 
 @dataclass(frozen=True)

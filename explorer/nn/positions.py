@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.nn import fast
-from explorer.nn.fast.distances import for_all_heads
+from explorer.nn.fast.attention import for_all_heads
 
 SLOTS = ("add", "rotate", "bias", "score")
 NOTHING = "0: a formula"  # what a scheme without weights has to learn
@@ -154,11 +154,7 @@ class Sinusoidal(Position):
     @classmethod
     def misfit(cls, embedding: int, dim: int, heads: int) -> str:
         """Each sine is followed by its cosine."""
-        return (
-            f"Sinusoidal positions come in pairs of sine and cosine: the width {embedding} must be even."
-            if embedding % 2
-            else ""
-        )
+        return f"Sinusoidal positions come in pairs of sine and cosine: the width {embedding} must be even." * (embedding % 2)
 
     def add(self, where: Tensor) -> Tensor:
         """The values of the curves at these positions."""
@@ -197,8 +193,7 @@ class Rotary(Position):
     @classmethod
     def misfit(cls, embedding: int, dim: int, heads: int) -> str:
         """Features turn in pairs."""
-        width = dim // heads
-        return f"RoPE turns pairs of features: the width of a head, {width}, must be even." if width % 2 else ""
+        return f"RoPE turns pairs of features: the width of a head, {dim // heads}, must be even." * (dim // heads % 2)
 
     def rotate(self, x: Tensor, where: Tensor) -> Tensor:
         """x rotated by its position."""

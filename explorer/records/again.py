@@ -29,9 +29,9 @@ def packed_of(model: Any, **more: Any) -> bytes | None:
     return packed
 
 
-def run(model: Any, ids: list[int], **given: Any) -> Trace:
-    """The trace of this model over these tokens."""
+def run(model: Any, text: str | list[int], **given: Any) -> Trace:
+    """The trace of this model over a text, or over tokens."""
     if "tracer" not in _known:
         raise ChoiceError("Nothing has been traced yet. Make the trace with ex.trace(model, text) first.")
-    traced: Trace = _known["tracer"](model, ids, **given)
+    traced: Trace = _known["tracer"](model, text, **given)
     return traced

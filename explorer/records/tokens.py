@@ -78,6 +78,16 @@ class Tokens(Record):
             return float("nan")
         return sum(self.unseen) / max(1, len(self) - sum(self.special))
 
+    @property
+    def unseen_spans(self) -> tuple[tuple[int, int], ...]:
+        """Where the words with such tokens begin and end in the text."""
+        spans: dict[int, tuple[int, int]] = {}
+        for word, strange, (start, end) in zip(self.words, self.unseen or (), self.offsets, strict=False):
+            if strange:
+                first, last = spans.get(word, (start, end))
+                spans[word] = min(first, start), max(last, end)
+        return tuple(spans.values())
+
 
 @dataclass(frozen=True, eq=False)
 class SideBySide(Record):

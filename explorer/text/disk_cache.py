@@ -1,7 +1,7 @@
 """What takes long to make and is the same every time, kept on disk: generated stories, tokenizers, stories in tokens.
 
 The folder is the one that EXPLORER_CACHE names, or the system's own for such things; `explorer cache` says which, and `--empty` empties
-it. Nothing depends on it: where it cannot be written, the last results are kept in memory, and a damaged file is made again.
+it. Nothing depends on it: where it cannot be written, everything is made again, and so is a damaged file.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock
 from typing import TypeVar
 from zipfile import BadZipFile
 from zlib import error as ZlibError
@@ -22,13 +20,10 @@ from zlib import error as ZlibError
 from explorer.errors import FileError
 
 LIMIT = 512 << 20  # bytes on disk; what was not used for longest goes first
-IN_MEMORY = 64 << 20  # bytes kept in memory where the disk cannot be written
 ENDING, STALE = ".cache", ".part"
 NAME = "pretraining-explorer"
 READ_ERRORS = (ValueError, KeyError, IndexError, EOFError, ZlibError, BadZipFile, UnicodeDecodeError)
 Made = TypeVar("Made")
-_memory: OrderedDict[str, bytes] = OrderedDict()
-_lock = Lock()
 
 
 def cache_folder() -> Path | None:
@@ -53,7 +48,7 @@ def cached(
 ) -> Made:
     """What `make` makes, or what it made the last time for the same key. `pack` and `unpack` turn it into bytes and back.
 
-    >>> import os; os.environ["EXPLORER_CACHE"] = os.devnull  # a folder that cannot be written: memory takes its place
+    >>> import os, tempfile; os.environ["EXPLORER_CACHE"] = tempfile.mkdtemp()
     >>> cached("doctest", (1,), lambda: "slow", str.encode, bytes.decode), cached("doctest", (1,), lambda: "new", str.encode, bytes.decode)
     ('slow', 'slow')
     """
@@ -88,8 +83,6 @@ def cached_files() -> dict[Path, int]:
 
 def empty_cache() -> int:
     """Remove everything that is kept, and say how many bytes that were."""
-    with _lock:
-        _memory.clear()
     freed = sum(cached_files().values())
     folder = cache_folder()
     if folder is not None and folder.is_dir():
@@ -104,9 +97,6 @@ def empty_cache() -> int:
 
 
 def _read(name: str) -> bytes | None:
-    with _lock:
-        if name in _memory:
-            return _memory[name]
     folder = cache_folder()
     if folder is None:
         return None
@@ -120,14 +110,13 @@ def _read(name: str) -> bytes | None:
 
 
 def _write(name: str, content: bytes) -> None:
-    """Put it on disk in one move, so that nobody reads half of it; in memory where that fails."""
+    """Put it on disk in one move, so that nobody reads half of it."""
     folder, fresh = cache_folder(), None
+    if folder is None:
+        return
     try:
-        if folder is None:
-            raise FileNotFoundError
         folder.mkdir(parents=True, exist_ok=True)
-        number, path = tempfile.mkstemp(STALE, dir=folder)
-        fresh = Path(path)
+        number, fresh = tempfile.mkstemp(STALE, dir=folder)
         with open(number, "wb") as file:
             file.write(content)
         os.replace(fresh, folder / name)
@@ -135,15 +124,7 @@ def _write(name: str, content: bytes) -> None:
     except OSError:
         if fresh is not None:
             with suppress(OSError):
-                fresh.unlink()
-        _remember(name, content)
-
-
-def _remember(name: str, content: bytes) -> None:
-    with _lock:
-        _memory[name] = content
-        while sum(map(len, _memory.values())) > IN_MEMORY:
-            _memory.popitem(last=False)
+                os.unlink(fresh)
 
 
 def _make_room() -> None:

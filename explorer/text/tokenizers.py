@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,15 @@ class Seen:
         """Read what `save` wrote."""
         lists = json.loads(path.read_text("utf-8"))
         return cls(frozenset(lists["words"]), frozenset(lists["pieces"]))
+
+    def spelled_like(self, word: str, most: int = 3, likeness: float = 0.75) -> list[str]:
+        """Words of the training texts that are spelled much like this one, the most similar first.
+
+        >>> Seen(frozenset({"ball", "wall", "street"}), frozenset()).spelled_like("balls")
+        ['ball']
+        """
+        known = sorted(other for other in self.words if other.isalpha() and len(other) > 1 and other != word)
+        return get_close_matches(word, known, most, likeness)
 
 
 @called("a tokenizer, for example ex.load('bert').tokenizer")

@@ -31,12 +31,13 @@ class BatchMaker:
 
     def __call__(self, step: int) -> Batch:
         """All rows of a step."""
-        plan, rate = self.plan, self._mask_rate(step)
-        pairs = (sys.maxsize, None) if self._reads_whole(step) else (plan.pairs_from, self._about())
-        rng, share = step_rng(plan.seed, step), self._random_share(step)
+        plan, until = self.plan, self.plan.random_until * self.plan.steps
+        whole = step <= round(plan.pairs_after * plan.steps)  # then no text is cut into a pair yet
         context = BatchContext(
-            self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, *pairs, random_share=share
-        )
+            self.stories, self.vocabulary, self.longest, plan.strategy, step_rng(plan.seed, step), self._mask_rate(step),
+            *((sys.maxsize, None) if whole else (plan.pairs_from, self._about())),
+            random_share=max(0.0, 1 - (step - 1) / until) if until else 0.0,  # of the replaced tokens, falling
+        )  # fmt: skip
         batch = self.objective.collate([self.stories[n] for n in self.numbers(step)], context)
         check_loss_mask(int(batch.loss_mask.sum()), step, plan.strategy)
         return batch.pad_to_multiple(self.longest, self.vocabulary.pad)
@@ -47,15 +48,6 @@ class BatchMaker:
         if first is None or last is None:
             return last
         return first + (last - first) * (step - 1) / max(1, self.plan.steps - 1)
-
-    def _random_share(self, step: int) -> float:
-        """The share of the replaced tokens that is random at a step: all of them at first, none from `random_until` on."""
-        until = self.plan.random_until * self.plan.steps
-        return max(0.0, 1 - (step - 1) / until) if until else 0.0
-
-    def _reads_whole(self, step: int) -> bool:
-        """Whether no text is cut into a pair yet at a step."""
-        return step <= round(self.plan.pairs_after * self.plan.steps)
 
     def _about(self) -> Subjects | None:
         """What each text is about, where pairs are made of texts about the same; found once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.analysis.evaluation.baselines import Measured
@@ -47,20 +47,16 @@ def with_baseline(texts: EvalData, objective: str, tokenizer: Tokenizer, example
     return texts if baseline is None else replace(texts, train=baseline(tokenizer, examples()))
 
 
+@dataclass
 class Checks:
     """Call it with a model: what it does on the held-out texts of a corpus, always the same ones."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        objective: str,
-        stories: Sequence[Any] = (),
-        strategy: str = "",
-        teacher: Teacher | None = None,
-    ) -> None:
-        self.teacher = teacher
-        self.corpus, self.objective, self.strategy, self.stories = corpus, objective, strategy, stories
-        self._ready: Measurement | None = None
+    corpus: Corpus
+    objective: str
+    stories: Sequence[Any] = ()
+    strategy: str = ""
+    teacher: Teacher | None = None
+    _ready: Measurement | None = None
 
     def __call__(self, model: TrainableModel | NGram) -> Measured:
         """Metrics, samples and probes; none where nothing is held out."""

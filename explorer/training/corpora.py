@@ -36,6 +36,7 @@ STORIES, TRANSLATIONS = 40_000, 100_000  # so many texts where no number is aske
 VERSIONED = re.compile(r"^(microworld|english-french)(?=:|$)")  # the names of what has versions, without one
 FIRST = "1.0"  # the version of the microworld that plans and cards do not name
 MORE = 2  # so many times as many questions are made as are asked, where some may be known
+SEEDS = {"validation": 3, "test": 2}  # of what has no splits of its own; 1 is that of the texts to learn from
 SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
 
 
@@ -72,8 +73,10 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
     """A corpus by its name, a text file or a folder of them, or what was given; `held` are texts to be measured on instead."""
     if held is not None:
         check_texts(held)
-    if isinstance(what, (str, Path)) and (Path(what) / CARD).is_file():
-        return _streamed(Path(what), held)
+    if isinstance(what, (str, Path)) and (Path(what) / CARD).is_file():  # a prepared corpus, which stays on the disk
+        texts = StreamedTexts(Path(what))
+        kept = texts.held if held is None else held
+        return Corpus(str(Path(what)), texts, lambda count, _: EvalData(kept[:count]), tokenizer=texts.tokenizer)
     if isinstance(what, Path) or (isinstance(what, str) and (what.startswith(".") or "/" in what)):
         corpus = own(str(what), list(documents(what)), held)
     elif not isinstance(what, str):
@@ -81,13 +84,6 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
     else:
         corpus = corpus_named(what)
     return corpus if held is None else replace(corpus, held=lambda count, _: EvalData(held[:count]))
-
-
-def _streamed(folder: Path, held_out: Texts | None) -> Corpus:
-    """A prepared corpus, which stays on the disk."""
-    texts = StreamedTexts(folder)
-    kept = texts.held if held_out is None else held_out
-    return Corpus(str(folder), texts, lambda count, _: EvalData(kept[:count]), tokenizer=texts.tokenizer)
 
 
 def corpus_named(what: str) -> Corpus:
@@ -161,11 +157,10 @@ def check_texts(texts: object) -> None:
 
 
 def _toy() -> Corpus:
-    return Corpus(
-        "toy",
-        list(toy_stories(20_000, 1)),
-        lambda count, split: EvalData(list(toy_stories(count, {"validation": 3, "test": 2}[split]))),
-    )
+    def held(count: int, split: str) -> EvalData:
+        return EvalData(list(toy_stories(count, SEEDS[split])))
+
+    return Corpus("toy", list(toy_stories(20_000, 1)), held)
 
 
 def _kept(kind: str, count: int, make: Callable[[], Sequence[Any]]) -> tuple[Sequence[Any], str]:
@@ -180,15 +175,14 @@ def _world() -> str:
     return source_mark(Path(microworld.__file__).parent)
 
 
-def _told(count: int, version: str) -> list[list[str]]:
-    return list(with_progress(stories(count, 1, version=version), "Generating stories", count))
-
-
 def _microworld(count: int = STORIES, version: str = microworld.VERSION) -> Corpus:
     def held(count: int, split: str) -> EvalData:
         return EvalData(list(stories(count, 1, split, version=version)), "microworld", split, 1, version=version)
 
-    texts, mark = _kept(f"stories {version}", count, lambda: _told(count, version))
+    def make() -> list[list[str]]:
+        return list(with_progress(stories(count, 1, version=version), "Generating stories", count))
+
+    texts, mark = _kept(f"stories {version}", count, make)
     return Corpus("microworld" if version == FIRST else f"microworld-{version}", texts, held, mark=mark)
 
 
@@ -196,7 +190,7 @@ def _repeats() -> Corpus:
     """Stories, and as many texts of words in a row that say nothing, again and again: only who looks back can tell the next."""
 
     def held(count: int, split: str) -> EvalData:
-        return EvalData(repeated_words(count, {"validation": 3, "test": 2}[split]))
+        return EvalData(repeated_words(count, SEEDS[split]))
 
     return Corpus("microworld+repeats", [*stories(8000, 1), *repeated_words(8000, 1)], held)
 

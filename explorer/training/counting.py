@@ -67,16 +67,18 @@ class CountingRun(Summarised):
         rows: Sequence[np.ndarray],
         tokenizer: Tokenizer,
         plan: CountingPlan,
-        folder: Path | None = None,
+        folder: str | Path | None = None,
         measure: Callable[[Any], Measured] | None = None,
     ) -> None:
-        self.rows, self.tokenizer, self.plan, self.folder, self.measure = rows, tokenizer, plan, folder, measure
+        self.rows, self.tokenizer, self.plan, self.measure = rows, tokenizer, plan, measure
+        self.folder = None if folder is None else Path(folder)
         self.begin = (edge(tokenizer) or [0])[0]
         self.ends = portions(len(rows), plan.steps)
         self.plan = replace(plan, steps=len(self.ends) - 1)
         self.step, self._stopped = 0, False
-        if folder is not None:
-            self._enter(folder)
+        if self.folder is not None:  # begin there, or go on after the portions that it lists
+            enter(self.folder, self.plan, {"architecture": {"order": self.plan.order}, "preset": {"name": "ngram"}})
+            self.step = len(run_folder.lines(self.folder))
         self.model = self._counted(max(1, self.ends[self.step]))
 
     def summary(self) -> Summary:
@@ -118,11 +120,6 @@ class CountingRun(Summarised):
     def _counted(self, many: int) -> NGram:
         plan = self.plan
         return ngram.train(self.rows[:many], self.tokenizer, order=plan.order, smoothing=plan.smoothing, begin=self.begin)
-
-    def _enter(self, folder: Path) -> None:
-        """Begin in a folder, or go on after the portions that it lists."""
-        enter(folder, self.plan, {"architecture": {"order": self.plan.order}, "preset": {"name": "ngram"}})
-        self.step = len(run_folder.lines(folder))
 
     def _take_up(self, folder: Path) -> None:
         """Go on after what is written down by now; a last line that a kill cut short is forgotten, and its portion counted again."""

@@ -115,17 +115,10 @@ def discriminator_of(teacher: TransformerModel, *, name: str = "electra", seed: 
     (`random_until`).
     """
     config = teacher.config
-    shape = {part.name: getattr(config, part.name) for part in fields(config) if part.name not in (*HEADS, "family", "vocab")}
-    new = build(
-        name,
-        tokenizer=teacher.tokenizer,
-        seed=seed,
-        device="cpu",
-        precision="float32",
-        generator=max(1, config.dim // 4),
-        **shape,
-    )
-    discriminator = transformer(new)
+    names = [part.name for part in fields(config) if part.name not in (*HEADS, "family", "vocab")]
+    shape: dict[str, Any] = {name: getattr(config, name) for name in names}
+    shape |= {"generator": max(1, config.dim // 4), "precision": "float32"}
+    discriminator = transformer(build(name, tokenizer=teacher.tokenizer, seed=seed, device="cpu", **shape))
     own, known = store.state(discriminator.module), store.state(teacher.module)
     trunk = {part: known[part] for part in own if not part.startswith(("generator.", "replaced."))}
     store.fill_weights(discriminator.module, {**own, **trunk}, Path(teacher.name))

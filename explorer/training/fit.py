@@ -69,24 +69,15 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     options.setdefault("teacher", system.teacher if entry_of(wanted).taught else None)
     teacher, objective = learns_from(system, wanted, options.pop("teacher"))
     model = _model(what, system, source, options, size=size, teacher=teacher, seed=seed, device=device)
-    entry, tiny = entry_of(objective), _is_tiny(what, size) and wanted == system.objective
+    entry, sized = entry_of(objective), size if isinstance(what, str) else size_of(what.preset, asdict(what.config))
     new = isinstance(what, str) and not (teacher and entry.discriminator)
-    usual = _usual(system, tiny, planned, new=new, packable=entry.packable and source.tokenizer is None)
-    strategy = planned.pop("strategy", entry.usual_strategy)
+    tiny, packable = sized == "tiny" and wanted == system.objective, entry.packable and source.tokenizer is None
+    usual = _usual(system, tiny, planned, new=new, packable=packable)
     examples = _examples(source, model, entry, packing=bool({**usual, **planned}.get("packed")))
     given: dict[str, Any] = {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
     given |= {"seed": seed, "precision": pick_autocast(precision, model.device)} | ({} if steps is None else {"steps": steps})
-    plan = Plan(objective, strategy, **{"steps": STEPS, **usual, **planned, **given})
-    return Run(model, examples, plan, _path(folder), Checks(source, objective, examples, strategy, teacher), teacher)
-
-
-def _path(folder: str | Path | None) -> Path | None:
-    return None if folder is None else Path(folder)
-
-
-def _is_tiny(what: str | TrainableModel, size: str) -> bool:
-    """Whether the model is one of the smallest size: as it was asked for, or as it is."""
-    return size == "tiny" if isinstance(what, str) else size_of(what.preset, asdict(what.config)) == "tiny"
+    plan = Plan(objective, planned.pop("strategy", entry.usual_strategy), **{"steps": STEPS, **usual, **planned, **given})
+    return Run(model, examples, plan, folder, Checks(source, objective, examples, plan.strategy, teacher), teacher)
 
 
 def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool, packable: bool) -> dict[str, Any]:
@@ -153,7 +144,7 @@ def fit_ngram(
     with during("Tokenizing the texts"):
         rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, tokenizer)]
     plan = CountingPlan(seed=seed, corpus=corpus.plan() | {"stories": len(rows)}, **renamed)
-    return CountingRun(rows, tokenizer, plan, _path(folder), Checks(corpus, "counting"))
+    return CountingRun(rows, tokenizer, plan, folder, Checks(corpus, "counting"))
 
 
 def _examples(corpus: Corpus, model: TrainableModel, objective: Objective, *, packing: bool) -> Sequence[Any]:

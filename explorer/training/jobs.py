@@ -15,7 +15,8 @@ import subprocess
 import sys
 import time
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -100,14 +101,15 @@ class JobQueue:
             raise ChoiceError(f"The text has {len(spec.text):,} letters; at most {LETTERS:,} are taken here. Shorten it.")
         name = secrets.token_hex(6)
         self._check_line()
-        self._tidy()
-        try:
+        specs = sorted(self.home.glob(f"*/{SPEC}"), key=lambda path: path.stat().st_mtime)
+        for path in specs[: max(0, len(specs) - OLDEST)]:  # the oldest go, so that a class does not fill the disk
+            if not self.state(path.parent.name).alive:
+                shutil.rmtree(path.parent, ignore_errors=True)
+        with _writing(self.home, "A training cannot be kept"):
             (self.home / name).mkdir(parents=True)
             (self.home / name / TEXT).write_text(spec.text, "utf-8", "replace")
             described = {part: value for part, value in asdict(spec).items() if part != "text"}  # which has a file
             (self.home / name / SPEC).write_text(json.dumps(described), "utf-8")
-        except OSError as error:
-            raise FileError(f"A training cannot be kept in {self.home} ({error.strerror}). Make room there.") from error
         self.go_on(name)
         return name
 
@@ -118,27 +120,18 @@ class JobQueue:
             return
         self._check_line()
         ticket = self.home / QUEUE / f"{time.time_ns():020d}-{name}"
-        try:
+        with _writing(self.home, "A training cannot be begun", ticket):
             for mark in (STOP, FAULT, BEGAN):
                 (folder / mark).unlink(missing_ok=True)
             ticket.parent.mkdir(exist_ok=True)
             ticket.touch()
             child = _started(folder, ticket)
-        except OSError as error:
-            with suppress(OSError):
-                ticket.unlink(missing_ok=True)
-            raise FileError(f"A training cannot be begun in {self.home} ({error.strerror}). Make room there.") from error
         CHILDREN[:] = [*(other for other in CHILDREN if other.poll() is None), child]
 
     def stop(self, name: str) -> None:
         """Ask a training to stop after the step that it is doing; it keeps what it needs to go on."""
-        folder = self.folder(name)
-        try:
+        with _writing(folder := self.folder(name), "The request to stop cannot be written"):
             (folder / STOP).touch()
-        except OSError as error:
-            raise FileError(
-                f"The request to stop cannot be written to {folder} ({error.strerror}). Make room there."
-            ) from error
 
     def alive(self) -> list[str]:
         """The trainings that are at work or in the queue, first come first."""
@@ -153,11 +146,11 @@ class JobQueue:
         """Stop the trainings that nobody has looked at for `idle` seconds, or that have trained for longer than `longest`."""
         now, stopped = time.time(), []
         for name in self.alive():
-            folder = self.folder(name)
-            marks = [folder / part for part in (SEEN, SPEC) if (folder / part).is_file()]
-            unseen = now - max((mark.stat().st_mtime for mark in marks), default=now)
-            began = folder / BEGAN
-            if unseen > idle or (began.is_file() and now - began.stat().st_mtime > longest):
+            times = {
+                path.name: path.stat().st_mtime for path in self.folder(name).iterdir() if path.name in (SEEN, SPEC, BEGAN)
+            }
+            began = times.pop(BEGAN, now)
+            if now - max(times.values(), default=now) > idle or now - began > longest:
                 self.stop(name)
                 stopped.append(name)
         return stopped
@@ -200,12 +193,17 @@ class JobQueue:
         pace = (time.time() - start["time"]) / (now - start["step"])
         return pace * sum(steps - step for step, steps in map(self._reached, names))
 
-    def _tidy(self) -> None:
-        """Let the oldest trainings go, so that a class does not fill the disk."""
-        specs = sorted(self.home.glob(f"*/{SPEC}"), key=lambda path: path.stat().st_mtime)
-        for path in specs[: max(0, len(specs) - OLDEST)]:
-            if not self.state(path.parent.name).alive:
-                shutil.rmtree(path.parent, ignore_errors=True)
+
+@contextmanager
+def _writing(folder: Path, refused: str, half: Path | None = None) -> Iterator[None]:
+    """Say what the disk did not take, and remove what is only half there."""
+    try:
+        yield
+    except OSError as error:
+        if half is not None:
+            with suppress(OSError):
+                half.unlink(missing_ok=True)
+        raise FileError(f"{refused} in {folder} ({error.strerror}). Make room there.") from error
 
 
 def job_queue() -> JobQueue:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from explorer.analysis.evaluation import (
     analogies,
     as_text,
@@ -29,21 +31,23 @@ from explorer.analysis.evaluation.measures import Baseline, Metric, as_examples,
 from explorer.corruption import collate
 from explorer.corruption.collate import Batch, Collate
 from explorer.errors import ChoiceError, unknown
+from explorer.microworld.antecedents import antecedents
+from explorer.microworld.derived.reasons import reasons
+from explorer.microworld.labels import labelled_scripts
 from explorer.nn import losses
 from explorer.nn.losses import Loss
+from explorer.records import Tokens
 from explorer.text.cooccurrence import CountedExamples, cells
-from explorer.text.examples import Translation, prepared, prepared_letters, prepared_pairs
+from explorer.text.examples import CorefExample, Translation, prepared, prepared_letters, prepared_pairs
 from explorer.text.streamed import StreamedTexts
 from explorer.text.tokenizers import Tokenizer
-from explorer.training.coreference import coref_examples
 from explorer.training.corpora import Corpus
 from explorer.training.keeping import kept_examples
 from explorer.training.processes import Weigh
 
 FRAME = 3  # the most special tokens around a text
-Examples = Callable[
-    [Corpus, Tokenizer, int | None], Sequence[Any]
-]  # `length`: how many tokens the model reads, None: any number
+STORIES, REASONS = 8000, 3000  # with gold coreference; each reason makes two texts, so that two in five are minimal pairs
+Examples = Callable[[Corpus, Tokenizer, int | None], Sequence[Any]]  # of how many tokens the model reads, None: any number
 
 
 def text_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
@@ -77,6 +81,30 @@ def examples_with_counts(corpus: Corpus, tokenizer: Tokenizer, length: int | Non
 def cooccurrence_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
     """Pairs of words, and how often they stand near each other."""
     return cells(text_examples(corpus, tokenizer, None), tokenizer.vocabulary.size)
+
+
+def coref_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> list[CorefExample]:
+    """Stories of the microworld and *too tired / too wide* pairs of its training split, in tokens, with what each pronoun means."""
+    if corpus.name != "microworld":
+        raise ChoiceError(
+            "Only the microworld has labels of what its pronouns mean. Leave `corpus` out, or choose another objective."
+        )
+    examples = []
+    for story in labelled_scripts(STORIES, 1, "train"):
+        tokens = tokenizer.encode(story.text, special=False)
+        examples.append(_example(tokens, [(query, key) for query, keys in antecedents(story, tokens) for key in keys]))
+    for reason in reasons(REASONS, 1, "train"):
+        for which in (0, 1):
+            tokens = tokenizer.encode(reason.text(which), special=False)
+            begin = len(" ".join(reason.before)) + 1
+            query, phrases = probing.phrases_of(reason.text(which), begin, reason.nouns, tokens)
+            examples.append(_example(tokens, [(query, key) for key in phrases[which]]))
+    return examples
+
+
+def _example(tokens: Tokens, links: list[tuple[int, int]]) -> CorefExample:
+    ids, words, sentences = (np.array(part, np.int64) for part in (tokens.ids, tokens.words, tokens.sentences))
+    return CorefExample(ids, words, sentences, tuple(links))
 
 
 def by_labels(batch: Batch) -> dict[str, int]:

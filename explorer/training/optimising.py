@@ -57,18 +57,13 @@ class Optimiser:
         taken, paces = {id(p) for p in inner}, pace_of(module)
         outer = [p for p in module.parameters() if id(p) not in taken]
         scale = 1.0 if rate is None else rate / ADAM_RATE
+        adam, muon = ADAM_RATE * scale, MUON_RATE * scale
+        groups = weight_groups(outer, paces)
         self.parts: list[tuple[torch.optim.Optimizer, float]] = [
-            (
-                torch.optim.AdamW(
-                    weight_groups(outer, paces), lr=ADAM_RATE * scale, weight_decay=DECAY, betas=(0.9, 0.98), fused=True
-                ),
-                ADAM_RATE * scale,
-            )
+            (torch.optim.AdamW(groups, lr=adam, weight_decay=DECAY, betas=(0.9, 0.98), fused=True), adam)
         ]
         if inner:
-            self.parts.append(
-                (StackedMuon(weight_groups(inner, paces), lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale)
-            )
+            self.parts.append((StackedMuon(weight_groups(inner, paces), lr=muon, weight_decay=DECAY), muon))
 
     def norm(self) -> Tensor:
         """The length of all gradients as one vector, by which the next step clips them. Nobody waits for it here."""

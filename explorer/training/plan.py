@@ -133,7 +133,8 @@ def _check_hidden(plan: Plan) -> None:
     """The share of tokens that is hidden, from the first step to the last."""
     for name in ("mask_rate", "mask_rate_first"):
         value = getattr(plan, name)
-        if value is not None and not (is_number(value) and 0 < value < 1 and _hides(plan.strategy)):
+        hides = plan.strategy in STRATEGIES and not math.isnan(nominal_rate(plan.strategy, {}))
+        if value is not None and not (is_number(value) and 0 < value < 1 and hides):
             raise ChoiceError(
                 f"{name}={value!r} must lie between 0 and 1, and only a strategy that hides a share of the tokens takes it."
             )
@@ -145,22 +146,14 @@ def _check_hidden(plan: Plan) -> None:
         raise ChoiceError(f"mask_rate_first={plan.mask_rate_first} moves to mask_rate: give that one too.")
 
 
-def _hides(strategy: str) -> bool:
-    """Whether a strategy hides a share of the tokens that can be chosen."""
-    return strategy in STRATEGIES and not math.isnan(nominal_rate(strategy, {}))
-
-
 def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequence[Any]) -> None:
     """Refuse an objective that this kind of model, its tokenizer or its texts cannot serve."""
     entry = objective(plan.objective)
     if family not in entry.families:
         wanted = " or ".join(entry.families)
         raise ChoiceError(f"The objective {plan.objective!r} trains {an(wanted)}; this model is {an(family)}. Choose another.")
-    hiding = (
-        STRATEGIES[plan.strategy].needs if plan.strategy in STRATEGIES else ()
-    )  # without which it cannot write what it hides
-    needs = (*hiding, *entry.specials)
-    missing = [name for name in needs if getattr(vocabulary, name) in (None, ())]
+    hiding = STRATEGIES[plan.strategy].needs if plan.strategy in STRATEGIES else ()  # to write what it hides
+    missing = [name for name in (*hiding, *entry.specials) if getattr(vocabulary, name) in (None, ())]
     if missing:
         raise ChoiceError(
             f"{plan.objective!r} needs special tokens that this tokenizer does not have: {', '.join(missing)}. Learn one of the "

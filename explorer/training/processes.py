@@ -64,7 +64,10 @@ class Processes:
         rows = np.array_split(np.arange(len(batch.source)), self.count * accumulate)
         whole = {name: max(1, count) for name, count in weigh(batch).items()}
         for place in range(self.number * accumulate, (self.number + 1) * accumulate):
-            part = batch if len(rows) == 1 else rows_between(batch, slice(int(rows[place][0]), int(rows[place][-1]) + 1))
+            part, cut = batch, slice(int(rows[place][0]), int(rows[place][-1]) + 1)
+            if len(rows) > 1:
+                extras = {name: extra[cut] for name, extra in batch.extras.items()}
+                part = replace(batch, **{name: getattr(batch, name)[cut] for name in PARTS}, extras=extras)
             yield place, part, {name: count / whole[name] for name, count in weigh(part).items()}
 
     def check(self, batch: int, accumulate: int) -> None:
@@ -177,12 +180,6 @@ def divided_like(value: Tensor, like: Any) -> Tensor:
     from torch.distributed.tensor import distribute_tensor
 
     return distribute_tensor(value.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
-
-
-def rows_between(batch: Batch, rows: slice) -> Batch:
-    """Some rows of a batch."""
-    parts = {name: getattr(batch, name)[rows] for name in PARTS}
-    return replace(batch, **parts, extras={name: extra[rows] for name, extra in batch.extras.items()})
 
 
 def wanted() -> int:

@@ -44,7 +44,9 @@ def give_shards(module: nn.Module, optimiser: Optimiser) -> None:
 
 def _named(module: nn.Module, optimiser: Optimiser) -> dict[str, Tensor]:
     """Weights and state as they are now, by their names in a point."""
-    weights = {f"weight.{name}": value.detach() for name, value in _own(module).items()}
+    weights = {
+        f"weight.{name}": value.detach() for name, value in module.named_parameters()
+    }  # tied ones under their first name
     return weights | {f"optimiser.{name}": value for name, value in optimiser.tensors().items()}
 
 
@@ -121,24 +123,18 @@ def read(folder: Path, module: nn.Module, optimiser: Optimiser) -> int:
         tensors, step = load(content), int(stamp["step"])
         if stamp.get("run", run_mark(folder)) != run_mark(folder):
             raise ValueError("it belongs to another run")
-        _fits(tensors, module)
+        for name, value in module.named_parameters():  # all of them, before the first is changed
+            if (there := tensors[f"weight.{name}"].shape) != value.shape:
+                raise ValueError(f"{name} is {tuple(there)} there and {tuple(value.shape)} here")
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise FileError(
             f"{path} is damaged ({error}). Delete it to begin again; the snapshots beside it are untouched."
         ) from error
     with torch.no_grad():
-        for name, value in _own(module).items():
+        for name, value in module.named_parameters():
             value.copy_(divided_like(tensors[f"weight.{name}"], value))
     optimiser.fill({name.removeprefix("optimiser."): value for name, value in tensors.items() if name.startswith("optimiser.")})
     return step
-
-
-def _fits(tensors: dict[str, Tensor], module: nn.Module) -> None:
-    """Every weight is there and has its shape, before the first of them is changed."""
-    for name, value in _own(module).items():
-        tensor = tensors[f"weight.{name}"]
-        if tensor.shape != value.shape:
-            raise ValueError(f"{name} is {tuple(tensor.shape)} there and {tuple(value.shape)} here")
 
 
 def replace_file(path: Path, *content: bytes) -> None:
@@ -155,8 +151,3 @@ def replace_file(path: Path, *content: bytes) -> None:
         raise FileError(
             f"Could not write {path} ({error.strerror}). Earlier snapshots are intact; make room and go on."
         ) from error
-
-
-def _own(module: nn.Module) -> dict[str, Tensor]:
-    """Every weight once, tied ones under their first name."""
-    return dict(module.named_parameters())

@@ -57,12 +57,13 @@ class Run(KeptRun[Trained]):
         model: Trained,
         stories: Sequence[Any],
         plan: Plan,
-        folder: Path | None = None,
+        folder: str | Path | None = None,
         measure: Measure | None = None,
         teacher: Teacher | None = None,
         loss: Loss | None = None,
     ) -> None:
-        self.model, self.stories, self.plan, self.folder, self.measure = model, stories, plan, folder, measure
+        self.model, self.stories, self.plan, self.measure = model, stories, plan, measure
+        self.folder = None if folder is None else Path(folder)
         check_fits(plan, model.family, model.tokenizer.vocabulary, stories)
         check_heads(plan.objective, model.config)
         self.objective = OBJECTIVES[plan.objective]
@@ -117,16 +118,13 @@ class Run(KeptRun[Trained]):
             until_the_end.enter_context(coarse_float32(self.model.device, self.plan.precision))
             self.trained.train()
             try:
-                while self.step < self.plan.steps and not self._is_stopped:
+                while self.step < self.plan.steps and not self._all_stopped:
                     yield self._next()
+                    if self.processes.count == 1:  # several end together: after the step in which all of them learned of it
+                        self._all_stopped = self._stopped
             finally:
                 self.trained.eval()
                 self._close_folder()
-
-    @property
-    def _is_stopped(self) -> bool:
-        """Whether the run was stopped. Several processes end together: after the step in which all of them learned of it."""
-        return self._stopped if self.processes.count == 1 else self._all_stopped
 
     def _next(self) -> TrainingStep:
         """One step: make the batch, run the model, update the weights."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from explorer.corruption.rows import MASKED, Corrupted
 from explorer.corruption.strategies import STRATEGIES
 from explorer.decoding.scoring import corpus_bleu
 from explorer.models.transformer import TransformerModel
-from explorer.records import Tokens
 
 Measure = Callable[[TransformerModel], Measured]
 NOISES = ("bart-mask", "bart-delete", "bart-infill", "bart-permute", "bart-rotate")
@@ -24,28 +24,45 @@ BY_NOISE = 200  # so many texts are written out under each noise, for a card
 SHOWN, WRITTEN = 2, 24  # in a run only so many texts are written out: that takes as many steps as they have tokens
 
 
-def _noised(context: EvalContext, strategy: str, most: int | None = None) -> tuple[list[Tokens], Corrupted, Sheet]:
-    """The held-out texts, what a strategy makes of them, and that as a sheet."""
+@dataclass(frozen=True)
+class _Damaged:
+    """What a strategy makes of the held-out texts: as a sheet, and its rows and theirs as ids."""
+
+    corrupted: Corrupted
+    sheet: Sheet
+    target: np.ndarray
+    sources: list[np.ndarray]
+    gold: list[np.ndarray]
+    longest: int  # answer, in tokens
+
+
+def _damaged(context: EvalContext, strategy: str, most: int | None = None) -> _Damaged | None:
+    """The held-out texts that the model can read whole, or so many of them, damaged; None where there are none."""
     coded = [context.tokenizer.encode(plain(text)) for text in context.held.texts]
     fit = [text for text in coded if len(text) <= context.length][:most]
     if not fit:
-        return [], None, None  # type: ignore[return-value]
+        return None
     rows = rows_from(fit, context.tokenizer.vocabulary.pad or 0)
     corrupted = STRATEGIES[strategy](rows, context.tokenizer.vocabulary, context.rng(7))
+    assert corrupted.target is not None
     ids = corrupted.source.ids[:, : context.length]  # a mask put in may be one too many
-    return fit, corrupted, Sheet(ids, corrupted.source.attention_mask[:, : context.length], np.zeros_like(ids))
+    sheet = Sheet(ids, corrupted.source.attention_mask[:, : context.length], np.zeros_like(ids))
+    sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
+    gold = [row[mask] for row, mask in zip(corrupted.target, corrupted.scored, strict=True)]
+    return _Damaged(corrupted, sheet, corrupted.target, sources, gold, min(context.length, max(map(len, gold)) + 8))
 
 
 def teacher_forced(context: EvalContext) -> Measure | None:
     """The loss and the accuracy per token when the decoder reads the right tokens so far."""
-    fit, corrupted, sheet = _noised(context, context.strategy)
-    if not fit:
-        return None
-    assert corrupted.target is not None
-    target, scored = corrupted.target, corrupted.scored
+    damaged = _damaged(context, context.strategy)
+    return None if damaged is None else forced(damaged.sheet, damaged.target, damaged.corrupted.scored)
+
+
+def forced(sheet: Sheet, labels: np.ndarray, scored: np.ndarray) -> Measure:
+    """The same of sources and the right tokens [row, position]."""
 
     def measure(model: TransformerModel) -> Measured:
-        logp, right = judged(model, sheet, target, scored)
+        logp, right = judged(model, sheet, labels, scored)
         metrics = {"held-out loss": -float(logp.mean()), "token accuracy": scores.share(right)}
         return Measured(metrics, counts={"predictions": len(logp)})
 
@@ -54,13 +71,14 @@ def teacher_forced(context: EvalContext) -> Measure | None:
 
 def copying_cross_attention(context: EvalContext) -> Measure | None:
     """Where the cross-attention looks on the row that predicts a piece: at that token in the source, or at the mark that hides it."""
-    fit, corrupted, sheet = _noised(context, context.strategy, None if context.thorough else WRITTEN)
-    if not fit or corrupted.target_start is None or corrupted.target is None:
+    damaged = _damaged(context, context.strategy, None if context.thorough else WRITTEN)
+    if damaged is None or damaged.corrupted.target_start is None:
         return None
+    corrupted, sheet, target = damaged.corrupted, damaged.sheet, damaged.target
     source = corrupted.source
     kept: list[tuple[int, int, int]] = []
     hidden: list[tuple[int, int, int]] = []
-    for row in range(len(fit)):
+    for row in range(len(sheet.ids)):
         decoder_places = {
             int(place): n for n, place in enumerate(corrupted.target_start[row]) if place >= 0 and corrupted.scored[row, n]
         }
@@ -73,7 +91,6 @@ def copying_cross_attention(context: EvalContext) -> Measure | None:
             ]
             (hidden if source.action[row, key] == MASKED else kept).extend(pairs)
     questions = {"source token that is copied": links(kept), "mark that hides the token": links(hidden)}
-    target = corrupted.target
 
     def measure(model: TransformerModel) -> Measured:
         return Measured(probes=weights_on(model, sheet, questions, "cross", target))
@@ -97,32 +114,27 @@ def reconstructed(context: EvalContext) -> Measure | None:
 
 
 def _written(context: EvalContext, strategy: str, suffix: str, most: int | None) -> Measure | None:
-    fit, corrupted, sheet = _noised(context, strategy, most)
-    if not fit:
+    damaged = _damaged(context, strategy, most)
+    if damaged is None:
         return None
-    assert corrupted.target is not None
-    gold = [_text(context, row[mask]) for row, mask in zip(corrupted.target, corrupted.scored, strict=True)]
-    left = [_text(context, row[mask]) for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
-    sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
-    longest = min(context.length, int(corrupted.scored.sum(axis=1).max()) + 8)
+    gold, left = ([_text(context, row) for row in rows] for rows in (damaged.gold, damaged.sources))
     beside = {
         f"copying the source, bleu{suffix}": corpus_bleu(left, gold),
         f"copying the source, exact{suffix}": _same(left, gold),
     }
 
     def measure(model: TransformerModel) -> Measured:
-        answers = [_text(context, np.array(row, np.int64)) for row in rewritten(model, sources, longest)]
+        answers = [_text(context, row) for row in rewritten(model, damaged.sources, damaged.longest)]
         metrics = {f"exact match{suffix}": _same(answers, gold), f"bleu{suffix}": corpus_bleu(answers, gold), **beside}
-        shown = zip(
-            [context.tokenizer.decode(row.tolist(), special=True) for row in sources[:SHOWN]], answers, gold, strict=False
-        )
+        read = [context.tokenizer.decode(row.tolist(), special=True) for row in damaged.sources[:SHOWN]]
+        shown = zip(read, answers, gold, strict=False)
         return Measured(metrics, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
 
     return measure
 
 
-def _text(context: EvalContext, ids: np.ndarray) -> str:
-    return context.tokenizer.decode(ids.tolist()).strip()
+def _text(context: EvalContext, ids: Sequence[int] | np.ndarray) -> str:
+    return context.tokenizer.decode(list(map(int, ids))).strip()
 
 
 def _same(answers: Sequence[str], gold: Sequence[str]) -> float:
@@ -131,18 +143,15 @@ def _same(answers: Sequence[str], gold: Sequence[str]) -> float:
 
 def spans(context: EvalContext) -> Measure | None:
     """T5's hidden spans, written out greedily: how many are exactly right."""
-    fit, corrupted, sheet = _noised(context, context.strategy, None if context.thorough else 2 * WRITTEN)
-    if not fit:
+    damaged = _damaged(context, context.strategy, None if context.thorough else 2 * WRITTEN)
+    if damaged is None:
         return None
-    assert corrupted.target is not None
     sentinels, end = set(context.tokenizer.vocabulary.sentinels), context.tokenizer.vocabulary.end
-    targets = [row[mask].tolist() for row, mask in zip(corrupted.target, corrupted.scored, strict=True)]
-    sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
+    targets, sources = [row.tolist() for row in damaged.gold], damaged.sources
     gold = [after_sentinels([piece for piece in row if piece != end], sentinels) for row in targets]
-    longest = min(context.length, max(map(len, targets)) + 8)
 
     def measure(model: TransformerModel) -> Measured:
-        answers = rewritten(model, sources, longest)
+        answers = rewritten(model, sources, damaged.longest)
         mine = [after_sentinels(row, sentinels) for row in answers]
         right = [filled.get(name) == span for filled, spans in zip(mine, gold, strict=True) for name, span in spans.items()]
         shown = zip(sources[:SHOWN], answers, targets, strict=False)
@@ -170,18 +179,15 @@ def after_sentinels(ids: Sequence[int], sentinels: set[int]) -> dict[int, tuple[
 
 def gap_sentence_f1(context: EvalContext) -> Measure | None:
     """PEGASUS's hidden sentences, written out greedily: F1 of their words, beside that of the first sentences that are left."""
-    fit, corrupted, sheet = _noised(context, context.strategy, None if context.thorough else WRITTEN)
-    if not fit:
+    damaged = _damaged(context, context.strategy, None if context.thorough else WRITTEN)
+    if damaged is None:
         return None
-    assert corrupted.target is not None
-    gold = [_text(context, row[mask]).split() for row, mask in zip(corrupted.target, corrupted.scored, strict=True)]
-    sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
-    first = [_text(context, row).split()[: len(theirs)] for row, theirs in zip(sources, gold, strict=True)]
-    longest = min(context.length, int(corrupted.scored.sum(axis=1).max()) + 8)
+    gold = [_text(context, row).split() for row in damaged.gold]
+    first = [_text(context, row).split()[: len(theirs)] for row, theirs in zip(damaged.sources, gold, strict=True)]
     beside = float(np.mean([scores.overlap(*pair) for pair in zip(first, gold, strict=True)]))
 
     def measure(model: TransformerModel) -> Measured:
-        answers = [_text(context, np.array(row, np.int64)).split() for row in rewritten(model, sources, longest)]
+        answers = [_text(context, row).split() for row in rewritten(model, damaged.sources, damaged.longest)]
         f1 = float(np.mean([scores.overlap(*pair) for pair in zip(answers, gold, strict=True)]))
         lines = [f"{' '.join(a)} ({' '.join(b)})" for a, b in zip(answers[:SHOWN], gold, strict=False)]
         return Measured({"gap sentence F1": f1, "as many first words, F1": beside}, tuple(lines))

@@ -8,10 +8,11 @@ import numpy as np
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, judged, sheet_of
+from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, sheet_of
 from explorer.analysis.evaluation.context import EvalContext
 from explorer.analysis.evaluation.generating import rewritten
 from explorer.analysis.evaluation.head_weights import heard, links, weights_on
+from explorer.analysis.evaluation.restored import forced
 from explorer.decoding.scoring import corpus_bleu
 from explorer.microworld.translation import Pair
 from explorer.models.transformer import TransformerModel
@@ -26,14 +27,8 @@ def teacher_forced(context: EvalContext) -> Measure | None:
     source, target = _coded(context)
     if not source:
         return None
-    read, written = sheet_of([text.ids for text in source]), sheet_of([text.ids for text in target])
-
-    def measure(model: TransformerModel) -> Measured:
-        logp, right = judged(model, read, written.ids, written.attention_mask)
-        metrics = {"held-out loss": -float(logp.mean()), "token accuracy": scores.share(right)}
-        return Measured(metrics, counts={"predictions": len(logp)})
-
-    return measure
+    written = sheet_of([text.ids for text in target])
+    return forced(sheet_of([text.ids for text in source]), written.ids, written.attention_mask)
 
 
 def exact(context: EvalContext) -> Measure | None:
@@ -48,10 +43,7 @@ def exact(context: EvalContext) -> Measure | None:
     def measure(model: TransformerModel) -> Measured:
         answers = [context.tokenizer.decode(row) for row in rewritten(model, [text.ids for text in source], longest)]
         right = [mine == theirs for mine, theirs in zip(answers, gold, strict=True)]
-        figures = {
-            "exact match": scores.share(right),
-            "bleu": corpus_bleu(answers, gold),
-        }
+        figures = {"exact match": scores.share(right), "bleu": corpus_bleu(answers, gold)}
         shown = zip(read[:SHOWN], answers, gold, strict=False)
         return Measured(figures, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
 
@@ -84,9 +76,8 @@ def aligned(context: EvalContext) -> Measure | None:
 
     def measure(model: TransformerModel) -> Measured:
         weights = _rows(model, read, written, at, rows)  # [layer, asked, head, key]
-        hit = np.take_along_axis(mask[None, :, None], weights.argmax(axis=-1)[..., None], axis=-1)[
-            ..., 0
-        ]  # [layer, asked, head]
+        best_keys = weights.argmax(axis=-1)[..., None]
+        hit = np.take_along_axis(mask[None, :, None], best_keys, axis=-1)[..., 0]  # [layer, asked, head]
         first = at < len(coded) // 2
         best = np.unravel_index(hit[:, first].mean(axis=1).argmax(), (hit.shape[0], hit.shape[2]))
         mean = mask[np.arange(len(gold)), weights[-1].mean(axis=1).argmax(axis=-1)]

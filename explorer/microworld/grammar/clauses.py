@@ -29,7 +29,7 @@ from explorer.microworld.grammar.tree import (
     agreement,
     key_of,
 )
-from explorer.microworld.grammar.words import DONE, Verb, nouns
+from explorer.microworld.grammar.words import DONE, TranslatedVerb, nouns
 
 SPECIAL = {"gives", "music", "game", "puts", "ask", "control", "needs"}  # verbs with frames for themselves
 OWNERS = {"I": Pronoun(1), "W": Pronoun(1, True), "Y": Pronoun(2), "H": Pronoun(3), "F": Pronoun(3, False, "f")}
@@ -60,7 +60,7 @@ class Clauses(Naming):
             clause = self._with(clause, piece, verb)
         return clause
 
-    def _choose(self, plan: ClausePlan) -> Verb:
+    def _choose(self, plan: ClausePlan) -> TranslatedVerb:
         """The verb of a clause: one of those named that its subject may have."""
         names = plan.verb.names
         if names[0].startswith("="):
@@ -82,7 +82,7 @@ class Clauses(Naming):
         return verb
 
     @staticmethod
-    def _meant(plan: ClausePlan, choices: list[Verb]) -> list[Verb]:
+    def _meant(plan: ClausePlan, choices: list[TranslatedVerb]) -> list[TranslatedVerb]:
         """Those of several verbs of one name that fit: of the weather or not, with an object or a clause or without."""
         kinds = {piece.kind for piece in plan.pieces}
         weather = plan.subject is not None and plan.subject.key == "it"
@@ -101,7 +101,7 @@ class Clauses(Naming):
             return {"person"}
         return {kind for noun in nouns() if set(classes) & set(noun.kinds) for kind in noun.kinds} or {"person"}
 
-    def _fitting(self, tense: str, verb: Verb, denied: bool) -> str:
+    def _fitting(self, tense: str, verb: TranslatedVerb, denied: bool) -> str:
         """The tense, or a simpler one where the verb has no progressive, no *used to*, or a helping verb."""
         simple = {"progressive": "present", "was": "past", "used": "past", "perfect": "past", "had": "past", "going": "will"}
         if "modal" in verb.flags:
@@ -110,7 +110,7 @@ class Clauses(Naming):
             return simple[tense]
         return simple[tense] if tense == "used" and (denied or self.asks) else tense
 
-    def _helper(self, plan: VerbPlan) -> Verb | None:
+    def _helper(self, plan: VerbPlan) -> TranslatedVerb | None:
         if not plan.helpers:
             return None
         name = self.draw.pick(plan.helpers)
@@ -143,7 +143,7 @@ class Clauses(Naming):
                 tail += self._with(Clause(thing, tense=tense), piece, None).tail
         return node._replace(tail=tuple(tail))
 
-    def _subject(self, plan: ClausePlan, verb: Verb, shared: NP | None, unsaid: bool) -> NP:
+    def _subject(self, plan: ClausePlan, verb: TranslatedVerb, shared: NP | None, unsaid: bool) -> NP:
         if plan.subject is None:
             if shared is None:
                 return Pronoun(2)
@@ -163,7 +163,7 @@ class Clauses(Naming):
         self._subjects = set()
         return node
 
-    def _with(self, clause: Clause, piece: Piece, verb: Verb | None) -> Clause:
+    def _with(self, clause: Clause, piece: Piece, verb: TranslatedVerb | None) -> Clause:
         """The clause with one more thing that follows the verb."""
         subject = clause.subject
         if piece.kind == "object" and piece.slot is not None:
@@ -235,7 +235,7 @@ class Clauses(Naming):
         plain = {"plain": "", "": self.draw.degree(adjective, bool(clause.negation))}
         return Predicate(adjective, plain.get(degree, degree))
 
-    def _with_object(self, clause: Clause, slot: Slot, verb: Verb | None) -> Clause:
+    def _with_object(self, clause: Clause, slot: Slot, verb: TranslatedVerb | None) -> Clause:
         if slot.key == "R" and verb is not None:  # the receiver
             return clause._replace(recipient=self.noun_phrase(replace(slot, key="R"), verb))
         if slot.classes == "objects?" and (verb is None or not verb.objects):

@@ -10,7 +10,7 @@ from typing import TypeVar
 from explorer.errors import TextError
 from explorer.microworld.grammar import words
 from explorer.microworld.grammar.tree import NP, Both, Of, Phrase, Pronoun, ProperName, Relative, agreement, is_thing
-from explorer.microworld.grammar.words import Adjective, Adverb, Name, Noun, Verb
+from explorer.microworld.grammar.words import Adjective, Adverb, Name, Noun, TranslatedVerb
 
 T = TypeVar("T")
 Word = TypeVar("Word", Noun, Adjective, Name)
@@ -67,7 +67,7 @@ def adjectives_called(name: str) -> tuple[Adjective, ...]:
 
 
 @cache
-def verbs_called(name: str) -> tuple[Verb, ...]:
+def verbs_called(name: str) -> tuple[TranslatedVerb, ...]:
     """The verbs of a name (`look for`), of a name and a flag (`leave#puts`), or of a flag (`@act`)."""
     if name.startswith("@"):
         wanted = name[1:].split("&")
@@ -255,7 +255,7 @@ class Draw:
             )
         return self.pick(("the", "the", "a", "a", "this", "that"))
 
-    def tense(self, verb: Verb) -> str:
+    def tense(self, verb: TranslatedVerb) -> str:
         """A tense in which the verb is used."""
         flag = next((flag for flag in ("modal", "state", "daily", "être", "once", "now") if flag in verb.flags), "act")
         return self.pick(TENSES[flag])
@@ -277,6 +277,6 @@ def kinds_of(node: NP) -> tuple[str, ...]:
     return ("person", "human", "adult")
 
 
-def subjects_of(verb: Verb, options: Iterable[str]) -> bool:
+def subjects_of(verb: TranslatedVerb, options: Iterable[str]) -> bool:
     """Whether the verb may have a subject of one of these kinds."""
     return bool(set(verb.subjects) & set(options))

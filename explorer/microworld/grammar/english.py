@@ -26,7 +26,7 @@ from explorer.microworld.grammar.tree import (
     Profession,
     Pronoun,
     ProperName,
-    Question,
+    QuestionTree,
     Relative,
     Self,
     Sentence,
@@ -323,7 +323,7 @@ def say_exists(node: Exists, at: str, asks: bool) -> list[Lexeme]:
     return spoken
 
 
-def _question(node: Question, at: str) -> list[Lexeme]:
+def _question(node: QuestionTree, at: str) -> list[Lexeme]:
     clause = node.clause
     if isinstance(clause, Exists):
         return say_exists(clause, at, True)
@@ -340,7 +340,7 @@ def say(node: Sentence, at: str = "") -> list[Lexeme]:
             return say_clause(node, at)
         case Exists():
             return say_exists(node, at, False)
-        case Question():
+        case QuestionTree():
             return _question(node, at)
         case Fronted():
             return [

@@ -39,7 +39,7 @@ from explorer.microworld.grammar.tree import (
     Profession,
     Pronoun,
     ProperName,
-    Question,
+    QuestionTree,
     Relative,
     Sentence,
     Spoken,
@@ -232,7 +232,7 @@ def say_exists(node: Exists, at: str) -> list[Lexeme]:
     return spoken
 
 
-def _question(node: Question, at: str) -> list[Lexeme]:
+def _question(node: QuestionTree, at: str) -> list[Lexeme]:
     q, clause = at + "q", node.clause
     if isinstance(clause, Exists):
         return [Lexeme("est-ce", (at + "v", q)), Lexeme("que", (at + "v", q)), *say_exists(clause, at)]
@@ -250,7 +250,7 @@ def say(node: Sentence, at: str = "") -> list[Lexeme]:
             return say_clause(node, at)
         case Exists():
             return say_exists(node, at)
-        case Question():
+        case QuestionTree():
             return _question(node, at)
         case Fronted():
             comma = [Lexeme(",", (at + ",",))] if node.comma else []

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from explorer.microworld.grammar.conjugation import conjugate
 from explorer.microworld.grammar.french_forms import inflected
 from explorer.microworld.grammar.tree import NP, Clause, Counted, Features, Gap, Lexeme, Pronoun, Self, agreement, spread
-from explorer.microworld.grammar.words import Verb
+from explorer.microworld.grammar.words import TranslatedVerb
 
 BEING, HAVING, GOING = conjugate("être"), conjugate("avoir"), conjugate("aller")
 NEGATIONS = {"not": "pas", "no": "pas", "never": "jamais", "no longer": "plus"}
@@ -39,7 +39,7 @@ def roles(clause: Clause, at: str) -> Roles:
     return Roles(subject, thing, recipient)
 
 
-def tense_of(clause: Clause, verb: Verb) -> str:
+def tense_of(clause: Clause, verb: TranslatedVerb) -> str:
     """The French tense: a past state is an imparfait, a past event a passé composé."""
     if "cond" in verb.flags:
         return "conditional"
@@ -85,13 +85,13 @@ def object_clitic(node: NP) -> str:
     return "la" if word == "le" and features.gender == "f" else word
 
 
-def participle(clause: Clause, verb: Verb, subject: Features, known: Features | None) -> str:
+def participle(clause: Clause, verb: TranslatedVerb, subject: Features, known: Features | None) -> str:
     """The past participle: with être it agrees with the subject, with avoir with an object that came before."""
     agrees = subject if "être" in verb.flags or is_self(clause) else known
     return verb.fr.participle if agrees is None else inflected(verb.fr.participle, agrees)
 
 
-def finite(clause: Clause, verb: Verb, tense: str, features: Features) -> str:
+def finite(clause: Clause, verb: TranslatedVerb, tense: str, features: Features) -> str:
     """The form that carries the tense."""
     form, fr = features.form, verb.fr
     being = "être" in verb.flags or (is_self(clause) and not clause.helper)

@@ -11,7 +11,7 @@ from explorer.microworld.grammar.frames import PREPOSITIONS, ClausePlan, Slot
 from explorer.microworld.grammar.scene import Scene, alike, same_words
 from explorer.microworld.grammar.tagging import NUMBERS
 from explorer.microworld.grammar.tree import NP, Both, Clause, Exists, Gap, Of, Phrase, Pronoun, Relative, agreement
-from explorer.microworld.grammar.words import Noun, Verb, nouns
+from explorer.microworld.grammar.words import Noun, TranslatedVerb, nouns
 
 MANY = NUMBERS | {"many", "several", "a few", "a lot of", "these", "all the", "too many", "how many", "enough"}
 FACTS = re.compile(r"(\w+)\((\w+)\)")
@@ -31,7 +31,7 @@ class Naming:
         """One clause in a tense."""
         raise NotImplementedError
 
-    def noun_phrase(self, slot: Slot, verb: Verb | None, owner: NP | None = None, *, denied: bool = False) -> NP:
+    def noun_phrase(self, slot: Slot, verb: TranslatedVerb | None, owner: NP | None = None, *, denied: bool = False) -> NP:
         """What a slot stands for: somebody or something new, or the same as before."""
         if slot.key in self.scene.known and not slot.classes:
             known = self.scene.known[slot.key]
@@ -65,7 +65,7 @@ class Naming:
         self.scene.verb = outer
         return Relative(head, clause._replace(object=gap)) if isinstance(clause, Clause) else head
 
-    def _new(self, slot: Slot, verb: Verb | None, owner: NP | None, denied: bool) -> NP:
+    def _new(self, slot: Slot, verb: TranslatedVerb | None, owner: NP | None, denied: bool) -> NP:
         classes = self._classes(slot, verb)
         classes = self.draw.pick(classes.split("|"))
         groups = {classes}
@@ -126,7 +126,7 @@ class Naming:
         """Whose: a pronoun where the owner was mentioned."""
         return self.scene.refer(key, forced=not isinstance(self.scene.known[key], Pronoun))
 
-    def _classes(self, slot: Slot, verb: Verb | None) -> str:
+    def _classes(self, slot: Slot, verb: TranslatedVerb | None) -> str:
         """The classes of a slot: those of the verb's objects, or a fact about something mentioned (`sells(p)`)."""
         if slot.classes.startswith("objects"):
             if verb is None or not verb.objects:
@@ -143,7 +143,7 @@ class Naming:
             raise TextError(f"The frame asks for the fact {fact!r} of something that has none in nouns.tsv.")
         return value if fact == "sells" else f"={value.replace('_', ' ')}"
 
-    def _noun(self, slot: Slot, verb: Verb | None) -> Noun:
+    def _noun(self, slot: Slot, verb: TranslatedVerb | None) -> Noun:
         classes = slot.classes if slot.classes.startswith("=") else self._classes(slot, verb)
         if classes.startswith("="):
             return next(noun for noun in nouns() if noun.en == classes[1:])

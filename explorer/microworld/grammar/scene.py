@@ -17,7 +17,7 @@ from explorer.microworld.grammar.tree import (
     is_thing,
     key_of,
 )
-from explorer.microworld.grammar.words import Adjective, Verb
+from explorer.microworld.grammar.words import Adjective, TranslatedVerb
 
 
 @dataclass
@@ -27,8 +27,8 @@ class Scene:
     draw: Draw
     known: dict[str, NP] = field(default_factory=dict)
     mentioned: list[str] = field(default_factory=list)
-    verb: Verb | None = None
-    verbs: list[Verb] = field(default_factory=list)
+    verb: TranslatedVerb | None = None
+    verbs: list[TranslatedVerb] = field(default_factory=list)
     adjectives: list[Adjective] = field(default_factory=list)
     here: set[str] = field(default_factory=set)  # what this sentence has mentioned
 

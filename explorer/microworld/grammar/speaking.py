@@ -22,7 +22,7 @@ from explorer.microworld.grammar.tree import (
     Link,
     Phrase,
     Pronoun,
-    Question,
+    QuestionTree,
     Sentence,
     Spoken,
     agreement,
@@ -112,7 +112,7 @@ class Speaker(Clauses):
             previous = clause
         return whole
 
-    def _question(self, plan: SentencePlan, tense: str) -> Question:
+    def _question(self, plan: SentencePlan, tense: str) -> QuestionTree:
         first = plan.clauses[0]
         counted = None
         if plan.counted is not None:
@@ -130,4 +130,4 @@ class Speaker(Clauses):
             features = Features(2, False, "m") if counted is None else agreement(counted)
             clause = clause._replace(object=Gap(features))
         word = "" if plan.asks in ("yes", "how_many", "which") else plan.asks
-        return Question(clause, word, counted)
+        return QuestionTree(clause, word, counted)

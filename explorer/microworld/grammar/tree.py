@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from explorer.microworld.grammar.words import BE, Adjective, Adverb, Noun, Verb
+from explorer.microworld.grammar.words import BE, Adjective, Adverb, Noun, TranslatedVerb
 
 WORD = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
 FRENCH_WORD = re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]")
@@ -135,7 +135,7 @@ class Predicate(NamedTuple):
     adjective: Adjective
     degree: str = ""
     second: Adjective | None = None
-    purpose: Verb | None = None
+    purpose: TranslatedVerb | None = None
 
 
 class Comparative(NamedTuple):
@@ -161,7 +161,7 @@ class Belongs(NamedTuple):
 class Passive(NamedTuple):
     """*opened by Anna*, after *be*."""
 
-    verb: Verb
+    verb: TranslatedVerb
     agent: NP | None = None
 
 
@@ -180,10 +180,10 @@ class Clause(NamedTuple):
     """Somebody does something: subject, verb, tense, `not`, `never`, `no longer` or `no`, a helping verb, and the rest."""
 
     subject: NP
-    verb: Verb = BE
+    verb: TranslatedVerb = BE
     tense: str = "present"
     negation: str = ""
-    helper: Verb | None = None
+    helper: TranslatedVerb | None = None
     object: NP | None = None
     recipient: NP | None = None
     adverb: Adverb | None = None
@@ -201,7 +201,7 @@ class Exists(NamedTuple):
     tail: tuple[Tail, ...] = ()
 
 
-class Question(NamedTuple):
+class QuestionTree(NamedTuple):
     """A question: yes or no, or after a word such as *where*; *who* asks for the subject, *what* for the object."""
 
     clause: Clause | Exists
@@ -248,7 +248,7 @@ class Spoken(NamedTuple):
     to: NP | Adverb | None = None
 
 
-Sentence: TypeAlias = Clause | Exists | Question | Joined | Fronted | Addressed | Spoken
+Sentence: TypeAlias = Clause | Exists | QuestionTree | Joined | Fronted | Addressed | Spoken
 
 
 def agreement(node: NP) -> Features:
@@ -307,7 +307,7 @@ def split_french(text: str) -> list[str]:
 def ending(node: Sentence) -> str:
     """The mark that closes the sentence."""
     match node:
-        case Question():
+        case QuestionTree():
             return "?"
         case Clause():
             return "!" if node.tense == "order" else "."
@@ -320,7 +320,7 @@ def ending(node: Sentence) -> str:
 
 def nodes(tree: object) -> Iterator[object]:
     """Every phrase, clause and sentence of a tree, itself first."""
-    if isinstance(tree, tuple) and not isinstance(tree, (Adjective, Adverb, Noun, Verb, Lexeme, Features, Link)):
+    if isinstance(tree, tuple) and not isinstance(tree, (Adjective, Adverb, Noun, TranslatedVerb, Lexeme, Features, Link)):
         yield tree
         for part in tree:
             yield from nodes(part)

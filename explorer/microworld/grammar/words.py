@@ -63,7 +63,7 @@ class Adjective(NamedTuple):
     held_out: bool = False
 
 
-class Verb(NamedTuple):
+class TranslatedVerb(NamedTuple):
     """A verb: five English forms, a French conjugation, what follows it, and of whom and what it may be said.
 
     `en_after` and `fr_after` follow the verb at once (look *for*; avoir *besoin*); `fr_link` is the French preposition before the
@@ -133,12 +133,12 @@ def _adjective(en: str, fr: str, place: str, kinds: str, classes: str) -> Adject
     )
 
 
-def _verb(en: str, fr: str, subjects: str, objects: str, flags: str) -> Verb:
+def _verb(en: str, fr: str, subjects: str, objects: str, flags: str) -> TranslatedVerb:
     """`look + for` is a verb and its particle, `avoir besoin + de` a verb, a word and a link."""
     head, _, particle = (part.strip() for part in en.partition("+"))
     whole, _, link = (part.strip() for part in fr.partition("+"))
     infinitive, _, word = whole.partition(" ")
-    return Verb(
+    return TranslatedVerb(
         english_forms(head), conjugate(infinitive), particle, word.replace("_", " "), link,
         tuple(subjects.split()), tuple(objects.split()), tuple(flags.split()),
     )  # fmt: skip
@@ -197,7 +197,7 @@ def adjectives() -> tuple[Adjective, ...]:
 
 
 @cache
-def verbs() -> tuple[Verb, ...]:
+def verbs() -> tuple[TranslatedVerb, ...]:
     """All verbs."""
     return read_table(FOLDER / "verbs.tsv", 5, _verb)
 
@@ -214,5 +214,5 @@ def names() -> tuple[Name, ...]:
     return read_table(FOLDER / "names.tsv", 5, _name)
 
 
-BE = Verb(english_forms("be"), conjugate("être"), flags=("state", "copula"))
-DONE = Verb(english_forms("be"), conjugate("être"))  # the auxiliary of the passive: an event
+BE = TranslatedVerb(english_forms("be"), conjugate("être"), flags=("state", "copula"))
+DONE = TranslatedVerb(english_forms("be"), conjugate("être"))  # the auxiliary of the passive: an event

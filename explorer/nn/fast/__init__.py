@@ -6,8 +6,7 @@ Here alone it is chosen: `chosen()` says whether a pass may take it. Tests hold 
 from __future__ import annotations
 
 from explorer.nn import tap
-from explorer.nn.fast.attention import fused_attention
-from explorer.nn.fast.distances import shifted
+from explorer.nn.fast.attention import fused_attention, shifted
 
 __all__ = ["chosen", "fused_attention", "shifted"]
 

@@ -57,10 +57,7 @@ def answers(
 def _chances(model: FinetunedModel, texts: Sequence[Labelled], given_answers: Sequence[tuple[str, ...]]) -> np.ndarray:
     """The probability of every answer, one after the other; no number where an output has no classes of its own."""
     if model.output.kind == "class":
-        given = [
-            example.asked.text if example.asked.pair is None else (example.asked.text, example.asked.pair) for example in texts
-        ]
-        return np.asarray(model.probabilities(given).max(1))
+        return np.asarray(model.probabilities([example.asked.given for example in texts]).max(1))
     if model.output.kind != "tags" or model.output.crf:
         return np.full(sum(map(len, given_answers)), np.nan)
     rows_of_chances = []
@@ -82,7 +79,11 @@ def _record(  # noqa: PLR0913  what belongs to one record
     score: float,
 ) -> Answers:
     tagged = model.output.kind in TAGGED
-    shown = [name for example in texts for name in (_words(example) if tagged else [_whole(example)])]
+    shown = [
+        name
+        for example in texts
+        for name in (_words(example) if tagged else [" | ".join(filter(None, (example.asked.text, example.asked.pair)))])
+    ]
     right = [label for example in texts for label in (example.tags or (example.label,))]
     answered = [answer for example in given_answers for answer in example]
     labels = tuple(sorted({*right, *answered})) if model.output.labels else ()
@@ -90,10 +91,6 @@ def _record(  # noqa: PLR0913  what belongs to one record
     return Answers(
         model.name, task.name, task.metric, score, labels, tuple(shown), tuple(right), tuple(answered), chances, slices
     )
-
-
-def _whole(example: Labelled) -> str:
-    return example.asked.text if example.asked.pair is None else f"{example.asked.text} | {example.asked.pair}"
 
 
 def _words(example: Labelled) -> list[str]:
@@ -106,10 +103,7 @@ def _slices(
     model: FinetunedModel, texts: Sequence[Labelled], right: Sequence[str], labels: Sequence[str], tagged: bool
 ) -> dict[str, np.ndarray]:
     """Parts of the entries: by label, by length, and texts with words that pre-training did not have."""
-    read = [
-        model.tokens(example.asked.text if example.asked.pair is None else (example.asked.text, example.asked.pair))
-        for example in texts
-    ]
+    read = [model.tokens(example.asked.given) for example in texts]
     many = np.array([len(example.tags) if tagged else 1 for example in texts])
     lengths = np.repeat([len(tokens) for tokens in read], many)
     slices = {f"label {label}": np.array(right) == label for label in labels}

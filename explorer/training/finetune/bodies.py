@@ -11,7 +11,7 @@ from torch import nn
 
 from explorer.errors import ChoiceError, an
 from explorer.models.elmo import ElmoModel
-from explorer.models.factory import model_of
+from explorer.models.factory import as_model
 from explorer.models.finetuned import LAYER, FinetunedModel
 from explorer.models.hub.body import HubBody, body_of
 from explorer.models.model import TrainableModel
@@ -27,11 +27,7 @@ from explorer.training.finetune.task import Task
 
 KINDS = {"token": "tags", "graded": "number", "question": "span", "text": "text"}  # of tasks, with the kind of their output
 LSTM = 32
-CLASSIFIER_ACTIVATIONS = {
-    "roberta": "tanh",
-    "distilbert": "relu",
-    "electra": "gelu",
-}  # the activation of each family's published classifier
+CLASSIFIER_ACTIVATIONS = {"distilbert": "relu", "electra": "gelu"}  # of their published classifiers; all others': tanh
 COUNTS = "bag of words"
 PRE_TRAINING = ("head", "replaced", "generator", "next_sentence", "span_boundary", "near")  # what nothing is asked of any more
 EMBEDDED = ("embeddings", "words")
@@ -59,7 +55,7 @@ def _body(model: TrainableModel, plan: FinetunePlan) -> TrainableModel:
     module = initialised(source.config, plan.seed).to(source.device) if scratch else deepcopy(source.module)
     if hasattr(module, LAYER):
         delattr(module, LAYER)
-    body = model_of(source.name, module.eval(), source.tokenizer, source.preset)
+    body = as_model(source.name, module.eval(), source.tokenizer, source.preset)
     for weight in body.module.parameters():
         weight.requires_grad_(True)
     return body
@@ -78,9 +74,8 @@ def output_of(body: TrainableModel, task: Task, labels: tuple[str, ...]) -> Outp
     if isinstance(body, StaticModel):
         return OutputConfig(**shape, pool="mean", apart=apart)
     if isinstance(body, ElmoModel):
-        return OutputConfig(
-            **shape | {"dim": 2 * body.config.dim}, pool="mean", apart=apart, mixed=body.config.layers + 1, lstm=LSTM
-        )
+        shape |= {"dim": 2 * body.config.dim, "mixed": body.config.layers + 1, "lstm": LSTM}
+        return OutputConfig(**shape, pool="mean", apart=apart)
     if body.family == "decoder":
         return OutputConfig(**shape, pool="last")
     return OutputConfig(**shape, pool="first", activation=CLASSIFIER_ACTIVATIONS.get(body.preset, "tanh") if whole else "")
@@ -183,7 +178,12 @@ def _take_pooler(model: FinetunedModel) -> None:
 def _freeze(model: FinetunedModel, plan: FinetunePlan) -> None:
     """Freeze what does not move; low-rank adapters come in beside the frozen queries and values."""
     if plan.how == "lora":
-        _adapt(model, plan)
+        from explorer.training.finetune.adapters import TARGETS, adapt  # late: peft takes a second to load
+
+        hub = model.body if isinstance(model.body, HubBody) else None
+        adapt(model.module, plan.rank, plan.seed, TARGETS if hub is None else hub.adapted_parts())
+        if hub is not None:
+            hub.look_again()
     elif plan.how not in ("full", "scratch"):
         for weight in model.module.parameters():
             weight.requires_grad_(False)
@@ -195,17 +195,6 @@ def _freeze(model: FinetunedModel, plan: FinetunePlan) -> None:
     model.layer.requires_grad_(True)
     if not plan.lm_weight:
         _rest(model.module)
-
-
-def _adapt(model: FinetunedModel, plan: FinetunePlan) -> None:
-    """Put low-rank adapters beside the queries and values."""
-    from explorer.training.finetune.adapters import TARGETS, adapt  # late: peft takes a second to load
-
-    if not isinstance(model.body, HubBody):
-        adapt(model.module, plan.rank, plan.seed, TARGETS)
-        return
-    adapt(model.module, plan.rank, plan.seed, model.body.adapted_parts())
-    model.body.look_again()
 
 
 def _last_parts(model: FinetunedModel, layers: int) -> list[nn.Module]:

@@ -15,7 +15,7 @@ from explorer.models.hub.body import body_of
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import TrainableModel
 from explorer.nn.threads import evaluating
-from explorer.records import TaskChange, Trace
+from explorer.records import TaskChange
 from explorer.training.finetune.probes import probe_layers
 from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.task import Task
@@ -46,20 +46,16 @@ def before_after(
         raise ChoiceError(f"{before.name} and {finetuned.name} have different shapes, so their heads cannot be compared.")
     with evaluating(finetuned.module):
         first = trace(old, text, scores=True)
-        second = _narrowed(trace(finetuned.body, first.source, scores=True), first)
+        second = trace(finetuned.body, first.source, scores=True)
+        if "lm" in first.outputs and "lm" in second.outputs:  # a decoder learned three marks besides: they have scores, too
+            narrowed = second.outputs["lm"][:, : first.outputs["lm"].shape[1]]
+            second = replace(second, outputs={**second.outputs, "lm": narrowed})
         both = (old, finetuned.body) if probes is not None else ()
         kept = tuple(probe_layers(model, probes or "", examples=examples) for model in both)
         labels = finetuned.output.labels if finetuned.output.kind == "class" else ()
         chances = np.array([_chances(model, text, labels) for model in (before, finetuned)])
     compared = compare(first, second) if "lm" in first.outputs and "lm" in second.outputs else None
     return TaskChange(finetuned.output.task, first, second, labels, chances, compared, kept)
-
-
-def _narrowed(after: Trace, before: Trace) -> Trace:
-    """A trace whose scores are those of the tokens that the model had before: a decoder learned three marks besides."""
-    if "lm" not in after.outputs or "lm" not in before.outputs:
-        return after
-    return replace(after, outputs={**after.outputs, "lm": after.outputs["lm"][:, : before.outputs["lm"].shape[1]]})
 
 
 def _chances(model: TrainableModel | HubModel, text: GivenText, labels: tuple[str, ...]) -> np.ndarray:

@@ -37,12 +37,10 @@ def answered_questions(count: int, split: str, seed: int = SEED) -> Questions:
     texts: list[str] = []
     examples = []
     for question in questions(count, seed, split):
-        places = (
-            TokenPosition(len(texts), 0, len(question.question)),
-            TokenPosition(len(texts) + 1, question.start, question.end),
-        )
+        asked = TokenPosition(len(texts), 0, len(question.question))
+        where = TokenPosition(len(texts) + 1, question.start, question.end)
         texts += [question.question, question.text]
-        examples.append(LabelledExample(places, question.answer))
+        examples.append(LabelledExample((asked, where), question.answer))
     return Questions(tuple(texts), tuple(examples))
 
 

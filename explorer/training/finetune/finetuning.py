@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import ChoiceError, check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import during
-from explorer.models.factory import model_of
+from explorer.models.factory import as_model
 from explorer.models.hub.body import HubBody, body_of
 from explorer.models.hub.foreign import HubModel
 from explorer.models.load import load, pick_device
@@ -66,9 +66,7 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
         plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(labelled), **options})
         if folder is not None and isinstance(source, HubBody):
             raise ChoiceError(f"{source.name} has no class of ours, so a folder cannot keep its run. Leave folder out.")
-        return FinetuneRun(
-            with_output_layer(source, chosen, labels, plan), chosen, labelled, plan, None if folder is None else Path(folder)
-        )
+        return FinetuneRun(with_output_layer(source, chosen, labels, plan), chosen, labelled, plan, folder)
 
 
 def _examples(task: Task, examples: int | Sequence[Labelled], seed: int) -> tuple[Labelled, ...]:
@@ -105,18 +103,16 @@ def _bag_of_words(labelled: Sequence[Labelled]) -> TrainableModel:
     texts = [text for example in labelled for text in (example.asked.text, example.asked.pair) if text]
     words = learned("words", texts, size=WORDS)
     shape = StaticConfig(words.vocabulary.size, dim=1)
-    return model_of(COUNTS, initialised(shape, 0), words, COUNTS)
+    return as_model(COUNTS, initialised(shape, 0), words, COUNTS)
 
 
 def _plan(task: Task, model: TrainableModel, given: dict[str, Any]) -> FinetunePlan:
-    known = [field.name for field in fields(FinetunePlan)]
+    known = [field.name for field in fields(FinetunePlan) if field.name not in ("task", "model", "objective", "optimiser")]
     for name in given:
-        if name not in known or name in ("task", "model", "objective", "optimiser"):
-            raise unknown(
-                "setting of finetune", name, [option for option in known if option not in ("task", "model", "objective")]
-            )
+        if name not in known:
+            raise unknown("setting of finetune", name, known)
     plan = FinetunePlan(task.name, str(model.name), **given)
-    return plan if "rate" in given else FinetunePlan(task.name, str(model.name), **{**given, "rate": usual_rate(plan, model)})
+    return plan if "rate" in given else replace(plan, rate=usual_rate(plan, model))
 
 
 def usual_rate(plan: FinetunePlan, model: TrainableModel) -> float:

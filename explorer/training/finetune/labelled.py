@@ -80,8 +80,7 @@ def _tagged(task: Task, questions: Questions) -> tuple[Labelled, ...]:
         words[place.text].append((place.start, place.end))
         tags[place.text].append(example.label)
     return tuple(
-        Labelled(AskedText(questions.texts[number], words=tuple(examples_of_text)), tags=tuple(tags[number]))
-        for number, examples_of_text in words.items()
+        Labelled(AskedText(questions.texts[number], words=tuple(words[number])), tags=tuple(tags[number])) for number in words
     )
 
 

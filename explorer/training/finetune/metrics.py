@@ -105,13 +105,8 @@ def correlation(answers: Sequence[str], gold: Sequence[str]) -> float:
 
 def shared_words_f1(answers: Sequence[str], gold: Sequence[str]) -> float:
     """The mean F1 of the words of each answer, as SQuAD counts it: without articles and punctuation, in lower case."""
-    return float(np.mean([_words_f1(_plain(a), _plain(b)) for a, b in zip(answers, gold, strict=True)]))
-
-
-def _words_f1(mine: Counter[str], right: Counter[str]) -> float:
-    if not mine or not right:
-        return float(mine == right)
-    return 2 * (mine & right).total() / (mine.total() + right.total())
+    pairs = [(_plain(a), _plain(b)) for a, b in zip(answers, gold, strict=True)]
+    return float(np.mean([2 * (a & b).total() / (a.total() + b.total()) if a and b else float(a == b) for a, b in pairs]))
 
 
 def _plain(text: str) -> Counter[str]:

@@ -47,12 +47,8 @@ EVERYDAY = (
     "pack", "paint", "repair", "invite", "admire", "clap", "dance", "lift", "drop",
 )  # fmt: skip
 ABOUT_THINGS = (
-    "{a} remembered the {w}.",
-    "The {w} was new.",
-    "{a} looked at the {w}.",
-    "Then {a} saw the {w} again.",
-    "The {w}.",
-)
+    "{a} remembered the {w}.", "The {w} was new.", "{a} looked at the {w}.", "Then {a} saw the {w} again.", "The {w}.",
+)  # fmt: skip
 ABOUT_FEELINGS = ("{a} was {w}.", "{a} and {b} were {w}.", "It was {w}.", "How {w} {a} was!", "Everyone was {w}.")
 ABOUT_PEOPLE = ("{w} was there.", "Then {w} came.", "The friend of {w} was late.", "{b} saw {w}.", "{w} and {b} waited.")
 ABOUT_NAMES = (
@@ -129,13 +125,8 @@ def sensible(count: int, split: str, seed: int = SEED) -> Questions:
     """Is this sentence right? A wolf can be hungry, a violin cannot."""
 
     def draw(supply: Supply, number: int) -> Parts:
-        kinds = list(FITTING)
-        kind = kinds[number // 2 % len(kinds)]
-        fitting = (
-            FITTING[kind]
-            if number % 2
-            else next(FITTING[other_kind] for other_kind in kinds if FITTING[other_kind] != FITTING[kind])
-        )
+        kind = list(FITTING)[number // 2 % len(FITTING)]
+        fitting = FITTING[kind] if number % 2 else next(words for words in FITTING.values() if words != FITTING[kind])
         text = supply.fill(FORMS, w=supply.word(KINDS, kind), q=supply.rng.choice(fitting))
         return (text,), "right" if number % 2 else "wrong"
 

@@ -46,9 +46,15 @@ class FinetuneRun(Run[FinetunedModel]):
     plan: FinetunePlan  # type: ignore[assignment]
 
     def __init__(  # what Run sets up for texts that hide something is not wanted here
-        self, model: FinetunedModel, task: Task, examples: Sequence[Labelled], plan: FinetunePlan, folder: Path | None = None
+        self,
+        model: FinetunedModel,
+        task: Task,
+        examples: Sequence[Labelled],
+        plan: FinetunePlan,
+        folder: str | Path | None = None,
     ) -> None:
-        self.model, self.task, self.plan, self.folder = model, task, plan, folder
+        self.model, self.task, self.plan = model, task, plan
+        self.folder = None if folder is None else Path(folder)
         self.examples = with_targets(model, examples, plan.too_long)
         self.report = reported(model, examples, self.examples, plan.too_long)
         self.stories = self.examples
@@ -105,7 +111,7 @@ class FinetuneRun(Run[FinetunedModel]):
         """The score on held-out texts, and what is said of three of them."""
         examples = self.held("validation")
         with evaluating(self.model.module):
-            answers = self.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
+            answers = self.answers(examples)
         score = self._scored(answers, [example.given for example in examples])
         samples = tuple(
             f"{example.given.asked.text} → {' '.join(answer)}" for example, answer in zip(examples[:3], answers, strict=False)
@@ -115,19 +121,17 @@ class FinetuneRun(Run[FinetunedModel]):
 
     def held(self, split: str, count: int | None = None) -> tuple[TargetExample, ...]:
         """Held-out texts of a split as the model reads them."""
-        wanted = count or self.plan.asked
-        return with_targets(
-            self.model,
-            draw_labelled(self.task, wanted, split),
-            "cut" if self.plan.too_long == "cut" else "skip",
-            only_asked=True,
-        )
+        labelled = draw_labelled(self.task, count or self.plan.asked, split)
+        return with_targets(self.model, labelled, "cut" if self.plan.too_long == "cut" else "skip", only_asked=True)
+
+    def answers(self, examples: Sequence[TargetExample]) -> list[tuple[str, ...]]:
+        """What the model says to some texts."""
+        return self.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
 
     def score(self, split: str = "test", count: int | None = None) -> float:
         """How good the answers are on texts of a split: "validation" has known words, "test" of the microworld new ones too."""
         examples = self.held(split, count)
-        answers = self.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
-        return self._scored(answers, [example.given for example in examples])
+        return self._scored(self.answers(examples), [example.given for example in examples])
 
     def blind(self, split: str = "test", count: int | None = None) -> float:
         """The score of who always gives the most frequent answer of the labels that were learned from."""
@@ -144,12 +148,9 @@ class FinetuneRun(Run[FinetunedModel]):
 
 def reported(model: FinetunedModel, given: Sequence[Labelled], kept: Sequence[TargetExample], too_long: str) -> str:
     """What became of the labelled texts: how many are learned from, cut or left out because the model cannot read them whole."""
-    many = len(given) - len(kept)
-    cut = (
-        sum(max(map(len, rows)) > model.longest for rows in model.rows([labelled.asked for labelled in given]))
-        if too_long == "cut"
-        else 0
-    )
+    many, cut = len(given) - len(kept), 0
+    if too_long == "cut":
+        cut = sum(max(map(len, rows)) > model.longest for rows in model.rows([labelled.asked for labelled in given]))
     left = f"; left out: {many} with more than {model.longest} tokens (too_long='cut' keeps their beginnings)" if many else ""
     return f"{len(kept)} labelled texts{left}{f'; cut to {model.longest} tokens: {cut}' if cut else ''}."
 

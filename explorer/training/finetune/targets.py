@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from explorer.errors import ChoiceError, TextError
 from explorer.models.finetuned import FinetunedModel, TaskBatch, stacked_rows
 from explorer.models.task_rows import TaskRow, cut_row
-from explorer.nn.crf import TagChain
-from explorer.nn.output_layers import WIDEST
-from explorer.nn.span_layer import legal
+from explorer.nn.output_layers import WIDEST, TagChain, legal
 from explorer.training.finetune.labelled import Labelled
 from explorer.training.finetune.metrics import tag_spans
 
@@ -120,17 +120,17 @@ def task_loss(
 
 
 def _class_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
-    return functional.cross_entropy(scores, torch.as_tensor(np.stack(targets), device=scores.device))
+    """The mean −log P of the right classes: of texts, of tokens, or of spans. What nobody asks about does not count."""
+    right = np.full(scores.shape[:-1], IGNORED, np.int64)
+    for n, target in enumerate(targets):
+        place: Any = (n, *map(slice, target.shape))
+        right[place] = target
+    flat = torch.as_tensor(right, device=scores.device).flatten()
+    return functional.cross_entropy(scores.flatten(0, -2), flat, ignore_index=IGNORED)
 
 
 def _number_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
     return functional.mse_loss(scores[:, 0], torch.as_tensor(np.stack(targets), device=scores.device))
-
-
-def _tag_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
-    return functional.cross_entropy(
-        scores.flatten(0, 1), _side_by_side(targets, IGNORED, scores).flatten(), ignore_index=IGNORED
-    )
 
 
 def _chain_loss(chain: TagChain, scores: Tensor, targets: list[np.ndarray]) -> Tensor:
@@ -143,16 +143,6 @@ def _chain_loss(chain: TagChain, scores: Tensor, targets: list[np.ndarray]) -> T
     return torch.stack(losses).sum() / words
 
 
-def _spans_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
-    """The mean −log P of the class of every span that holds no special token."""
-    right = np.full(scores.shape[:3], IGNORED, np.int64)
-    for n, target in enumerate(targets):
-        right[n, : len(target)] = target
-    return functional.cross_entropy(
-        scores.flatten(0, 2), torch.as_tensor(right, device=scores.device).flatten(), ignore_index=IGNORED
-    )
-
-
 def _span_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
     """The mean of both ends' losses, each over all positions of the row, as Hugging Face's classes take it."""
     right = torch.as_tensor(np.stack(targets), device=scores.device)
@@ -160,10 +150,11 @@ def _span_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
 
 
 def _text_loss(model: FinetunedModel, batch: TaskBatch, targets: list[np.ndarray]) -> Tensor:
-    right = _side_by_side(targets, IGNORED, batch.ids)
-    hidden = model.transformer.decode(
-        model.transformer.encode(batch.ids, batch.real), model.shifted(right.clamp(min=0)), batch.real
-    )
+    """The mean −log P of every token of the answers."""
+    rows = [torch.tensor(target, device=batch.ids.device) for target in targets]
+    right = pad_sequence(rows, batch_first=True, padding_value=IGNORED)
+    memory = model.transformer.encode(batch.ids, batch.real)
+    hidden = model.transformer.decode(memory, model.shifted(right.clamp(min=0)), batch.real)
     scores = model.transformer.outputs(hidden)["lm"]
     return functional.cross_entropy(scores.flatten(0, 1), right.flatten(), ignore_index=IGNORED)
 
@@ -175,11 +166,4 @@ def _next_words(model: FinetunedModel, batch: TaskBatch, states: Tensor) -> Tens
     return functional.cross_entropy(scores.flatten(0, 1), right.flatten(), ignore_index=IGNORED)
 
 
-def _side_by_side(rows: list[np.ndarray], fill: int, like: Tensor) -> Tensor:
-    filled = np.full((len(rows), max(map(len, rows))), fill, np.int64)
-    for n, row in enumerate(rows):
-        filled[n, : len(row)] = row
-    return torch.as_tensor(filled, device=like.device)
-
-
-LOSSES = {"class": _class_loss, "number": _number_loss, "tags": _tag_loss, "spans": _spans_loss, "span": _span_loss}
+LOSSES = {"class": _class_loss, "number": _number_loss, "tags": _class_loss, "spans": _class_loss, "span": _span_loss}

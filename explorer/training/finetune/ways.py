@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from explorer.errors import ChoiceError, check_whole
 from explorer.errors.kinds import checked
@@ -53,21 +52,13 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     if not named:
         raise ChoiceError(f"ways={ways!r} names no way to fine-tune. Give at least one, for example ['full', 'scratch'].")
     body = load(model, device=device) if isinstance(model, (str, Path)) else model
-    given: dict[str, Any] = {
-        "task": task,
-        "examples": examples,
-        "steps": check_whole("steps", steps, 1, MOST_STEPS),
-        "seed": seed,
-        "device": device,
-        "lm_weight": lm_weight,
-    }
+    given: dict[str, Any] = {"task": task, "examples": examples, "steps": check_whole("steps", steps, 1, MOST_STEPS)}
+    given |= {"seed": seed, "device": device, "lm_weight": lm_weight, "checks": 0, "snapshots": 0}
     results = []
     for number, (label, options) in enumerate(with_progress(list(named.items()), "Fine-tuning in every way")):
-        run = finetune(body, **{**given, "checks": 0, "snapshots": 0, **options})
-        results.append(_one_way(run, label, progress, (number, len(named))))
-    note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
-        f"; λ = {lm_weight:g}" if lm_weight else ""
-    )
+        results.append(_one_way(finetune(body, **{**given, **options}), label, progress, (number, len(named))))
+    note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts"
+    note += f"; λ = {lm_weight:g}" if lm_weight else ""
     return _record(str(body.name), task, tuple(named), results, note)
 
 
@@ -84,7 +75,8 @@ def _record(model: str, task: str, ways: tuple[str, ...], results: list[dict[str
 
 def _one_way(run: FinetuneRun, label: str, progress: Progress, place: tuple[int, int]) -> dict[str, Any]:
     """Train one run to its end, which is this one of so many; count what changed, and score it."""
-    before = {name: weight.detach().clone() for name, weight in run.model.module.named_parameters()}
+    every = dict(run.model.module.named_parameters())
+    before = {name: weight.detach().clone() for name, weight in every.items()}
     begin, losses = time.perf_counter(), []
     for step in run:
         losses.append(step.losses)
@@ -92,11 +84,11 @@ def _one_way(run: FinetuneRun, label: str, progress: Progress, place: tuple[int,
     seconds = time.perf_counter() - begin
     run.model.module.eval()
     examples = run.held("test", ASKED)
-    answers = run.model.answers([example.given.asked for example in examples], [example.rows for example in examples])
+    answers = run.answers(examples)
     right, learned = (gold(tuple(example.given for example in some)) for some in (examples, run.examples))
-    shown, tags, transitions = examples[:SHOWN], *chained(run.model)
+    shown, chain = examples[:SHOWN], run.model.layer.chain if run.model.output.crf else None
     return {
-        "moved": changed(before, dict(run.model.module.named_parameters())),
+        "moved": sum(int((weight.detach() != before[name]).sum()) for name, weight in every.items()),
         "weights": sum(weight.numel() for weight in before.values()),
         "loss": [example["task"] for example in losses],
         "lm_loss": [example.get("lm", float("nan")) for example in losses],
@@ -107,20 +99,9 @@ def _one_way(run: FinetuneRun, label: str, progress: Progress, place: tuple[int,
         "texts": tuple(" / ".join(filter(None, (example.given.asked.text, example.given.asked.pair))) for example in shown),
         "gold": tuple(" ".join(example.given.tags) or example.given.label for example in shown),
         "metric": run.task.metric,
-        "tags": tags,
-        "transitions": transitions,
+        "tags": () if chain is None else run.model.output.labels,
+        "transitions": None if chain is None else chain.table().detach().cpu().numpy(),
     }
-
-
-def chained(model: FinetunedModel) -> tuple[tuple[str, ...], np.ndarray | None]:
-    """The tags of a conditional random field, and how well each follows each; nothing of a model without one."""
-    chain = model.layer.chain if model.output.crf else None
-    return ((), None) if chain is None else (model.output.labels, chain.table().detach().cpu().numpy())
-
-
-def changed(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> int:
-    """How many weights have another value than before."""
-    return sum(int((after[name].detach() != weight).sum()) for name, weight in before.items())
 
 
 @checked

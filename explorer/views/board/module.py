@@ -31,9 +31,8 @@ FILES = (
     "parts",
     "room",
     "board",
-    "homes",
 )  # fmt: skip  each uses those before it
-LIVE_FILES = (
+ENGINE = (
     "maths",
     "positions",
     "edits",
@@ -44,27 +43,33 @@ LIVE_FILES = (
     "decoding",
     "boarded",
     "live",
-    "home",
-)  # fmt: skip  a model that runs in the page, after the files of the board
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w.]+";\n', re.MULTILINE)
-EXPORTED = re.compile(r"^export (?!default)", re.MULTILINE)
+)  # fmt: skip  what computes, in a worker
+HOMES = ("session", "engine", "home", "homes")  # what asks it, and shows the answers
+PLACE = "/*ENGINE*/ () => ({ answering, LiveModel })"  # of the engine, in engine.js
+IMPORT = re.compile(r'^import \{[^}]*\} from "\.[\w./]+";\n', re.MULTILINE)
+EXPORTED = re.compile(r"^export ", re.MULTILINE)
 
 
 @lru_cache(maxsize=2)
 def module(*, live: bool = False) -> str:
-    """One ES module, whose default export serves Streamlit and anywidget; a stand-alone page calls `mount`, or `mountLive` with a model."""
-    parts = [_plain(FOLDER / f"{name}.js") for name in FILES]
-    if live:  # in a function, where its names are its own
-        engine = "\n".join(_plain(LIVE_FOLDER / f"{name}.js") for name in LIVE_FILES)
-        parts.append(f"const {{ mountLive, LiveModel }} = (() => {{\n{engine}\nreturn {{ mountLive, LiveModel }};\n}})();")
-    joined = "\n".join(parts)
-    coloured = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes(), separators=(",", ":")))
-    return f"{coloured}\nexport {{ mount{', mountLive, LiveModel' if live else ''} }};\n"
+    """One ES module: `mount` shows a recorded board. With the engine, `mountLive` shows a model, and the default export serves hosts.
+
+    The hosts are Streamlit and anywidget.
+    """
+    joined = _joined(FOLDER, FILES)
+    joined = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes(), separators=(",", ":")))
+    if not live:
+        return f"{joined}\nexport {{ mount }};\n"
+    engine = f"() => {{\n{_joined(LIVE_FOLDER, ENGINE)}\nreturn {{ answering, LiveModel }};\n}}"
+    homes = _joined(LIVE_FOLDER, HOMES).replace(PLACE, engine)  # in functions, where their names are their own
+    names = "mountLive, LiveModel, home"
+    parts = f"const {{ {names} }} = (() => {{\n{homes}\nconst {{ LiveModel }} = computing();\nreturn {{ {names} }};\n}})();"
+    return f"{joined}\n{parts}\nexport {{ mount, mountLive, LiveModel, home as default }};\n"
 
 
-def _plain(file: Path) -> str:
-    """A file without its imports and exports."""
-    return EXPORTED.sub("", IMPORT.sub("", file.read_text("utf-8")))
+def _joined(folder: Path, names: tuple[str, ...]) -> str:
+    """Some files as one, without their imports and exports."""
+    return "\n".join(EXPORTED.sub("", IMPORT.sub("", (folder / f"{name}.js").read_text("utf-8"))) for name in names)
 
 
 @lru_cache(maxsize=1)

@@ -19,6 +19,7 @@ import numpy as np
 
 from explorer.errors import ChoiceError
 from explorer.records import Attention, Block, DecodingStep, TapPlace, Tokens, Trace
+from explorer.views import theme
 from explorer.views.board import rounding
 from explorer.views.board.beams import moments
 from explorer.views.board.rounding import FINER, added, in_steps, moved, planes
@@ -113,9 +114,12 @@ def pack_series(traces: Sequence[Trace], labels: Sequence[str], *, budget: int =
 
 
 def hosted(data: bytes, **host: Any) -> bytes:
-    """The same buffer with a word from its host: light or dark, where to begin, a stamp that changes with the data."""
+    """The same buffer with a word from its host: light or dark, where to begin, a stamp that changes with the data.
+
+    Where the model runs in the page there is no buffer, and the word alone is sent.
+    """
     size = int.from_bytes(data[:4], "little")
-    header = {**json.loads(data[4 : 4 + size]), "host": {**host, "stamp": zlib.crc32(data)}}
+    header = {**(json.loads(data[4 : 4 + size]) if data else {}), "host": {**host, "stamp": zlib.crc32(data)}}
     return _joined(header, data[4 + size :])
 
 
@@ -168,8 +172,10 @@ def _label_of(edit: object) -> str:
 
 
 def _tokens(tokens: Tokens) -> dict[str, Any]:
+    """The tokens as the board names them, marked where the model never saw them in training."""
+    unseen = tokens.unseen or (False,) * len(tokens)
     return {
-        "texts": list(tokens.texts),
+        "texts": [text + theme.UNSEEN * new for text, new in zip(tokens.texts, unseen, strict=True)],
         "special": [int(value) for value in tokens.special],
         "words": [int(value) for value in tokens.words],
         "unseen": None if tokens.unseen is None else [int(value) for value in tokens.unseen],

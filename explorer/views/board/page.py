@@ -52,7 +52,7 @@ body { margin: 0; padding: .6rem 1rem; background: #ffffff; }
 const url = URL.createObjectURL(new Blob([await (await unpacked("module")).text()], { type: "text/javascript" }));
 const { @MOUNT@: mount } = await import(url);
 const data = new Uint8Array(await (await unpacked("data")).arrayBuffer());
-mount(document.getElementById("board"), data, JSON.parse(document.getElementById("options").textContent));
+await mount(document.getElementById("board"), data, JSON.parse(document.getElementById("options").textContent));
 document.body.dataset.drawn = "yes";
 </script>
 </body>

@@ -37,6 +37,15 @@ def head_of(trace: Trace, request: Mapping[str, Any]) -> SilenceHead | None:
     return SilenceHead(attention.stream, attention.layer, head)
 
 
+def edit_of(trace: Trace, given: Mapping[str, Any]) -> ReplaceRow | SilenceHead | None:
+    """An edit as the model in a page has it: {"edit": "SilenceHead", "stream": …}; None where the trace has no such place."""
+    if given.get("edit") == "SilenceHead":
+        return head_of(trace, given)
+    if given.get("edit") != "ReplaceRow":
+        return None
+    return row_of(trace, {**given, "row": given.get("query"), "shares": given.get("row")})
+
+
 def _attention(trace: Trace, request: Mapping[str, Any]) -> Attention | None:
     where = (request.get("stream"), request.get("layer"))
     return next((attention for attention in trace.attention if (attention.stream, attention.layer) == where), None)
@@ -66,6 +75,16 @@ def answered(trace: Trace, model: Any, request: Mapping[str, Any]) -> Trace:
     layers = sorted({attention.layer for attention in trace.attention})
     edits = [*trace.edits, *([] if new_edit is None else [new_edit])]
     return run(model, ids, edits=edits, layers=layers, blocks=bool(trace.blocks), **target)
+
+
+def reads_again(trace: Trace, model: Any, now: Mapping[str, Any]) -> Trace:
+    """What a page has its model read by now, traced: a text, a target beside it, and edits; layers and blocks as in this trace."""
+    layers = sorted({attention.layer for attention in trace.attention})
+    target = {} if now.get("target") is None else {"target": now["target"]}
+    asked = {"layers": layers, "blocks": bool(trace.blocks), **target}
+    plain = run(model, str(now["text"]), **asked)
+    edits = [edit for given in now.get("edits", ()) if (edit := edit_of(plain, given)) is not None]
+    return run(model, str(now["text"]), edits=edits, **asked) if edits else plain
 
 
 def _written(trace: Trace, model: Any, request: Mapping[str, Any]) -> list[int]:

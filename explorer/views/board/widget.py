@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import anywidget
-import numpy as np
 import traitlets
 
 from explorer.errors import ChoiceError, ExplorerError, unknown
 from explorer.errors.kinds import checked
 from explorer.records import DecodingStep, Trace, again
 from explorer.views import theme
+from explorer.views.board.beams import moments
 from explorer.views.board.module import module, style
 from explorer.views.board.pack import BUDGET, IN_A_FILE, pack, pack_series
 from explorer.views.board.page import page
 from explorer.views.board.place import check_view
-from explorer.views.board.request import answered, offers, refusal_of
+from explorer.views.board.reading import texts_of
+from explorer.views.board.request import answered, offers, reads_again, refusal_of
 from explorer.views.board.stations import STATIONS, prose
 from explorer.views.board.still import still
 
@@ -25,12 +26,15 @@ from explorer.views.board.still import still
 class Board(anywidget.AnyWidget):
     """A trace as a board. `view` says where it is: stream, layer, head, station, row and column, and may be set.
 
-    Where its model is given, hands may change what it reads and how it looks: it runs once more, and `traces` holds the result.
+    Where its model is given, hands may change what it reads and how it looks: a small model of ours runs in the page itself, which
+    needs no kernel, and another one runs here once more. `traces` holds the result.
     """
 
-    _esm = module()
+    _esm = module(live=True)
     _css = style()
     data = traitlets.Bytes().tag(sync=True)
+    live = traitlets.Bytes().tag(sync=True)
+    reads = traitlets.Dict().tag(sync=True)
     view = traitlets.Dict().tag(sync=True)
     mode = traitlets.Unicode("").tag(sync=True)
     asks = traitlets.Dict().tag(sync=True)
@@ -44,11 +48,32 @@ class Board(anywidget.AnyWidget):
         view: dict[str, Any] | None = None,
         model: Any = None,
     ) -> None:
-        self.traces, self.labels, self.steps = tuple(traces), tuple(labels), tuple(steps)
-        self.model, self.before = model, [(self.traces, self.steps)]
-        super().__init__(data=self._packed(BUDGET, view), view=view or {}, mode=mode, asks=offers(self.traces[0], model))
-        if model is not None:
-            self.on_msg(lambda _, request, __: self.answer(request))
+        self._traces, self.labels, self.steps = tuple(traces), tuple(labels), tuple(steps)
+        self.model, self.before = model, [(self._traces, self.steps)]
+        super().__init__(view=view or {}, mode=mode)
+        if not self._runs_in_the_page():
+            self.data, self.asks = self._packed(BUDGET, view), offers(self._traces[0], model)
+            if model is not None:
+                self.on_msg(lambda _, request, __: self.answer(request))
+
+    def _runs_in_the_page(self) -> bool:
+        """Hand the model itself over, where it can run in the page and reads there what was traced; whether it can."""
+        last = self._traces[-1]
+        texts = None if self.model is None or self.labels else texts_of(last, self.model)
+        if texts is None:
+            return False
+        self.live = again.packed_of(self.model, prose=prose(list(STATIONS), detects=last.top is None)) or b""
+        self.reads, self.asks = {**texts, "edits": []}, {"decoding": moments(last, self.steps)}
+        self._shown = self.reads
+        return bool(self.live)
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """What is shown: one trace, or those of a series. What was typed and edited in the page is traced when it is asked for."""
+        if self.live and self.reads != self._shown:
+            self._traces, self.steps = (reads_again(self._traces[0], self.model, self.reads),), ()
+            self._shown = self.reads
+        return self._traces
 
     def answer(self, request: dict[str, Any]) -> None:
         """Do what a hand asked for: {"what": "mask", "row": 3}; "undo" goes one step back. Why it cannot be done is said on the board."""
@@ -59,7 +84,7 @@ class Board(anywidget.AnyWidget):
                 self.before = [*self.before, ((answered(self.traces[0], self.model, request),), ())]
         except ExplorerError as error:
             return self.send({"refused": refusal_of(error)})
-        self.traces, self.steps = self.before[-1]
+        self._traces, self.steps = self.before[-1]
         self.data = self._packed(BUDGET, dict(self.view))
         return None
 
@@ -70,34 +95,12 @@ class Board(anywidget.AnyWidget):
 
     def page(self) -> str:
         """The board as one HTML page, as `ex.save(board, "x.html")` writes it."""
-        view = dict(self.view)
-        if live := self._live():
-            return page(
-                live,
-                title=f"Board: {self.model.name}",
-                mount="mountLive",
-                **self._sentence(),
-                view=view,
-                mode=self.mode or None,
-            ).decode()
+        view, mode = dict(self.view), self.mode or None
+        if self.live:
+            title, begin = f"Board: {self.model.name}", {**self.reads, **self.asks}
+            return page(self.live, title=title, mount="mountLive", **begin, view=view, mode=mode).decode()
         data = self._packed(IN_A_FILE * max(1, len(self.labels)), view)  # a series is as long as it was asked for
-        return page(data, title=f"Board: {self.traces[-1].model}", view=view, mode=self.mode or None).decode("utf-8")
-
-    def _live(self) -> bytes | None:
-        """The model itself, where it can run in the page and reads the sentence of the trace there as it was traced."""
-        last = self.traces[-1]
-        if self.model is None or len(self.traces) > 1 or last.edits:
-            return None
-        packed = again.packed_of(self.model, prose=prose(list(STATIONS), detects=last.top is None))
-        if packed is None or not np.array_equal(self.model.tokens(self._sentence()["text"]).ids, last.source.ids):
-            return None
-        return packed
-
-    def _sentence(self) -> dict[str, Any]:
-        """What the model read, written again from its tokens."""
-        trace, decode = self.traces[-1], self.model.tokenizer.decode
-        target = None if trace.target is None else decode([*trace.target.ids[1:].tolist()])
-        return {"text": decode(trace.source.ids.tolist()).replace(" ' ", "'"), "target": target}
+        return page(data, title=f"Board: {self.traces[-1].model}", view=view, mode=mode).decode("utf-8")
 
     def svg(self) -> str:
         """The weights of the chosen head, standing still."""
@@ -133,7 +136,7 @@ def board(
     head, station (such as "softmax"), row, col, and what it holds and how it is looked at: held (pairs of row and column), moment,
     written (rows), words, hidden (no special tokens) and threshold. `mode` is "light" or "dark"; without it the board follows the
     notebook or the reader. With its `model`, tokens can be masked, replaced and forced, heads silenced, and the model run again on
-    edited weights.
+    edited weights; one of ours also reads whatever is typed on its board, in a file as well.
 
     >>> ex.board(ex.trace(ex.load("bert"), "It was tired.", blocks=True), station="softmax").view["station"]
     'softmax'

@@ -5,10 +5,11 @@ from functools import partial
 import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import model_and_text, model_of, read, result_of, warn_of_lectured, warn_of_unseen
+from explorer.app.controls import model_and_text, model_of, read, result_of, warn_of_lectured
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.attention import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
@@ -40,7 +41,7 @@ with page.bar:
     name, text = model_and_text()
 call = Call(ex.trace, model_of(name), text, blocks=True)
 record = read(call)
-warn_of_unseen(record.source)
+notice(text, name)
 warn_of_lectured(text)
 
 page.parts(

@@ -8,13 +8,14 @@ import streamlit as st
 
 import explorer as ex
 from explorer.app import hold, recorded, web
-from explorer.app.controls import one_of, opened, read, result_of, warn_of_unseen
+from explorer.app.controls import one_of, opened, read, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.corruption import matrix, pairs
 from explorer.app.lessons.corruption import parts as lab
 from explorer.app.lessons.corruption import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.corruption.choosing import written_words
 from explorer.corruption.counting import laws
@@ -119,7 +120,7 @@ model = opened(name)
 tokens = read(lambda: model.tokens(text))
 with page.bar:
     hold.bar(text, tokens)
-warn_of_unseen(tokens)
+notice(text, name)
 two = PagePart("Two texts, and borders of spans", partial(pairs.show_text_pairs, name, text, seed), "Pairs")
 names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(tokens.sentences) > 0]
 

@@ -14,6 +14,7 @@ from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.app.lessons.decoding.beam_contest import show_contest
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.records import Distribution
 from explorer.views import VIEWS, theme
@@ -99,6 +100,7 @@ model = opened(name)
 record = read(desk.distribution(name, text, ()))
 with page.bar:
     clickable(name, text)
+notice(text, name)
 
 page.parts(
     PagePart("Which token comes next?", next_tokens, "Next token"),

@@ -163,6 +163,12 @@ def rewritten(name: str, source: str, watching: Call, written: str) -> None:
     )
 
 
+def mask_of(name: str) -> str:
+    """The mask token of a model as it is written."""
+    tokenizer = opened(name).tokenizer
+    return str(tokenizer.text_of(tokenizer.vocabulary.mask))
+
+
 def watched(name: str, text: str, strategy: str, **options: Any) -> Call:
     """A text as it is generated, with all attention."""
     return Call(ex.decoding.watch, model_of(name), text, strategy, **options)

@@ -15,8 +15,10 @@ from explorer.app.lessons.decoding import blanks_questions as two_blanks
 from explorer.app.lessons.decoding import metric_card, metric_questions
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.decoding import ORDERS
+from explorer.decoding.fill import BLANK
 from explorer.records import Exercise
 from explorer.views import VIEWS
 
@@ -77,6 +79,7 @@ def watching(key: str, name: str = TRANSLATOR) -> tuple[str, Call]:
         ("An English sentence for the translator", lesson.SOURCE) if name == TRANSLATOR else ("A text", lesson.TO_RESTORE)
     )
     source = st.text_input(label, first, key=box_of(key, name), bind="query-params", width=620)
+    notice(source, name)
     return source, desk.watched(name, source, "beam", beams=4, max_tokens=30)
 
 
@@ -116,6 +119,7 @@ def masked() -> None:
     """A masked language model fills blanks, in one order or another."""
     blanks = st.text_input("A text with blanks: ___", lesson.BLANKS, key="blanks", bind="query-params", width=620)
     order = st.segmented_control("Order", list(ORDERS), default="confident", required=True, key="order", bind="query-params")
+    notice(blanks.replace(BLANK, desk.mask_of(FILLS)), FILLS)
     filled = desk.steps(FILLS, blanks, "fill", order=order)
     web.show(VIEWS["filling"], filled, key=str(len(read(filled))), steps="shown")
     if recorded.there(BLANKS):

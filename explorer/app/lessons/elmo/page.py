@@ -6,13 +6,14 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import hold, recorded, web
-from explorer.app.controls import read, result_of, warn_of_unseen
+from explorer.app.controls import read, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo import by_hand, tagging
 from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.elmo import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
@@ -26,6 +27,7 @@ def letters() -> None:
     say(PROSE("letters"))
     word = st.text_input("Word", "fishing", key="word", bind="query-params", width=240)
     read(lab.letter_filters(word))
+    lab.notice_word(word)
     web.show(VIEWS["letter-filters"], lab.letter_filters(word))
 
 
@@ -118,7 +120,7 @@ with page.bar:
 tokens = read(lab.traced(text)).source
 with page.bar:
     hold.bar(text, tokens)
-warn_of_unseen(tokens)
+notice(text, *(("elmo",) if lab.trained() else ()))
 mixes = recorded.call("mixes")
 measured = (
     PagePart("The weights that each task learns", shares, "Weights"),

@@ -12,6 +12,7 @@ from explorer.app.cached import cached
 from explorer.app.call import Call
 from explorer.app.controls import model_of, read, result_of
 from explorer.app.glossary import say
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.models.store import models
 from explorer.training.finetune import TASKS
@@ -53,7 +54,14 @@ def highway() -> None:
     say(prose("elmo")("highway"))
     word = st.text_input("Word", "fishing", key="highway.word", bind="query-params", width=240)
     read(gated(word))
+    notice_word(word)
     web.show(VIEWS["highway"], gated(word))
+
+
+def notice_word(word: str) -> None:
+    """Say of a single word that it was not in the training texts."""
+    if trained():
+        notice(word, "elmo", whole=False)
 
 
 def expected(text: str) -> Call:

@@ -8,13 +8,14 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import board, hold, web
-from explorer.app.controls import attentive, one_of, opened, read, result_of, sentence, warn_of_lectured, warn_of_unseen
+from explorer.app.controls import attentive, one_of, opened, read, result_of, sentence, warn_of_lectured
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import trained
 from explorer.app.lessons.families import parts, published
 from explorer.app.lessons.families import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
@@ -118,8 +119,8 @@ with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = sentence()
 family = opened(name).family
 with page.bar:
-    hold.bar(text, tokens := read(lambda: opened(name).tokens(text)))
-warn_of_unseen(tokens)
+    hold.bar(text, read(lambda: opened(name).tokens(text)))
+notice(text, name)
 warn_of_lectured(text)
 
 page.parts(

@@ -12,12 +12,13 @@ import explorer as ex
 from explorer.app import frame, hold, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
-from explorer.app.controls import at_the_source, model_of, opened, result_of, warn_of_unseen
+from explorer.app.controls import at_the_source, model_of, opened, result_of
 from explorer.app.exercises import plain, predict
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import elmo
 from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.families import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.nn.config import Config
 from explorer.nn.positions import POSITIONS
@@ -263,7 +264,7 @@ PUBLISHED = {"BERT base": ("bert", "base", 30_522), "GPT-2 base": ("gpt2", "base
 def once(text: str) -> str:
     """What the encoder does once, and the decoder at every step, in numbers."""
     config, record = opened("transformer").config, result_of(watched(text))
-    warn_of_unseen(record.trace.source)
+    notice(text, "transformer")
     source, written = len(record.trace.source), len(record.rows)
     first = ex.analysis.costs.encoding(config, source)
     scores = ex.analysis.costs.vocabulary(config, 1) / ex.analysis.costs.deciding(config, 1, source)

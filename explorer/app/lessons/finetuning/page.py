@@ -13,6 +13,7 @@ from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import prefixes, writing
 from explorer.app.lessons.finetuning import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
@@ -87,6 +88,7 @@ def inside() -> None:
     """What fine-tuning changed inside the model, and its errors."""
     say("BERT learns sentiment from 100 sentences. What changed inside it for one sentence, and what does it confuse?")
     text = st.text_input("A sentence", lesson.TEXT, key="text.tuned", bind="query-params", width=620)
+    notice(text, "bert")
     feel = lab.tuned("bert", "sentiment", 100, 60)
     if st.button("Train", type="primary", key="inside.tuned") or lab.known(feel):
         lab.trained(feel, "Learning sentiment")
@@ -104,6 +106,7 @@ def spans() -> None:
     with st.container(horizontal=True):
         question = st.text_input("A question", lesson.QUESTION, key="question.tuned", bind="query-params", width=300)
         story = st.text_input("And its text", lesson.STORY, key="story.tuned", bind="query-params", width=620)
+    notice(f"{question} {story}", "bert", whole=False)
     ask = lab.tuned("bert", "questions", 200, 120)
     if st.button("Train BERT on questions", type="primary", key="spans.tuned") or lab.known(ask):
         lab.trained(ask, "Learning questions")

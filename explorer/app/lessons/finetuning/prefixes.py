@@ -13,6 +13,7 @@ from explorer.app.call import Call, CallPart
 from explorer.app.controls import model_of, read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.microworld.derived.as_text import PREFIXES
 from explorer.models.card_figures import shipped_figures
@@ -39,6 +40,7 @@ def show_prefixes() -> None:
     """A text of the visitor's, read four times, and the figures of the card."""
     say(PROSE("prefixes"))
     text = st.text_input("A text, in simple English", TEXT, key="text.prefixes", bind="query-params", width=620)
+    notice(text, NAME)
     answers = {task: read(written(text, task)) for task in PREFIXES}
     st.table([{"it reads": plain(PREFIXES[task] + text), "it writes": plain(answer)} for task, answer in answers.items()])
     say(PROSE("prefixes: scores"))

@@ -9,11 +9,12 @@ import streamlit as st
 import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import model_and_text, model_of, opened, read, result_of, target_of, warn_of_lectured, warn_of_unseen
+from explorer.app.controls import model_and_text, model_of, opened, read, result_of, target_of, warn_of_lectured
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import behaviour, in_bertviz
 from explorer.app.lessons.heads import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.models.transformer import TransformerModel
 from explorer.views import VIEWS
@@ -123,7 +124,7 @@ with page.bar:
     name, text = model_and_text()
 traced = Call(ex.trace, model_of(name), text)
 record = read(traced)
-warn_of_unseen(record.source)
+notice(text, name)
 warn_of_lectured(text)
 
 page.parts(

@@ -7,11 +7,12 @@ import streamlit as st
 import explorer as ex
 from explorer.app import flying, hold, recorded, thumbnails, web
 from explorer.app.call import Call
-from explorer.app.controls import model_of, opened, read, result_of, sentence, warn_of_lectured, warn_of_unseen
+from explorer.app.controls import model_of, opened, read, result_of, sentence, warn_of_lectured
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.positions import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
@@ -63,7 +64,6 @@ def orders() -> None:
     """A sentence in two orders, with positions and without."""
     for name in ("bert", "gpt2"):
         both = read(shuffled(name, text, seed))
-        warn_of_unseen(both.tokens)
         if name == "bert":
             flying.tokens(both, changes=FLOWN in st.session_state)
         question = (lesson.blind_question(both), f"guess.{name}")
@@ -115,6 +115,7 @@ with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     seed = int(st.number_input("Shuffle number", 0, 99, 0, key="shuffle", bind="query-params", width=260))
 with page.bar:
     hold.bar(text, read(lambda: opened("bert").tokens(text)))
+notice(text, "bert", "gpt2")
 warn_of_lectured(text)
 
 page.parts(

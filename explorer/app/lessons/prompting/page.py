@@ -5,12 +5,13 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import clickable, one_of, opened, read, result_of, warn_of_unseen
+from explorer.app.controls import clickable, one_of, opened, read, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.prompting import parts as desk
 from explorer.app.lessons.prompting import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.records import Prompted
 from explorer.views import VIEWS
@@ -41,7 +42,7 @@ def ask() -> None:
     call = desk.prompt_call(name, text, template or "", words, desk.shots_in(count, backwards, words))
     answer = read(call)
     st.code(f"{answer.prompts[0]} ___", language=None, wrap_lines=True)
-    warn_of_unseen(result_of(desk.tokens_of(name, answer.prompts[0])))
+    notice(answer.prompts[0], name)
     asks = first and (text, template, count) != (lesson.TEXT, lesson.TEMPLATE, 0)
     question = (lesson.play_question(answer), f"guess.play.{name}.{answer.prompts[0]}") if asks else None
     web.show(VIEWS["prompt-answer"], call, question=question)

@@ -11,6 +11,7 @@ from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
@@ -50,6 +51,9 @@ def elsewhere() -> None:
         bind="query-params",
     )  # fmt: skip
     compared = tuple(dict.fromkeys((other, *offered))) if hall.holds(word, other) else offered
+
+    if other:
+        notice(other, *hall.shown_models())
 
     def moves() -> None:
         if not compared:
@@ -97,11 +101,12 @@ with page.bar:
             required=True,
             key="chosen",
             bind="query-params",
-            format_func=plain,
+            format_func=lambda word: plain(word) + hall.dagger(text, words[word]),
             on_change=lambda: hold.keep_span(text, words.get(st.session_state["chosen"], (0, 0))),
         )
     )
 span = words[word]
+notice(text, *hall.shown_models())
 
 if not tour.running():
     with page.aside:

@@ -19,6 +19,7 @@ from explorer.errors import ExplorerError
 from explorer.microworld import stories
 from explorer.models.store import models
 from explorer.records import Trace
+from explorer.views import theme
 
 READERS, STATIC = ("bert", "gpt", "bart"), "word2vec"
 FEW, STORIES = 6, 500
@@ -97,6 +98,15 @@ def others(word: str, text: str) -> tuple[str, ...]:
     """Other sentences with a word: the one of this page, where it holds the word, then those of stories."""
     first = (lesson.OTHER,) if architectures.span_of(word, lesson.OTHER) else ()
     return tuple(dict.fromkeys(sentence for sentence in (*first, *sentences_with(word)) if sentence and sentence != text))[:FEW]
+
+
+def dagger(text: str, span: Span) -> str:
+    """The mark of a word that the encoder never read in training; none where it cannot read the text."""
+    try:
+        spans = result_of(model_of(READERS[0])).tokens(text).unseen_spans
+    except ExplorerError:
+        return ""
+    return theme.UNSEEN if any(start < span[1] and end > span[0] for start, end in spans) else ""
 
 
 def choices(text: str) -> dict[str, Span]:

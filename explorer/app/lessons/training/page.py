@@ -13,6 +13,7 @@ from explorer.app.lessons.training import comparing, left_out, live, scrub, size
 from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.powers import powers
 from explorer.app.prose import prose
 from explorer.models import store
@@ -116,6 +117,7 @@ with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
 if runs:
     with page.bar:
         clickable(name, text)
+    notice(text, name)
 
 page.parts(
     PagePart("Watch a recorded training", watch, "Watch"),

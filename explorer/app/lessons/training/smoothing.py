@@ -10,6 +10,7 @@ from explorer.app.call import Call
 from explorer.app.controls import model_of, read, result_of
 from explorer.app.glossary import say
 from explorer.app.lessons.training import smoothing_questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.models.store import models
 from explorer.views import VIEWS
@@ -33,5 +34,6 @@ def show_smoothing() -> None:
         target = st.text_input("Its translation, the target", lesson.TARGET, key="smooth.target", bind="query-params")
     call = targets(source, target)
     read(call)
+    notice(f"{source} {target}", lesson.MODEL)
     question = lesson.least_question(result_of(targets(lesson.SOURCE, lesson.TARGET)))
     web.show(VIEWS["smoothed-targets"], call, question=(question, "guess.smoothing"))

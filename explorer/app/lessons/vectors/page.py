@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.controls import one_of, result_of, warn_of_unseen
+from explorer.app.controls import one_of, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -14,6 +14,7 @@ from explorer.app.lessons.vectors import editing_questions as edits
 from explorer.app.lessons.vectors import parts as lab
 from explorer.app.lessons.vectors import questions as lesson
 from explorer.app.lessons.vectors import sentences_questions as whole
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.records import Exercise
 from explorer.views import VIEWS
@@ -29,7 +30,7 @@ def pairs() -> None:
     drawn = lab.tried(partial(lab.drawn, text, int(seed)))
     if drawn is None:
         return
-    warn_of_unseen(drawn.tokens)
+    notice(text, "word2vec")
     web.show(VIEWS["context-window"], lab.drawn(text, int(seed)))
     say(
         "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to tell them apart, nothing else."

@@ -14,6 +14,7 @@ from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import sentences_questions as lesson
 from explorer.app.lessons.vectors.parts import tried
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.models.store import models
 from explorer.records import Ranked
@@ -59,6 +60,7 @@ def show_sentences() -> None:
         "Your sentences, one on each line", "\n".join(lesson.TEXTS), height=150, key="sentences", bind="query-params"
     )
     record = tried(partial(alike, texts))
+    notice(" ".join(texts.split()), *dict.fromkeys(name for name, _ in sentence_ways() if name != NAME), whole=False)
 
     def show_own() -> None:
         """The visitor's sentences by one way after the other."""

@@ -17,12 +17,12 @@ from explorer.app.controls import (
     result_of,
     target_of,
     warn_of_lectured,
-    warn_of_unseen,
 )
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.whatif import edits, faults, parts
 from explorer.app.lessons.whatif import questions as lesson
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
@@ -90,7 +90,7 @@ with page.bar:
     name, text = model_and_text()
 stream = "encoder" if opened(name).family == "encoder" else "decoder"
 plain = read(edits.changed(name, text, ()))
-warn_of_unseen(plain.before.source)
+notice(text, name)
 warn_of_lectured(text)
 
 page.parts(

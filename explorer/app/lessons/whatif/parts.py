@@ -13,6 +13,7 @@ from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, result_of, target_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.errors import ChoiceError, ExplorerError
 from explorer.records import Trace
@@ -95,6 +96,8 @@ def patches(name: str) -> None:
                  for label, first in zip(("Clean", "Changed"), firsts, strict=True)]  # fmt: skip
         pair = [st.text_input(label, answer, key=f"patch.{label}.{model.family}", bind="query-params", width=130)
                 for label, answer in zip(("Answer", "Other answer"), answers, strict=True)]  # fmt: skip
+    for written in texts:
+        notice(written, name)
     more = {"target": texts[0], "row": 1} if model.family == "encoder-decoder" else {}
     shown("patching", Call(ex.analysis.patch_sweep, model_of(name), *texts, answers=tuple(pair), **more))
 

@@ -9,7 +9,7 @@ import explorer as ex
 from explorer.analysis.trace import MEMORY, cost
 from explorer.app import board, hold, hosted
 from explorer.app.call import Call, Given
-from explorer.app.controls import AGREED, attentive, one_of, opened, read, result_of, trace_of, warn_of_unseen
+from explorer.app.controls import AGREED, attentive, one_of, opened, read, result_of, trace_of
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -18,6 +18,7 @@ from explorer.app.lessons.yours import layers, twin
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours.pair import show_pair
 from explorer.app.lessons.yours.upload import Upload, take_along, uploaded
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.errors import ExplorerError, an
 from explorer.models.store import models
@@ -106,7 +107,8 @@ def opened_models() -> list[Any]:
         if len(names) > 1:
             st.subheader(plain(name), anchor=False)
         report(model, record)
-        warn_of_unseen(record.source)
+        if at is None:
+            notice(text, name)
         board.show(trace_of(name, text) if at is None else Given(record, at.call(name, text)), key=f"yours.board.{number}")
     return records
 

@@ -14,6 +14,7 @@ from explorer.app.controls import attentive, model_of, one_of, opened, read, tar
 from explorer.app.glossary import say
 from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.yours.upload import Upload
+from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.views import VIEWS
 
@@ -42,6 +43,7 @@ def show_pair(names: Sequence[str | Upload], text: str) -> None:
         texts,
     )
     hold.units(read(call))
+    notice(texts[1], *(model for model in chosen if not isinstance(brought.get(model), Upload)))
     shown = st.segmented_control(
         "Look at", list(SHOWS), default="Predictions", required=True, key="pair.shows", bind="query-params"
     )

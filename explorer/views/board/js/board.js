@@ -554,3 +554,6 @@ export class Board {
 
 /** A note as a sentence. @param {string} text */
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+
+/** Put a board into an element. @param {HTMLElement} root @param {Uint8Array} bytes @param {Options} [options] */
+export const mount = (root, bytes, options) => new Board(root, bytes, options);

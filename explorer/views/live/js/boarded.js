@@ -1,4 +1,5 @@
 // What the engine computed, in the form in which a board reads it: the same as openBuffer (board/js/data.js) makes of what Python packed.
+import { concerns, labelOf } from "./edits.js";
 
 /** @typedef {any} Trace what Transformer.run and Transformer.translate give */
 /** @typedef {{ids: number[], texts: string[], special: boolean[], words: number[], unseen: boolean[] | null, segments: number[], offsets: number[][]}} Tokens */
@@ -11,21 +12,22 @@ const LAST = { post: ["units", "narrow", "add2", "post2"], inside: ["units", "na
 const shaped = (a, ...s) => ({ a, s });
 
 /** The data of a board. @param {Trace} trace @param {{name: string, config: any, notes: string[], prose: any, readable: (id: number) => string}} model
- * @param {Tokens} source @param {Tokens | null} target */
-export function boardOf(trace, model, source, target) {
+ * @param {Tokens} source @param {Tokens | null} target @param {import("./edits.js").Edit[]} edits */
+export function boardOf(trace, model, source, target, edits) {
+  if (!trace.attention.length) throw new Error(`The board shows attention, and ${model.name} has none.`);
   const { config } = model, sets = { source, ...(target && { target }) };
-  const sites = trace.attention.map((/** @type {any} */ one) => siteOf(one, trace, config, target ? "target" : "source"));
+  const sites = trace.attention.map((/** @type {any} */ one) => siteOf(one, trace, config, target ? "target" : "source", edits));
   sites.sort((/** @type {any} */ a, /** @type {any} */ b) => rank(a.stream)[0] - rank(b.stream)[0] || a.layer - b.layer || rank(a.stream)[1] - rank(b.stream)[1]);
   return {
-    version: 1, model: model.name, family: config.family, notes: model.notes, sites, residual: null, rounded: false, top: topOf(trace, config, model.readable), prose: model.prose,
-    tokens: Object.fromEntries(Object.entries(sets).map(([name, t]) => [name, { texts: t.texts, special: t.special.map(Number), words: t.words, unseen: t.unseen && t.unseen.map(Number) }])),
+    version: 1, model: model.name, family: config.family, notes: [...model.notes, ...edits.map((edit) => `edited: ${labelOf(edit)}`)], sites, residual: null, rounded: false, top: topOf(trace, config, model.readable), prose: model.prose,
+    tokens: Object.fromEntries(Object.entries(sets).map(([name, t]) => [name, { texts: t.texts.map((text, n) => text + (t.unseen?.[n] ? "†" : "")), special: t.special.map(Number), words: t.words, unseen: t.unseen && t.unseen.map(Number) }])),
   };
 }
 
 const rank = (/** @type {string} */ stream) => ({ encoder: [0, 0], decoder: [1, 0], cross: [1, 1] })[stream] ?? [0, 0];
 
-/** One attention with what surrounds it. @param {any} one @param {Trace} trace @param {any} config @param {string} own */
-function siteOf(one, trace, config, own) {
+/** One attention with what surrounds it. @param {any} one @param {Trace} trace @param {any} config @param {string} own @param {import("./edits.js").Edit[]} edits */
+function siteOf(one, trace, config, own, edits) {
   const { heads, dim, hidden } = config, { queries: n, keys: m } = one, wide = dim / heads, groups = config.kv_heads || heads;
   const stream = one.stream === "cross" ? "decoder" : one.stream, crossed = config.family === "encoder-decoder";
   const mine = trace.blocks.filter((/** @type {any} */ b) => b.stream === stream && b.layer === one.layer);
@@ -34,14 +36,15 @@ function siteOf(one, trace, config, own) {
   const highest = one.weights.reduce((/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b), 0) || 1;
   const source = one.stream === "encoder" ? "source" : own, turned = (/** @type {string} */ which, /** @type {Float32Array} */ vectors) => one.projected[which].some((/** @type {number} */ x, /** @type {number} */ i) => x !== vectors[i]);
   const projected = { q: turned("q", one.q), k: one.stream !== "cross" && one.projected.k.length === one.k.length && turned("k", one.k) };
+  const written = edits.filter(concerns(["ReplaceRow", "Uniform"], one)).flatMap(({ head }) => (head == null ? Array.from({ length: heads }, (_, h) => h) : [head]));
   const next = mine.find((/** @type {any} */ b) => b.part === "cross-attention");
   return {
     stream: one.stream, layer: one.layer, rows: source, cols: one.stream === "cross" ? "source" : source, heads, scale: one.scale, softcap: null, sinks: null,
     map: shaped(Uint8Array.from(one.weights, (/** @type {number} */ w) => Math.round((w / highest) * STEPS)), heads, n, m), highest, steps: STEPS, strange: 0, close: true, residual: null,
-    stations: stationsOf(one, blocks, projected.q || projected.k, last, one.stream !== "encoder" || !crossed), edited: one.written ?? [], place: config.norm_place,
+    stations: stationsOf(one, blocks, projected.q || projected.k, last, one.stream !== "encoder" || !crossed), edited: written, place: config.norm_place,
     q: shaped(one.q, heads, n, wide), k: shaped(one.k, groups, m, wide), v: shaped(one.v, groups, m, wide), weights: shaped(one.weights, heads, n, m), moved: null,
     pq: projected.q ? shaped(one.projected.q, heads, n, wide) : null, pk: projected.k ? shaped(one.projected.k, groups, m, wide) : null,
-    bias: one.bias && shaped(one.bias, heads, n, m), allowed: one.allowed.every(Boolean) ? "all" : shaped(one.allowed, n, m), z: one.silenced ? shaped(one.context, heads, n, wide) : null,
+    bias: one.bias && shaped(one.bias, heads, n, m), allowed: one.allowed.every(Boolean) ? "all" : shaped(one.allowed, n, m), z: edits.some(concerns(["SilenceHead"], one)) ? shaped(one.context, heads, n, wide) : null,
     x: null, o: null, after: one.stream === "decoder" && crossed ? next && shaped(next.given, n, dim) : shaped(states[one.layer + 1], n, dim),
     blocks: blocks.map((/** @type {any} */ b) => blockOf(b, n, dim, hidden)), embedded: embeddedOf(trace, one, n, config),
   };

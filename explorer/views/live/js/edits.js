@@ -4,6 +4,21 @@
 /** @typedef {{edit: string, stream: string, layer?: number | null, head?: number | null, part?: string | null, query?: number, row?: number[],
  * allowed?: number[][], order?: number[], position?: number | null, values?: number[], which?: string, unit?: number | null, factor?: number}} Edit */
 
+/** An edit in words, as in explorer/records/edits.py. @param {Edit} edit */
+export function labelOf({ edit, layer, head, part, query, unit, factor, position, which }) {
+  const all = (/** @type {string} */ name, /** @type {any} */ number, /** @type {string} */ every = `every ${name}`) => (number == null ? every : `${name} ${number}`);
+  const at = all("layer", layer), one = all("head", head), sublayer = part ?? "every part";
+  return /** @type {Record<string, string>} */ ({
+    SilenceHead: `${one} of ${at} silenced`, ReplaceRow: `row ${query} of ${one} of ${at} written by hand`, Uniform: `${one} of ${at} looks everywhere alike`,
+    NoScale: "not divided by √dₖ", SetMask: "mask set by hand", SilenceLayer: `${sublayer} of ${at} silenced`, NoResidual: `no residual connection at ${sublayer} of ${at}`,
+    NoNorm: `no norm at ${sublayer} of ${at}`, MovePositions: "places moved", NoPositions: "without positions", SetUnit: `${all("unit", unit)} of ${at} × ${factor}`,
+    SetVector: `${which} of ${all("position", position)} in ${one} of ${at} written by hand`, PatchHidden: `state ${position} after ${at} taken from another text`,
+  })[edit] ?? edit;
+}
+
+/** Whether an edit is one of these and concerns this attention. @param {string[]} kinds @param {{stream: string, layer: number}} where */
+export const concerns = (kinds, { stream, layer }) => (/** @type {Edit} */ e) => kinds.includes(e.edit) && e.stream === stream && (e.layer == null || e.layer === layer);
+
 export class Edits {
   /** @param {Edit[]} list */
   constructor(list) {

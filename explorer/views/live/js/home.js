@@ -1,86 +1,147 @@
-// The home of a live model in a file: a sentence that can be typed, and the board of it. Nothing is asked of anybody else.
-import { Board } from "./board.js";
-import { LiveModel, Session } from "./live.js";
-import { say } from "./parts.js";
+// A board of a live model: what is typed is read in the page, and what hands ask for is done there. Nothing is asked of anybody else.
+import { Board } from "../../board/js/board.js";
+import { say } from "../../board/js/parts.js";
+import { Engine } from "./engine.js";
+import { Session } from "./session.js";
 
-/** @typedef {{text: string, target: string | null, edits?: any[], view?: any, mode?: "light" | "dark" | null}} Beginning */
+/** @typedef {{text: string, target: string | null, edits?: any[], both?: boolean, decoding?: import("../../board/js/data.js").Moment[], view?: any, mode?: "light" | "dark" | null}} Beginning */
+/** @typedef {{boxes?: boolean, rested?: (now: import("./session.js").State) => void, options?: any}} Home  whether it has boxes of its own; who is told when
+ * hands rest; more options of the board */
+
+const REST = 600; // milliseconds without a change before the rest of a page follows
 
 /** One sentence, read by a live model, on a board. */
-class LiveBoard {
-  /** @param {HTMLElement} root @param {Uint8Array} bytes the model @param {Beginning} begin */
-  constructor(root, bytes, { text, target, edits = [], view, mode }) {
+export class LiveBoard {
+  /** @param {HTMLElement} root @param {Engine} engine @param {Beginning} begin @param {Home} [home] */
+  constructor(root, engine, begin, home = {}) {
+    const { text, target, edits = [], both = false } = begin;
+    this.begin = begin;
+    this.home = home;
+    this.session = new Session(engine, { text, target, edits }, both);
+    /** @type {Board | null} */
+    this.board = null;
+    /** @type {any} */
+    this.resting = 0;
     root.replaceChildren();
-    const form = root.appendChild(document.createElement("form")), place = root.appendChild(document.createElement("div"));
+    const form = root.appendChild(document.createElement("form"));
+    this.line = root.appendChild(document.createElement("p"));
+    this.words = this.line.appendChild(document.createElement("span"));
+    this.back = this.line.appendChild(document.createElement("button"));
+    this.place = root.appendChild(document.createElement("div"));
     form.className = "typed";
-    this.session = new Session(new LiveModel(bytes), text, target, edits);
-    const silence = (/** @type {any} */ what) => this.answer(what), { header, config } = this.session.model;
-    const options = { mode, view, ask: silence, silence, mask: header.mask, force: config.family !== "encoder-decoder", replace: true };
-    this.board = new Board(place, this.session.model.board(this.session.found), options);
-    this.source = this.#box(form, "Your sentence", text, (typed) => this.type(typed));
-    this.target = target === null ? null : this.#box(form, "The decoder's sentence", target, (typed) => this.change({ target: typed, edits: [] }));
     form.onsubmit = (event) => event.preventDefault();
+    this.line.className = "typed-said";
+    this.words.setAttribute("role", "status");
+    Object.assign(this.back, { type: "button", textContent: "Undo the last change", onclick: () => this.answer({ what: "undo" }) });
+    this.#say("Opening the model …");
+    const boxes = home.boxes ?? true;
+    this.source = boxes ? this.#box(form, "Your sentence", text, (typed) => this.type(typed)) : null;
+    this.target = boxes && target !== null && !both ? this.#box(form, "The decoder's sentence", target, (typed) => this.change({ target: typed, edits: [] })) : null;
+    this.ready = this.#shown(this.session.read(this.session.now));
   }
 
-  /** A box that is read as soon as typing rests for a moment. @param {HTMLElement} form @param {string} name @param {string} value @param {(typed: string) => void} read */
+  /** A box that is read at the next frame. @param {HTMLElement} form @param {string} name @param {string} value @param {(typed: string) => void} read */
   #box(form, name, value, read) {
     const label = form.appendChild(document.createElement("label")), box = document.createElement("input");
+    let waiting = 0;
     label.append(name, box);
     Object.assign(box, { value, type: "text", autocomplete: "off", spellcheck: false, maxLength: 2000, dir: "auto" });
     box.oninput = () => {
-      cancelAnimationFrame(this.waiting ?? 0);
-      this.waiting = requestAnimationFrame(() => read(box.value));
+      cancelAnimationFrame(waiting);
+      waiting = requestAnimationFrame(() => read(box.value));
     };
     return box;
   }
 
-  /** What is read is what is written in the box. @param {HTMLInputElement | null} box @param {string} text */
-  #write(box, text) {
-    if (box && box.value !== text) box.value = text;
-  }
-
   /** Another sentence. @param {string} text */
   type(text) {
-    return this.#shown(() => this.session.type(text));
+    return this.#shown(this.session.type(text));
   }
 
-  /** @param {any} changed */
+  /** @param {Partial<import("./session.js").State>} changed */
   change(changed) {
-    return this.#shown(() => this.session.change(changed));
+    return this.#shown(this.session.change(changed));
   }
 
   /** What a hand asked for on the board. @param {any} asked */
-  answer(asked) {
-    return this.#shown(() => this.session.answer(asked));
+  async answer(asked) {
+    const done = await this.#shown(this.session.answer(asked), true);
+    clearTimeout(this.resting);
+    if (done) this.resting = setTimeout(() => this.home.rested?.(this.session.now), REST);
+    return done;
   }
 
-  /** Read, and draw what was found; or say why not. @param {() => any} read */
-  #shown(read) {
+  /** Draw what was found, or say why not; whether this was the newest question, and had an answer. @param {Promise<any>} reading @param {boolean} [writes] into the boxes */
+  async #shown(reading, writes = false) {
     try {
-      const found = read();
-      this.board.give(this.session.model.board(found), this.board.data ? this.board.view() : undefined);
-      this.#write(this.source, this.session.now.text);
-      this.#write(this.target, this.session.now.target ?? "");
-      if (found.note) say(this.board.parts.gap, found.note);
+      const found = await reading;
+      if (!found) return false;
+      const { text, target, decoding } = this.begin, { now } = this.session;
+      this.#draw(now.text === text && now.target === target ? { ...found.data, decoding } : found.data);
+      if (writes) this.#write();
+      this.#say([found.note, ...found.edits.length ? [`Edited: ${found.labels.join("; ")}.`] : []].filter(Boolean).join(" "));
       return true;
     } catch (error) {
-      say(this.board.parts.gap, String(/** @type {any} */ (error).message ?? error));
+      this.#say(String(/** @type {any} */ (error).message ?? error));
       return false;
     }
   }
+
+  /** @param {import("../../board/js/data.js").Data} data */
+  #draw(data) {
+    if (this.board) return this.board.give(data, this.board.view());
+    const ask = (/** @type {any} */ what) => void this.answer(what), { mask, config } = /** @type {any} */ (this.session.header), { view, mode } = this.begin;
+    this.board = new Board(this.place, data, { mode, view, ask, silence: ask, mask, force: config.family !== "encoder-decoder", replace: true, ...this.home.options });
+  }
+
+  /** What is read is what is written in the boxes. */
+  #write() {
+    const { text, target } = this.session.now;
+    if (this.source && this.source.value !== text) this.source.value = text;
+    if (this.target && this.target.value !== target) this.target.value = target ?? "";
+  }
+
+  /** A sentence above the board, and the way back where a hand changed something. @param {string} text */
+  #say(text) {
+    this.back.hidden = !this.session.before.length;
+    this.line.hidden = !text && this.back.hidden;
+    this.words.hidden = !text;
+    say(this.words, text);
+  }
+
+  /** Leave nothing behind; the model stays open for the next board. */
+  end() {
+    clearTimeout(this.resting);
+    this.board?.end();
+  }
 }
 
-/** Put a live board into an element, and into the list that scripts and tests find at `explorerBoards`. @param {HTMLElement} root @param {Uint8Array} bytes
- * @param {Beginning} begin */
-export function mountLive(root, bytes, begin) {
-  const live = new LiveBoard(root, bytes, begin), list = (/** @type {any} */ (globalThis).explorerBoards ??= []);
-  list.push({
-    type: async (/** @type {string} */ text) => live.type(text),
-    edit: async (/** @type {any[]} */ edits) => live.change({ edits }),
-    answer: async (/** @type {any} */ asked) => live.answer(asked),
-    write: async (/** @type {string} */ text, /** @type {any} */ way, /** @type {any} */ settings) => [...live.session.model.write(text, way, settings)],
-    encode: (/** @type {string} */ text) => live.session.model.tokenizer.encode(text),
+/** Every board of the page, for its scripts and for tests. @returns {any[]} */
+const boards = () => ((/** @type {any} */ (globalThis)).explorerBoards ??= []);
+
+/** Put a live board into the list `explorerBoards`, once it is drawn; what comes back takes it out again. @param {LiveBoard} live */
+export function listed(live) {
+  const entry = {
+    engine: live.session.engine,
+    type: (/** @type {string} */ text) => live.type(text),
+    edit: (/** @type {any[]} */ edits) => live.change({ edits }),
+    answer: (/** @type {any} */ asked) => live.answer(asked),
+    write: (/** @type {string} */ text, /** @type {string} */ way, /** @type {any} */ settings) => live.session.engine.ask("write", { text, way, settings }),
+    encode: (/** @type {string} */ text) => live.session.engine.ask("encode", text),
     trace: () => live.session.found.trace,
     state: () => live.session.state(),
-  });
+  };
+  void live.ready.then((drawn) => drawn && boards().push(entry));
+  return () => {
+    const at = boards().indexOf(entry);
+    if (at >= 0) boards().splice(at, 1);
+  };
+}
+
+/** A live board in an element, once it is drawn. @param {HTMLElement} root @param {Uint8Array} bytes the model @param {Beginning} begin */
+export async function mountLive(root, bytes, begin) {
+  const live = new LiveBoard(root, new Engine(bytes), begin);
+  listed(live);
+  await live.ready;
   return live;
 }

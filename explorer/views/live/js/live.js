@@ -1,7 +1,7 @@
-// A model in the page: it reads what is typed, with what hands have changed, and shows it on a board.
+// A model in the page: it reads what is typed, with what hands have changed, and gives the data of a board.
 import { boardOf } from "./boarded.js";
 import { beam, greedy, sample, Stepper } from "./decoding.js";
-import { Edits } from "./edits.js";
+import { Edits, labelOf } from "./edits.js";
 import { Elmo } from "./elmo.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
@@ -10,7 +10,6 @@ import { openWeights } from "./weights.js";
 /** @typedef {{name: string, config: any, tokenizer: any, seen: {words: string[], pieces: number[]} | null, notes: string[], prose: any, mask: string, start: number}} Header */
 
 const WAYS = { greedy, sample, beam };
-const LETTERS = 60; // of a word that is written into a sentence
 
 /** One model that was packed for the page: u32 length of the header | header as JSON | the weights as safetensors. */
 export class LiveModel {
@@ -30,8 +29,8 @@ export class LiveModel {
   tokens(text) {
     const tokens = this.tokenizer.encode(text), over = tokens.ids.length - this.config.length;
     if (over <= 0) return { tokens, note: "" };
-    const first = this.config.length - 1;
-    const keep = (/** @type {any[]} */ row) => [...row.slice(0, first), row.at(-1)];
+    const ends = tokens.special.at(-1), first = this.config.length - Number(ends);
+    const keep = (/** @type {any[]} */ row) => [...row.slice(0, first), ...(ends ? row.slice(-1) : [])];
     return { tokens: Object.fromEntries(Object.entries(tokens).map(([name, row]) => [name, row && keep(row)])), note: `The text has ${tokens.ids.length} tokens; this model reads ${this.config.length}, so its end was left out.` };
   }
 
@@ -39,27 +38,33 @@ export class LiveModel {
   read(text, target, edits) {
     const { tokens, note } = this.tokens(text), source = /** @type {any} */ (tokens), both = this.config.family === "encoder-decoder";
     const network = /** @type {Transformer} */ (this.network);
+    if (!text.trim()) throw new Error("There is nothing to read yet. Type a sentence.");
     network.edits = edits.length ? new Edits(edits) : null;
-    if (!source.ids.length) throw new Error("There is nothing to read yet. Type a sentence.");
     if (!both) {
       const trace = network.run(source.ids, source.segments);
-      return { trace, source, target: null, note };
+      return { trace, source, target: null, note, edits };
     }
-    const wanted = this.tokens(target ?? "").tokens, reads = this.#shifted(/** @type {any} */ (wanted));
-    return { trace: network.translate(source.ids, reads.ids), source, target: reads, note };
+    const reads = this.#shifted(target === null ? this.#nothing(source) : /** @type {any} */ (this.tokens(target).tokens));
+    return { trace: network.translate(source.ids, reads.ids), source, target: reads, note, edits };
   }
 
-  /** What the decoder reads: the start token, then the target without its last token. @param {any} tokens */
+  /** No tokens at all: without a target, a decoder reads its start token alone. @param {any} like */
+  #nothing(like) {
+    return Object.fromEntries(Object.entries(like).map(([name, row]) => [name, row && []]));
+  }
+
+  /** What the decoder reads: the start token, then the target without its last token. @param {any} tokens @returns {import("./boarded.js").Tokens} */
   #shifted(tokens) {
     const start = this.header.start, text = this.tokenizer.readable(start);
     const before = { ids: start, texts: text, special: true, words: -1, segments: 0, offsets: [0, 0], unseen: false, sources: "" };
-    return Object.fromEntries(Object.entries(tokens).map(([name, row]) => [name, row && [/** @type {any} */ (before)[name], ...row.slice(0, -1)]]));
+    const shifted = Object.entries(tokens).map(([name, row]) => [name, row && [/** @type {any} */ (before)[name], ...row.slice(0, -1)]]);
+    return /** @type {any} */ (Object.fromEntries(shifted));
   }
 
   /** The board's data. @param {ReturnType<LiveModel["read"]>} found */
   board(found) {
     const model = { name: this.header.name, config: this.config, notes: this.header.notes, prose: this.header.prose, readable: (/** @type {number} */ id) => this.tokenizer.readable(id) };
-    return boardOf(found.trace, model, found.source, found.target);
+    return boardOf(found.trace, model, found.source, found.target, found.edits);
   }
 
   /** Write on, step by step. @param {string} text @param {"greedy" | "sample" | "beam"} way @param {any} settings */
@@ -70,74 +75,28 @@ export class LiveModel {
   }
 }
 
-/** What a hand asked for on a board of a live model: another sentence, or one more edit. */
-export class Session {
-  /** @param {LiveModel} model @param {string} text @param {string | null} target @param {any[]} [edits] */
-  constructor(model, text, target, edits = []) {
-    this.model = model;
-    this.now = { text, target, edits };
-    /** @type {(typeof this.now)[]} */
-    this.before = [];
-    this.found = model.read(text, target, edits);
-  }
+/** What a page asks of its model; every answer is plain data. @type {Record<string, (model: LiveModel, given: any) => any>} */
+const ANSWERS = {
+  header: ({ header: { name, mask }, config }) => ({ name, mask, config }),
+  read(model, { text, target, edits }) {
+    const found = model.read(text, target, edits);
+    return { ...found, data: model.board(found), labels: edits.map(labelOf) };
+  },
+  write: (model, { text, way, settings }) => [...model.write(text, way, settings)],
+  encode: (model, text) => model.tokenizer.encode(text),
+  decode: (model, ids) => model.tokenizer.decode(ids),
+};
 
-  /** Read anew; what cannot be read leaves all as it is. @param {Partial<typeof this.now>} changed */
-  change(changed) {
-    const next = { ...this.now, ...changed }, found = this.model.read(next.text, next.target, next.edits);
-    this.before.push(this.now);
-    [this.now, this.found] = [next, found];
-    return found;
-  }
-
-  /** Another sentence; edits by hand belong to the one before. @param {string} text */
-  type(text) {
-    return this.change({ text, edits: [] });
-  }
-
-  /** Do what the board's hands ask for (board/request.py says it for Python). @param {any} asked */
-  answer(asked) {
-    if (asked.what === "undo") {
-      const last = this.before.pop();
-      if (last) [this.now, this.found] = [last, this.model.read(last.text, last.target, last.edits)];
-      return this.found;
+/** What answers a page, here or in a worker: it opens a model first. @param {(answer: {id: number, answer?: any, refused?: string}) => void} send */
+export function answering(send) {
+  /** @type {LiveModel} */
+  let model;
+  return (/** @type {{data: {id: number, what: string, given: any}}} */ { data: { id, what, given } }) => {
+    try {
+      if (what === "open") model = new LiveModel(given);
+      send({ id, answer: ANSWERS[what === "open" ? "header" : what](model, given) });
+    } catch (error) {
+      send({ id, refused: String(/** @type {any} */ (error).message ?? error) });
     }
-    if (asked.what === "row") return this.#edited({ edit: "ReplaceRow", stream: asked.stream, layer: asked.layer, head: asked.head, query: asked.row, row: asked.shares });
-    if (asked.what === "silence") return this.#edited({ edit: "SilenceHead", stream: asked.stream, layer: asked.layer, head: asked.head });
-    return this.change({ text: this.#written(asked), edits: [] });
-  }
-
-  /** @param {any} edit */
-  #edited(edit) {
-    return this.change({ edits: [...this.now.edits, edit] });
-  }
-
-  /** The sentence with another word at a token, or with the expected token that was chosen. @param {any} asked */
-  #written({ what, row, rank, text = "" }) {
-    const { source, trace } = this.found, letters = Array.from(this.now.text), [from, to] = source.offsets[row] ?? [0, 0];
-    if (what === "force") {
-      const top = this.model.board(this.found).top, id = top.ids?.[row]?.[rank];
-      if (id === undefined) throw new Error("This model expects no such token.");
-      const word = this.model.tokenizer.decode([id]), spaced = top.texts[row][rank].startsWith("·") && !word.startsWith(" ") ? ` ${word}` : word;
-      return this.model.config.family === "encoder" ? this.#put(letters, from, to, word) : letters.slice(0, to).join("") + spaced;
-    }
-    const word = what === "mask" ? this.model.header.mask : text.slice(0, LETTERS).trim();
-    if (!word || from === to || !trace) throw new Error("This sentence has no such token.");
-    return this.#put(letters, from, to, word);
-  }
-
-  /** @param {string[]} letters @param {number} from @param {number} to @param {string} word */
-  #put(letters, from, to, word) {
-    const space = /^\s/.test(letters.slice(from, to).join("")) ? " " : "";
-    return letters.slice(0, from).join("") + space + word.trim() + letters.slice(to).join("");
-  }
-
-  /** All that a test or a teacher's script may ask for. */
-  state() {
-    const { trace, source } = this.found, { config } = this.model;
-    /** @type {Record<string, number[][][][]>} */
-    const weights = {};
-    for (const { stream, weights: w, queries, keys } of trace.attention)
-      (weights[stream] ??= []).push(Array.from({ length: config.heads }, (_, h) => Array.from({ length: queries }, (_q, i) => Array.from(w.slice((h * queries + i) * keys, (h * queries + i + 1) * keys)))));
-    return { model: this.model.header.name, text: this.now.text, tokens: source.texts, ids: source.ids, weights, logits: Array.from(trace.logits) };
-  }
+  };
 }

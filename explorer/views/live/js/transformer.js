@@ -75,11 +75,11 @@ export class Transformer {
 
   #trace() {
     return { attention: /** @type {Attention[]} */ ([]), hidden: /** @type {Record<string, Float32Array[]>} */ ({}), blocks: /** @type {any[]} */ ([]),
-      embeddings: /** @type {Record<string, Record<string, Float32Array>>} */ ({}), states: new Float32Array(0), logits: new Float32Array(0),
+      embeddings: /** @type {Record<string, Record<string, Float32Array>>} */ ({}), states: /** @type {Float32Array} */ (new Float32Array(0)), logits: /** @type {Float32Array} */ (new Float32Array(0)),
       outputs: /** @type {Record<string, Float32Array>} */ ({}) };
   }
 
-  /** What the last states predict. @param {ReturnType<Transformer["run"]> | any} trace */
+  /** What the last states predict. @param {any} trace @returns {any} */
   #outputs(trace) {
     const { dim } = this.config;
     if (this.config.replaced) {
@@ -210,6 +210,7 @@ export class Transformer {
   #feedForward(trace, stream, name, layer, x) {
     const { config } = this, gated = GATED[config.activation], activation = ACTIVATIONS[gated ?? config.activation];
     const wide = this.#linear(`${name}.widen`, x, config.dim);
+    /** @type {Float32Array} */
     let units = gated ? this.#linear(`${name}.gate`, x, config.dim).map((value, i) => activation(value) * wide[i]) : wide.map(activation);
     if (this.edits) units = this.edits.units(stream, layer, units, config.hidden);
     trace.units = units;

@@ -1,0 +1,29 @@
+"""What a trace read, as texts: a model that runs in the page reads them again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from explorer.records import Trace
+
+
+def texts_of(trace: Trace, model: Any, text: str | None = None) -> dict[str, str | None] | None:
+    """The text and the target that a trace is of; None where the model reads no text as these tokens.
+
+    `text` is the source as it was written, where that is known; without it the source is written from its tokens.
+
+    >>> bert = ex.load("bert")
+    >>> texts_of(ex.trace(bert, "A dog ran."), bert)
+    {'text': 'a dog ran.', 'target': None}
+    """
+    decode = model.tokenizer.decode
+    source = decode(trace.source.ids.tolist()).replace(" ' ", "'") if text is None else text
+    if trace.edits or not np.array_equal(model.tokens(source).ids, trace.source.ids):
+        return None
+    if trace.target is None or len(trace.target) == 1:  # a start token alone
+        return {"text": source, "target": None}
+    target = decode(trace.target.ids[1:].tolist())
+    same = np.array_equal(model.tokens(target).ids[:-1], trace.target.ids[1:])
+    return {"text": source, "target": target} if same else None

@@ -1,0 +1,169 @@
+// The homes of a board beside a page of its own: Streamlit and JupyterLab. A model that runs in the page answers there; of others, Python is asked.
+import { mount } from "../../board/js/board.js";
+import { headerOf } from "../../board/js/data.js";
+import { say } from "../../board/js/parts.js";
+import { showRoom } from "../../board/js/room.js";
+import { Engine, engineAt } from "./engine.js";
+import { listed, LiveBoard } from "./home.js";
+
+/** @typedef {import("../../board/js/board.js").View} View */
+/** @typedef {{address: string, text: string, target: string | null, both: boolean, box: string, decoding: any}} Told what a page says
+ * of a live board; `box` finds its sentence */
+
+const TYPED = 700; // milliseconds without a letter before the rest of the page follows
+
+/** In Streamlit: called again at every rerun, with the same element. @param {any} host */
+function streamlit(host) {
+  const parent = host.parentElement, place = parent.querySelector?.("[data-board]") ?? parent, bytes = bytesOf(host.data);
+  const told = bytes.byteLength > 8 ? (headerOf(bytes).head.host ?? {}) : {}, kind = told.live?.address ?? "recorded";
+  if (place.heldKind !== kind) place.leave?.();
+  place.heldKind = kind;
+  if (told.live) liveIn(place, told, host);
+  else recordedIn(place, told, host, bytes);
+  return () => place.leave?.();
+}
+
+/** What a board tells its page, and how it is looked at. @param {any} told @param {any} host */
+function optionsOf(told, host) {
+  return { mode: told.mode, replace: told.replace, tell: (/** @type {View} */ view) => host.setStateValue("view", view) };
+}
+
+/** A recorded board: questions go to Python. @param {any} place @param {any} told @param {any} host @param {Uint8Array} bytes */
+function recordedIn(place, told, host, bytes) {
+  const send = (/** @type {any} */ what) => host.setTriggerValue("edit", what);
+  const options = { ...optionsOf(told, host), ask: told.asks ? send : undefined, mask: told.mask, force: told.force, silence: told.silence ? send : undefined };
+  if (place.heldBoard) {
+    place.heldBoard.options = options;
+    if (place.heldStamp !== told.stamp) place.heldBoard.give(bytes, place.heldBoard.data ? place.heldBoard.view() : told.view);
+    else place.heldBoard.draw();
+  } else {
+    place.heldBoard = mount(place, bytes, { ...options, view: told.view ?? undefined });
+    if (told.play && !place.heldBoard.cuts()) place.heldBoard.play(true);
+  }
+  place.heldStamp = told.stamp;
+  noted(place.heldBoard, told.note);
+  turned(place, place.heldBoard, told);
+  place.leave = () => {
+    place.heldBoard?.end();
+    place.heldBoard = place.heldTurn = place.heldMoment = null;
+  };
+}
+
+/** One more sentence at the foot. @param {any} board @param {string | undefined} note */
+function noted(board, note) {
+  if (!note || !board.data || board.data.notes.includes(note)) return;
+  board.data.notes.push(note);
+  board.told();
+}
+
+/** To a room, to the moment and to the row that the page says. @param {any} place @param {any} board @param {any} told */
+function turned(place, board, told) {
+  showRoom(board, Boolean(told.large));
+  if (told.moment != null && told.moment !== place.heldMoment) board.during(told.moment, place.heldMoment == null ? (told.view ?? {}) : undefined);
+  if (told.row >= 0 && place.heldTurn != null && told.turn !== place.heldTurn) board.turnTo(told.row);
+  place.heldMoment = told.moment;
+  place.heldTurn = told.turn;
+}
+
+/** A board that its model answers in the page. @param {any} place @param {any} told @param {any} host */
+function liveIn(place, told, host) {
+  const { live: { address, text, target, both, box, decoding } } = told, send = (/** @type {any} */ what) => host.setTriggerValue("edit", what);
+  const ask = (/** @type {any} */ what) => (told.forces && what.what === "force" ? send(what) : void place.heldLive?.answer(what));
+  const options = { ...optionsOf(told, host), ask, ...(told.forces && { force: true }) };
+  place.heldSend = send;
+  if (!place.heldLive) {
+    const live = new LiveBoard(place, engineAt(address), { text, target, both, decoding, view: told.view ?? undefined, mode: told.mode },
+      { boxes: false, options, rested: (now) => place.heldSend({ what: "write", text: now.text, edits: now.edits }) });
+    const gone = listed(live);
+    place.heldLive = live;
+    place.leave = () => {
+      gone();
+      live.end();
+      place.unheard?.();
+      place.heldLive = place.heldTurn = place.heldBox = place.heldTold = null;
+    };
+    void live.ready.then((drawn) => {
+      if (drawn && told.play && live.board && !live.board.cuts()) live.board.play(true);
+      else if (!drawn && !live.session.header) place.heldSend({ what: "recorded" }); // the weights did not arrive: Python answers
+    });
+  } else if (place.heldTold !== `${text}\n${target}`) {
+    Object.assign(place.heldLive.begin, { text, target, decoding });
+    heard(place.heldLive, told.live, place.heldBox);
+  }
+  place.heldTold = `${text}\n${target}`;
+  listen(place, box ? document.querySelector(box) : null);
+  void place.heldLive.ready.then(() => {
+    const board = place.heldLive?.board;
+    if (!board) return;
+    Object.assign(board.options, options);
+    board.draw();
+    turned(place, board, told);
+  });
+}
+
+/** The page has another sentence: read it, unless it is read already or somebody goes on typing. @param {LiveBoard} live @param {Told} told @param {any} box */
+function heard(live, { text, target }, box) {
+  const { wanted } = live.session, types = box && document.activeElement === box && box.value !== text;
+  if (!types && (wanted.text !== text || wanted.target !== target)) void live.change({ text, target, edits: [] });
+}
+
+/** Read what is typed into the sentence of the page, letter by letter; the page itself follows when typing rests. @param {any} place @param {any} box */
+function listen(place, box) {
+  if (box === place.heldBox) return;
+  place.unheard?.();
+  place.heldBox = box;
+  if (!box) return;
+  let resting = 0;
+  const rested = () => document.activeElement === box && box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+  const typed = (/** @type {InputEvent} */ event) => {
+    clearTimeout(resting);
+    if (event.isComposing) return;
+    void place.heldLive?.type(box.value);
+    resting = setTimeout(rested, TYPED);
+  };
+  box.addEventListener("input", typed);
+  place.unheard = () => {
+    clearTimeout(resting);
+    box.removeEventListener("input", typed);
+  };
+}
+
+/** Bytes, however a host hands them over. @param {any} held @returns {Uint8Array} */
+export function bytesOf(held) {
+  if (typeof held === "string") return Uint8Array.from(atob(held), (c) => c.charCodeAt(0));
+  if (held instanceof DataView) return new Uint8Array(held.buffer, held.byteOffset, held.byteLength);
+  return held instanceof Uint8Array ? held : new Uint8Array(held ?? 0);
+}
+
+/** In JupyterLab. @param {any} context */
+function widget({ model, el }) {
+  const told = model.get("asks") ?? {}, tell = (/** @type {View} */ view) => {
+    model.set("view", view);
+    model.save_changes();
+  };
+  const options = { view: model.get("view"), mode: model.get("mode") || null, tell }, live = bytesOf(model.get("live"));
+  if (live.byteLength) return liveWidget(model, el, live, options);
+  const send = (/** @type {any} */ what) => model.send(what);
+  const board = mount(el, bytesOf(model.get("data")), { ...options, ask: told.asks ? send : undefined, mask: told.mask, force: told.force, replace: told.replace, silence: told.silence ? send : undefined });
+  model.on("change:data", () => board.give(bytesOf(model.get("data")), board.view()));
+  model.on("msg:custom", (/** @type {any} */ said) => say(board.parts.gap, said.refused));
+  return () => board.end();
+}
+
+/** In JupyterLab, of a model that runs in the page: no kernel is needed; one that is there hears what is read. @param {any} model @param {HTMLElement} el
+ * @param {Uint8Array} bytes @param {any} options */
+function liveWidget(model, el, bytes, { view, mode, tell }) {
+  const rested = (/** @type {any} */ now) => {
+    model.set("reads", now);
+    model.save_changes();
+  };
+  const live = new LiveBoard(el, new Engine(bytes), { ...model.get("reads"), ...model.get("asks"), view, mode }, { options: { tell }, rested }), gone = listed(live);
+  return () => {
+    gone();
+    live.session.engine.end();
+    live.end();
+  };
+}
+
+/** One function for both hosts: Streamlit hands over a component, anywidget nothing. @param {any} [host] */
+export const home = (host) => (host?.parentElement ? streamlit(host) : { render: widget });

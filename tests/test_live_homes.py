@@ -1,0 +1,253 @@
+"""A board whose model runs in the page, at home: in the app, in JupyterLab, twice on a page, without workers, and without its weights."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import LONG, Visit
+from playwright.sync_api import Browser, Page, expect
+from test_board_homes import in_jupyterlab
+from test_live import CLOSE, gap
+
+import explorer as ex
+from explorer.app import weights
+from explorer.app.board import NOTE
+from explorer.app.call import Call
+from explorer.app.controls import model_of
+from explorer.models.packing import packed_model
+from explorer.views.board.module import module
+from explorer.views.board.reading import texts_of
+from explorer.views.board.stations import STATIONS, prose
+
+pytestmark = pytest.mark.browser
+FIRST, SECOND = "The old cat did not sleep.", "Anna was hungry, so she ate some soup."
+NO_WORKERS = (  # a browser without them, and a page that may have none
+    "delete globalThis.Worker",
+    "globalThis.Worker = class { postMessage() { this.onerror?.(new Event('error', { cancelable: true })); } terminate() {} }",
+)
+
+
+def pack(name: str) -> bytes:
+    data = packed_model(ex.load(name, device="cpu"), prose=prose(list(STATIONS)))
+    assert data is not None
+    return data
+
+
+def status(address: str, mark: str = "") -> int:
+    """The status of an answer, to a browser that has the content under this mark."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers={"If-None-Match": mark})) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code
+
+
+def shown(page: Page, text: str) -> dict[str, Any]:
+    """The state of the first board, once it has read this text."""
+    page.wait_for_function("(text) => globalThis.explorerBoards?.[0]?.state().text === text", arg=text)
+    state: dict[str, Any] = page.evaluate("explorerBoards[0].state()")
+    return state
+
+
+def test_a_sentence_that_is_typed_on_a_page_is_read_without_the_server(visit: Visit) -> None:
+    page = visit("/attention?part=walk")
+    page.wait_for_function("globalThis.explorerBoards?.length === 1")
+    page.wait_for_timeout(1000)
+    asked = list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("() => { const send = WebSocket.prototype.send; globalThis.sent = 0;"
+                  " WebSocket.prototype.send = function (data) { sent++; return send.call(this, data); }; }")  # fmt: skip
+    box = page.get_by_label("Your sentence")
+    page.evaluate("(text) => { const look = () => explorerBoards[0].state().text === text ? globalThis.first = sent"
+                  " : requestAnimationFrame(look); look(); }", FIRST)  # fmt: skip
+    box.fill(FIRST)
+    state = shown(page, FIRST)
+    assert page.evaluate("first") == 0 and asked == [], "what was sent before the board had its answer"
+    trace = ex.trace(ex.load("bert", device="cpu"), FIRST, scores=True)
+    assert state["ids"] == trace.source.ids.tolist()
+    assert gap(state["logits"], trace.outputs["lm"]) < CLOSE
+    expect(page.get_by_role("group", name="Tokens of the sentence")).to_contain_text("sleep")  # the page follows
+    assert "sleep" in page.url and shown(page, FIRST) == state
+    page.evaluate("explorerBoards[0].answer({what: 'mask', row: 3})")
+    expect(box).to_have_value(FIRST.replace("cat", "[MASK]"))
+    page.get_by_role("button", name="Undo the last change").click()
+    expect(box).to_have_value(FIRST)
+
+
+def test_weights_have_an_address_that_browsers_keep(visit: Visit, app: tuple[str, Path]) -> None:
+    page = visit("/heads?part=board")
+    page.wait_for_function("globalThis.explorerBoards?.length === 1")
+    asked = "performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/weights/'))"
+    address, sent = page.evaluate(f"(([entry]) => [entry.name, entry.transferSize])({asked})")
+    page.reload()
+    page.wait_for_function("globalThis.explorerBoards?.length === 1")
+    assert sent > 1e6 and page.evaluate(f"{asked}.map((entry) => entry.transferSize)") == [0], "from the browser's own cache"
+    with urllib.request.urlopen(address) as answer:
+        assert "immutable" in answer.headers["Cache-Control"] and gzip.decompress(answer.read()).startswith(pack("bert")[:4])
+        mark = answer.headers["ETag"]
+    assert status(address, mark) == 304
+    for odd in ("bert-0.bin", "glove-0.bin", "..%2f..%2fetc%2fpasswd", "bert", f"{'x' * 300}.bin"):
+        assert status(f"{app[0]}/weights/{odd}") in (400, 404), odd
+
+
+def test_where_the_weights_do_not_arrive_the_board_is_recorded_and_says_so(browser: Browser, app: tuple[str, Path]) -> None:
+    page = browser.new_context().new_page()
+    page.route("**/weights/**", lambda route: route.abort())
+    page.goto(f"{app[0]}/attention?part=walk")
+    expect(page.locator(".board[data-state=ready] .gap")).to_contain_text(NOTE)
+    page.locator(".board canvas").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("m")
+    page.get_by_role("menuitem", name="Mask it").click()
+    expect(page.get_by_label("Your sentence")).to_have_value(re.compile(r"\[MASK\]"))
+    page.context.close()
+
+
+@pytest.fixture
+def pages(browser: Browser) -> Iterator[Any]:
+    """What makes a page of boards of these models, with something done to the page first; no error may be left in its console."""
+    made, faults = list[Page](), list[str]()
+
+    def page_of(*models: tuple[str, str], first: str = "") -> Page:
+        page = browser.new_page()
+        made.append(page)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text))
+        page.set_content("<!doctype html><meta charset=utf-8><div id=b0></div><div id=b1></div>")
+        page.evaluate(
+            """async ([text, models, first]) => { (0, eval)(first);
+            globalThis.engine = await import(URL.createObjectURL(new Blob([text], {type: "text/javascript"})));
+            for (const [n, [letters, sentence]] of models.entries())
+              await engine.mountLive(document.getElementById(`b${n}`), Uint8Array.from(atob(letters), (c) => c.charCodeAt(0)),
+                { text: sentence, target: null }); }""",
+            [
+                module(live=True),
+                [[base64.b64encode(data).decode(), text] for data, text in ((packs(m), s) for m, s in models)],
+                first,
+            ],
+        )
+        return page
+
+    yield page_of
+    assert faults == []
+    for page in made:
+        page.close()
+
+
+def packs(name: str) -> bytes:
+    """A model as a page reads it, or a damaged one: "bert cut"."""
+    name, _, fault = name.partition(" ")
+    data = pack(name)
+    if fault == "cut":
+        return data[:-1000]
+    if fault == "lacks":
+        return data.replace(b'"layers.0.attention.query.weight"', b'"layers.0.attention.query.weighs"')
+    return data[:-20_000] + b"\xff\x7f" * 10_000 if fault else data
+
+
+def test_two_models_on_a_page_answer_for_themselves(pages: Any) -> None:
+    page = pages(("bert", FIRST), ("gpt2", FIRST))
+    for n, name in enumerate(("bert", "gpt2")):
+        trace = ex.trace(ex.load(name, device="cpu"), FIRST, scores=True)
+        state = page.evaluate(f"explorerBoards[{n}].state()")
+        assert state["model"] == name and gap(state["logits"], trace.outputs["lm"]) < CLOSE
+
+
+@pytest.mark.parametrize("first", ("", *NO_WORKERS))
+def test_the_sentence_that_was_typed_last_wins_with_and_without_workers(pages: Any, first: str) -> None:
+    page = pages(("bert", FIRST), first=first)
+    texts = [f"{SECOND} {'dog ' * n}" for n in range(6)]
+    done = page.evaluate("(texts) => Promise.all(texts.map((text) => explorerBoards[0].type(text)))", texts)
+    assert done == [False] * 5 + [True]
+    state = page.evaluate("explorerBoards[0].state()")
+    assert state["text"] == texts[-1] and state["ids"] == ex.load("bert", device="cpu").tokens(texts[-1]).ids.tolist()
+    expect(page.get_by_label("Your sentence")).to_be_visible()
+
+
+@pytest.mark.parametrize(("fault", "why"), [("cut", "cut off"), ("lacks", "lacks the tensor"), ("infinite", "not all finite")])
+def test_a_damaged_model_is_one_sentence_on_its_page(pages: Any, fault: str, why: str) -> None:
+    page = pages((f"bert {fault}", FIRST), ("gpt2", FIRST))
+    expect(page.locator("#b0 [role=status]")).to_contain_text(why)
+    expect(page.locator("#b1 .board[data-state=ready]")).to_be_visible()
+
+
+def test_odd_sentences_have_an_answer_or_a_sentence(pages: Any) -> None:
+    page = pages(("bert", FIRST))
+    for text, said in (("", "Type a sentence"), (" ", "Type a sentence"), ("dog " * 600, "602 tokens; this model reads 128")):
+        page.get_by_label("Your sentence").evaluate(
+            "(box, text) => { box.value = text; box.dispatchEvent(new Event('input')); }", text
+        )
+        expect(page.locator("[role=status]")).to_contain_text(said)
+    page.get_by_label("Your sentence").fill(SECOND)
+    assert shown(page, SECOND)["text"] == SECOND
+    expect(page.locator("[role=status]")).to_be_hidden()
+
+
+def test_a_long_text_never_holds_its_page_up(pages: Any) -> None:
+    """The longest time in which the page could not draw a frame, while its model reads 128 tokens five times."""
+    page = pages(("bert", FIRST))
+    worst, whole = page.evaluate(
+        """async (text) => { const { engine } = explorerBoards[0];
+        const begin = performance.now(); let last = begin, worst = 0, on = true;
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => { const now = performance.now(); worst = Math.max(worst, now - last); last = now;
+          if (on) port2.postMessage(0); };
+        port2.postMessage(0);
+        for (let n = 0; n < 5; n++) await engine.ask("read", { text, target: null, edits: [] });
+        on = false; return [worst, performance.now() - begin]; }""",
+        "dog " * 126,
+    )  # fmt: skip
+    assert worst < whole / 10, (worst, whole)
+
+
+def test_a_live_file_fits_a_telephone(visit: Visit, tmp_path: Path) -> None:
+    model = ex.load("bart", device="cpu")
+    trace = ex.trace(model, SECOND, target="The soup was warm.", blocks=True)
+    page = visit(ex.save(ex.board(trace, model=model), tmp_path / "x.html").as_uri(), width=390, height=800)
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_what_a_trace_read_is_written_as_texts(bert: Any) -> None:
+    assert texts_of(ex.trace(bert, FIRST), bert) == {"text": FIRST.lower(), "target": None}
+    assert texts_of(ex.trace(bert, FIRST), bert, FIRST) == {"text": FIRST, "target": None}
+    assert texts_of(ex.trace(bert, FIRST, edits=[ex.NoScale("encoder")]), bert) is None
+    assert texts_of(ex.trace(bert, [5, 6, 7]), bert) is None, "no text has these tokens alone"
+    translator = ex.load("transformer", device="cpu")
+    steps = list(ex.decode(translator, FIRST, "greedy", max_tokens=8))
+    whole = ex.trace(translator, FIRST, target=steps[-1].ids.tolist())
+    texts = texts_of(whole, translator)
+    if texts is not None:
+        again = ex.trace(translator, str(texts["text"]), target=texts["target"])
+        assert again.target is not None and whole.target is not None
+        np.testing.assert_array_equal(again.target.ids, whole.target.ids)
+
+
+def test_only_a_shipped_model_by_its_name_has_weights_at_an_address() -> None:
+    call = Call(ex.trace, model_of("bert"), FIRST)
+    assert weights.name_in(call) == "bert" and weights.address_of("bert") == "", "there is no server here"
+    steps = Call(ex.trace, Call(ex.load, "bert", step=100, device="cpu"), FIRST)
+    assert weights.name_in(steps) == weights.name_in(Call(list)) == weights.name_in(None) == ""
+    assert weights._answer("bert-0.bin", "")[0] == weights._answer("/etc/passwd", "")[0] == 404
+
+
+@LONG
+def test_a_notebook_s_board_reads_on_when_its_kernel_is_gone(visit: Visit, tmp_path: Path) -> None:
+    cell = f"model = ex.load('bert', device='cpu')\nex.board(ex.trace(model, {FIRST!r}, blocks=True), model=model)"
+    with in_jupyterlab(visit, tmp_path, cell) as page:
+        shown(page, FIRST.lower())
+        page.evaluate("async () => { for (const { id } of await (await fetch('/api/kernels')).json())"
+                      " await fetch(`/api/kernels/${id}`, { method: 'DELETE', headers: { 'X-XSRFToken':"
+                      " document.cookie.match(/_xsrf=([^;]+)/)[1] } }); }")  # fmt: skip
+        page.get_by_label("Your sentence").fill(SECOND)
+        assert shown(page, SECOND)["ids"] == ex.load("bert", device="cpu").tokens(SECOND).ids.tolist()
