@@ -134,7 +134,8 @@ class Draw:
     def adjective(self, noun: Noun, *, before: bool | None = None) -> Adjective | None:
         """An adjective that can be said of the noun, if there is one."""
         choices = adjectives_of(noun.kinds, self.split)
-        choices = tuple(a for a in choices if not {"state", "mood"} & set(a.classes) and (before is None or a.before is before))
+        usual = (a for a in choices if a.en != noun.en and not {"state", "mood"} & set(a.classes))
+        choices = tuple(a for a in usual if before is None or a.before is before)
         return self.pick(choices) if choices else None
 
     def described(self, noun: Noun, share: float = 0.25) -> tuple[Adjective, ...]:
