@@ -33,7 +33,7 @@ from explorer.training.corpora import corpus_of, full_name, recorded_corpus
 
 ROOT = Path(__file__).parent.parent
 NEW = "1.1"
-CARDS = {"1.0": "microworld", NEW: f"microworld-{NEW}"}
+CARDS = {"1.0": "microworld", NEW: f"microworld-{NEW}", "2.0": "microworld-2.0"}
 POS = {"NOUN", "PROPN", "PRON", "VERB", "AUX", "ADJ", "ADV", "DET", "ADP", "CCONJ", "SCONJ", "PART", "NUM", "INTJ", "PUNCT"}
 
 
@@ -56,7 +56,7 @@ def test_seeds_and_splits_differ() -> None:
     with pytest.raises(ChoiceError, match="train"):
         next(stories(1, 0, "tset"))
     with pytest.raises(ChoiceError, match=r"1\.1"):
-        next(stories(1, 0, version="2.0"))
+        next(stories(1, 0, version="3.0"))
 
 
 WRONG_ARTICLE = re.compile(r"\b[Aa] (?!un|uni|eu|one)[aeio]\w+|\b[Aa]n (?!hour|honest)[^aeiou\W]\w+")

@@ -15,6 +15,7 @@ from explorer.microworld.derived.inference import inferences
 from explorer.microworld.giveaway import NAME, bag_of_words, marked
 from explorer.microworld.lexicon import SPLITS, lexicon
 from explorer.microworld.script import scripts
+from explorer.microworld.versions import world
 
 SAMPLE = 2000
 
@@ -38,6 +39,7 @@ def card(count: int = 12_000, version: str = VERSION) -> str:
         table("Speed on the machine that wrote this card, tokens a second on one core", speed(version)),
         WHAT_IT_IS_NOT,
         *([WHAT_WAS_NOT_LEARNED] if version == VERSION else [WHAT_IS_KEPT_APART]),
+        *([WHAT_IS_MIXED] if len(world(version).strands) > 1 else []),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -59,6 +61,14 @@ WHAT_IS_KEPT_APART = """## Minimal pairs
 No training sentence holds two words that the minimal pairs of validation and test put together: two nouns, or a noun and what is said of
 it; and none is in one of their frames. `explorer/microworld/apart.py` has the list. The texts of the first version are all in this one,
 beside short texts about what is rare in them: reasons, families, questions with answers, opposites, senses, who did what."""
+
+WHAT_IS_MIXED = """## Three kinds of text
+
+One text in five is a story of version 1.1. Three in five are one to four plain sentences, and one in five is a short exchange: a question
+and its answer, a greeting, a request. Both are built as a tree of who does what, when, where and why (`explorer/microworld/grammar`), and
+said from that tree in English and in French, with their gold labels. Their words and frames are tables in `grammar/words`: one row a
+word, one line a frame. One combination in thirty of adjective and noun, and of verb and object, occurs in no training text, and neither
+does any sentence of `plain_pairs.tsv`, by which models are compared while they are developed."""
 
 
 def form(stories: list[Story], version: str) -> dict[str, float]:
