@@ -3,8 +3,8 @@ import { mount } from "../../board/js/board.js";
 import { headerOf } from "../../board/js/data.js";
 import { say } from "../../board/js/parts.js";
 import { showRoom } from "../../board/js/room.js";
-import { Engine, engineAt } from "./engine.js";
-import { listed, LiveBoard } from "./home.js";
+import { engineAt } from "./engine.js";
+import { listed, LiveBoard, openLive } from "./home.js";
 
 /** @typedef {import("../../board/js/board.js").View} View */
 /** @typedef {{address: string, text: string, target: string | null, both: boolean, box: string, decoding: any}} Told what a page says
@@ -157,12 +157,8 @@ function liveWidget(model, el, bytes, { view, mode, tell }) {
     model.set("reads", now);
     model.save_changes();
   };
-  const live = new LiveBoard(el, new Engine(bytes), { ...model.get("reads"), ...model.get("asks"), view, mode }, { options: { tell }, rested }), gone = listed(live);
-  return () => {
-    gone();
-    live.session.engine.end();
-    live.end();
-  };
+  const shown = openLive(el, bytes, { ...model.get("reads"), writes: model.get("writes"), view, mode }, { options: { tell }, rested });
+  return () => void shown.then(({ end }) => end());
 }
 
 /** One function for both hosts: Streamlit hands over a component, anywidget nothing. @param {any} [host] */

@@ -16,7 +16,7 @@ export class Session {
     this.before = [];
     /** @type {any} */
     this.found = null;
-    /** @type {{name: string, mask: string, config: any} | null} */
+    /** @type {{name: string, mask: string, config: any, writes: boolean} | null} */
     this.header = null;
     /** @type {Promise<any>} */
     this.reading = Promise.resolve();
