@@ -8,15 +8,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from plotly.offline import get_plotlyjs
-
 import explorer as ex
 from explorer.app.lessons.corruption.questions import STORY
 from explorer.app.site.documents import document
 from explorer.corruption.strategies import STRATEGIES, entry_of
 from explorer.text.sentinels import with_sentinels
 from explorer.views import VIEWS, theme
-from explorer.views.export import ALONE, prose
+from explorer.views.export import ALONE, get_plotlyjs, prose
 from explorer.views.spoken import spoken
 
 MODEL, SEED = "bert", 0
@@ -29,8 +27,8 @@ reads, and which tokens enter the loss. Each picture is one draw, of seed {seed}
 
 def write(folder: Path) -> int:
     """Write the page and its pictures; how many there are."""
-    model = ex.load(MODEL, device="cpu")
-    tokenizer, options = with_sentinels(model.tokenizer), {"sample": ex.analysis.generator(model, SEED)}
+    model: Any = ex.load(MODEL, device="cpu")
+    tokenizer, options = with_sentinels(model.tokenizer), dict[str, Any](sample=ex.analysis.generator(model, SEED))
     figures: dict[str, Any] = {}
     for name in STRATEGIES:
         given = {key: value for key, value in options.items() if key in entry_of(name).options}
