@@ -178,6 +178,22 @@ def every_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Few stories for every tokenizer of a study, and for its probe."""
+    from studies import ablations, lengths, runs, senses
+
+    caches = (runs.tokenizer_of, runs.stories_of, lengths.long_text, senses.uses)
+    monkeypatch.setattr(runs, "STORIES", 300)
+    monkeypatch.setattr(senses, "STORIES", 200)
+    monkeypatch.setattr(ablations, "HELD", 8)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture
 def visit(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Visit]:
     """What opens an address, of the app where it begins with a stroke; in the end nothing may have gone wrong, or outside."""
     from offline import Watch, opened

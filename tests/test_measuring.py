@@ -422,7 +422,7 @@ def test_every_objective_is_measured(bert: TransformerModel) -> None:
 def test_short_models_and_odd_texts_are_measured_as_far_as_they_go(preset: str, texts: list[str]) -> None:
     run = ex.fit(preset, corpus=texts, steps=2, batch=4, device="cpu", pieces=400, length=10, **SMALL)
     assert all(np.isfinite(list(step.metrics.values())).all() for step in run)
-    for odd in (["x"], ["x" * 3000], [["Hi."]], ["日本語 ☃ \n\n\t"], ["", "a"]):
+    for odd in (["x"], ["x" * 600], [["Hi."]], ["日本語 ☃ \n\n\t"], ["", "a"]):
         actual = measure(run.model, run.plan.objective, odd, strategy=run.plan.strategy)
         assert np.isfinite(list(actual.metrics.values())).all()
 
