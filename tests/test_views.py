@@ -451,7 +451,7 @@ def corners(view: Any, record: Any) -> Iterator[dict[str, Any]]:
     every = list(itertools.product(*ends.values()))
     met: set[tuple[int, Any]] = set()
     for number, values in enumerate(every):
-        if ALL or len(every) <= 16 or number % 8 == 0 or not set(enumerate(values)) <= met:
+        if ALL or len(every) <= 4 or number % 8 == 0 or not set(enumerate(values)) <= met:
             met |= set(enumerate(values))
             yield dict(zip(ends, values, strict=True))
 
