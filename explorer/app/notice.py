@@ -7,13 +7,11 @@ from math import exp, log
 import streamlit as st
 
 import explorer as ex
-from explorer.app.cached import cached
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, result_of
 from explorer.app.exercises import plain
+from explorer.app.model_card import typical_of
 from explorer.errors import ExplorerError
-from explorer.models.shelf import shelf_folder
-from explorer.models.typical import TypicalTexts, typical_texts
 from explorer.views import theme
 
 FAR = 2.0  # times the perplexity that 99 of 100 held-out texts stay below
@@ -67,10 +65,3 @@ def _unusual(lines: list[str]) -> str:
     """That a construction is unusual, in one sentence for all models."""
     said = "; ".join(lines)
     return f"Every word of this text is in the training texts, but its construction is not usual there: {said}."
-
-
-@cached()
-def typical_of(name: str) -> TypicalTexts | None:
-    """What was measured on held-out texts of a model on the shelf; None where nothing was."""
-    folder = shelf_folder(name)
-    return None if folder is None else typical_texts(folder)
