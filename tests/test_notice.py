@@ -90,7 +90,7 @@ def test_a_notice_says_what_was_not_read_and_else_how_unusual_it_is() -> None:
     assert record is not None and "**gpt2**" in odd and "†" not in odd, odd
     tokens = ex.load("bert", device="cpu").tokens(ODD)
     loss, (usual, highest) = text_losses(ex.load("bert", device="cpu"), [ODD])[0], record.losses_of(len(tokens))
-    assert loss > highest + log(notice.FAR) and f"**bert** is {exp(loss - usual):,.0f} times" in odd
+    assert loss > highest + log(notice.FAR) and f"**bert** is {exp(loss - usual):,.0f} times" in odd, odd
     assert notice.notice_of(ODD, "bert", whole=False) == "" == notice.notice_of(SENTENCE, "bert")
     assert notice.notice_of("a " * 5000, "bert") == "", "the page that reads it says why it cannot be read"
 

@@ -26,8 +26,11 @@ def about_model(name: str, box: str = "") -> None:
         LABEL, type="tertiary", key=f"{KEY}.{name}", on_change="rerun", help="What this model can and cannot, by its card"
     ) as about:
         if about.open:
-            _figures(name)
-            _sentences(name, box)
+            card, sentences = st.tabs(["Can and cannot", "Sentences to try"])
+            with card:
+                _figures(name)
+            with sentences:
+                _sentences(name, box)
 
 
 def _figures(name: str) -> None:
@@ -37,7 +40,7 @@ def _figures(name: str) -> None:
         return
     st.markdown(f"**{plain(name)}** on new texts of its own world, the weakest first:")
     rows = ["| it … | figure | without a model |", "|---|---|---|"]
-    st.markdown("\n".join([*rows, *(f"| {one.ability.title} | {one.own:.3g} | {one.beside:.3g} |" for one in figures)]))
+    st.markdown("\n".join([*rows, *(f"| {one.ability.title} | {one.own:.2f} | {one.beside:.2f} |" for one in figures)]))
     st.caption("Each figure is from the held-out texts, with new facts or with new words, on which the model is weaker.")
 
 
