@@ -242,7 +242,9 @@ def test_the_module_is_joined_from_readable_files_without_imports() -> None:
 
 def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
     rows = [line for line in (ROOT / "docs/board.md").read_text("utf-8").splitlines() if line.startswith("| ")][1:]
-    tests = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_board*.py"))
+    tests = "\n".join(
+        path.read_text("utf-8") for kind in ("board", "live") for path in (ROOT / "tests").glob(f"test_{kind}*.py")
+    )
     named = [re.findall(r"`(\w+)`", row.rsplit("|", 2)[1]) for row in rows]
     assert len(rows) > 12 and all(named)
     assert all(f"def {name}(" in tests for names in named for name in names)
