@@ -29,6 +29,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Trace
 
 torch.set_num_threads(1)
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # a grammar that jsonschema compiles for four seconds; we ask for no IRI
 gc.set_threshold(10_000, 20, 50)  # searching for garbage as often as Python does takes a fifteenth of all tests
 scan = (
     "scan_component_manifests"  # a visitor of a page without a browser has it read what every installed package says of itself
