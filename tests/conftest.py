@@ -31,9 +31,8 @@ from explorer.records import Trace
 torch.set_num_threads(1)
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # a grammar that jsonschema compiles for four seconds; we ask for no IRI
 gc.set_threshold(10_000, 20, 50)  # searching for garbage as often as Python does takes a fifteenth of all tests
-scan = (
-    "scan_component_manifests"  # a visitor of a page without a browser has it read what every installed package says of itself
-)
+# a visitor of a page without a browser has Streamlit read what every installed package says of itself: once is enough
+scan = "scan_component_manifests"
 setattr(manifest_scanner, scan, functools.cache(getattr(manifest_scanner, scan)))
 expect.set_options(timeout=120_000)  # a new server's first page, beside other tests on two cores, may take over 20 seconds
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has them ignore Ctrl-C
