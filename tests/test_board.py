@@ -27,6 +27,7 @@ from explorer.views.board import pack as packing
 from explorer.views.board.module import ENGINE, FILES, FOLDER, HOMES, LIVE_FOLDER, module, style
 from explorer.views.board.pack import IN_A_FILE, hosted, pack
 from explorer.views.board.place import addressed, placed
+from explorer.views.board.request import NOTE
 from explorer.views.board.stations import STATIONS
 from explorer.views.board.still import still
 from explorer.views.lab import THEME
@@ -294,7 +295,8 @@ def test_a_token_is_replaced_where_it_stands(trace: Trace) -> None:
 def test_a_notebook_s_board_runs_its_model_again(bert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("explorer.records.again.packed_of", lambda *_, **__: None)  # as one that the page cannot run
     board = ex.board(ex.trace(bert, SENTENCE, blocks=True), model=bert)
-    assert board.asks == {"asks": True, "mask": "[MASK]", "force": True, "silence": True, "replace": True}
+    offered = {"asks": True, "mask": "[MASK]", "force": True, "silence": True, "replace": True}
+    assert board.asks == offered | {"note": NOTE.format(where="Python")}
     board.answer({"what": "mask", "row": 2})
     np.testing.assert_array_equal(board.traces[0].hidden["encoder"], states(bert, SENTENCE.replace("animal", "[MASK]")))
     board.answer({"what": "replace", "row": 2, "text": "dog"})

@@ -20,12 +20,12 @@ from test_live import CLOSE, gap
 
 import explorer as ex
 from explorer.app import weights
-from explorer.app.board import NOTE
 from explorer.app.call import Call
 from explorer.app.controls import model_of
 from explorer.models.packing import packed_model
 from explorer.views.board.module import module
 from explorer.views.board.reading import texts_of
+from explorer.views.board.request import NOTE
 from explorer.views.board.stations import STATIONS, prose
 
 pytestmark = pytest.mark.browser
@@ -104,7 +104,7 @@ def test_where_the_weights_do_not_arrive_the_board_is_recorded_and_says_so(brows
     page = browser.new_context().new_page()
     page.route("**/weights/**", lambda route: route.abort())
     page.goto(f"{app[0]}/attention?part=walk")
-    expect(page.locator(".board[data-state=ready] .gap")).to_contain_text(NOTE)
+    expect(page.locator(".board[data-state=ready] .gap")).to_contain_text(NOTE.format(where="the server"))
     page.locator(".board canvas").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("m")

@@ -81,7 +81,7 @@ export class LiveBoard {
       const { text, target, decoding } = this.begin, { now } = this.session;
       this.#draw(now.text === text && now.target === target ? { ...found.data, decoding } : found.data);
       if (writes) this.write();
-      this.#say([found.note, ...found.edits.length ? [`Edited: ${found.labels.join("; ")}.`] : []].filter(Boolean).join(" "));
+      this.#say([found.note, ...found.labels.length ? [`Edited: ${found.labels.join("; ")}.`] : []].filter(Boolean).join(" "));
       return true;
     } catch (error) {
       this.#say(String(/** @type {any} */ (error).message ?? error));
@@ -130,7 +130,7 @@ export function listed(live) {
     answer: (/** @type {any} */ asked) => live.answer(asked),
     write: (/** @type {string} */ text, /** @type {string} */ way, /** @type {any} */ settings) => live.session.engine.ask("write", { text, way, settings }),
     encode: (/** @type {string} */ text) => live.session.engine.ask("encode", text),
-    trace: () => live.session.found.trace,
+    trace: () => live.session.engine.ask("trace", live.session.now),
     state: () => live.session.state(),
   };
   void live.ready.then((drawn) => drawn && boards().push(entry));

@@ -115,16 +115,17 @@ function listen(place, box) {
   if (!box) return;
   let resting = 0;
   const rested = () => document.activeElement === box && box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-  const typed = (/** @type {InputEvent} */ event) => {
+  const typed = (/** @type {InputEvent | CompositionEvent} */ event) => {
     clearTimeout(resting);
-    if (event.isComposing) return;
+    if ("isComposing" in event && event.isComposing) return; // letters that are still being put together
     void place.heldLive?.type(box.value);
     resting = setTimeout(rested, TYPED);
   };
-  box.addEventListener("input", typed);
+  const kinds = ["input", "compositionend"];
+  for (const kind of kinds) box.addEventListener(kind, typed);
   place.unheard = () => {
     clearTimeout(resting);
-    box.removeEventListener("input", typed);
+    for (const kind of kinds) box.removeEventListener(kind, typed);
   };
 }
 
@@ -145,7 +146,11 @@ function widget({ model, el }) {
   if (live.byteLength) return liveWidget(model, el, live, options);
   const send = (/** @type {any} */ what) => model.send(what);
   const board = mount(el, bytesOf(model.get("data")), { ...options, ask: told.asks ? send : undefined, mask: told.mask, force: told.force, replace: told.replace, silence: told.silence ? send : undefined });
-  model.on("change:data", () => board.give(bytesOf(model.get("data")), board.view()));
+  noted(board, told.note);
+  model.on("change:data", () => {
+    board.give(bytesOf(model.get("data")), board.view());
+    noted(board, told.note);
+  });
   model.on("msg:custom", (/** @type {any} */ said) => say(board.parts.gap, said.refused));
   return () => board.end();
 }

@@ -91,9 +91,10 @@ export class LiveModel {
 const ANSWERS = {
   header: ({ header: { name, mask }, config, writes }) => ({ name, mask, config, writes }),
   read(model, { text, target, edits }) {
-    const found = model.read(text, target, edits);
-    return { ...found, data: model.board(found), labels: edits.map(labelOf) };
+    const found = model.read(text, target, edits), { source, note } = found;
+    return { source, note, logits: found.trace.logits, data: model.board(found), labels: edits.map(labelOf) };
   },
+  trace: (model, { text, target, edits }) => model.read(text, target, edits).trace,
   write: (model, { text, way, settings }) => [...model.write(text, way, settings)],
   begin: (model, { run, text, way, settings }) => void model.runs.set(run, model.write(text, way, settings)),
   step: (model, run) => model.runs.get(run)?.next() ?? {},
