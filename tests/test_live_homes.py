@@ -87,11 +87,13 @@ def test_a_sentence_that_is_typed_on_a_page_is_read_without_the_server(visit: Vi
 def test_weights_have_an_address_that_browsers_keep(visit: Visit, app: tuple[str, Path]) -> None:
     page = visit("/heads?part=board")
     page.wait_for_function("globalThis.explorerBoards?.length === 1")
-    asked = "performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/weights/'))"
-    address, sent = page.evaluate(f"(([entry]) => [entry.name, entry.transferSize])({asked})")
-    page.reload()
-    page.wait_for_function("globalThis.explorerBoards?.length === 1")
-    assert sent > 1e6 and page.evaluate(f"{asked}.map((entry) => entry.transferSize)") == [0], "from the browser's own cache"
+    address = page.evaluate(
+        "performance.getEntriesByType('resource').map((entry) => entry.name).find((name) => name.includes('/weights/'))"
+    )
+    held = (
+        "(address) => fetch(address, { cache: 'only-if-cached', mode: 'same-origin' }).then((answer) => answer.ok, () => false)"
+    )
+    assert page.evaluate(held, address), "the browser has it"
     with urllib.request.urlopen(address) as answer:
         assert "immutable" in answer.headers["Cache-Control"] and gzip.decompress(answer.read()).startswith(pack("bert")[:4])
         mark = answer.headers["ETag"]

@@ -162,7 +162,7 @@ function liveWidget(model, el, bytes, { view, mode, tell }) {
     model.set("reads", now);
     model.save_changes();
   };
-  const shown = openLive(el, bytes, { ...model.get("reads"), writes: model.get("writes"), view, mode }, { options: { tell }, rested });
+  const shown = openLive(el, bytes, { ...model.get("reads"), ...model.get("asks"), writes: model.get("writes"), view, mode }, { options: { tell }, rested });
   return () => void shown.then(({ end }) => end());
 }
 
