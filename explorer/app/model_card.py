@@ -51,11 +51,12 @@ def _sentences(name: str, box: str) -> None:
         return
     how = "with a low perplexity" if typical.lengths else "of which it has read every word"
     st.markdown(f"Held-out sentences {how}:" + (" click one." if box else ""))
-    for number, text in enumerate(typical.sentences):
-        if box:
-            st.button(plain(text), key=f"{KEY}.{name}.{number}", type="tertiary", on_click=partial(_take, box, text))
-        else:
-            st.markdown(f"- {plain(text)}")
+    with st.container(gap=None):
+        for number, text in enumerate(typical.sentences):
+            if box:
+                st.button(plain(text), key=f"{KEY}.{name}.{number}", type="tertiary", on_click=partial(_take, box, text))
+            else:
+                st.markdown(f"- {plain(text)}")
 
 
 def _take(box: str, text: str) -> None:

@@ -40,9 +40,9 @@ def _unseen(text: str, strange: list[str], many: int) -> str:
     whose = "" if many == 1 else f" ({', '.join(map(plain, strange))})"
     pairs = result_of(Call(ex.analysis.known_words, model_of(first), text))
     instead = "; ".join(
-        f"for “{plain(word)}” " + " or ".join(f"*{plain(other)}*" for other in others) for word, others in pairs
+        f"instead of “{plain(word)}” " + " or ".join(f"*{plain(other)}*" for other in others) for word, others in pairs
     )
-    offer = f" Words from its training texts: {instead}." if instead else ""
+    offer = f" Words of the training texts: {instead}." if instead else ""
     return f"{theme.unseen_note(opened(first).tokens(text))}{whose}. {NOISE}{offer}"
 
 
