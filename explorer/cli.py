@@ -1,4 +1,4 @@
-"""The command line: explorer app, lab, models, trace, corrupt, learn, decode, fit, finetune, miniglue, labels, export, cache, doctor."""
+"""The command line: explorer app, lab, models, trace, corrupt, learn, decode, fit, finetune, export, site, doctor and others."""
 
 from __future__ import annotations
 
@@ -417,6 +417,22 @@ def export(
 
 
 @cli.command()
+def site(
+    folder: Annotated[Path, typer.Argument(help="A new folder, or one that this command wrote.")],
+    models: Annotated[str, typer.Option(help="Only these, separated by commas; without it all shipped models that fit.")] = "",
+    notebooks: Annotated[bool, typer.Option(help="With the notebooks as pages; they are run, which takes minutes.")] = True,
+    pages: Annotated[Path | None, typer.Option(help="The notebooks as `make notebooks` wrote them, instead of a run.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a static site for any web server: models that run in the reader's browser, the corruption lab, the notebooks."""
+    check_installed("explorer site", "plotly", "anywidget")
+    from explorer.app.site import write_site
+
+    report = write_site(folder, _names(models), notebooks=notebooks, pages=pages, say=None if as_json else print)
+    _say(report.as_plain(), as_json, "\n".join((*report.left_out, str(report))))
+
+
+@cli.command()
 def cache(
     empty: Annotated[bool, typer.Option("--empty", help="Remove everything that is kept there.")] = False, as_json: Json = False
 ) -> None:
@@ -434,18 +450,9 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Print what is installed and what will work; ends with 1 where something will not."""
-    import torch
+    from explorer.app.status import facts_of
 
-    from explorer.app import status
-    from explorer.models.shelf import models as shelf
-    from explorer.views.export import browser
-
-    facts: dict[str, Any] = dict(status.versions())
-    facts |= {"models": sorted(shelf()), "gpu": torch.cuda.is_available()}
-    facts["browser for PNG and SVG"] = browser() or "none: HTML still works"
-    facts |= {name: round(value, 2) for name, value in status.machine().items()}
-    facts |= {f"trainings {name}": count for name, count in status.trainings().items()}
-    facts |= status.offline() if check else {}
+    facts = facts_of(check)
     _say(facts, as_json, "\n".join(f"{name:26} {value}" for name, value in facts.items()))
     if any(str(value).startswith(("missing", "broken", "does not open", "cannot")) for value in facts.values()):
         sys.exit(1)

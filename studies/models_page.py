@@ -5,37 +5,24 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from explorer.models import store
+from explorer.models.abilities import ABILITIES, CHANCE, PAIRS, CardAbility, abilities_on_card, clearly_better
 from explorer.models.card_figures import figures, shipped_figures
 from studies.model_cards import TRAINED, card_of_model, twin_of
 from studies.recipes import RECIPES
 from studies.study import table
 
+SPLITS = ("validation", "test")
 PAGE, README = Path("docs") / "models.md", Path("README.md")
+ASKED = ("bert", "gpt2", "llama")  # in the README, of minimal pairs
 MARKS = "<!-- models -->", "<!-- end -->"
 
 
-@dataclass(frozen=True)
-class PageAbility:
-    """Something a class may want to see: the figure of the cards that measures it, and the figure beside it that needs no model."""
-
-    title: str
-    figure: str
-    beside: str | float  # the name of a figure of the same card, or the share that chance gives
-    largest: bool = True
-
-
-ABILITIES = tuple(
-    PageAbility(title, **entry)
-    for title, entry in tomllib.loads(Path(__file__).with_name("abilities.toml").read_text("utf-8")).items()
-)
 HEAD = """# What the shipped models can and cannot do
 
 Made of the cards in `data/models` by `python -m studies.models_page`; a test holds it to them. Figures are those of the
@@ -43,20 +30,63 @@ shipped seed: on validation text (facts that are not in the training texts), the
 model* is what a simple rule or chance reaches on the same questions. **Bold** is clearly better than that: by 0.1, in
 BLEU by 10, in perplexity by a tenth; all else a class should not expect to see. Seconds are the mean of the seeds.
 """
+PAIRED = """Two texts in which one word differs and decides; what counts is to be right in both, so chance is 0.25. Validation / test."""
+
+
+EXTREMES = """By how far the figure is from what needs no model to the best possible, on the kind of held-out text where that is less."""
 
 
 def page() -> str:
     """The whole page as Markdown."""
     cards = {name: card_of_model(store.data_folder() / "models", name) for name in RECIPES}
-    tables = [part for ability in ABILITIES if (part := ability_table(ability, list(cards)))]
-    return "\n\n".join(part.strip() for part in (HEAD, "## Abilities", *tables, "## Models", model_table(cards))) + "\n"
+    tables = [part for ability in ABILITIES if PAIRS not in ability.figure and (part := ability_table(ability, list(cards)))]
+    parts = (
+        HEAD, "## Minimal pairs", PAIRED, pair_table(list(cards)), "## The weakest and the best of each", EXTREMES,
+        extremes_table(list(cards)),
+        "## Abilities", *tables, "## Models", model_table(cards), "## Every figure of the cards", *map(every_figure, cards),
+    )  # fmt: skip
+    return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def ability_table(ability: PageAbility, names: Sequence[str]) -> str:
+def _folder(name: str) -> Path:
+    return store.data_folder() / "models" / name
+
+
+def pair_table(names: Sequence[str]) -> str:
+    """Minimal pairs by category: a row for each model that was asked, validation and test in a cell."""
+    by_name = {name: [shipped_figures(_folder(name), split) for split in SPLITS] for name in names}
+    categories = list(dict.fromkeys(figure for both in by_name.values() for figure in both[0] if figure.startswith(PAIRS)))
+    rows = []
+    for name, both in by_name.items():
+        if any(figure in both[0] for figure in categories):
+            cells = [[_cell(values.get(figure), CHANCE, True) for values in both] for figure in categories]
+            rows.append((name, *("–" if set(cell) == {"–"} else " / ".join(cell) for cell in cells)))
+    return table(("model", *(figure.removeprefix(PAIRS).partition(":")[0] for figure in categories)), rows)
+
+
+def extremes_table(names: Sequence[str]) -> str:
+    """Of each model the ability that is farthest from what needs no model to what can be reached, and the nearest."""
+    rows = []
+    for name in names:
+        if figures_of := abilities_on_card(_folder(name)):
+            ends = figures_of[0], figures_of[-1]
+            rows.append((name, *(cell for one in ends for cell in (one.ability.title, f"{one.own:.3f} ({one.beside:.3f})"))))
+    return table(("model", "weakest", "(without a model)", "best", "(without a model)"), rows)
+
+
+def every_figure(name: str) -> str:
+    """Every figure of a card, of the shipped seed."""
+    both = [shipped_figures(_folder(name), split) for split in SPLITS]
+    shown = sorted(dict.fromkeys((*both[0], *both[1])), key=lambda figure: not figure.startswith(PAIRS))
+    rows = [(figure, *("–" if figure not in values else f"{values[figure]:.3f}" for values in both)) for figure in shown]
+    return f"### {name}\n\n{table(('figure', *SPLITS), rows)}"
+
+
+def ability_table(ability: CardAbility, names: Sequence[str]) -> str:
     """One ability: every model that was asked for it, beside what needs no model."""
     rows = []
     for name in names:
-        figures_of = [shipped_figures(store.data_folder() / "models" / name, split) for split in ("validation", "test")]
+        figures_of = [shipped_figures(_folder(name), split) for split in SPLITS]
         rules = [values.get(ability.beside) if isinstance(ability.beside, str) else ability.beside for values in figures_of]
         if ability.figure in figures_of[0] and rules[0] is not None:
             own = (values.get(ability.figure) for values in figures_of)
@@ -70,8 +100,7 @@ def _cell(own: float | None, rule: float | None, largest: bool) -> str:
     """A figure, bold where it is clearly better than the rule; BLEU counts to 100, all other shares to 1."""
     if own is None:
         return "–"
-    step = 10.0 if largest and max(own, rule or 0.0) > 1 else 0.1
-    better = rule is not None and (own >= rule + step if largest else own <= 0.9 * rule)
+    better = rule is not None and clearly_better(own, rule, largest)
     return f"**{own:.3f}**" if better else f"{own:.3f}"
 
 
@@ -89,17 +118,23 @@ def in_short() -> str:
     """Five lines for the README, each figure from a card: on validation text, where no other is named."""
 
     def of(name: str, figure: str, split: str = "validation") -> float:
-        return shipped_figures(store.data_folder() / "models" / name, split)[figure]
+        return shipped_figures(_folder(name), split)[figure]
 
-    both, bleu, copied = "minimal pairs, reason: both of a pair", "bleu", "copying the source, bleu"
+    bleu, copied = "bleu", "copying the source, bleu"
     return f"""\
-- whom a reason means (*too tired*, *too wide*), both of a pair: `llama` {of("llama", both):.2f}, `roberta` \
-{of("roberta", both):.2f}, `bert` {of("bert", both):.2f} (chance 0.25)
+- minimal pairs, both right (chance 0.25), weakest and best: {"; ".join(map(pair_range, ASKED))}
 - a name that was said before: `bert` {of("bert", "a name said before"):.2f} (chance 0.5)
 - a sentence in French, exactly: `transformer` {of("transformer", "exact match"):.2f}
 - a damaged story restored, BLEU: `bart` {of("bart", bleu):.0f} (untouched {of("bart", copied):.0f}); with new words \
 {of("bart", bleu, "test"):.0f} ({of("bart", copied, "test"):.0f})
 - an analogy: `word2vec` {of("word2vec", "analogies"):.2f}, of gender {of("word2vec", "analogies, gender"):.2f}"""
+
+
+def pair_range(name: str) -> str:
+    """The categories of minimal pairs in which a model is weakest and best, with its figures."""
+    values = {figure: value for figure, value in shipped_figures(_folder(name)).items() if figure.startswith(PAIRS)}
+    ends = (min(values, key=values.__getitem__), max(values, key=values.__getitem__))
+    return f"`{name}` " + ", ".join(f"{figure.removeprefix(PAIRS).partition(':')[0]} {values[figure]:.2f}" for figure in ends)
 
 
 def in_readme(text: str) -> str:

@@ -23,7 +23,7 @@ from explorer.training.finetune.labelled import Labelled, draw_labelled, task_na
 from explorer.training.finetune.metrics import SHARE
 from explorer.training.finetune.task import Questions, Task
 from studies import runs
-from studies.study import Size, Study, bracketed, main, with_interval
+from studies.study import Size, Study, bracketed, main, row, with_interval
 
 MODELS = ("gpt", "gpt2", "llama")
 TUNED = "gpt2"  # is also fine-tuned on the same examples
@@ -200,9 +200,7 @@ def facts(ending: Curves, size: Size) -> dict[str, object]:
     for name in TASKS:
         curves = results.recorded("prompting", Curves, name)
         rows = [
-            f"| {drawn.label} | "
-            + " | ".join(f"{x:g}: {bracketed(y, low, high, '.2f')}" for x, y, low, high in points(drawn))
-            + " |"
+            row([drawn.label, *(f"{x:g}: {bracketed(y, low, high, '.2f')}" for x, y, low, high in points(drawn))])
             for drawn in curves.lines
         ]
         above = "; ".join(f"{label}: {counts}" for label, counts in few_above_zero(curves).items())

@@ -42,6 +42,7 @@ from explorer.training.fit import TrainingRun, fit
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.steps import steps_of
 from studies import model_cards
+from studies.typical import measure_typical
 
 SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
 CLOCK, CLOCK_EVERY = "time.json", 20.0  # how long a run took, and after how many seconds that is written down
@@ -221,6 +222,7 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     shipped = store.ship(folder, store.data_folder() / "models" / name, keep=kept, card=card)
     tell_twin(name)
     tell_words(name)
+    measure_typical([name])
     return shipped
 
 

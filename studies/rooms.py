@@ -12,7 +12,7 @@ import io
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -56,8 +56,7 @@ def rooms(package: Path = PACKAGE) -> dict[str, Room]:
     return {name: _room(name, paths, places.keys()) for name, paths in places.items()}
 
 
-def _room(name: str, paths: list[Path], known: object) -> Room:
-    assert hasattr(known, "__contains__")
+def _room(name: str, paths: list[Path], known: Collection[str]) -> Room:
     texts = {path: path.read_text("utf-8") for path in paths}
     lines = {kind: sum(text.count("\n") for path, text in texts.items() if path.suffix in ends) for kind, ends in KINDS.items()}
     imports = {there for path, text in texts.items() if path.suffix == ".py" for there in _imported(ast.parse(text))}

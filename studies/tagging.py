@@ -130,7 +130,9 @@ def measure(scores: np.ndarray, size: Size) -> Curves:
     """Every way at every number of labelled stories."""
     by_way = scores.swapaxes(0, 1)
     gains = intervals((scores[:, 1] - scores[:, 0]).T)  # of [x; ELMo] over x
-    gained = "; ".join(f"{many}: {bracketed(*gain, form='+.3f')}" for many, gain in zip(size.labelled, gains, strict=True))
+    gained = "; ".join(
+        f"{many}: {bracketed(mean, low, high, '+.3f')}" for many, (mean, low, high) in zip(size.labelled, gains, strict=True)
+    )
     count = len(examples(size.task, size.tested, "test").labels)
     note = (
         f"{size.task}: {count:,} words of {size.tested} new stories; {len(size.seeds)} seeds, each with other labelled stories, "

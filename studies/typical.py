@@ -23,7 +23,6 @@ from explorer.models.transformer import transformer
 from explorer.models.typical import TypicalTexts, write_typical
 from explorer.text.examples import Translation
 from explorer.training.corpora import recorded_corpus
-from studies.recipes import RECIPES
 
 STORIES, OPENINGS, GROUPS = (
     250,
@@ -125,5 +124,5 @@ def measure_typical(names: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    read.add_argument("names", nargs="*", help=", ".join(RECIPES))
-    measure_typical(read.parse_args().names or list(RECIPES))
+    read.add_argument("names", nargs="*", help="models; all that are shipped where none is named")
+    measure_typical(read.parse_args().names or [name for name, stored in store.models().items() if stored.shipped])

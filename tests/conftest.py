@@ -29,10 +29,10 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Trace
 
 torch.set_num_threads(1)
-gc.set_threshold(100_000, 20, 20)  # searching for garbage as often as Python does takes a fifteenth of all tests
-scan = (
-    "scan_component_manifests"  # a visitor of a page without a browser has it read what every installed package says of itself
-)
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # a grammar that jsonschema compiles for four seconds; we ask for no IRI
+gc.set_threshold(10_000, 20, 50)  # searching for garbage as often as Python does takes a fifteenth of all tests
+# a visitor of a page without a browser has Streamlit read what every installed package says of itself: once is enough
+scan = "scan_component_manifests"
 setattr(manifest_scanner, scan, functools.cache(getattr(manifest_scanner, scan)))
 expect.set_options(timeout=120_000)  # a new server's first page, beside other tests on two cores, may take over 20 seconds
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has them ignore Ctrl-C
@@ -175,6 +175,22 @@ def own_interrupts() -> Iterator[None]:
 def every_part(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages that run without a browser show all their parts at once, unless their address names one."""
     monkeypatch.setattr("explorer.app.frame.EVERY_PART", True)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Few stories for every tokenizer of a study, and for its probe."""
+    from studies import ablations, lengths, runs, senses
+
+    caches = (runs.tokenizer_of, runs.stories_of, lengths.long_text, senses.uses)
+    monkeypatch.setattr(runs, "STORIES", 300)
+    monkeypatch.setattr(senses, "STORIES", 200)
+    monkeypatch.setattr(ablations, "HELD", 8)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from explorer.views.board import pack as packing
 from explorer.views.board.module import ENGINE, FILES, FOLDER, HOMES, LIVE_FOLDER, module, style
 from explorer.views.board.pack import IN_A_FILE, hosted, pack
 from explorer.views.board.place import addressed, placed
+from explorer.views.board.request import NOTE
 from explorer.views.board.stations import STATIONS
 from explorer.views.board.still import still
 from explorer.views.lab import THEME
@@ -242,7 +243,9 @@ def test_the_module_is_joined_from_readable_files_without_imports() -> None:
 
 def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
     rows = [line for line in (ROOT / "docs/board.md").read_text("utf-8").splitlines() if line.startswith("| ")][1:]
-    tests = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_board*.py"))
+    tests = "\n".join(
+        path.read_text("utf-8") for kind in ("board", "live") for path in (ROOT / "tests").glob(f"test_{kind}*.py")
+    )
     named = [re.findall(r"`(\w+)`", row.rsplit("|", 2)[1]) for row in rows]
     assert len(rows) > 12 and all(named)
     assert all(f"def {name}(" in tests for names in named for name in names)
@@ -292,7 +295,8 @@ def test_a_token_is_replaced_where_it_stands(trace: Trace) -> None:
 def test_a_notebook_s_board_runs_its_model_again(bert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("explorer.records.again.packed_of", lambda *_, **__: None)  # as one that the page cannot run
     board = ex.board(ex.trace(bert, SENTENCE, blocks=True), model=bert)
-    assert board.asks == {"asks": True, "mask": "[MASK]", "force": True, "silence": True, "replace": True}
+    offered = {"asks": True, "mask": "[MASK]", "force": True, "silence": True, "replace": True}
+    assert board.asks == offered | {"note": NOTE.format(where="Python")}
     board.answer({"what": "mask", "row": 2})
     np.testing.assert_array_equal(board.traces[0].hidden["encoder"], states(bert, SENTENCE.replace("animal", "[MASK]")))
     board.answer({"what": "replace", "row": 2, "text": "dog"})

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import tokenizers
 from conftest import LONG
-from typed import process, typed
+from typed import typed
 
 import explorer as ex
 from explorer.cli import _setting
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_text_is_corrupted(tmp_path: Path) -> None:
     text = "The dog was tired."
-    done = process("corrupt", text, "--strategy", "bart-mask", "--seed", "3", "--json", folder=tmp_path)
+    done = typed("corrupt", text, "--strategy", "bart-mask", "--seed", "3", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     corruption = ex.corrupt(text, "bart-mask", tokenizer=ex.load("bert", device="cpu").tokenizer, seed=3)
     assert json.loads(done.stdout)["source"] == list(corruption.source.texts)

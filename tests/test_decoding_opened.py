@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from conftest import some
 from opening import opened
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, GPTNeoXConfig, GPTNeoXForCausalLM
 
@@ -25,7 +27,12 @@ WRITERS = {**dict.fromkeys(("gpt2", "llama"), AutoModelForCausalLM), **dict.from
 SHIPPED = {"gpt", "gpt2", "llama"}
 
 
-@pytest.fixture(scope="module", params=WRITERS)
+GREEDY: dict[str, Any] = {}
+BEAM: dict[str, Any] = {"beams": 3, "length_penalty": 1.0}
+MET = (("gpt2", GREEDY), ("llama", BEAM), ("bart", GREEDY), ("t5", BEAM))
+
+
+@pytest.fixture(scope="module", params=some(WRITERS, "gpt2", "t5"))
 def checkpoint(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     folder = tmp_path_factory.mktemp(request.param)
     return request.param, ex.export(ex.load(request.param, device="cpu"), folder)
@@ -48,7 +55,7 @@ def without_end(ids: list[int], module: Any) -> list[int]:
     return ids[: ids.index(end)] if end in ids else ids
 
 
-@pytest.mark.parametrize("options", [{}, {"beams": 3, "length_penalty": 1.0}])
+@pytest.mark.parametrize(("checkpoint", "options"), some(product(WRITERS, (GREEDY, BEAM)), *MET), indirect=["checkpoint"])
 def test_a_folder_and_a_live_model_write_what_generate_writes(checkpoint: tuple[str, Path], options: dict[str, Any]) -> None:
     name, folder = checkpoint
     module = theirs(name, folder)

@@ -20,12 +20,12 @@ from test_live import CLOSE, gap
 
 import explorer as ex
 from explorer.app import weights
-from explorer.app.board import NOTE
 from explorer.app.call import Call
 from explorer.app.controls import model_of
 from explorer.models.packing import packed_model
 from explorer.views.board.module import module
 from explorer.views.board.reading import texts_of
+from explorer.views.board.request import NOTE
 from explorer.views.board.stations import STATIONS, prose
 
 pytestmark = pytest.mark.browser
@@ -87,11 +87,13 @@ def test_a_sentence_that_is_typed_on_a_page_is_read_without_the_server(visit: Vi
 def test_weights_have_an_address_that_browsers_keep(visit: Visit, app: tuple[str, Path]) -> None:
     page = visit("/heads?part=board")
     page.wait_for_function("globalThis.explorerBoards?.length === 1")
-    asked = "performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/weights/'))"
-    address, sent = page.evaluate(f"(([entry]) => [entry.name, entry.transferSize])({asked})")
-    page.reload()
-    page.wait_for_function("globalThis.explorerBoards?.length === 1")
-    assert sent > 1e6 and page.evaluate(f"{asked}.map((entry) => entry.transferSize)") == [0], "from the browser's own cache"
+    address = page.evaluate(
+        "performance.getEntriesByType('resource').map((entry) => entry.name).find((name) => name.includes('/weights/'))"
+    )
+    held = (
+        "(address) => fetch(address, { cache: 'only-if-cached', mode: 'same-origin' }).then((answer) => answer.ok, () => false)"
+    )
+    assert page.evaluate(held, address), "the browser has it"
     with urllib.request.urlopen(address) as answer:
         assert "immutable" in answer.headers["Cache-Control"] and gzip.decompress(answer.read()).startswith(pack("bert")[:4])
         mark = answer.headers["ETag"]
@@ -104,7 +106,7 @@ def test_where_the_weights_do_not_arrive_the_board_is_recorded_and_says_so(brows
     page = browser.new_context().new_page()
     page.route("**/weights/**", lambda route: route.abort())
     page.goto(f"{app[0]}/attention?part=walk")
-    expect(page.locator(".board[data-state=ready] .gap")).to_contain_text(NOTE)
+    expect(page.locator(".board[data-state=ready] .gap")).to_contain_text(NOTE.format(where="the server"))
     page.locator(".board canvas").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("m")

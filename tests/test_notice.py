@@ -15,13 +15,16 @@ from test_board import board_of, header
 import explorer as ex
 from explorer.analysis.text_losses import text_losses
 from explorer.app import notice
+from explorer.app.exercises import plain
 from explorer.app.lessons import SENTENCE
 from explorer.errors import ExplorerError
+from explorer.models.abilities import abilities_on_card
 from explorer.models.load import export
 from explorer.models.results import weights_sum
 from explorer.models.typical import TYPICAL, TypicalTexts, typical_texts, write_typical
 from explorer.text.tokenizers import Seen
 from studies import typical
+from studies.recipes import RECIPES
 
 ROOT = Path(__file__).parent.parent
 MEASURED = sorted(path.parent.name for path in (ROOT / "data" / "models").glob(f"*/{TYPICAL}"))
@@ -87,7 +90,7 @@ def test_a_notice_says_what_was_not_read_and_else_how_unusual_it_is() -> None:
     assert record is not None and "**gpt2**" in odd and "†" not in odd, odd
     tokens = ex.load("bert", device="cpu").tokens(ODD)
     loss, (usual, highest) = text_losses(ex.load("bert", device="cpu"), [ODD])[0], record.losses_of(len(tokens))
-    assert loss > highest + log(notice.FAR) and f"**bert** is {exp(loss - usual):,.0f} times" in odd
+    assert loss > highest + log(notice.FAR) and f"**bert** is {exp(loss - usual):,.0f} times" in odd, odd
     assert notice.notice_of(ODD, "bert", whole=False) == "" == notice.notice_of(SENTENCE, "bert")
     assert notice.notice_of("a " * 5000, "bert") == "", "the page that reads it says why it cannot be read"
 
@@ -122,7 +125,7 @@ def test_what_is_typical_was_measured_of_the_shipped_weights(name: str) -> None:
 
 
 def test_every_recipe_has_typical_texts() -> None:
-    assert set(MEASURED) == set(typical.RECIPES)
+    assert set(MEASURED) == set(RECIPES)
 
 
 def test_a_broken_file_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -145,6 +148,25 @@ PLACES = {  # the address of a part in which a text is typed: its box, and where
 }  # fmt: skip
 
 
+OF_NO_MODEL = {  # files whose boxes take no text for a model that was trained before
+    "decoding/metric_card.py", "tokens/page.py", "training/comparing.py", "training/live.py", "vectors/editing.py",
+    "vectors/networks.py",  # single words, of which one without a vector is refused
+}  # fmt: skip
+
+
+def test_every_file_with_a_box_for_a_text_gives_the_notice() -> None:
+    lessons = ROOT / "explorer" / "app" / "lessons"
+    boxes = ("st.text_input(", "st.text_area(", "model_and_text()", "= sentence()")
+    silent = {
+        path.relative_to(lessons).as_posix()
+        for path in lessons.rglob("*.py")
+        if any(box in (text := path.read_text("utf-8")) for box in boxes)
+        and "notice(" not in text
+        and "notice_word(" not in text
+    }
+    assert silent == OF_NO_MODEL
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("place", "box"), PLACES.items())
 def test_the_notice_is_on_every_page_where_a_text_is_typed(place: tuple[str, str], box: str) -> None:
@@ -158,3 +180,19 @@ def test_tokens_of_the_board_carry_the_mark() -> None:
     marked = [text for text, new in zip(shown["texts"], shown["unseen"], strict=True) if new]
     assert marked and all(text.endswith("†") for text in marked) and sum("†" in text for text in shown["texts"]) == len(marked)
     assert any("never seen" in info.value and "*table*" in info.value for info in at.info)
+
+
+def test_what_a_model_can_is_asked_for_and_a_sentence_goes_into_the_box() -> None:
+    at = opened("attention", part="both-masks")
+    assert not any("the weakest first" in text.value for text in at.markdown), "only on request"
+    at.session_state["can.bert"] = True
+    at = at.run()
+    said = "\n".join(text.value for text in at.markdown)
+    worst = abilities_on_card(ex.models()["bert"].folder)[0]
+    assert "the weakest first" in said and said.index(worst.ability.title) < said.index("fills a hidden word")
+    record = typical_texts(ex.models()["bert"].folder)
+    assert record is not None and [at.button(key=f"can.bert.{n}").label for n in range(10)] == list(
+        map(plain, record.sentences)
+    )
+    at = at.button(key="can.bert.3").click().run()
+    assert not at.exception and at.text_input(key="text").value == record.sentences[3]

@@ -60,7 +60,7 @@ def largest_gap(first: list[dict[str, float]], other: list[dict[str, float]]) ->
 )
 def test_a_batch_in_parts_is_the_whole_batch(system: str, parts: int) -> None:
     """In float64, so that Adam does not blow up the rounding of gradients that are nothing (those of the key bias)."""
-    whole, cut = (begun(system, 10, accumulate=n, optimiser="adamw") for n in (1, parts))
+    whole, cut = (begun(system, 5, accumulate=n, optimiser="adamw") for n in (1, parts))
     for run in (whole, cut):
         run.model.module.double()
     assert largest_gap(curve(whole), curve(cut)) <= 1e-5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
 from explorer.analysis.evaluation.context import EvalData
-from explorer.models import run_folder, store
+from explorer.models import abilities, run_folder, store
 from explorer.training.checking import measure
 from explorer.training.corpora import COUNTABLE, recorded_corpus
 from explorer.training.steps import steps_of
@@ -172,11 +173,49 @@ def cut_at(opened: PreTrainedTokenizerFast, text: str) -> list[str]:
     return [word for word, _ in core.pre_tokenizer.pre_tokenize_str(plain)]
 
 
+def test_every_figure_of_every_card_is_on_the_page_and_the_weakest_in_the_readme() -> None:
+    page = (ROOT / "docs" / "models.md").read_text("utf-8")
+    worst = {}
+    for name in recipes.RECIPES:
+        card = (ROOT / "data" / "models" / name / "CARD.md").read_text("utf-8")
+        part = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+        seed = re.search(r"Shipped\s+is\s+seed\s+(\d+)", card)
+        head, *rows = [line.strip("| ").split(" | ") for line in card.splitlines() if line.startswith("| ")]
+        column = head.index(f"seed {seed[1]}") if seed else 1
+        for figure, *values in rows:
+            if figure != "seconds of training":
+                title, split = re.fullmatch(r"(.+) \((validation|test)\)", figure).groups()
+                line = next(line for line in part.splitlines() if line.startswith(f"| {title} |"))
+                assert line.split(" | ")[("validation", "test").index(split) + 1].strip(" |") == values[column - 1].strip(
+                    " |"
+                ), figure
+                if title.startswith("minimal pairs") and split == "validation":
+                    worst[name] = min(worst.get(name, 1.0), float(values[column - 1].strip(" |")))
+    readme = (ROOT / "README.md").read_text("utf-8")
+    line = next(line for line in readme.splitlines() if line.startswith("- minimal pairs"))
+    assert all(f" {worst[name]:.2f}," in line.partition(f"`{name}`")[2].partition(";")[0] for name in models_page.ASKED)
+
+
+def test_abilities_come_the_weakest_first() -> None:
+    own = abilities.AbilityFigure(abilities.CardAbility("", "", 0.5), 0.75, 0.5)
+    assert own.gained == 0.5 and abilities.AbilityFigure(abilities.CardAbility("", "", 0.5), 0.25, 0.5).gained == -0.5
+    assert abilities.AbilityFigure(abilities.CardAbility("", "", 0.0, largest=False), 4.0, 16.0).gained == 0.5
+    assert abilities.AbilityFigure(abilities.CardAbility("", "", 0.0), 55.0, 10.0).gained == 0.5, "BLEU counts to 100"
+    bert = abilities.abilities_on_card(ROOT / "data" / "models" / "bert")
+    card = model_cards.figures((ROOT / "data" / "models" / "bert" / "CARD.md").read_text("utf-8"))
+    first = min((value[0] - 0.25) / 0.75 for name, value in card.items() if name.startswith("minimal pairs"))
+    assert bert[0].gained <= first and [one.gained for one in bert] == sorted(one.gained for one in bert)
+    assert {one.ability.figure for one in bert} >= {
+        name.rpartition(" (")[0] for name in card if name.startswith("minimal pairs")
+    }
+    assert abilities.abilities_on_card(ROOT / "tests") == ()
+
+
 def test_the_page_of_what_models_can_do_is_made_of_the_cards() -> None:
     assert (ROOT / "docs" / "models.md").read_text("utf-8") == models_page.page()
     readme = (ROOT / "README.md").read_text("utf-8")
     assert readme == models_page.in_readme(readme) and models_page.in_short().count("\n") == 4
-    text = models_page.ability_table(models_page.PageAbility("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
+    text = models_page.ability_table(models_page.CardAbility("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
     card = model_cards.figures((ex.models()["bart"].folder / "CARD.md").read_text("utf-8"))
     assert card["bleu (validation)"][0] > 10 + card["copying the source, bleu (validation)"][0]  # so it is bold
     assert card["bleu (test)"][0] < 10 + card["copying the source, bleu (test)"][0]  # and this is not

@@ -77,7 +77,7 @@ def value_of(key: str, secret: Path) -> Any:
 def attacks() -> Iterator[tuple[str, str, str, str]]:
     """Every class with every setting, in either file of settings; of those a fixed sample where not all are asked for."""
     cases = list(product(CLASSES, keys(), settings.TOKENIZER_SETTINGS))
-    for number, case in enumerate(cases if ALL else cases[:: len(cases) // 90 | 1]):
+    for number, case in enumerate(cases if ALL else cases[:: len(cases) // 48 | 1]):
         yield *case, ("json", "txt")[number % 2]
     yield from product(("BertTokenizer", "GPT2Tokenizer"), ("vocab", "merges"), settings.TOKENIZER_SETTINGS, ("json", "txt"))
 

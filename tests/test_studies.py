@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from explorer.errors import ChoiceError
 from explorer.models import folders, results, store
 from explorer.models.results import measured_models, result, result_card
 from explorer.records import Curves, Record
-from studies import ablations, again, labels, lengths, runs, senses, study
+from studies import ablations, again, labels, runs, study
 
 RESULTS = results.results()
 SEEDS = (0, 1)
@@ -89,20 +88,6 @@ TINY: dict[str, dict[str, Any]] = {  # of every study the settings with which it
     | {"steps": 2, "batch": 2, "checks": 2, "stories": 20, "held_out": 2, "length": 16, "dim": 16, "seeds": (0,)},
 }
 TIMED = {"seconds", "note"}  # says how long it took
-
-
-@pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Few stories for every tokenizer, and for the probe."""
-    caches = (runs.tokenizer_of, runs.stories_of, lengths.long_text, senses.uses)
-    monkeypatch.setattr(runs, "STORIES", 300)
-    monkeypatch.setattr(senses, "STORIES", 200)
-    monkeypatch.setattr(ablations, "HELD", 8)
-    for cache in caches:
-        cache.cache_clear()
-    yield
-    for cache in caches:
-        cache.cache_clear()
 
 
 def same(first: Any, other: Any) -> None:

@@ -77,7 +77,7 @@ def test_stories_are_the_same_pieces_under_every_tokenizer(kind: str) -> None:
 
 def test_the_transformer_reads_english_and_is_taught_french() -> None:
     texts = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
-    run = ex.fit("transformer", corpus=texts, pieces=300, steps=120, batch=16, device="cpu", seed=1, **SMALL)
+    run = ex.fit("transformer", corpus=texts, pieces=300, steps=80, batch=16, device="cpu", seed=1, **SMALL)
     pieces, batch, numbers = run.model.tokenizer, run.batch(1), examples_of_step(1, 392, 16, 1)
     for row, number in enumerate(numbers):
         source = batch.source[row][batch.attention_mask[row]].tolist()
@@ -95,7 +95,7 @@ def test_the_transformer_reads_english_and_is_taught_french() -> None:
 
 def test_bart_and_t5_learn_with_their_own_tokenizers() -> None:
     for name, begins in (("bart", "end"), ("t5", "pad")):
-        run = ex.fit(name, corpus=TEXTS, pieces=450, steps=80, batch=16, device="cpu", seed=1, **SMALL)
+        run = ex.fit(name, corpus=TEXTS, pieces=450, steps=40, batch=16, device="cpu", seed=1, **SMALL)
         vocabulary = run.model.tokenizer.vocabulary
         assert run.model.config.start == getattr(vocabulary, begins) and vocabulary.pad is not None
         losses = [step.losses["lm"] for step in run]
@@ -345,7 +345,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path:
     assert len(list(straight)) == 12
     command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent)), str(tmp_path / "run")]
     rng = np.random.default_rng(moment)
-    for _ in range(40 if ALL else 2):  # or it goes on to its end here
+    for _ in range(40 if ALL else 1):  # or it goes on to its end here
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         first = process.stdout.readline()

@@ -58,16 +58,8 @@ def write_measures(folder: Path) -> None:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A shelf with a run of each kind on it, both very short."""
     home = tmp_path_factory.mktemp("home")
-    plan = {
-        "corpus": "toy",
-        "steps": STEPS,
-        "batch": 8,
-        "snapshots": 4,
-        "device": "cpu",
-        "pieces": 400,
-        "dim": 32,
-        "hidden": 64,
-    }
+    plan = {"corpus": "microworld:400", "steps": STEPS, "batch": 8, "snapshots": 4, "checks": 0, "device": "cpu", "pieces": 400}
+    plan |= {"dim": 32, "hidden": 64}
     for name, system in (("short-bert", "bert"), ("short-gpt", "gpt2")):
         list(ex.fit(system, folder=home / "models" / name, **plan))
         write_measures(home / "models" / name)

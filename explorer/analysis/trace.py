@@ -13,7 +13,6 @@ from explorer.errors import ChoiceError, check_index, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
 from explorer.models.model import Model
-from explorer.models.packing import packed_model
 from explorer.models.top_tokens import top_tokens
 from explorer.nn import tap
 from explorer.records import (
@@ -376,4 +375,3 @@ def _array(value: Any) -> Any:
 
 
 again.runs(trace)  # a picture that is touched has its model run once more
-again.packs(packed_model)  # and what it needs to run in a page

@@ -21,14 +21,13 @@ from explorer.views.board.module import module, style
 from explorer.views.board.pack import hosted, pack, pack_series
 from explorer.views.board.place import addressed, placed
 from explorer.views.board.reading import texts_of
-from explorer.views.board.request import edit_of, head_of, row_of
+from explorer.views.board.request import NOTE, edit_of, head_of, row_of
 from explorer.views.board.widget import board
 
 _component = st.components.v2.component(
     "pretraining-explorer-board", html="<div data-board></div>", css=style(), js=module(live=True)
 )
 RECORDED = "board.recorded"  # in the session: its browser does not run models
-NOTE = "This model does not run in the page: its board was recorded, and the server runs the model again when you change something."
 LETTERS, MOST = 2000, 64  # of a text that a board sends, and edits on it
 Force = Callable[[Trace, int, int], None]  # what happens when the token of this rank is chosen at this row
 Silence = Callable[[str, int, int], None]  # what happens when a head of a stream and layer is to be silenced
@@ -96,7 +95,7 @@ def _drawn(  # noqa: PLR0913  what a page knows of its board
     """The component itself, and what it asks for."""
     mask = mask_of(trace)
     forced = force or (_forced if trace.family != "encoder-decoder" and options["replace"] and written == "text" else None)
-    note = "" if options["live"] else NOTE
+    note = "" if options["live"] else NOTE.format(where="the server")
     options |= {"asks": True, "note": note, "mask": mask, "force": forced is not None, "forces": force is not None}
     _component(
         key=key,

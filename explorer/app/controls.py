@@ -15,6 +15,7 @@ from explorer.app.cached import KEPT, OPENED, kept, lasting
 from explorer.app.call import Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
 from explorer.app.lessons import SENTENCE
+from explorer.app.model_card import about_model
 from explorer.errors import ExplorerError
 from explorer.models.cache import Cache, Stamp, stamp
 from explorer.models.caching import USUAL, policy_of
@@ -105,11 +106,21 @@ def attentive() -> list[str]:
 def model_and_text(names: Sequence[str] | None = None) -> tuple[str, str]:
     """The model and the sentence that the visitor chose; both follow from page to page. A model that does not open ends the page."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = one_of("Model", attentive() if names is None else names, "model")
+        name = chosen_model(attentive() if names is None else names)
         text = sentence()
     read(partial(opened, name))
     clickable(name, text)
     return name, text
+
+
+def chosen_model(
+    names: Iterable[str], key: str = "model", first: str = FIRST, *, label: str = "Model", box: str = "text"
+) -> str:
+    """One of these models, and on request what it can; a sentence that is clicked there goes into the box of this key."""
+    with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
+        name = one_of(label, names, key, first)
+        about_model(name, box)
+    return name
 
 
 def sentence() -> str:

@@ -7,13 +7,11 @@ from math import exp, log
 import streamlit as st
 
 import explorer as ex
-from explorer.app.cached import cached
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, result_of
 from explorer.app.exercises import plain
+from explorer.app.model_card import typical_of
 from explorer.errors import ExplorerError
-from explorer.models.shelf import shelf_folder
-from explorer.models.typical import TypicalTexts, typical_texts
 from explorer.views import theme
 
 FAR = 2.0  # times the perplexity that 99 of 100 held-out texts stay below
@@ -30,7 +28,7 @@ def notice_of(text: str, *names: str, whole: bool = True) -> str:
     """The notice: words that were not in the training texts, else how unusual the text is; empty where there is nothing to say."""
     try:
         strange = [name for name in names if theme.unseen_note(opened(name).tokens(text))]
-        odd = [line for name in names if whole and name not in strange and (line := unusual_note(text, name))]
+        odd = {name: losses for name in names if whole and name not in strange and (losses := unusual_losses(text, name))}
         return "\n\n".join([*([_unseen(text, strange, len(names))] if strange else []), *([_unusual(odd)] if odd else [])])
     except ExplorerError:  # the text cannot be read: the part that reads it says why
         return ""
@@ -42,35 +40,29 @@ def _unseen(text: str, strange: list[str], many: int) -> str:
     whose = "" if many == 1 else f" ({', '.join(map(plain, strange))})"
     pairs = result_of(Call(ex.analysis.known_words, model_of(first), text))
     instead = "; ".join(
-        f"for “{plain(word)}” " + " or ".join(f"*{plain(other)}*" for other in others) for word, others in pairs
+        f"instead of “{plain(word)}” " + " or ".join(f"*{plain(other)}*" for other in others) for word, others in pairs
     )
-    offer = f" Words from its training texts: {instead}." if instead else ""
+    offer = f" Words of the training texts: {instead}." if instead else ""
     return f"{theme.unseen_note(opened(first).tokens(text))}{whose}. {NOISE}{offer}"
 
 
-def unusual_note(text: str, name: str) -> str:
-    """By how much a model is more surprised than by a typical text of this length; empty where it is not, or where nobody measured."""
-    typical = typical_of(name)
-    tokens = opened(name).tokens(text)
+def unusual_losses(text: str, name: str) -> tuple[float, float] | None:
+    """The loss of a model on a text and the usual one of this length, where it is far above; None where not, or where nobody measured."""
+    typical, tokens = typical_of(name), opened(name).tokens(text)
     if typical is None or not typical.lengths or all(tokens.special):
-        return ""
+        return None
     loss = float(result_of(Call(ex.analysis.text_losses, model_of(name), (text,)))[0])
     usual, highest = typical.losses_of(len(tokens))
-    if not loss > highest + log(FAR):
-        return ""
-    times = exp(loss - usual)
-    figures = f"perplexity {exp(loss):,.1f}; usually {exp(usual):.1f}"
-    return f"**{plain(name)}** is {times:,.0f} times as surprised as by a typical text ({figures})"
+    return (loss, usual) if loss > highest + log(FAR) else None
 
 
-def _unusual(lines: list[str]) -> str:
+def _unusual(odd: dict[str, tuple[float, float]]) -> str:
     """That a construction is unusual, in one sentence for all models."""
-    said = "; ".join(lines)
-    return f"Every word of this text is in the training texts, but its construction is not usual there: {said}."
-
-
-@cached()
-def typical_of(name: str) -> TypicalTexts | None:
-    """What was measured on held-out texts of a model on the shelf; None where nothing was."""
-    folder = shelf_folder(name)
-    return None if folder is None else typical_texts(folder)
+    times = ", ".join(f"**{plain(name)}** is {exp(loss - usual):,.0f} times" for name, (loss, usual) in odd.items())
+    (loss, usual), *others = odd.values()
+    figures = "" if others else f": its perplexity is {exp(loss):,.1f}, usually {exp(usual):.1f}"
+    model = "these models" if others else "this model"
+    return (
+        f"Every word of this text is in the training texts, but its construction is unusual for {model}: {times} as surprised as by "
+        f"a typical text of this length{figures}."
+    )

@@ -21,6 +21,18 @@ PACKAGES = ("torch", "transformers", "tokenizers", "plotly", "streamlit", "jupyt
 GUI = "package_data/plotly.min.js"  # what pictures in a browser are drawn with
 
 
+def facts_of(check: bool) -> dict[str, object]:
+    """What `explorer doctor` prints; with `check` also what works without a network."""
+    import torch
+
+    facts: dict[str, object] = dict(versions())
+    facts |= {"models": sorted(store.models()), "gpu": torch.cuda.is_available()}
+    facts["browser for PNG and SVG"] = export.browser() or "none: HTML still works"
+    facts |= {name: round(value, 2) for name, value in machine().items()}
+    facts |= {f"trainings {name}": count for name, count in trainings().items()}
+    return facts | (offline() if check else {})
+
+
 def versions() -> dict[str, str]:
     """Python, the explorer and what it stands on; "missing" where a package is not there."""
     installed = {"python": sys.version.split()[0], "system": platform.platform(terse=True)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from typing import Any
 
 from explorer.app import hosted, streamlit_inside
 from explorer.app.cached import OPENED, kept
@@ -13,9 +12,8 @@ from explorer.app.controls import opened
 from explorer.errors import ExplorerError
 from explorer.models.cache import stamp
 from explorer.models.load import load
-from explorer.models.packing import packed_model
 from explorer.models.shelf import models
-from explorer.views.board.stations import STATIONS, prose
+from explorer.views.live.figure import live_pack
 
 FOLDER, ENDING = "weights", ".bin"
 KEEPS = "public, max-age=31536000, immutable"  # another content has another address
@@ -42,8 +40,7 @@ def _packed(name: str, files: object) -> tuple[str, bytes]:
     """The address and the compressed content, once for every visitor."""
 
     def pack() -> tuple[str, bytes]:
-        model: Any = opened(name)
-        data = packed_model(model, prose=prose(list(STATIONS), detects=bool(getattr(model.config, "replaced", False))))
+        data = live_pack(opened(name))
         if data is None:
             return "", b""
         return f"{FOLDER}/{name}-{hashlib.sha256(data).hexdigest()[:16]}{ENDING}", gzip.compress(data, mtime=0)

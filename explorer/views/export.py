@@ -24,7 +24,7 @@ from explorer.errors.kinds import checked
 from explorer.errors.missing import check_installed
 from explorer.errors.waiting import during
 from explorer.views import theme
-from explorer.views.letters import UNPACK, packed
+from explorer.views.letters import POLICY, UNPACK, packed
 from explorer.views.spoken import spoken
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
@@ -338,8 +338,9 @@ TABLES = """const values = (held) => {
   };"""
 
 
-HEAD = """<meta charset="utf-8">
+HEAD = f"""<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>@TITLE@</title>
 <link rel="icon" href="data:,">
 <style>

@@ -72,16 +72,13 @@ def forced(sheet: Sheet, labels: np.ndarray, scored: np.ndarray) -> Measure:
 def copying_cross_attention(context: EvalContext) -> Measure | None:
     """Where the cross-attention looks on the row that predicts a piece: at that token in the source, or at the mark that hides it."""
     damaged = _damaged(context, context.strategy, None if context.thorough else WRITTEN)
-    if damaged is None or damaged.corrupted.target_start is None:
+    if damaged is None or (begins := damaged.corrupted.target_start) is None:
         return None
-    corrupted, sheet, target = damaged.corrupted, damaged.sheet, damaged.target
-    source = corrupted.source
+    corrupted, sheet, source = damaged.corrupted, damaged.sheet, damaged.corrupted.source
     kept: list[tuple[int, int, int]] = []
     hidden: list[tuple[int, int, int]] = []
     for row in range(len(sheet.ids)):
-        decoder_places = {
-            int(place): n for n, place in enumerate(corrupted.target_start[row]) if place >= 0 and corrupted.scored[row, n]
-        }
+        decoder_places = {int(place): n for n, place in enumerate(begins[row]) if place >= 0 and corrupted.scored[row, n]}
         for key in np.flatnonzero(sheet.attention_mask[row]):
             start, count = int(source.start[row, key]), int(source.count[row, key])
             pairs = [
@@ -93,7 +90,7 @@ def copying_cross_attention(context: EvalContext) -> Measure | None:
     questions = {"source token that is copied": links(kept), "mark that hides the token": links(hidden)}
 
     def measure(model: TransformerModel) -> Measured:
-        return Measured(probes=weights_on(model, sheet, questions, "cross", target))
+        return Measured(probes=weights_on(model, sheet, questions, "cross", damaged.target))
 
     return measure
 

@@ -40,11 +40,12 @@ ENGINE = (
     "tokenizer",
     "transformer",
     "elmo",
+    "draws",
     "decoding",
     "boarded",
     "live",
 )  # fmt: skip  what computes, in a worker
-HOMES = ("session", "engine", "home", "homes")  # what asks it, and shows the answers
+HOMES = ("session", "engine", "candidates", "decoder", "home", "homes")  # what asks it, and shows the answers
 PLACE = "/*ENGINE*/ () => ({ answering, LiveModel })"  # of the engine, in engine.js
 IMPORT = re.compile(r'^import \{[^}]*\} from "\.[\w./]+";\n', re.MULTILINE)
 EXPORTED = re.compile(r"^export ", re.MULTILINE)
@@ -72,10 +73,11 @@ def _joined(folder: Path, names: tuple[str, ...]) -> str:
     return "\n".join(EXPORTED.sub("", IMPORT.sub("", (folder / f"{name}.js").read_text("utf-8"))) for name in names)
 
 
-@lru_cache(maxsize=1)
-def style() -> str:
-    """The style of the board."""
-    return (FOLDER / "board.css").read_text("utf-8")
+@lru_cache(maxsize=2)
+def style(*, live: bool = False) -> str:
+    """The style of the board; with `live` that of a live decoder as well."""
+    files = [FOLDER / "board.css", *([LIVE_FOLDER / "decoder.css"] if live else [])]
+    return "".join(file.read_text("utf-8") for file in files)
 
 
 def palettes() -> dict[str, dict[str, object]]:

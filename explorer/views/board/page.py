@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from explorer.views.board.module import module, style
-from explorer.views.letters import UNPACK, packed
+from explorer.views.letters import POLICY, UNPACK, packed
 
 
 def page(data: bytes, *, title: str, mount: str = "mount", **options: Any) -> bytes:
@@ -18,12 +18,13 @@ def page(data: bytes, *, title: str, mount: str = "mount", **options: Any) -> by
     """
     parts = {
         "TITLE": escape(title),
-        "STYLE": style(),
+        "STYLE": style(live=mount == "mountLive"),
         "VIEW": json.dumps(options).replace("<", "\\u003c"),
         "MODULE": packed(module(live=mount == "mountLive")),
         "MOUNT": mount,
         "DATA": packed(data),
         "UNPACK": UNPACK,
+        "POLICY": POLICY,
     }
     return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE).encode("utf-8", "replace")
 
@@ -33,6 +34,7 @@ PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="@POLICY@">
 <title>@TITLE@</title>
 <link rel="icon" href="data:,">
 <style>

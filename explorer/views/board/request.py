@@ -11,6 +11,9 @@ from explorer.errors import ChoiceError, ExplorerError
 from explorer.records import Attention, ReplaceRow, SilenceHead, Trace
 from explorer.records.again import run
 
+NOTE = (
+    "The model does not run in this page: its board was recorded, and {where} runs the model again when you change something."
+)
 LETTERS = 60  # of a word that is written into a sentence
 
 
@@ -61,7 +64,8 @@ def offers(trace: Trace, model: Any) -> dict[str, Any]:
         return {}
     mask = model.tokenizer.vocabulary.mask
     mask_text = "" if mask is None else model.tokenizer.text_of(mask).strip()
-    return {"asks": True, "mask": mask_text, "force": trace.family != "encoder-decoder", "silence": True, "replace": True}
+    doing = {"force": trace.family != "encoder-decoder", "silence": True, "replace": True}
+    return {"asks": True, "mask": mask_text, **doing, "note": NOTE.format(where="Python")}
 
 
 def answered(trace: Trace, model: Any, request: Mapping[str, Any]) -> Trace:

@@ -8,7 +8,7 @@ import streamlit as st
 
 import explorer as ex
 from explorer.app import hold, recorded, web
-from explorer.app.controls import one_of, opened, read, result_of
+from explorer.app.controls import chosen_model, opened, read, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -115,7 +115,7 @@ page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
     seed = lab.seeded("seed")
-    name = one_of("Model", lab.fillers(), "masked")
+    name = chosen_model(lab.fillers(), "masked", box="story")
 model = opened(name)
 tokens = read(lambda: model.tokens(text))
 with page.bar:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.controls import clickable, one_of, opened, read
+from explorer.app.controls import chosen_model, clickable, opened, read
 from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -93,7 +93,7 @@ def followed(point: dict[str, Any]) -> None:
 
 page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    name = one_of("Model", desk.writers(), "writer", "gpt2")
+    name = chosen_model(desk.writers(), "writer", "gpt2", box="beginning")
     text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params")
     length = st.slider("Tokens to write", 2, 40, 14, key="pieces", bind="query-params", width=220)
 model = opened(name)

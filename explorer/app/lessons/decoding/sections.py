@@ -8,7 +8,7 @@ import streamlit as st
 
 from explorer.app import glossary, recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import one_of, read, result_of, usable
+from explorer.app.controls import chosen_model, read, result_of, usable
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import blanks_questions as two_blanks
@@ -91,7 +91,7 @@ def box_of(key: str, name: str) -> str:
 def translating() -> None:
     """What an encoder-decoder looks at while it writes."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = one_of("Encoder–decoder", desk.writers("encoder-decoder"), "source.model", TRANSLATOR)
+        name = chosen_model(desk.writers("encoder-decoder"), "source.model", TRANSLATOR, label="Encoder–decoder", box="")
         source, call = watching("source", name)
     seen = read(call)
     st.markdown(f"The encoder read the text once. The decoder writes: **{plain(seen.steps[-1].text)}**")

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import board, hold, web
-from explorer.app.controls import attentive, one_of, opened, read, result_of, sentence, warn_of_lectured
+from explorer.app.controls import attentive, chosen_model, opened, read, result_of, sentence, warn_of_lectured
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -115,7 +115,7 @@ def growing() -> None:
 
 page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    name = one_of("Model", [stored for stored in attentive() if stored not in parts.SILENT], "model", "gpt2")
+    name = chosen_model([stored for stored in attentive() if stored not in parts.SILENT], first="gpt2")
     text = sentence()
 family = opened(name).family
 with page.bar:

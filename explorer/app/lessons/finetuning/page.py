@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import one_of, opened, read, result_of
+from explorer.app.controls import chosen_model, opened, read, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -124,7 +124,7 @@ def glue() -> None:
 
 page = LessonPage(PROSE)
 with page.bar:
-    name = one_of("Model", lab.shelf(), "tuned", "gpt2")
+    name = chosen_model(lab.shelf(), "tuned", "gpt2", box="text.tuned")
 page.parts(
     PagePart("What is read for each task", inputs, "Inputs"),
     PagePart("How many labels?", few_labels, "Labels"),

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import clickable, one_of, opened, read, result_of
+from explorer.app.controls import chosen_model, clickable, opened, read, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -104,7 +104,7 @@ def missing() -> None:
 
 page = LessonPage(PROSE)
 with page.bar:
-    name = one_of("Model", desk.shelf(), "prompted", desk.FIRST)
+    name = chosen_model(desk.shelf(), "prompted", desk.FIRST, box="text.prompt")
 there = recorded.there(desk.RESULT)
 measured = (
     PagePart("A few words of the template", other_words, "Templates"),

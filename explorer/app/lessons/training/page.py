@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import lessons, recorded, web
-from explorer.app.controls import clickable, one_of, opened, read, result_of
+from explorer.app.controls import chosen_model, clickable, one_of, opened, read, result_of
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -112,7 +112,7 @@ def training_exercises() -> tuple[Exercise, ...]:
 page = LessonPage(PROSE)
 runs, shelf = lab.kept(), lab.shelf()
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    name = one_of("Training", runs, "kept") if runs else ""
+    name = chosen_model(runs, "kept", label="Training") if runs else ""
     text = st.text_input("A sentence that the snapshots read", lessons.SENTENCE, key="text", bind="query-params")
 if runs:
     with page.bar:

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.controls import one_of, result_of
+from explorer.app.controls import chosen_model, result_of
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -121,7 +121,7 @@ if not lab.trained():
     st.warning("There are no trained vectors yet: `python -m studies.recipes word2vec glove` trains and keeps them.")
     st.stop()
 with page.bar:
-    name = one_of("Vectors of", lab.shelf(), "vectors", "word2vec")
+    name = chosen_model(lab.shelf(), "vectors", "word2vec", label="Vectors of", box="")
 
 page.parts(
     PagePart("Words on a plane", plane, "Plane"),

@@ -9,7 +9,7 @@ import explorer as ex
 from explorer.analysis.trace import MEMORY, cost
 from explorer.app import board, hold, hosted
 from explorer.app.call import Call, Given
-from explorer.app.controls import AGREED, attentive, one_of, opened, read, result_of, trace_of
+from explorer.app.controls import AGREED, attentive, chosen_model, opened, read, result_of, trace_of
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -86,7 +86,7 @@ def asked_models() -> tuple[list[str | Upload], str, str]:
             )  # fmt: skip
             upload = uploaded()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        beside = one_of("Beside it", attentive(), "model")
+        beside = chosen_model(attentive(), label="Beside it")
         text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
     hold.bar(text, read(lambda: opened(beside).tokens(text)))
     return [name for name in (agreed(given.strip()), upload, beside) if name], beside, text

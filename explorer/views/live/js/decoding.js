@@ -1,10 +1,14 @@
 // Decoding one token at a time, as in explorer/decoding: greedy, sampling with its cuts, and beam search, each a generator of steps.
+import { randomFrom } from "./draws.js";
 import { logSoftmax } from "./maths.js";
 
 /** @typedef {{beams?: number, temperature?: number, top_k?: number, top_p?: number, min_p?: number, max_tokens?: number, length_penalty?: number,
- * early_stopping?: boolean, random?: () => number}} Settings */
-/** @typedef {{id: number, text: string, logp: number, total: number, parent: number, fate: string}} Candidate */
-/** @typedef {{step: number, candidates: Candidate[], ids: number[], text: string, total: number, finished: {ids: number[], text: string, score: number}[], stopped: string}} Step */
+ * early_stopping?: boolean, seed?: number}} Settings */
+/** @typedef {{id: number, text: string, logp: number, total: number, parent: number, fate: string, share?: number}} Candidate */
+/** @typedef {{ids: number[], text: string, total: number}} Beam */
+/** @typedef {{step: number, candidates: Candidate[], ids: number[], text: string, total: number, finished: {ids: number[], text: string, score: number, total: number}[], beams: Beam[], stopped: string, whole?: string}} Step `whole` is the text with its prompt */
+
+/** @typedef {{token: number, fates: Map<number, string>, shares?: Map<number, number>, other?: string}} Choice the token, what cut the others, and the shares that are drawn from */
 
 const LISTED = 10; // candidates of a text at a step
 
@@ -12,7 +16,6 @@ const LISTED = 10; // candidates of a text at a step
 export class Stepper {
   /** @param {import("./transformer.js").Transformer} model @param {import("./tokenizer.js").Tokenizer} tokenizer @param {number[]} prompt @param {Float32Array} [memory] */
   constructor(model, tokenizer, prompt, memory) {
-    Object.assign(this, { model, tokenizer, memory, prompt });
     this.model = model;
     this.tokenizer = tokenizer;
     this.memory = memory;
@@ -22,8 +25,14 @@ export class Stepper {
     this.end = end;
   }
 
+  /** What ends a text of so many tokens: the length that was asked for, or that of the model. @param {number} most */
+  limitOf(most) {
+    return most <= this.room ? "length" : "context";
+  }
+
   /** The log-probabilities after new tokens, and the cache that holds them. @param {number[]} ids @param {Map<string, any>} cache */
   next(ids, cache) {
+    this.model.edits = null; // a board of the same model may have read with some meanwhile
     const grown = new Map(cache), { logits, attention } = this.model.next(ids, grown, this.memory);
     return { logp: logSoftmax(logits), cache: grown, cross: attention.filter((a) => a.stream === "cross") };
   }
@@ -37,40 +46,42 @@ export const greedy = (stepper, settings) => follow(stepper, settings, (logp) =>
 
 /** A token drawn by its probability, after temperature, top k, top p and min p in this order. @param {Stepper} stepper @param {Settings} settings */
 export function sample(stepper, settings) {
-  const { temperature = 1, top_k = 0, top_p = 0, min_p = 0, random = Math.random } = settings;
+  const { temperature = 1, top_k = 0, top_p = 0, min_p = 0, seed = 0 } = settings, random = randomFrom(seed);
   return follow(stepper, settings, (logp) => {
     /** @type {Map<number, string>} */
     const fates = new Map();
     const order = best(logp, logp.length), tempered = logSoftmax(logp.map((value) => value / temperature)).map(Math.exp);
     let left = order.filter((id, rank) => !top_k || rank < top_k || (fates.set(id, "cut:top_k"), false));
-    const share = (/** @type {number[]} */ ids) => ids.reduce((sum, id) => sum + tempered[id], 0);
+    const sum = (/** @type {number[]} */ ids) => ids.reduce((all, id) => all + tempered[id], 0);
     if (top_p) {
-      const whole = share(left);
-      let sum = 0;
-      left = left.filter((id) => (sum < top_p ? ((sum += tempered[id] / whole), true) : (fates.set(id, "cut:top_p"), false)));
+      const whole = sum(left);
+      let gathered = 0;
+      left = left.filter((id) => (gathered < top_p ? ((gathered += tempered[id] / whole), true) : (fates.set(id, "cut:top_p"), false)));
     }
     if (min_p) left = left.filter((id) => tempered[id] >= min_p * tempered[order[0]] || (fates.set(id, "cut:min_p"), false));
-    let draw = random() * share(left), token = left[0];
-    for (const id of left.slice().sort((a, b) => a - b)) if ((draw -= tempered[(token = id)]) <= 0) break;
-    return { token, fates };
+    const whole = sum(left), ladder = left.slice().sort((a, b) => a - b);
+    let rest = random() * whole;
+    const token = ladder.find((id) => (rest -= tempered[id]) < 0) ?? ladder[ladder.length - 1];
+    return { token, fates, shares: new Map(left.map((id) => [id, tempered[id] / whole])), other: "not drawn" };
   });
 }
 
-/** One text, a token at a time. @param {Stepper} stepper @param {Settings} settings @param {(logp: Float32Array) => {token: number, fates: Map<number, string>}} choose
+/** One text, a token at a time. @param {Stepper} stepper @param {Settings} settings @param {(logp: Float32Array) => Choice} choose
  * @returns {Generator<Step>} */
 function* follow(stepper, { max_tokens = 20 }, choose) {
   let { logp, cache } = stepper.next(stepper.prompt, new Map());
   const ids = /** @type {number[]} */ ([]), limit = Math.min(max_tokens, stepper.room);
   let total = 0;
   for (let step = 0; step < limit; step++) {
-    const { token, fates } = choose(logp), before = total;
+    const { token, fates, shares, other = "beaten" } = choose(logp), before = total;
     total += logp[token];
     ids.push(token);
-    const stopped = token === stepper.end ? "end" : step + 1 >= limit ? "length" : "";
-    const shown = [...new Set([token, ...best(logp, LISTED)])];
-    const candidates = shown.map((id) => ({ id, text: stepper.tokenizer.readable(id), logp: logp[id], total: before + logp[id], parent: 0, fate: id === token ? (stopped === "end" ? "finished" : "kept") : (fates.get(id) ?? "beaten") }));
+    const stopped = token === stepper.end ? "end" : step + 1 >= limit ? stepper.limitOf(max_tokens) : "";
+    const shown = [...new Set([...best(logp, LISTED), token])];
+    const fateOf = (/** @type {number} */ id) => (id === token ? (stopped === "end" ? "finished" : "kept") : (fates.get(id) ?? other));
+    const candidates = shown.map((id) => ({ id, text: stepper.tokenizer.readable(id), logp: logp[id], total: before + logp[id], parent: 0, fate: fateOf(id), share: shares && (shares.get(id) ?? 0) }));
     const text = stepper.tokenizer.decode(ids);
-    yield { step, candidates, ids: ids.slice(), text, total, finished: stopped ? [{ ids: ids.slice(), text, score: total }] : [], stopped };
+    yield { step, candidates, ids: ids.slice(), text, total, finished: stopped ? [{ ids: ids.slice(), text, score: total / ids.length, total }] : [], beams: [], stopped };
     if (stopped) return;
     ({ logp, cache } = stepper.next([token], cache));
   }
@@ -81,8 +92,8 @@ function* follow(stepper, { max_tokens = 20 }, choose) {
 export function* beam(stepper, { beams = 4, max_tokens = 20, length_penalty = 1, early_stopping = false }) {
   const limit = Math.min(max_tokens, stepper.room), first = stepper.next(stepper.prompt, new Map());
   let open = [{ ids: /** @type {number[]} */ ([]), total: 0, logp: first.logp, cache: first.cache }];
-  /** @type {{ids: number[], text: string, score: number}[]} */
-  let finished = [];
+  /** @type {Step["finished"]} */
+  let finished = [], why = "nothing left";
   for (let step = 0; step < limit; step++) {
     const every = open.flatMap((text, parent) => best(text.logp, 2 * beams).map((id) => ({ id, parent, logp: text.logp[id], total: Math.fround(text.total + text.logp[id]) })));
     const ranked = every.sort((a, b) => b.total - a.total).slice(0, 2 * beams), last = step + 1 >= limit;
@@ -92,8 +103,9 @@ export function* beam(stepper, { beams = 4, max_tokens = 20, length_penalty = 1,
       const ids = [...open[one.parent].ids, one.id], ends = one.id === stepper.end || last;
       let fate = "beaten";
       if (ends && rank < beams) {
-        finished = [...finished, { ids, text: stepper.tokenizer.decode(ids), score: one.total / ids.length ** length_penalty }].sort((a, b) => b.score - a.score).slice(0, beams);
+        finished = [...finished, { ids, text: stepper.tokenizer.decode(ids), score: one.total / ids.length ** length_penalty, total: one.total }].sort((a, b) => b.score - a.score).slice(0, beams);
         fate = "finished";
+        why = one.id === stepper.end ? "end" : stepper.limitOf(max_tokens);
       } else if (!ends && going.length < beams) {
         going.push(one);
         fate = "kept";
@@ -102,11 +114,12 @@ export function* beam(stepper, { beams = 4, max_tokens = 20, length_penalty = 1,
     });
     const worst = finished.length === beams ? finished[beams - 1].score : -Infinity;
     const full = finished.length === beams, hopeless = full && !(going.length && going[0].total / (step + 1) ** length_penalty > worst);
-    const stopped = !going.length ? "nothing left" : full && early_stopping ? "full" : hopeless ? "no open beam can win" : "";
+    const stopped = !going.length ? why : full && early_stopping ? "full" : hopeless ? "no open beam can win" : "";
     if (!stopped)
       open = going.map((one) => ({ ids: [...open[one.parent].ids, one.id], total: one.total, ...stepper.next([one.id], open[one.parent].cache) }));
-    const leading = stopped ? finished[0] : { ids: open[0].ids, text: stepper.tokenizer.decode(open[0].ids), score: open[0].total };
-    yield { step, candidates, ids: leading.ids, text: leading.text, total: leading.score, finished, stopped };
+    const leading = stopped ? finished[0] : { ids: open[0].ids, text: stepper.tokenizer.decode(open[0].ids), total: open[0].total };
+    const running = stopped ? [] : open.map(({ ids, total }) => ({ ids, text: stepper.tokenizer.decode(ids), total }));
+    yield { step, candidates, ids: leading.ids, text: leading.text, total: leading.total, finished, beams: running, stopped };
     if (stopped) return;
   }
 }

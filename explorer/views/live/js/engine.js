@@ -18,7 +18,7 @@ export class Engine {
     this.worker = null;
     /** @type {(message: any) => void} */
     this.post = () => {};
-    /** @type {Promise<{name: string, mask: string, config: any}>} */
+    /** @type {Promise<{name: string, mask: string, config: any, writes: boolean}>} */
     this.header = Promise.resolve(bytes).then((given) => {
       this.post = this.#beside();
       return this.ask("open", given);

@@ -1,13 +1,15 @@
 // A board of a live model: what is typed is read in the page, and what hands ask for is done there. Nothing is asked of anybody else.
 import { Board } from "../../board/js/board.js";
 import { say } from "../../board/js/parts.js";
+import { LiveDecoder } from "./decoder.js";
 import { Engine } from "./engine.js";
 import { Session } from "./session.js";
 
-/** @typedef {{text: string, target: string | null, edits?: any[], both?: boolean, decoding?: import("../../board/js/data.js").Moment[], view?: any, mode?: "light" | "dark" | null}} Beginning */
+/** @typedef {{text: string, target: string | null, edits?: any[], both?: boolean, decoding?: import("../../board/js/data.js").Moment[], view?: any, mode?: "light" | "dark" | null, writes?: boolean}} Beginning `writes`: with a decoder below */
 /** @typedef {{boxes?: boolean, rested?: (now: import("./session.js").State) => void, options?: any}} Home  whether it has boxes of its own; who is told when
  * hands rest; more options of the board */
 
+const FIRST = 16; // tokens that an encoder–decoder writes for the board's first sentence
 const REST = 600; // milliseconds without a change before the rest of a page follows
 
 /** One sentence, read by a live model, on a board. */
@@ -78,8 +80,8 @@ export class LiveBoard {
       if (!found) return false;
       const { text, target, decoding } = this.begin, { now } = this.session;
       this.#draw(now.text === text && now.target === target ? { ...found.data, decoding } : found.data);
-      if (writes) this.#write();
-      this.#say([found.note, ...found.edits.length ? [`Edited: ${found.labels.join("; ")}.`] : []].filter(Boolean).join(" "));
+      if (writes) this.write();
+      this.#say([found.note, ...found.labels.length ? [`Edited: ${found.labels.join("; ")}.`] : []].filter(Boolean).join(" "));
       return true;
     } catch (error) {
       this.#say(String(/** @type {any} */ (error).message ?? error));
@@ -95,7 +97,7 @@ export class LiveBoard {
   }
 
   /** What is read is what is written in the boxes. */
-  #write() {
+  write() {
     const { text, target } = this.session.now;
     if (this.source && this.source.value !== text) this.source.value = text;
     if (this.target && this.target.value !== target) this.target.value = target ?? "";
@@ -128,7 +130,7 @@ export function listed(live) {
     answer: (/** @type {any} */ asked) => live.answer(asked),
     write: (/** @type {string} */ text, /** @type {string} */ way, /** @type {any} */ settings) => live.session.engine.ask("write", { text, way, settings }),
     encode: (/** @type {string} */ text) => live.session.engine.ask("encode", text),
-    trace: () => live.session.found.trace,
+    trace: () => live.session.engine.ask("trace", live.session.now),
     state: () => live.session.state(),
   };
   void live.ready.then((drawn) => drawn && boards().push(entry));
@@ -138,10 +140,42 @@ export function listed(live) {
   };
 }
 
+/** What the decoder beside an encoder reads: what was given, or what it writes itself for this text. @param {Engine} engine @param {Beginning} begin */
+async function targetOf(engine, { text, target, writes }) {
+  const { config } = writes && !target ? await engine.header : { config: {} };
+  if (config.family !== "encoder-decoder") return target;
+  const steps = await engine.ask("write", { text, way: "greedy", settings: { max_tokens: FIRST } });
+  return steps.pop()?.text ?? "";
+}
+
+/** A decoder of the same model below a board, which reads what was written when it is asked to; what comes back takes it out again.
+ * @param {HTMLElement} root @param {LiveBoard} live @param {Beginning} begin */
+async function writeBelow(root, live, { text, mode }) {
+  const { engine } = live.session, header = await engine.header;
+  if (!header.writes) return () => {};
+  const show = async (/** @type {string} */ prompt, /** @type {import("./decoding.js").Step} */ step) => {
+    const state = header.config.family === "decoder" ? { text: step.whole ?? "", edits: [] } : { text: prompt, target: step.text, edits: [] };
+    if (await live.change(state)) live.write();
+    root.scrollIntoView({ block: "start" });
+  };
+  const decoder = new LiveDecoder(root, engine, header, { text, mode, show }), list = (/** @type {any} */ (globalThis)).explorerDecoders ??= [];
+  list.push(decoder);
+  return () => {
+    decoder.end();
+    list.splice(list.indexOf(decoder), 1);
+  };
+}
+
+/** A live board in an element, with a decoder below it where that is wanted; and what leaves nothing of them behind. @param {HTMLElement} root
+ * @param {Uint8Array} bytes the model @param {Beginning} begin @param {Home} [home] */
+export async function openLive(root, bytes, begin, home) {
+  const engine = new Engine(bytes), target = await targetOf(engine, begin).catch(() => begin.target); // what is wrong is said by the board
+  const live = new LiveBoard(root, engine, { ...begin, target }, home), gone = listed(live), drawn = await live.ready;
+  const unwritten = drawn && begin.writes ? await writeBelow(root, live, begin) : () => {};
+  return { live, end: () => [unwritten, gone, () => engine.end(), () => live.end()].forEach((leave) => leave()) };
+}
+
 /** A live board in an element, once it is drawn. @param {HTMLElement} root @param {Uint8Array} bytes the model @param {Beginning} begin */
 export async function mountLive(root, bytes, begin) {
-  const live = new LiveBoard(root, new Engine(bytes), begin);
-  listed(live);
-  await live.ready;
-  return live;
+  return (await openLive(root, bytes, begin)).live;
 }

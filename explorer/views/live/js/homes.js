@@ -3,8 +3,8 @@ import { mount } from "../../board/js/board.js";
 import { headerOf } from "../../board/js/data.js";
 import { say } from "../../board/js/parts.js";
 import { showRoom } from "../../board/js/room.js";
-import { Engine, engineAt } from "./engine.js";
-import { listed, LiveBoard } from "./home.js";
+import { engineAt } from "./engine.js";
+import { listed, LiveBoard, openLive } from "./home.js";
 
 /** @typedef {import("../../board/js/board.js").View} View */
 /** @typedef {{address: string, text: string, target: string | null, both: boolean, box: string, decoding: any}} Told what a page says
@@ -115,16 +115,17 @@ function listen(place, box) {
   if (!box) return;
   let resting = 0;
   const rested = () => document.activeElement === box && box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-  const typed = (/** @type {InputEvent} */ event) => {
+  const typed = (/** @type {InputEvent | CompositionEvent} */ event) => {
     clearTimeout(resting);
-    if (event.isComposing) return;
+    if ("isComposing" in event && event.isComposing) return; // letters that are still being put together
     void place.heldLive?.type(box.value);
     resting = setTimeout(rested, TYPED);
   };
-  box.addEventListener("input", typed);
+  const kinds = ["input", "compositionend"];
+  for (const kind of kinds) box.addEventListener(kind, typed);
   place.unheard = () => {
     clearTimeout(resting);
-    box.removeEventListener("input", typed);
+    for (const kind of kinds) box.removeEventListener(kind, typed);
   };
 }
 
@@ -145,7 +146,11 @@ function widget({ model, el }) {
   if (live.byteLength) return liveWidget(model, el, live, options);
   const send = (/** @type {any} */ what) => model.send(what);
   const board = mount(el, bytesOf(model.get("data")), { ...options, ask: told.asks ? send : undefined, mask: told.mask, force: told.force, replace: told.replace, silence: told.silence ? send : undefined });
-  model.on("change:data", () => board.give(bytesOf(model.get("data")), board.view()));
+  noted(board, told.note);
+  model.on("change:data", () => {
+    board.give(bytesOf(model.get("data")), board.view());
+    noted(board, told.note);
+  });
   model.on("msg:custom", (/** @type {any} */ said) => say(board.parts.gap, said.refused));
   return () => board.end();
 }
@@ -157,12 +162,8 @@ function liveWidget(model, el, bytes, { view, mode, tell }) {
     model.set("reads", now);
     model.save_changes();
   };
-  const live = new LiveBoard(el, new Engine(bytes), { ...model.get("reads"), ...model.get("asks"), view, mode }, { options: { tell }, rested }), gone = listed(live);
-  return () => {
-    gone();
-    live.session.engine.end();
-    live.end();
-  };
+  const shown = openLive(el, bytes, { ...model.get("reads"), ...model.get("asks"), writes: model.get("writes"), view, mode }, { options: { tell }, rested });
+  return () => void shown.then(({ end }) => end());
 }
 
 /** One function for both hosts: Streamlit hands over a component, anywidget nothing. @param {any} [host] */

@@ -22,6 +22,8 @@ export class LiveModel {
     const weights = openWeights(bytes.slice(4 + size).buffer);
     this.config = this.header.config;
     this.tokenizer = new Tokenizer(this.header.tokenizer, this.header.seen);
+    /** @type {Map<number, Generator<any>>} */
+    this.runs = new Map(); // decodings that were begun
     this.network = this.config.family === "bilm" ? new Elmo(this.config, weights) : new Transformer(this.config, weights);
   }
 
@@ -67,22 +69,35 @@ export class LiveModel {
     return boardOf(found.trace, model, found.source, found.target, found.edits);
   }
 
-  /** Write on, step by step. @param {string} text @param {"greedy" | "sample" | "beam"} way @param {any} settings */
+  /** Whether it writes: a decoder goes on with a text, an encoder–decoder writes one for another. */
+  get writes() {
+    return this.network instanceof Transformer && this.config.family !== "encoder";
+  }
+
+  /** Write on, step by step. @param {string} text @param {"greedy" | "sample" | "beam"} way @param {import("./decoding.js").Settings} settings */
   *write(text, way, settings) {
-    const network = /** @type {Transformer} */ (this.network), ids = this.tokenizer.encode(text).ids, both = this.config.family === "encoder-decoder";
+    const network = /** @type {Transformer} */ (this.network), { family, length } = this.config, both = family === "encoder-decoder";
+    const ids = both ? /** @type {number[]} */ (this.tokens(text).tokens.ids) : this.tokenizer.encode(text).ids;
+    if (!this.writes) throw new Error("This model reads a whole text at once and predicts no next token, so it cannot write.");
+    if (!text.trim()) throw new Error("The prompt is empty. Give at least one word.");
+    if (!both && ids.length >= length) throw new Error(`The prompt has ${ids.length} tokens and the model reads at most ${length}: there is no room to go on. Shorten it.`);
     network.edits = null;
-    yield* WAYS[way](new Stepper(network, this.tokenizer, both ? [this.header.start] : ids, both ? network.encode(ids) : undefined), settings);
+    const stepper = new Stepper(network, this.tokenizer, both ? [this.header.start] : ids, both ? network.encode(ids) : undefined);
+    for (const step of WAYS[way](stepper, settings)) yield { ...step, whole: both ? step.text : this.tokenizer.decode([...ids, ...step.ids]) };
   }
 }
 
 /** What a page asks of its model; every answer is plain data. @type {Record<string, (model: LiveModel, given: any) => any>} */
 const ANSWERS = {
-  header: ({ header: { name, mask }, config }) => ({ name, mask, config }),
+  header: ({ header: { name, mask }, config, writes }) => ({ name, mask, config, writes }),
   read(model, { text, target, edits }) {
-    const found = model.read(text, target, edits);
-    return { ...found, data: model.board(found), labels: edits.map(labelOf) };
+    const found = model.read(text, target, edits), { source, note } = found;
+    return { source, note, logits: found.trace.logits, data: model.board(found), labels: edits.map(labelOf) };
   },
+  trace: (model, { text, target, edits }) => model.read(text, target, edits).trace,
   write: (model, { text, way, settings }) => [...model.write(text, way, settings)],
+  begin: (model, { run, text, way, settings }) => void model.runs.set(run, model.write(text, way, settings)),
+  step: (model, run) => model.runs.get(run)?.next() ?? {},
   encode: (model, text) => model.tokenizer.encode(text),
   decode: (model, ids) => model.tokenizer.decode(ids),
 };

@@ -16,7 +16,7 @@ export class Session {
     this.before = [];
     /** @type {any} */
     this.found = null;
-    /** @type {{name: string, mask: string, config: any} | null} */
+    /** @type {{name: string, mask: string, config: any, writes: boolean} | null} */
     this.header = null;
     /** @type {Promise<any>} */
     this.reading = Promise.resolve();
@@ -78,12 +78,12 @@ export class Session {
 
   /** All that a test or a teacher's script may ask for. */
   state() {
-    const { trace, source } = this.found, { name, config } = /** @type {any} */ (this.header);
+    const { source, logits, data } = this.found, { name } = /** @type {any} */ (this.header);
     /** @type {Record<string, number[][][][]>} */
     const weights = {};
-    for (const { stream, weights: w, queries, keys } of trace.attention)
-      (weights[stream] ??= []).push(Array.from({ length: config.heads }, (_, h) => Array.from({ length: queries }, (_q, i) => Array.from(w.slice((h * queries + i) * keys, (h * queries + i + 1) * keys)))));
-    return { model: name, text: this.now.text, tokens: source.texts, ids: source.ids, weights, logits: Array.from(trace.logits) };
+    for (const { stream, weights: { a, s: [heads, n, m] } } of data.sites)
+      (weights[stream] ??= []).push(Array.from({ length: heads }, (_, h) => Array.from({ length: n }, (_q, i) => Array.from(a.slice((h * n + i) * m, (h * n + i + 1) * m)))));
+    return { model: name, text: this.now.text, tokens: source.texts, ids: source.ids, weights, logits: Array.from(logits) };
   }
 }
 

@@ -1,0 +1,183 @@
+"""A page for each model that runs in a page: its board, and below it what it writes. Its weights lie beside as one file, fetched once."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import explorer as ex
+from explorer.app.lessons import SENTENCE
+from explorer.app.lessons.corruption.questions import STORY
+from explorer.app.lessons.decoding.questions import PROMPT, SOURCE
+from explorer.app.site.documents import document
+from explorer.models import run_folder
+from explorer.models.card_figures import CARD
+from explorer.models.shelf import StoredModel
+from explorer.models.shelf import models as shelf
+from explorer.training.objectives import OBJECTIVES
+from explorer.views.live.figure import live_pack
+
+FAMILIES = {
+    "encoder": "Encoders: they read a whole text at once",
+    "decoder": "Decoders: they read from left to right, and write",
+    "encoder-decoder": "Encoder–decoders: they read one text and write another",
+    "bilm": "Two directions, from left to right and from right to left",
+    "static": "One vector for each word",
+}
+OPENING = {"encoder": SENTENCE, "decoder": PROMPT}
+PREFIX = "translate: "  # of the one model that does several tasks
+FRONT = """<h1>Language models, opened</h1>
+<p class="lead">Small language models that run in your browser. Type a sentence and step through the attention of a BERT, a GPT or a T5,
+number by number; let one write, and see what it could have written instead.</p>
+<p>The models were trained on a generated world of short, simple English stories. They know its few thousand words and nothing else.
+A word that they never read is marked †.</p>
+"""
+
+
+@dataclass(frozen=True)
+class SiteCard:
+    """What the front page says of a model; `page` is empty where it does not run in a page, or had no room."""
+
+    name: str
+    family: str
+    size: str
+    sentence: str
+    page: str
+    bytes: int
+
+
+def weight(stored: StoredModel) -> int:
+    """The bytes of a model's weights."""
+    return (stored.folder / run_folder.WEIGHTS).stat().st_size
+
+
+def write(folder: Path, names: Sequence[str], room: int, say: Callable[[str], object]) -> tuple[list[SiteCard], list[str]]:
+    """Write the pages of these models while there is room; their cards, and the names of those for which there was none."""
+    (folder / "models").mkdir()
+    cards, omitted = [], []
+    for name in names:
+        model, stored = ex.load(name, device="cpu"), shelf()[name]
+        pack = live_pack(model) if getattr(model, "streams", {}) else None
+        sent = b"" if pack is None else travelling(pack)
+        fits = pack is not None and len(sent) <= room
+        if pack is not None and not fits:
+            omitted.append(name)
+        if fits:
+            file = f"{name}.{hashlib.sha256(sent).hexdigest()[:12]}.bin"
+            (folder / "models" / file).write_bytes(sent)
+            (folder / "models" / f"{name}.html").write_text(_page(model, stored, file, len(sent)), "utf-8")
+            room -= len(sent)
+            say(f"{name}: {len(sent) / 1e6:.1f} MB")
+        cards.append(_card(model, stored, f"models/{name}.html" if fits else "", len(sent)))
+    return cards, omitted
+
+
+def travelling(pack: bytes) -> bytes:
+    """A packed model, compressed: first the low bytes of all weights, then the high ones, which are much alike."""
+    head = 4 + int.from_bytes(pack[:4], "little")
+    weights = np.frombuffer(pack[head:], np.uint8).reshape(-1, 2)  # a safetensors file of 16 or 32 bits has an even length
+    return gzip.compress(pack[:head] + weights[:, 0].tobytes() + weights[:, 1].tobytes(), mtime=0)
+
+
+def opening_text(model: Any, strategy: str) -> str:
+    """What a model reads first: for an encoder-decoder a text of the kind that it was trained on."""
+    if model.family in OPENING:
+        return OPENING[model.family]
+    if strategy == "translation":
+        return SOURCE if model.config.start == 0 and model.name == "transformer" else PREFIX + SOURCE
+    damaged = ex.corrupt(STORY, strategy, tokenizer=model.tokenizer).source
+    inside = [token for token, end in zip(damaged.ids.tolist(), _ends(model, damaged), strict=True) if not end]
+    return str(model.tokenizer.core.decode(inside, skip_special_tokens=False)).strip()
+
+
+def _ends(model: Any, tokens: Any) -> list[bool]:
+    """Which tokens only begin or end a text, and are added by the tokenizer."""
+    known = model.tokenizer.vocabulary
+    masks = {known.mask, *known.sentinels}
+    return [special and token not in masks for token, special in zip(tokens.ids.tolist(), tokens.special, strict=True)]
+
+
+def _card(model: Any, stored: StoredModel, page: str, size: int) -> SiteCard:
+    return SiteCard(stored.name, model.family, _size_of(model), _sentence_of(stored), page, size)
+
+
+def _size_of(model: Any) -> str:
+    """The layers and heads of a model, and how wide it is."""
+    layers = [
+        f"{name} of {layers} layers × {heads} heads" for name, (layers, heads) in model.streams.items() if name != "cross"
+    ]
+    return ", ".join([*layers, f"{model.config.dim} dimensions"])
+
+
+def _sentence_of(stored: StoredModel) -> str:
+    """What the training of a model asks of it."""
+    return OBJECTIVES[run_folder.described(stored.folder)["plan"]["objective"]].sentence
+
+
+def _page(model: Any, stored: StoredModel, file: str, size: int) -> str:
+    plan = run_folder.described(stored.folder)["plan"]
+    begin = {
+        "file": file,
+        "text": opening_text(model, plan["strategy"]),
+        "target": None,
+        "writes": True,
+        "view": {"station": "softmax"},
+    }
+    head = (
+        f"<h1>{escape(stored.name)}</h1>\n<p>{escape(_sentence_of(stored))} "
+        f"Type a sentence: the board reads it at once. Its keys are listed under <b>?</b>.</p>\n"
+    )
+    figure = (
+        f'<link rel="stylesheet" href="../live.css">\n<h2>Its board</h2>\n<div id="figure">{_fetching(size)}</div>\n'
+        f"<noscript>A model runs in this page, for which it needs JavaScript.</noscript>\n"
+        f'<script type="application/json" id="begin">{json.dumps(begin).replace("<", chr(92) + "u003c")}</script>\n'
+    )
+    card = f"<details><summary>How it was trained and measured</summary><pre>{escape(_text_of_card(stored))}</pre></details>"
+    return document(f"{stored.name}, live", head + figure + card, up="../", scripts=("live_page.js",))
+
+
+def _fetching(size: int) -> str:
+    return f'<p role="status">Fetching the weights, {size / 1e6:.1f} MB …</p>'
+
+
+def _text_of_card(stored: StoredModel) -> str:
+    path = stored.folder / CARD
+    return path.read_text("utf-8") if path.is_file() else "This model has no card."
+
+
+def front(cards: Sequence[SiteCard], notebooks: Mapping[str, str]) -> str:
+    """The front page: what the site is, every model as a card, and the ways to the rest."""
+    groups = "".join(_group(title, [card for card in cards if card.family == family]) for family, title in FAMILIES.items())
+    lab = (
+        '<h2>Corruption lab</h2><p><a href="corruption.html">One text under every strategy</a>: what pre-training hides, and what '
+        "the model must predict.</p>"
+    )
+    rows = "".join(f'<li><a href="notebooks/{name}.html">{escape(title)}</a></li>' for name, title in notebooks.items())
+    noted = f"<h2>Notebooks</h2><p>The lessons as Python, run, with their pictures.</p><ul>{rows}</ul>" if rows else ""
+    return document("Pre-training explorer", f"{FRONT}{groups}{lab}{noted}")
+
+
+def _group(title: str, cards: Sequence[SiteCard]) -> str:
+    boxes = "".join(_box(card) for card in cards)
+    return f'<h2>{escape(title)}</h2><div class="cards">{boxes}</div>\n' if cards else ""
+
+
+def _box(card: SiteCard) -> str:
+    writes = f' <a href="{card.page}#decoder">Let it write</a>' if card.page and "decoder" in card.family else ""
+    ways = (
+        f'<p class="ways"><a href="{card.page}">Open its board</a>{writes} <span>{card.bytes / 1e6:.1f} MB</span></p>'
+        if card.page
+        else '<p class="ways"><span>In the app only: explorer app</span></p>'
+    )
+    return (
+        f'<section class="card"><h3>{escape(card.name)}</h3><p class="size">{escape(card.size)}</p>'
+        f"<p>{escape(card.sentence)}</p>{ways}</section>"
+    )

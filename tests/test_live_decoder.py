@@ -1,0 +1,171 @@
+"""A model that writes in the page: every step is that of `ex.decode`, its draws are NumPy's, and a hand or a keyboard can lead it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ALL, sample
+from offline import Watch, opened
+from playwright.sync_api import Browser, Page, expect
+from test_live import WRITERS
+from test_live import opened as opened_model
+from test_live import page as page  # the fixture: a page that holds the engine
+
+import explorer as ex
+from explorer.errors import ChoiceError
+from explorer.views.board.module import LIVE_FOLDER
+
+pytestmark = pytest.mark.browser
+PROMPT = "Anna went to the park with her dog. The dog"
+WAYS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("greedy", {}), ("sample", {"seed": 3}), ("sample", {"seed": 8, "temperature": 1.4, "top_k": 12}),
+    ("sample", {"seed": 1, "top_p": 0.8}), ("beam", {"beams": 3}), ("beam", {"beams": 5}),
+)  # fmt: skip
+
+
+def test_draws_are_numpy_s(browser: Browser) -> None:
+    page, seeds = browser.new_page(), [0, 1, 7, 65_536, 2**32 - 1]
+    drawn = page.evaluate(
+        """async ([text, seeds]) => {
+          const { randomFrom } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+          return seeds.map((seed) => { const next = randomFrom(seed); return Array.from({ length: 50 }, () => next()); }); }""",
+        [(LIVE_FOLDER / "draws.js").read_text("utf-8"), seeds],
+    )
+    assert drawn == [np.random.default_rng(seed).random(50).tolist() for seed in seeds]
+    page.close()
+
+
+@pytest.mark.parametrize("way", sample(len(WAYS), 3) if not ALL else range(len(WAYS)), ids=lambda n: f"{WAYS[n][0]}-{n}")
+@pytest.mark.parametrize("name", WRITERS if ALL else ("gpt2", "t5"))
+def test_every_step_is_python_s(page: Page, name: str, way: int) -> None:
+    model, (strategy, options) = opened_model(page, name), WAYS[way]
+    steps = list(ex.decode(model, PROMPT, strategy, max_tokens=15, **options))
+    found = page.evaluate(
+        "([name, text, way, settings]) => [...opened[name].write(text, way, settings)]",
+        [name, PROMPT, strategy, {"max_tokens": 15, **options}],
+    )
+    assert [step["text"] for step in found] == [step.text for step in steps]
+    for mine, step in zip(found, steps, strict=True):
+        known = {(one.parent, one.id): one for one in step.candidates}
+        assert mine["total"] == pytest.approx(step.total, abs=1e-3) and mine["stopped"] == step.stopped
+        assert [ended["text"] for ended in mine["finished"]] == [ended.text for ended in step.finished]
+        for one in mine["candidates"]:
+            python = known.get((one["parent"], one["id"]))
+            if python is None:  # of the likeliest of all beams Python records ten of each, and the page twice the beams
+                continue
+            assert (one["text"], one["fate"]) == (python.text, python.fate)
+            assert one["logp"] == pytest.approx(python.logp, abs=2e-3) and one["total"] == pytest.approx(python.total, abs=2e-3)
+        kept = {(one["parent"], one["id"]) for one in mine["candidates"] if one["fate"] in ("kept", "finished")}
+        assert kept == {place for place, one in known.items() if one.fate in ("kept", "finished")}
+
+
+@pytest.fixture
+def figure(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """A saved figure of a decoder, opened from the disk."""
+    watch = Watch()
+    file = ex.save(ex.live(ex.load("gpt2", device="cpu"), PROMPT), tmp_path / "gpt2.html")
+    page = opened(browser, watch, file.as_uri())
+    page.context.set_offline(True)
+    page.wait_for_function("globalThis.explorerDecoders?.length === 1")
+    yield page
+    assert watch.faults == []
+    page.context.close()
+
+
+def text_of(strategy: str, **options: Any) -> str:
+    return str(
+        list(ex.decode(ex.load("gpt2", device="cpu"), PROMPT, strategy, **{"max_tokens": 20, **options}))[-1].text
+    ).strip()
+
+
+def test_a_hand_leads_it_step_by_step_and_to_the_end(figure: Page) -> None:
+    part, status = figure.locator(".decoder"), figure.locator(".decoder .says")
+    written = part.locator(".written strong")
+    steps = list(ex.decode(ex.load("gpt2", device="cpu"), PROMPT, "greedy", max_tokens=20))
+    expect(written).to_have_text(steps[0].text.strip())
+    assert part.locator("tbody tr").count() == 10
+    part.get_by_role("button", name="One token on").click()
+    expect(written).to_have_text(steps[1].text.strip())
+    shown = part.locator("tbody tr").first.inner_text()
+    best = next(iter(sorted(steps[1].candidates, key=lambda one: -one.logp)))
+    assert best.text in shown and f"{100 * np.exp(best.logp):.1f} %" in shown
+    part.get_by_role("button", name="To the end").click()
+    figure.wait_for_function("explorerDecoders[0].steps.at(-1).stopped")
+    assert part.locator(".written").inner_text() == f"{PROMPT} {steps[-1].text.strip()}"
+    part.get_by_label("Token", exact=True).fill("1")
+    assert written.inner_text() == steps[0].text.strip() and status.inner_text().startswith("Token 1:")
+
+
+def test_each_strategy_has_its_settings_and_a_seed_draws_what_it_draws_in_python(figure: Page) -> None:
+    part = figure.locator(".decoder")
+    part.get_by_label("Strategy").select_option("sample")
+    part.get_by_label("Top k").fill("5")
+    part.get_by_label("Seed").fill("11")
+    figure.wait_for_function("explorerDecoders[0].settings().seed === 11 && explorerDecoders[0].steps.length === 1")
+    figure.wait_for_timeout(400)
+    part.get_by_role("button", name="To the end").click()
+    figure.wait_for_function("explorerDecoders[0].steps.at(-1).stopped")
+    assert part.locator(".written strong").inner_text() == text_of("sample", seed=11, top_k=5)
+    part.get_by_label("Strategy").select_option("beam")
+    figure.wait_for_function("explorerDecoders[0].steps.length === 1")
+    assert part.get_by_label("Beams").is_visible() and not part.get_by_label("Seed").is_visible()
+    part.get_by_role("button", name="To the end").click()
+    figure.wait_for_function("explorerDecoders[0].steps.at(-1).stopped")
+    assert part.locator(".written strong").inner_text() == text_of("beam", beams=4)
+    first = part.locator("table", has_text="Finished texts").locator("tbody tr").first.inner_text()
+    assert text_of("beam", beams=4) in first
+
+
+def test_keys_lead_it(figure: Page) -> None:
+    figure.locator(".decoder").get_by_role("button", name="One token on").focus()
+    count = "explorerDecoders[0].at"
+    for key, at in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("Home", 0)):
+        figure.keyboard.press(key)
+        figure.wait_for_function(f"{count} === {at}")
+    figure.keyboard.press("End")
+    figure.wait_for_function("explorerDecoders[0].steps.at(-1).stopped")
+    figure.locator(".decoder").get_by_label("Prompt").press("Home")
+    assert figure.evaluate(count) > 0, "in the box, keys write"
+
+
+@pytest.mark.parametrize(("prompt", "sentence"), [("", "prompt is empty"), ("dog " * 300, "no room to go on")])
+def test_what_cannot_go_on_is_said_in_a_sentence(figure: Page, prompt: str, sentence: str) -> None:
+    part = figure.locator(".decoder")
+    part.get_by_label("Prompt").fill(prompt)
+    figure.wait_for_function("(said) => document.querySelector('.decoder .says').textContent.includes(said)", arg=sentence)
+    part.get_by_role("button", name="One token on").click()
+    part.get_by_role("button", name="Play").click()
+    part.get_by_label("Prompt").fill("A dog")
+    figure.wait_for_function("explorerDecoders[0].steps.length === 1")
+
+
+def test_the_board_reads_what_was_written(figure: Page) -> None:
+    part = figure.locator(".decoder")
+    figure.wait_for_function("explorerDecoders[0].steps.length === 1")
+    part.get_by_role("button", name="One token on").click()
+    figure.wait_for_function("explorerDecoders[0].steps.length === 2")
+    written = figure.evaluate("explorerDecoders[0].steps.at(-1).text")
+    part.get_by_role("button", name="Show on the board").click()
+    expect(figure.get_by_label("Your sentence")).to_have_value(PROMPT + written)
+    figure.wait_for_function("(text) => explorerBoards[0].state().text === text", arg=PROMPT + written)
+
+
+def test_the_board_of_an_encoder_decoder_reads_what_its_decoder_writes(browser: Browser, tmp_path: Path) -> None:
+    model, text = ex.load("transformer", device="cpu"), "The cat slept in the garden."
+    page = browser.new_page()
+    page.goto(ex.save(ex.live(model, text), tmp_path / "x.html").as_uri())
+    page.wait_for_function("globalThis.explorerBoards?.length === 1")
+    *_, last = ex.decode(model, text, "greedy", max_tokens=16)
+    assert page.get_by_label("The decoder's sentence").input_value() == last.text
+    page.close()
+
+
+def test_what_does_not_run_in_a_page_is_refused() -> None:
+    with pytest.raises(ChoiceError, match="Transformer"):
+        ex.live(ex.load("glove"), "A dog ran.")
+    with pytest.raises(ChoiceError, match="mode"):
+        ex.live(ex.load("bert"), "A dog ran.", mode="blue")
