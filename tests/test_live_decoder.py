@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ALL, sample
+from conftest import ALL, LONG, Visit, sample
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
+from test_board_homes import in_jupyterlab
 from test_live import WRITERS
 from test_live import opened as opened_model
 from test_live import page as page  # the fixture: a page that holds the engine
@@ -162,6 +163,14 @@ def test_the_board_of_an_encoder_decoder_reads_what_its_decoder_writes(browser: 
     *_, last = ex.decode(model, text, "greedy", max_tokens=16)
     assert page.get_by_label("The decoder's sentence").input_value() == last.text
     page.close()
+
+
+@LONG
+def test_a_notebook_s_figure_writes_what_python_writes(visit: Visit, tmp_path: Path) -> None:
+    with in_jupyterlab(visit, tmp_path, f"ex.live(ex.load('gpt2', device='cpu'), {PROMPT!r})") as page:
+        page.wait_for_function("globalThis.explorerDecoders?.[0]?.steps.length === 1")
+        page.locator(".decoder").get_by_role("button", name="To the end").click()
+        expect(page.locator(".decoder .written strong")).to_have_text(text_of("greedy"))
 
 
 def test_what_does_not_run_in_a_page_is_refused() -> None:

@@ -111,9 +111,7 @@ def _card(model: Any, stored: StoredModel, page: str, size: int) -> SiteCard:
 
 def _size_of(model: Any) -> str:
     """The layers and heads of a model, and how wide it is."""
-    layers = [
-        f"{name} of {layers} layers × {heads} heads" for name, (layers, heads) in model.streams.items() if name != "cross"
-    ]
+    layers = [f"{name}: {layers} layers × {heads} heads" for name, (layers, heads) in model.streams.items() if name != "cross"]
     return ", ".join([*layers, f"{model.config.dim} dimensions"])
 
 
