@@ -10,6 +10,7 @@ import explorer as ex
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, result_of
 from explorer.app.exercises import plain
+from explorer.app.lessons import SENTENCE
 from explorer.app.model_card import typical_of
 from explorer.errors import ExplorerError
 from explorer.views import theme
@@ -28,7 +29,8 @@ def notice_of(text: str, *names: str, whole: bool = True) -> str:
     """The notice: words that were not in the training texts, else how unusual the text is; empty where there is nothing to say."""
     try:
         strange = [name for name in names if theme.unseen_note(opened(name).tokens(text))]
-        odd = {name: losses for name in names if whole and name not in strange and (losses := unusual_losses(text, name))}
+        typed = whole and text != SENTENCE  # the pages' own sentence was written by nobody who expects anything of it
+        odd = {name: losses for name in names if typed and name not in strange and (losses := unusual_losses(text, name))}
         return "\n\n".join([*([_unseen(text, strange, len(names))] if strange else []), *([_unusual(odd)] if odd else [])])
     except ExplorerError:  # the text cannot be read: the part that reads it says why
         return ""

@@ -11,6 +11,7 @@ from explorer.errors import ChoiceError, unknown
 from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import TrainableModel
+from explorer.models.packing import packed_model
 from explorer.models.presets import preset as preset_of
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
@@ -18,7 +19,10 @@ from explorer.nn.elmo import BiLM
 from explorer.nn.factory import AnyConfig, config_from, kind_of
 from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
+from explorer.records import again
 from explorer.text.tokenizers import Tokenizer
+
+again.packs(packed_model)  # a figure knows records only, and asks there for a model as a page reads it
 
 
 @checked
