@@ -247,6 +247,8 @@ def _followed(key: str, trace: Trace, request: dict[str, Any], written: str) -> 
         st.session_state[RECORDED] = st.session_state[f"{key}.edited"] = True
     elif isinstance(text, str) and text != here and _reads(trace, written):
         st.session_state[written] = text[:LETTERS]
+        if isinstance(request.get("view"), dict):  # another text may draw the board anew: it goes on where it was
+            st.session_state[f"{key}.begin"] = placed(addressed(request["view"]))
         st.session_state[f"{key}.edited"] = True
     elif isinstance(edits, list):
         every = [_call_of(edit_of(trace, given)) for given in edits[:MOST] if isinstance(given, dict)]

@@ -67,19 +67,20 @@ export class LiveBoard {
 
   /** What a hand asked for on the board. @param {any} asked */
   async answer(asked) {
-    const done = await this.#shown(this.session.answer(asked), true);
+    const done = await this.#shown(this.session.answer(asked), true, asked.view);
     clearTimeout(this.resting);
     if (done) this.resting = setTimeout(() => this.home.rested?.(this.session.now), REST);
     return done;
   }
 
-  /** Draw what was found, or say why not; whether this was the newest question, and had an answer. @param {Promise<any>} reading @param {boolean} [writes] into the boxes */
-  async #shown(reading, writes = false) {
+  /** Draw what was found, or say why not; whether this was the newest question, and had an answer. @param {Promise<any>} reading @param {boolean} [writes] into the boxes
+   * @param {any} [view] where the board is then, if not where it is */
+  async #shown(reading, writes = false, view = undefined) {
     try {
       const found = await reading;
       if (!found) return false;
       const { text, target, decoding } = this.begin, { now } = this.session;
-      this.#draw(now.text === text && now.target === target ? { ...found.data, decoding } : found.data);
+      this.#draw(now.text === text && now.target === target ? { ...found.data, decoding } : found.data, view);
       if (writes) this.write();
       this.#say([found.note, ...found.labels.length ? [`Edited: ${found.labels.join("; ")}.`] : []].filter(Boolean).join(" "));
       return true;
@@ -89,9 +90,9 @@ export class LiveBoard {
     }
   }
 
-  /** @param {import("../../board/js/data.js").Data} data */
-  #draw(data) {
-    if (this.board) return this.board.give(data, this.board.view());
+  /** @param {import("../../board/js/data.js").Data} data @param {any} [at] where the board is then */
+  #draw(data, at) {
+    if (this.board) return this.board.give(data, at ?? this.board.view());
     const ask = (/** @type {any} */ what) => void this.answer(what), { mask, config } = /** @type {any} */ (this.session.header), { view, mode } = this.begin;
     this.board = new Board(this.place, data, { mode, view, ask, silence: ask, mask, force: config.family !== "encoder-decoder", replace: true, ...this.home.options });
   }

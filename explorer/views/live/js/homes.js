@@ -73,7 +73,7 @@ function liveIn(place, told, host) {
   place.heldSend = send;
   if (!place.heldLive) {
     const live = new LiveBoard(place, engineAt(address), { text, target, both, decoding, view: told.view ?? undefined, mode: told.mode },
-      { boxes: false, options, rested: (now) => place.heldSend({ what: "write", text: now.text, edits: now.edits }) });
+      { boxes: false, options, rested: (now) => place.heldSend({ what: "write", text: now.text, edits: now.edits, view: place.heldLive?.board?.view() }) });
     const gone = listed(live);
     place.heldLive = live;
     place.leave = () => {
