@@ -62,6 +62,8 @@ def shown(page: Page, text: str) -> dict[str, Any]:
 def test_a_sentence_that_is_typed_on_a_page_is_read_without_the_server(visit: Visit) -> None:
     page = visit("/attention?part=walk")
     page.wait_for_function("globalThis.explorerBoards?.length === 1")
+    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
+    page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)
     asked = list[str]()
     page.on("request", lambda request: asked.append(request.url))

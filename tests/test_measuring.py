@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections import Counter, OrderedDict
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -26,7 +26,6 @@ from explorer.microworld.derived.reasons import reasons
 from explorer.microworld.translation import pairs
 from explorer.models import ngram
 from explorer.models.transformer import TransformerModel
-from explorer.text import disk_cache
 from explorer.text.examples import Translation
 from explorer.text.toy import toy_stories as toy
 from explorer.training import corpora, objectives
@@ -480,8 +479,7 @@ def test_checks_are_log_spaced_then_even(steps: int, checks: int, snapshots: int
 
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Corpora of three hundred texts at most, so that a test need not wait for all of them."""
-    monkeypatch.setenv("EXPLORER_CACHE", os.devnull)  # what is fewer here is not kept for others, on disk or in memory
-    monkeypatch.setattr(disk_cache, "_memory", OrderedDict())
+    monkeypatch.setenv("EXPLORER_CACHE", os.devnull)  # what is fewer here is not kept for others
     for name in ("stories", "pairs", "toy_stories"):
         real = getattr(corpora, name)
         monkeypatch.setattr(corpora, name, lambda count, *rest, real=real, **named: real(min(count, 300), *rest, **named))

@@ -103,7 +103,7 @@ class NativeStepper:
     ) -> tuple[np.ndarray, NativeState]:
         if not _go_on(state, parents):  # the beams that go on are others, or in another order
             state.cache.select(parents)
-            chosen = list(parents)
+            chosen = torch.tensor(parents, device=self.model.device)
             state.states = None if state.states is None else state.states[chosen]
             state.ids = None if state.ids is None else state.ids[chosen]
         new = torch.tensor([[*state.unread, token] for token in ids], device=self.model.device)  # [beam, position]

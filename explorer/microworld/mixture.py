@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import cycle, islice
 
+from explorer.errors import check_whole
 from explorer.errors.kinds import checked
 from explorer.microworld.grammar.labelling import labelled_text
 from explorer.microworld.grammar.plain import plain_texts
@@ -24,6 +25,7 @@ def stories(count: int, seed: int, split: str = "train", *, version: str = VERSI
     >>> [type(text) for text in ex.microworld.stories(2, seed=3)]
     [<class 'list'>, <class 'list'>]
     """
+    check_whole("count", count, 0)
     strands = world(version).strands
     sources: dict[str, Iterator[list[str]]] = {STORIES: scripted(ENDLESS, seed, split, version=version)}
     sources |= {name: _plain(name, seed, split) for name in strands if name != STORIES}
@@ -42,6 +44,7 @@ def labelled(count: int, seed: int, split: str = "train", *, version: str = VERS
     >>> story.text == ex.microworld.texts(1, seed=3)[0]
     True
     """
+    check_whole("count", count, 0)
     strands = world(version).strands
     sources: dict[str, Iterator[Story]] = {STORIES: labelled_scripts(ENDLESS, seed, split, version=version)}
     for name in set(strands) - {STORIES}:

@@ -65,7 +65,7 @@ def cached(
 def source_mark(folder: Path) -> str:
     """A checksum of the programme and the texts in a folder: it changes with every change that could change a result."""
     digest = hashlib.sha256()
-    for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.txt"))):
+    for path in sorted(path for ending in ("py", "txt", "tsv") for path in folder.rglob(f"*.{ending}")):
         digest.update(f"{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

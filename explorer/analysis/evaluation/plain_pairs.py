@@ -16,6 +16,7 @@ from explorer import microworld
 from explorer.analysis.evaluation.batches import judged, logp_at, sheet_of
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
 from explorer.models.transformer import TransformerModel
 
 FILE = Path(microworld.__file__).with_name("plain_pairs.tsv")
@@ -35,6 +36,7 @@ def plain_pairs() -> tuple[tuple[str, str, str], ...]:
     return tuple(rows)
 
 
+@checked
 def plain_scores(model: TransformerModel) -> dict[str, float]:
     """The share of pairs whose better sentence is the more probable one: by category, and `all`.
 

@@ -106,7 +106,7 @@ with page.bar:
         )
     )
 span = words[word]
-notice(text, *hall.shown_models())
+notice(text, *hall.shown_models(), whole=text != lesson.TEXT)
 
 if not tour.running():
     with page.aside:

@@ -10,6 +10,7 @@ import { listed, LiveBoard, openLive } from "./home.js";
 /** @typedef {{address: string, text: string, target: string | null, both: boolean, box: string, decoding: any}} Told what a page says
  * of a live board; `box` finds its sentence */
 
+const LEFT = /** @type {Map<string, import("./session.js").Session>} */ (new Map()); // what was last read of a model by a board that its page took away
 const TYPED = 700; // milliseconds without a letter before the rest of the page follows
 
 /** In Streamlit: called again at every rerun, with the same element. @param {any} host */
@@ -74,10 +75,12 @@ function liveIn(place, told, host) {
   if (!place.heldLive) {
     const live = new LiveBoard(place, engineAt(address), { text, target, both, decoding, view: told.view ?? undefined, mode: told.mode },
       { boxes: false, options, rested: (now) => place.heldSend({ what: "write", text: now.text, edits: now.edits, view: place.heldLive?.board?.view() }) });
-    const gone = listed(live);
+    const gone = listed(live), left = LEFT.get(address);
+    if (left && left.wanted.text === text) live.session.before.push(...left.before); // drawn anew: what a hand changed can still be taken back
     place.heldLive = live;
     place.leave = () => {
       gone();
+      LEFT.set(address, live.session);
       live.end();
       place.unheard?.();
       place.heldLive = place.heldTurn = place.heldBox = place.heldTold = null;
