@@ -73,8 +73,12 @@ function liveIn(place, told, host) {
   const options = { ...optionsOf(told, host), ask, ...(told.forces && { force: true }) };
   place.heldSend = send;
   if (!place.heldLive) {
+    const rested = (/** @type {import("./session.js").State} */ now) => {
+      LEFT.set(address, live.session); // the page may draw the board anew before it takes this one away
+      place.heldSend({ what: "write", text: now.text, edits: now.edits, view: place.heldLive?.board?.view() });
+    };
     const live = new LiveBoard(place, engineAt(address), { text, target, both, decoding, view: told.view ?? undefined, mode: told.mode },
-      { boxes: false, options, rested: (now) => place.heldSend({ what: "write", text: now.text, edits: now.edits, view: place.heldLive?.board?.view() }) });
+      { boxes: false, options, rested });
     const gone = listed(live), left = LEFT.get(address);
     if (left && left.wanted.text === text) live.session.before.push(...left.before); // drawn anew: what a hand changed can still be taken back
     place.heldLive = live;
