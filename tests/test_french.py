@@ -12,8 +12,8 @@ from itertools import islice
 import pytest
 
 from explorer.errors import ChoiceError
+from explorer.microworld.grammar.conjugation import conjugate
 from explorer.microworld.translation import Pair, adverbs, pairs, translate, words
-from explorer.microworld.translation.conjugation import conjugate
 from explorer.microworld.translation.frames import FRAMES
 from explorer.microworld.translation.frames_describing import AGED, OLD
 from explorer.microworld.translation.lexicon import FEMININES, adjective, noun, verb

@@ -31,10 +31,10 @@ class KeyValueCache:
 
     def select(self, parents: Sequence[int]) -> None:
         """Go on with these beams, in this order. All beams of a text read one source, so its keys and values are only repeated."""
-        count = len(parents)
+        count, device = len(parents), next((k.device for k, _ in self.kept.values()), None)
+        chosen = torch.tensor(parents, device=device)
         for name, (k, v) in self.kept.items():
             if name[0] == "cross":
                 self.kept[name] = k[:1].expand(count, *k.shape[1:]), v[:1].expand(count, *v.shape[1:])
             else:
-                chosen = torch.as_tensor(parents, device=k.device)
                 self.kept[name] = k.index_select(0, chosen), v.index_select(0, chosen)

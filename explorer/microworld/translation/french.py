@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from explorer.microworld.translation.conjugation import conjugate
+from explorer.microworld.grammar.conjugation import conjugate
+from explorer.microworld.grammar.sounds import before_vowel, elide
 from explorer.microworld.translation.lexicon import FEMININES, Adjective, TranslatedVerb
-from explorer.microworld.translation.sounds import before_vowel, elide
 from explorer.microworld.translation.tree import (
     NP,
     Addressed,
@@ -328,7 +328,7 @@ def finite(verb: TranslatedVerb, tense: str, features: Features) -> str:
     if tense == "near":
         return GOING.present[form]
     if tense == "order":
-        return verb.fr.orders[form == 4]
+        return verb.fr.orders[2 if form == 4 else 0]
     return {"present": verb.fr.present, "imparfait": verb.fr.imparfait, "future": verb.fr.future}[tense][form]
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from explorer.microworld.translation.adjectives import ADJECTIVE_LINES, COMPARATIVES, INVARIABLE
-from explorer.microworld.translation.conjugation import Conjugation, conjugate
-from explorer.microworld.translation.inflection import (
+from explorer.microworld.grammar.conjugation import Conjugation, conjugate
+from explorer.microworld.grammar.inflection import (
     english_forms,
     english_plural,
     french_feminine_plural,
     french_plural,
 )
+from explorer.microworld.translation.adjectives import ADJECTIVE_LINES, COMPARATIVES, INVARIABLE
 from explorer.microworld.translation.nouns import FEMININE_LINES, NOUN_LINES
 from explorer.microworld.translation.verbs import VERB_LINES
 
@@ -77,13 +77,21 @@ def _adjective(en: str, fr: str, place: str, kinds: str) -> Adjective:
     return Adjective(en, more, most, m, f, ms, fs, place == "before", tuple(kinds.split()))
 
 
+def _conjugated(infinitive: str) -> Conjugation:
+    """The forms of a verb. *voudrait* is the one that is used in the conditional: *would like to* is said in no other form."""
+    if infinitive != "voudrait":
+        return conjugate(infinitive)
+    wish = conjugate("vouloir")
+    return wish._replace(infinitive=infinitive, present=wish.conditional)
+
+
 def _verb(en: str, fr: str, subjects: str, objects: str, flags: str) -> TranslatedVerb:
     """One line of the table: `look + for` is a verb and its particle, `avoir besoin + de` a verb, a word and a link."""
     head, _, particle = (part.strip() for part in en.partition("+"))
     whole, _, link = (part.strip() for part in fr.partition("+"))
     infinitive, _, word = whole.partition(" ")
     return TranslatedVerb(
-        english_forms(head), conjugate(infinitive), particle, word, link,
+        english_forms(head), _conjugated(infinitive), particle, word, link,
         tuple(subjects.split()), tuple(objects.split()), tuple(flags.split()),
     )  # fmt: skip
 

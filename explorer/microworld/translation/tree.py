@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from explorer.microworld.grammar.tree import Features as Features
+from explorer.microworld.grammar.tree import Lexeme as Lexeme
 from explorer.microworld.translation.lexicon import BE, Adjective, Noun, TranslatedVerb
-
-
-class Lexeme(NamedTuple):
-    """A word of a sentence and its marks: a word here and a word there that share a mark translate each other."""
-
-    text: str
-    marks: tuple[str, ...]
-
-
-class Features(NamedTuple):
-    """What agrees: the form of the verb (0 je … 5 ils), number and gender."""
-
-    form: int
-    plural: bool
-    gender: str
 
 
 class Pronoun(NamedTuple):
