@@ -112,7 +112,7 @@ def main() -> None:
     torch.set_num_threads(1)
     print(f"{platform.machine()}, 1 thread, torch {torch.__version__}; {PIECES} tokens\n")
     print("| model | way | tokens | a token, the first | ratio (quartiles) |\n|---|---|---|---|---|")
-    for name in ("gpt", "gpt2", "gpt2-tiny"):
+    for name in ("gpt", "gpt2"):
         measure(f"shipped {name}", ex.load(name, device="cpu"), rounds)
     measure("untrained GPT", untrained("gpt", 64), rounds)
     measure("shipped BART", endless(ex.load("bart", device="cpu")), rounds)

@@ -20,14 +20,17 @@ from explorer.models.load import load
 from explorer.models.model import TrainableModel
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
+from explorer.text.begin_token import with_begin
 from explorer.text.examples import prepared
 from explorer.text.learning import tokenizer
 from explorer.text.tokenizers import Tokenizer
 from explorer.text.toy import toy_stories
+from explorer.training.corpora import recorded_corpus
 from explorer.training.device import tensors
 from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.run import FinetuneRun
-from explorer.training.fit import fit
+from explorer.training.fit import PIECES, fit
+from explorer.training.keeping import learned_tokenizer
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.run import Run
 from studies.study import Size
@@ -50,6 +53,14 @@ def tokenizer_of(system: str, world: str = "toy") -> Tokenizer:
     known = preset(system)
     texts = (" ".join(story) for story in stories_of(world, STORIES))
     return tokenizer(known.tokenizer, texts, size=WORLDS[world], specials=known.specials)
+
+
+@lru_cache(maxsize=4)
+def preset_tokenizer(system: str) -> Tokenizer:
+    """The tokenizer that a system learns by its preset, at size tiny."""
+    known = preset(system)
+    learned = learned_tokenizer(known, recorded_corpus(known.corpus), PIECES["tiny"])
+    return with_begin(learned) if known.objective == "causal" else learned
 
 
 @lru_cache(maxsize=4)

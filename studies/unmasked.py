@@ -29,7 +29,7 @@ from studies.study import Size, Study, lines, main
 WITH, WITHOUT = "trained with the mask", "trained without it"
 READ_WITH, READ_WITHOUT, RANDOM = "read with the mask", "read without it", "random tokens, read without it"
 LINES = ((WITH, READ_WITH), (WITH, READ_WITHOUT), (WITHOUT, READ_WITHOUT), (WITHOUT, READ_WITH), (WITHOUT, RANDOM))
-TOKENIZER = "gpt2-tiny"  # the model whose tokens are read
+SYSTEM = "gpt2"  # the preset that is trained, and whose tokens are read
 BEGIN, WRITES = 6, 24
 SIZE = Size(  # `length`: tokens of a story, at most
     steps=500, batch=8, first=30, checks=8, stories=1000, held_out=32, length=48, dim=64, seeds=(0, 1, 2)
@@ -60,14 +60,14 @@ def unmasked_loss(*given: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def examples(stories: int) -> list[Example]:
-    """Stories of the microworld in the tokens of the shipped gpt2-tiny."""
-    return prepared(runs.stories_of("microworld", stories), runs.shipped_tokenizer(TOKENIZER))
+    """Stories of the microworld in the tokens of the preset."""
+    return prepared(runs.stories_of("microworld", stories), runs.preset_tokenizer(SYSTEM))
 
 
 def begun(masked: bool, seed: int, size: Size) -> Run[TransformerModel]:
     """A run that is about to begin: the same model, stories and batches, with the mask or without."""
     shape: dict[str, Any] = {"dim": size.dim, "hidden": 4 * size.dim, "heads": 4, "length": size.length}
-    model = build("gpt2", size="tiny", tokenizer=runs.shipped_tokenizer(TOKENIZER), seed=seed, device="cpu", **shape)
+    model = build(SYSTEM, size="tiny", tokenizer=runs.preset_tokenizer(SYSTEM), seed=seed, device="cpu", **shape)
     plan = Plan("causal", "causal", size.steps, size.batch, seed=seed, checks=0, snapshots=0)
     return Run(transformer(model), examples(size.stories), plan, loss=None if masked else unmasked_loss)
 

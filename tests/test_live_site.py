@@ -26,7 +26,7 @@ from explorer.errors import ChoiceError
 from explorer.models.packing import packed_model
 from studies import site as notebook_site
 
-SOME = () if ALL else ("bert-tiny", "gpt2-tiny")
+SOME = () if ALL else ("bert-tiny", "gpt2")
 OUTSIDE = re.compile(r"""(?:src|href)\s*=\s*["'](?:/|https?:|//)""")
 
 
@@ -97,7 +97,7 @@ def test_every_link_is_followed_and_nobody_outside_is_asked(
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", ("light", "dark"))
 def test_its_pages_are_readable_for_everybody(browser: Browser, address: str, mode: str) -> None:
-    for name in ("index.html", "corruption.html", "models/gpt2-tiny.html"):
+    for name in ("index.html", "corruption.html", "models/gpt2.html"):
         page = opened(browser, Watch(), address + name, mode, 390)
         if name != "index.html":
             expect(page.locator("body[data-drawn=yes]")).to_be_attached()
@@ -108,17 +108,17 @@ def test_its_pages_are_readable_for_everybody(browser: Browser, address: str, mo
 
 @pytest.mark.browser
 def test_a_page_s_model_is_the_shipped_one_to_the_bit_and_answers_as_in_python(browser: Browser, address: str) -> None:
-    page = opened(browser, Watch(), f"{address}models/gpt2-tiny.html#decoder")
+    page = opened(browser, Watch(), f"{address}models/gpt2.html#decoder")
     expect(page.locator("body[data-drawn=yes]")).to_be_attached()
     expect(page.locator(".decoder h3")).to_be_in_viewport()
     text = "The old cat did not sleep."
     page.evaluate("(text) => explorerBoards[0].type(text)", text)
     state = page.evaluate("explorerBoards[0].state()")
-    trace = ex.trace(ex.load("gpt2-tiny", device="cpu"), text, scores=True)
+    trace = ex.trace(ex.load("gpt2", device="cpu"), text, scores=True)
     assert state["ids"] == trace.source.ids.tolist()
     gap = np.abs(np.reshape(state["logits"], trace.outputs["lm"].shape) - trace.outputs["lm"]).max()
     assert gap < 1e-4 * np.abs(trace.outputs["lm"]).max()
-    *_, last = ex.decode(ex.load("gpt2-tiny", device="cpu"), text, max_tokens=20)
+    *_, last = ex.decode(ex.load("gpt2", device="cpu"), text, max_tokens=20)
     page.get_by_label("Prompt").fill(text)
     page.wait_for_timeout(1000)
     page.locator(".decoder").get_by_role("button", name="To the end").click()

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import re
+import shlex
 from collections import Counter
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from transformers import PreTrainedTokenizerFast
 import explorer as ex
 from explorer.analysis.evaluation.context import EvalData
 from explorer.models import abilities, run_folder, store
+from explorer.models.presets import PRESETS
+from explorer.models.shelf import RETIRED
 from explorer.training.checking import measure
 from explorer.training.corpora import COUNTABLE, recorded_corpus
 from explorer.training.steps import steps_of
@@ -40,6 +43,15 @@ def held_of(plan: dict, count: int) -> EvalData:
 def test_what_waits_is_not_shipped_and_all_else_is() -> None:
     shipped = {entry.name for entry in ex.models().values() if entry.shipped}
     assert shipped == set(NAMES)
+
+
+@pytest.mark.parametrize("name", RETIRED)
+def test_a_model_that_is_no_longer_shipped_is_refused_with_what_there_is_instead(name: str) -> None:
+    with pytest.raises(ex.ExplorerError, match=f"^{name} is no longer shipped. Open '") as refused:
+        ex.load(name)
+    assert name not in NAMES and re.findall("'(.+?)'", str(refused.value))[0] in NAMES
+    line = shlex.split(str(refused.value).rstrip(".").partition("explorer ")[2])
+    assert line[0] == "fit" and line[1] in PRESETS
 
 
 @pytest.mark.parametrize("name", some(NAMES, "transformer", "elmo", "induction", "bert-told"))

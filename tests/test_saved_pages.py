@@ -37,7 +37,7 @@ def kinds(trace: Trace) -> dict[str, Callable[[], Any]]:
         "figure": lambda: ex.views["attention"](trace),
         "bertviz": lambda: ex.bertviz(trace),
         "board": lambda: ex.board(trace),
-        "live": lambda: ex.live(ex.load("gpt2-tiny", device="cpu"), "A dog ran."),
+        "live": lambda: ex.live(ex.load("gpt2", device="cpu"), "A dog ran."),
     }
 
 

@@ -18,11 +18,15 @@ import explorer as ex
 from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.training import left_out_questions
 from explorer.records import Curve, Curves
-from studies import copying, left_out
+from studies import copying, left_out, runs
 
 ROOT = Path(__file__).parent.parent
 TINY = left_out.SIZE.but(steps=2, batch=2, checks=1, layers=1, dim=8, length=16, stories=8, held_out=3, seeds=(0, 1))
 SMALL = copying.SIZE.but(distances=(1, 3), steps=30, dim=8, scored=8, batch=8, held_out=8, seeds=(0, 1))
+
+
+def test_a_preset_s_tokenizer_is_the_one_that_its_training_learns() -> None:
+    assert runs.preset_tokenizer("bert").core.to_str() == ex.load("bert-tiny", device="cpu").tokenizer.core.to_str()
 
 
 def test_frequencies_are_those_of_a_counter() -> None:

@@ -100,13 +100,13 @@ def test_every_other_name_on_the_shelf_shows_what_it_can_do(name: str) -> None:
 def test_only_a_card_has_figures_and_they_come_with_their_seeds_and_their_command(tmp_path: Path) -> None:
     """A check inside a training has few texts: where there is no card there is no figure, although the run kept its checks."""
     left_out = shutil.ignore_patterns("CARD.md", "snapshots")
-    copy = shutil.copytree(model_folder("gpt2-tiny"), tmp_path / "gpt2-tiny", ignore=left_out)
+    copy = shutil.copytree(model_folder("induction"), tmp_path / "induction", ignore=left_out)
     assert any(step.metrics for step in ex.training.steps_of(copy))
-    at = shown("gpt2-tiny", "The dog slept.", str(copy))
+    at = shown("induction", "The dog slept.", str(copy))
     assert not at.exception and not at.metric and any("No card says" in block.value for block in at.caption)
-    low, *_, high = sorted(figures_of("gpt2-tiny")[0]["perplexity (validation)"])
-    texts = next(text for block in shown("gpt2-tiny").caption if "seeds on this text" in (text := unmarked(block.value)))
-    assert f"perplexity {low:.3g} to {high:.3g}" in texts and "studies.recipes gpt2-tiny" in texts
+    low, *_, high = sorted(figures_of("induction")[0]["repeat accuracy (validation)"])
+    texts = next(text for block in shown("induction").caption if "seeds on this text" in (text := unmarked(block.value)))
+    assert f"repeat accuracy {low:.3g} to {high:.3g}" in texts and "studies.recipes induction" in texts
     for name, stored in ex.models().items():
         words = command(stored.folder).split()
         assert words[:2] == ["python", "-m"] and name in words, name

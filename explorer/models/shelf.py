@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from explorer.errors import FileError, unknown
+from explorer.errors import ChoiceError, FileError, unknown
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
 from explorer.models.caching import CachePolicy, cache_policy
@@ -16,6 +16,9 @@ from explorer.models.folders import data_folder, own_folder
 from explorer.models.presets import size_of
 
 WEIGHTS, CONFIG, PIECES = run_folder.WEIGHTS, "config.json", "tokenizer.json"
+RETIRED = {  # models that were shipped once: what to open instead, and what trains one
+    "gpt2-tiny": "Open 'gpt2', or train one in five minutes: explorer fit gpt2.",
+}
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ def folder_of(what: str | Path) -> Path:
         return shelf[text].folder
     if isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
         return Path(os.path.expanduser(text))
+    if text in RETIRED:
+        raise ChoiceError(f"{text} is no longer shipped. {RETIRED[text]}")
     raise unknown("model", text, shelf)
 
 
