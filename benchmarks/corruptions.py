@@ -53,7 +53,7 @@ def measure(rounds: int) -> None:
     features = [{"input_ids": row.tolist(), "offset_mapping": [(n, n + 1) for n in range(LENGTH)]} for row in ids]
     plain = [{"input_ids": feature["input_ids"]} for feature in features]
     for name, strategy in STRATEGIES.items():
-        own = lambda strategy=strategy: strategy(rows, tokenizer.vocabulary, rng)  # noqa: E731
+        own = lambda strategy=strategy: strategy.apply(rows, tokenizer.vocabulary, rng)  # noqa: E731
         repeats = max(1, round(0.02 / seconds(own, 2)))
         other = None
         if name in COLLATED:

@@ -66,10 +66,10 @@ def course(name: str, way: str, seed: int, size: Size) -> np.ndarray:
 def masked_once(run: Run, step: int) -> Batch:
     """The batch of a step in which the tokens of a story are drawn by its number: the same are hidden whenever it comes again."""
     plan, vocabulary, rows = run.plan, run.model.tokenizer.vocabulary, []
-    for number in examples_of_step(step, len(run.stories), plan.batch, plan.seed):
+    for number in examples_of_step(step, len(run.examples), plan.batch, plan.seed):
         rng = np.random.default_rng((plan.seed, 4, int(number)))
-        context = BatchContext(run.stories, vocabulary, run.model.longest, plan.strategy, rng, plan.mask_rate)
-        rows.append(run.objective.collate([run.stories[number]], context))
+        context = BatchContext(run.examples, vocabulary, run.model.longest, plan.strategy, rng, plan.mask_rate)
+        rows.append(run.objective.collate([run.examples[number]], context))
     widths = {name: max(row.widths[name] for row in rows) for name in rows[0].widths}
     padded = [row.pad_to(widths, vocabulary.pad) for row in rows]
     parts: dict[str, Any] = {name: np.concatenate([getattr(row, name) for row in padded]) for name in widths}

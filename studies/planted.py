@@ -35,8 +35,8 @@ class Hiding(Run):
 
     def batch(self, step: int) -> Batch:
         """The batch of a step: the same stories for every split."""
-        numbers = examples_of_step(step, len(self.stories), self.plan.batch, self.plan.seed)
-        rows = whole([self.stories[n] for n in numbers], self.model)
+        numbers = examples_of_step(step, len(self.examples), self.plan.batch, self.plan.seed)
+        rows = whole([self.examples[n] for n in numbers], self.model)
         hidden = mlm(rows, self.model.tokenizer.vocabulary, step_rng(self.plan.seed, step), split=self.split)
         return Batch(hidden.source.ids, rows.attention_mask, np.zeros_like(rows.ids), rows.ids, hidden.scored)
 

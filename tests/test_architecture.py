@@ -50,6 +50,13 @@ def test_every_function_of_a_walk_is_in_a_file_of_its_step() -> None:
     assert named > 40
 
 
+def test_a_walk_opens_one_file_at_each_stop() -> None:
+    walks = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("## Three walks")[1].split("\n## ")[0]
+    stops = [re.findall(r"^(\d+)\. (`explorer/[\w/.-]+`)", walk, re.M) for walk in walks.split("\n### ")[1:]]
+    assert [len(files) for files in stops] == [14, 13, 10]
+    assert all([int(number) for number, _ in files] == [*range(1, len(files) + 1)] for files in stops)
+
+
 def test_every_test_that_a_promise_names_is_there() -> None:
     text = (ROOT / "docs" / "security.md").read_text("utf-8")
     promises = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| promise")]

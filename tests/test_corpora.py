@@ -402,7 +402,7 @@ def test_a_run_from_the_disk_is_that_from_memory_to_the_bit(source: Path, name: 
     folder, tokenizer = prepared_with(source, name, tmp_path / "ready"), ex.load(name, device="cpu").tokenizer
     memory = ex.fit(name, corpus=source, tokenizer=tokenizer, **SMALL)
     disk = ex.fit(name, corpus=folder, **SMALL)  # with the tokenizer that lies there
-    assert isinstance(disk.stories, StreamedExamples) and len(disk.stories) == len(memory.stories)
+    assert isinstance(disk.examples, StreamedExamples) and len(disk.examples) == len(memory.examples)
     assert [dict(step.losses) for step in disk] == [dict(step.losses) for step in memory]
     for weight, other in zip(disk.model.module.parameters(), memory.model.module.parameters(), strict=True):
         assert torch.equal(weight, other)

@@ -67,7 +67,7 @@ def read(corrupted: Corrupted, row: int) -> list[int]:
 @pytest.mark.parametrize("seed", sample(20, 3))
 def test_kept_tokens_are_the_original_s_and_nothing_is_said_twice(name: str, seed: int) -> None:
     rows = batch(8, 40, seed)
-    corrupted = STRATEGIES[name](rows, PIECES, np.random.default_rng(seed))
+    corrupted = STRATEGIES[name].apply(rows, PIECES, np.random.default_rng(seed))
     padding = ~corrupted.source.attention_mask
     assert (corrupted.source.action[padding] == KEPT).all() and (
         corrupted.target is not None or not corrupted.scored[padding].any()
@@ -84,7 +84,7 @@ def test_kept_tokens_are_the_original_s_and_nothing_is_said_twice(name: str, see
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_the_seed_decides(name: str) -> None:
-    first, two, other = (STRATEGIES[name](batch(4, 40), PIECES, np.random.default_rng(seed)).source for seed in (5, 5, 6))
+    first, two, other = (STRATEGIES[name].apply(batch(4, 40), PIECES, np.random.default_rng(seed)).source for seed in (5, 5, 6))
     np.testing.assert_array_equal(first.ids, two.ids)
     if name not in ("causal", "prefix", "pegasus"):  # a cut is only a label, and PEGASUS draws no lots
         assert not np.array_equal(first.ids, other.ids) or not np.array_equal(first.action, other.action)
@@ -93,7 +93,7 @@ def test_the_seed_decides(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name.startswith(("bart", "cloze"))])
 def test_the_answer_to_a_noise_is_the_original(name: str) -> None:
     rows = batch(6, 40)
-    corrupted = STRATEGIES[name](rows, PIECES, np.random.default_rng(0))
+    corrupted = STRATEGIES[name].apply(rows, PIECES, np.random.default_rng(0))
     np.testing.assert_array_equal(corrupted.target, rows.ids)
     np.testing.assert_array_equal(corrupted.scored, rows.attention_mask)
 

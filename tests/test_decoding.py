@@ -125,7 +125,7 @@ def same_as_generate(
     prefix = [int(p) for p in rng.integers(3, VOCAB, size=rng.integers(0, 3))] if paired else None
     prepared = writer(model, text, prefix=prefix or None)
     strategy = "beam" if "beams" in given else "greedy"
-    *_, final = STRATEGIES[strategy](prepared.stepper, prepared.prompt, decoding_settings(prepared, given))
+    *_, final = STRATEGIES[strategy].apply(prepared.stepper, prepared.prompt, decoding_settings(prepared, given))
     rows, scores = theirs(twin, list(prepared.prompt), text if paired else None, given)
     assert final.ids.tolist() == rows[0], (strategy, given)
     if scores is not None:
@@ -179,7 +179,7 @@ def test_sampling_keeps_what_the_library_s_processors_keep(number: int) -> None:
     process = hf.LogitsProcessorList(kind(given[name]) for name, kind in PROCESSORS.items() if name in given)
     settings = decoding_settings(prepared, {**given, "max_tokens": 4, "seed": number, "candidates": VOCAB})
     written = list(prepared.prompt)
-    for step in STRATEGIES["sample"](prepared.stepper, prepared.prompt, settings):
+    for step in STRATEGIES["sample"].apply(prepared.stepper, prepared.prompt, settings):
         reads = {"input_ids": torch.tensor([text]), "decoder_input_ids": torch.tensor([written])}
         with torch.no_grad():
             raw = twin(**(reads if paired else {"input_ids": torch.tensor([written])})).logits[:, -1]

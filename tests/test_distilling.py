@@ -173,7 +173,7 @@ def test_what_cannot_teach_is_refused(bert: TransformerModel, gpt2: TransformerM
         (lambda: ex.fit("bert", objective="distillation", corpus=TEXTS), "bert learns without a teacher"),
         (lambda: ex.fit(student_of(bert), teacher=deep, corpus=TEXTS), "must be the same"),
         (lambda: ex.fit(student_of(bert), teacher=student_of(other), corpus=TEXTS), "masked model|different tokenizers"),
-        (lambda: Run(student_of(bert), begun(bert).stories, begun(bert).plan), "needs a teacher"),
+        (lambda: Run(student_of(bert), begun(bert).examples, begun(bert).plan), "needs a teacher"),
     ):
         with pytest.raises(ex.ExplorerError, match=message):
             make()

@@ -214,7 +214,7 @@ def test_decoding_with_a_cache_is_decoding_without(name: str, strategy: str, bui
     assert NativeStepper(model).numpy is None and not NumpyDecoder.fits(model.module)
     cached = list(ex.decode(model, PROMPT, strategy, **options))
     writing = writer(model, PROMPT)
-    uncached = list(STRATEGIES[strategy](without_cache(model), writing.prompt, decoding_settings(writing, options)))
+    uncached = list(STRATEGIES[strategy].apply(without_cache(model), writing.prompt, decoding_settings(writing, options)))
     assert [step.ids.tolist() for step in cached] == [step.ids.tolist() for step in uncached]
     for with_cache, other in zip(cached, uncached, strict=True):
         np.testing.assert_allclose(with_cache.logp, other.logp, atol=2e-4)

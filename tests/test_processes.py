@@ -247,7 +247,7 @@ def test_a_part_with_nothing_scored_adds_nothing() -> None:
     batch = run.batch(1)
     batch.loss_mask[:5] = False
     whole = dict(zip(("mlm", "nsp"), (float(loss.detach()) for loss in losses(run, batch)), strict=True))
-    cut = Run(run.model, run.stories, Plan("mlm+nsp", "mlm", 20, 10, accumulate=2))
+    cut = Run(run.model, run.examples, Plan("mlm+nsp", "mlm", 20, 10, accumulate=2))
     actual = cut._gradients(batch, 1)
     assert actual == pytest.approx(whole, abs=1e-6) and OBJECTIVES["mlm+nsp"].weigh(batch)["nsp"] == 10
 

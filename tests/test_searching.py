@@ -81,15 +81,15 @@ def test_exhaustive_search_and_enough_beams_find_the_best_text(number: int) -> N
     table, prompt = Table(number, size, end), [int(rng.integers(size)), int(rng.integers(size))]
     ranked = sorted(every_text(size, length, end), key=lambda text: -table.total(prompt, text) / len(text) ** power)
     settings = Settings(max_tokens=length, length_penalty=power, beams=5, candidates=0)
-    *_, all_of_them = STRATEGIES["exhaustive"](table, prompt, settings)
+    *_, all_of_them = STRATEGIES["exhaustive"].apply(table, prompt, settings)
     best = [tuple(single.ids.tolist()) for single in all_of_them.finished]
     assert best == ranked[: len(best)] and len(best) == min(5, len(ranked))
     assert all_of_them.total == pytest.approx(table.total(prompt, ranked[0]), abs=1e-5)
     enough = Settings(max_tokens=length, length_penalty=power, beams=size**length, early_stopping="never", candidates=0)
-    *_, wide = STRATEGIES["beam"](table, prompt, enough)
+    *_, wide = STRATEGIES["beam"].apply(table, prompt, enough)
     assert [tuple(single.ids.tolist()) for single in wide.finished][: len(best)] == best
-    *_, single = STRATEGIES["beam"](table, prompt, Settings(max_tokens=length, beams=1, length_penalty=power))
-    *_, greedy = STRATEGIES["greedy"](table, prompt, Settings(max_tokens=length))
+    *_, single = STRATEGIES["beam"].apply(table, prompt, Settings(max_tokens=length, beams=1, length_penalty=power))
+    *_, greedy = STRATEGIES["greedy"].apply(table, prompt, Settings(max_tokens=length))
     assert single.ids.tolist() == greedy.ids.tolist(), "beam search with one beam is greedy"
 
 
@@ -113,7 +113,7 @@ def test_diverse_beam_search_is_the_paper_s(number: int) -> None:
     groups, width, cost = int(rng.integers(1, 4)), int(rng.integers(1, 4)), float(rng.choice([0.0, 0.4, 3.0]))
     table, length = Table(number, int(rng.integers(7, 20)), None), int(rng.integers(1, 6))
     settings = Settings(max_tokens=length, beams=groups * width, groups=groups, diversity=cost, length_penalty=0.0)
-    *_, final = STRATEGIES["diverse-beam"](table, [1, 2], settings)
+    *_, final = STRATEGIES["diverse-beam"].apply(table, [1, 2], settings)
     totals, texts = zip(*diverse(table, [1, 2], length, width, [cost] * groups), strict=True)
     written_texts = sorted(final.finished, key=lambda hypothesis: hypothesis.ids.tolist())
     assert [hypothesis.ids.tolist() for hypothesis in written_texts] == list(texts)
@@ -139,10 +139,10 @@ def contrast(table: Table, prompt: list[int], length: int, k: int, alpha: float)
 def test_contrastive_search_is_the_paper_s(number: int) -> None:
     rng = np.random.default_rng(number)
     table, k, alpha = Table(number, 20, None), int(rng.integers(2, 8)), float(rng.uniform(0, 1))
-    *_, final = STRATEGIES["contrastive"](table, [1, 2, 3], Settings(max_tokens=7, top_k=k, alpha=alpha))
+    *_, final = STRATEGIES["contrastive"].apply(table, [1, 2, 3], Settings(max_tokens=7, top_k=k, alpha=alpha))
     assert final.ids.tolist() == contrast(table, [1, 2, 3], 7, k, alpha)
-    *_, plain = STRATEGIES["contrastive"](table, [1, 2, 3], Settings(max_tokens=7, alpha=0.0))
-    *_, greedy = STRATEGIES["greedy"](table, [1, 2, 3], Settings(max_tokens=7))
+    *_, plain = STRATEGIES["contrastive"].apply(table, [1, 2, 3], Settings(max_tokens=7, alpha=0.0))
+    *_, greedy = STRATEGIES["greedy"].apply(table, [1, 2, 3], Settings(max_tokens=7))
     assert plain.ids.tolist() == greedy.ids.tolist(), "with α = 0 it is greedy"
 
 
@@ -388,5 +388,5 @@ OWN_SETTINGS = {name for entry in STRATEGIES.values() for name in entry.reads}
 def test_a_strategy_reads_the_settings_that_its_entry_names(name: str) -> None:
     settings = Noticed(max_tokens=6, top_k=2, beams=2, among=(0, 1, 2), extra=STRATEGIES[name].options)
     Noticed.read.clear()
-    list(STRATEGIES[name](Table(5, 6), [1, 2], settings))
+    list(STRATEGIES[name].apply(Table(5, 6), [1, 2], settings))
     assert Noticed.read == set(STRATEGIES[name].reads)

@@ -158,11 +158,11 @@ def test_stories_of_like_length_share_a_batch_and_each_still_comes_once(system: 
     texts = [Translation(pair.english, pair.french) for pair in pairs(400, 3)] if system == "transformer" else TEXTS[:400]
     given = {"corpus": texts, "pieces": 300, "steps": 6, "batch": 8, "device": "cpu", "checks": 0, **SMALL}
     mixed, sorted_ = ex.fit(system, **given), ex.fit(system, by_length=True, **given)
-    count = len(mixed.stories)
+    count = len(mixed.examples)
     plain = [examples_of_step(step, count, 8, 0) for step in range(1, 33)]
-    batches = batches_by_length(0, mixed.stories, 8, 0)
+    batches = batches_by_length(0, mixed.examples, 8, 0)
     assert sorted(np.concatenate(plain).tolist()) == sorted(batches.reshape(-1).tolist())
-    lengths = np.array([[tokens_in(mixed.stories[number]) for number in batch] for batch in batches.tolist()])
+    lengths = np.array([[tokens_in(mixed.examples[number]) for number in batch] for batch in batches.tolist()])
     bounds = sorted((row.min(), row.max()) for row in lengths)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(bounds))  # no two batches overlap in their lengths
     filled = [np.mean([run.batch(step).attention_mask.mean() for step in range(1, 33)]) for run in (mixed, sorted_)]

@@ -25,7 +25,8 @@ NOT_ASKED = -100  # the label of a row from which nothing is to be learned, as i
 
 @dataclass(frozen=True)
 class Batch:
-    """One step's rows. `labels` [row, position] are the right tokens where `loss_mask`, over the source or over the target.
+    """One step's rows. `source` [row, position] is what the model reads; `labels` are the right tokens where `loss_mask`, both over
+    the source, or over the target where there is one.
 
     `attention_mask` is False at padding. `extras` are what else a loss needs, by name; their rows are those of the batch.
     """
@@ -66,9 +67,9 @@ class Batch:
 
 @dataclass(frozen=True)
 class BatchContext:
-    """What the making of a batch may use besides the stories themselves."""
+    """What the making of a batch may use besides its own examples."""
 
-    every: Sequence[Any]
+    every: Sequence[Any]  # all examples of the run
     vocabulary: Vocabulary
     length: int
     strategy: str
@@ -80,15 +81,15 @@ class BatchContext:
 
 
 def add_special(
-    stories: Sequence[Example], vocabulary: Vocabulary, length: int, *, ends: tuple[int | None, int | None]
+    examples: Sequence[Example], vocabulary: Vocabulary, length: int, *, ends: tuple[int | None, int | None]
 ) -> Rows:
     """Stories side by side, cut to the length, between a first and a last special token (None: without)."""
     first, last = ends
     room = length - (first is not None) - (last is not None)
-    parts = {name: [getattr(story, name)[:room] for story in stories] for name in ("ids", "words", "sentences")}
+    parts = {name: [getattr(example, name)[:room] for example in examples] for name in ("ids", "words", "sentences")}
     longest = max(len(ids) for ids in parts["ids"]) + (first is not None) + (last is not None)
     shift = int(first is not None)
-    filled = {"ids": np.full((len(stories), longest), vocabulary.pad or 0), "words": np.full((len(stories), longest), -1)}
+    filled = {"ids": np.full((len(examples), longest), vocabulary.pad or 0), "words": np.full((len(examples), longest), -1)}
     filled["sentences"] = filled["words"].copy()
     counts = np.array([len(ids) for ids in parts["ids"]])
     inside = (np.arange(longest) >= shift) & (np.arange(longest) < shift + counts[:, None])
@@ -97,31 +98,31 @@ def add_special(
     if first is not None:
         filled["ids"][:, 0] = first
     if last is not None:
-        filled["ids"][np.arange(len(stories)), shift + counts] = last
+        filled["ids"][np.arange(len(examples)), shift + counts] = last
     attention_mask = np.arange(longest) < (counts + shift + (last is not None))[:, None]
     return rows_of(filled["ids"], attention_mask, filled["words"], filled["sentences"])
 
 
-def collate_causal(stories: Sequence[Example], context: BatchContext) -> Batch:
+def collate_causal(examples: Sequence[Example], context: BatchContext) -> Batch:
     """Every token from those before it; a story is between two end tokens."""
     end = context.vocabulary.end
-    rows = add_special(stories, context.vocabulary, context.length + 1, ends=(end, end))
+    rows = add_special(examples, context.vocabulary, context.length + 1, ends=(end, end))
     ids, mask = rows.ids, rows.attention_mask[:, 1:]
     return Batch(ids[:, :-1], mask, np.zeros_like(ids[:, 1:]), ids[:, 1:], mask)
 
 
-def collate_mlm(stories: Sequence[Example], context: BatchContext) -> Batch:
+def collate_mlm(examples: Sequence[Example], context: BatchContext) -> Batch:
     """The hidden tokens of each story, from everything around them."""
-    rows = add_special(stories, context.vocabulary, context.length, ends=(context.vocabulary.cls, context.vocabulary.sep))
+    rows = add_special(examples, context.vocabulary, context.length, ends=(context.vocabulary.cls, context.vocabulary.sep))
     return _in_place(rows, _hide(rows, context), np.zeros_like(rows.ids), {})
 
 
-def collate_mlm_nsp(stories: Sequence[Example], context: BatchContext) -> Batch:
+def collate_mlm_nsp(examples: Sequence[Example], context: BatchContext) -> Batch:
     """A story cut in two, B from another document in half of the rows; the hidden tokens, and whether B follows A.
 
     A text that is too short for a pair is read whole, and what follows it is not asked (label −100).
     """
-    pairs = [_pair(story, context) for story in stories]
+    pairs = [_pair(example, context) for example in examples]
     rows = add_special(
         [pair for pair, _, _ in pairs],
         context.vocabulary,
@@ -136,29 +137,29 @@ def collate_mlm_nsp(stories: Sequence[Example], context: BatchContext) -> Batch:
 
 def _hide(rows: Rows, context: BatchContext) -> Corrupted:
     share = {} if context.mask_rate is None else {"rate": context.mask_rate}
-    return STRATEGIES[context.strategy](rows, context.vocabulary, context.rng, **share)
+    return STRATEGIES[context.strategy].apply(rows, context.vocabulary, context.rng, **share)
 
 
-def collate_mlm_coref(stories: Sequence[Example], context: BatchContext) -> Batch:
+def collate_mlm_coref(examples: Sequence[Example], context: BatchContext) -> Batch:
     """The hidden tokens; and for every pronoun that can be seen, which earlier tokens mean the same [row, pronoun, token]."""
-    batch = collate_mlm(stories, context)
+    batch = collate_mlm(examples, context)
     antecedent = np.zeros((*batch.source.shape, batch.source.shape[1]), bool)
-    for row, story in enumerate(stories):
-        for query, key in story.links if isinstance(story, CorefExample) else ():
+    for row, example in enumerate(examples):
+        for query, key in example.links if isinstance(example, CorefExample) else ():
             if query + 2 < batch.source.shape[1]:  # counted without [CLS]
                 antecedent[row, query + 1, key + 1] = True
     antecedent &= (batch.attention_mask & (batch.source == batch.labels))[:, :, None]
     return replace(batch, extras={"antecedent": antecedent})
 
 
-def replaced_tokens(stories: Sequence[Example], context: BatchContext) -> Batch:
+def replaced_tokens(examples: Sequence[Example], context: BatchContext) -> Batch:
     """Masks at every chosen token, for the generator to fill in; after it every token is labelled: was it replaced?
 
     What a strategy would put at the chosen positions is not used. What is new is not known before the generator has drawn; the
     uniform numbers by which it draws are handed on, and −1 at padding. Where a random token takes the place instead, `random` has it,
     and −1 elsewhere.
     """
-    rows = add_special(stories, context.vocabulary, context.length, ends=(context.vocabulary.cls, context.vocabulary.sep))
+    rows = add_special(examples, context.vocabulary, context.length, ends=(context.vocabulary.cls, context.vocabulary.sep))
     hidden = _hide(rows, context)
     chosen = rows.free & (hidden.source.action != KEPT)
     source = np.where(chosen, context.vocabulary.mask or 0, rows.ids)
@@ -173,19 +174,19 @@ def _in_place(rows: Rows, corrupted: Corrupted, segments: np.ndarray, extras: di
     return Batch(corrupted.source.ids, rows.attention_mask, segments, rows.ids, corrupted.scored, extras)
 
 
-def _pair(story: Example, context: BatchContext) -> tuple[Example, int, int]:
+def _pair(example: Example, context: BatchContext) -> tuple[Example, int, int]:
     """A and B with [SEP] between them as one story, how long A is, and the label: 0 if B follows A, 1 if it comes from another story."""
-    last = int(story.sentences[-1])
+    last = int(example.sentences[-1])
     if last + 1 < context.pairs_from:
-        return story, len(story.ids), NOT_ASKED
-    cut = int(np.searchsorted(story.sentences, 1 + int(context.rng.integers(last)) if last else 1))
-    other, second, label = story, slice(cut, None), 0
-    if context.rng.random() < 0.5 or cut == len(story.ids):
-        other, second = _stranger(story, cut, context)
+        return example, len(example.ids), NOT_ASKED
+    cut = int(np.searchsorted(example.sentences, 1 + int(context.rng.integers(last)) if last else 1))
+    other, second, label = example, slice(cut, None), 0
+    if context.rng.random() < 0.5 or cut == len(example.ids):
+        other, second = _stranger(example, cut, context)
         label = 1
     room = context.length - 3
     cut = min(cut, room - min(len(other.ids[second]), room // 2))
-    parts = [[getattr(story, name)[:cut], [fill], getattr(other, name)[second]] for name, fill in _gaps(context.vocabulary)]
+    parts = [[getattr(example, name)[:cut], [fill], getattr(other, name)[second]] for name, fill in _gaps(context.vocabulary)]
     ids, words, sentences = (np.concatenate(part) for part in parts)
     words[cut + 1 :] += int(words[:cut].max(initial=-1)) + 1
     return Example(ids, words, sentences), cut, label
@@ -195,22 +196,22 @@ def _gaps(vocabulary: Vocabulary) -> tuple[tuple[str, int], ...]:
     return (("ids", vocabulary.sep or 0), ("words", -1), ("sentences", -1))
 
 
-def _stranger(story: Example, cut: int, context: BatchContext) -> tuple[Example, slice]:
+def _stranger(example: Example, cut: int, context: BatchContext) -> tuple[Example, slice]:
     """Another story, and as many of its last sentences as the first has after its cut; not by chance the same words."""
-    after = int(story.sentences[-1]) - int(story.sentences[cut - 1]) - 1
+    after = int(example.sentences[-1]) - int(example.sentences[cut - 1]) - 1
     for attempt in range(100):
-        alike = context.subjects.draw(story.ids[:cut], context.rng) if context.subjects and attempt < ALIKE else None
+        alike = context.subjects.draw(example.ids[:cut], context.rng) if context.subjects and attempt < ALIKE else None
         other = context.every[int(context.rng.integers(len(context.every))) if alike is None else alike]
         tail = max(0, int(other.sentences[-1]) - max(0, after))
         second = slice(int(np.searchsorted(other.sentences, tail)), None)
-        if other is not story and not np.array_equal(other.ids[second], story.ids[cut:]):
+        if other is not example and not np.array_equal(other.ids[second], example.ids[cut:]):
             return other, second
     raise TextError("These stories all end alike, so no pair can be distinguished from another. Give more varied stories.")
 
 
-def collate_seq2seq(stories: Sequence[Example], context: BatchContext) -> Batch:
+def collate_seq2seq(examples: Sequence[Example], context: BatchContext) -> Batch:
     """Damaged text to read and text to write: BART's noises, T5's spans, PEGASUS's gap sentences."""
-    rows = add_special(stories, context.vocabulary, context.length, ends=(context.vocabulary.cls, context.vocabulary.last))
+    rows = add_special(examples, context.vocabulary, context.length, ends=(context.vocabulary.cls, context.vocabulary.last))
     corrupted = _hide(rows, context)
     assert corrupted.target is not None
     longest = min(corrupted.target.shape[1], context.length)
@@ -219,36 +220,36 @@ def collate_seq2seq(stories: Sequence[Example], context: BatchContext) -> Batch:
     return Batch(ids, attention_mask, np.zeros_like(ids), corrupted.target[:, :longest], corrupted.scored[:, :longest])
 
 
-def collate_bilm(stories: Sequence[CharExample], context: BatchContext) -> Batch:
+def collate_bilm(examples: Sequence[CharExample], context: BatchContext) -> Batch:
     """Every word from both sides, each read by its letters [row, position, letter]; a story is between its begin and its end.
 
     Every position but the first and the padding counts: it is the border between two words, which both directions cross.
     """
     begin, end = context.vocabulary.begin, context.vocabulary.end
-    rows = add_special(stories, context.vocabulary, context.length, ends=(begin, end))
-    table = np.concatenate((stories[0].letters, letters(["<PAD>", "<S>", "</S>"])))
+    rows = add_special(examples, context.vocabulary, context.length, ends=(begin, end))
+    table = np.concatenate((examples[0].letters, letters(["<PAD>", "<S>", "</S>"])))
     padding, first, last = len(table) - 3 + np.arange(3)
     forms = np.full(rows.ids.shape, padding)
-    for row, story in enumerate(stories):
-        room = min(len(story.forms), context.length - 2)
-        forms[row, : room + 2] = [first, *story.forms[:room], last]
+    for row, example in enumerate(examples):
+        room = min(len(example.forms), context.length - 2)
+        forms[row, : room + 2] = [first, *example.forms[:room], last]
     loss_mask = rows.attention_mask.copy()
     loss_mask[:, 0] = False
     return Batch(rows.ids, rows.attention_mask, np.zeros_like(rows.ids), rows.ids, loss_mask, {"letters": table[forms]})
 
 
-def collate_skipgram(stories: Sequence[Example], context: BatchContext) -> Batch:
+def collate_skipgram(examples: Sequence[Example], context: BatchContext) -> Batch:
     """Pairs of words that stand near each other, one a row, and beside each five words drawn by chance."""
     assert isinstance(context.every, CountedExamples), "made so by fit"
-    middle, near = (part[:, None] for part in pairs_of(stories, context.every, context.rng))
+    middle, near = (part[:, None] for part in pairs_of(examples, context.every, context.rng))
     every = np.ones(middle.shape, bool)
     extras = {"negatives": negatives(context.every, len(middle), context.rng)}
     return Batch(middle, every, np.zeros_like(middle), near, every, extras)
 
 
-def collate_cooccurrence(stories: Sequence[Cooccurrence], context: BatchContext) -> Batch:
+def collate_cooccurrence(examples: Sequence[Cooccurrence], context: BatchContext) -> Batch:
     """Cells of GloVe's table: two words and how often they stand near each other."""
-    middle, near, counts = (np.array(column)[:, None] for column in zip(*stories, strict=True))
+    middle, near, counts = (np.array(column)[:, None] for column in zip(*examples, strict=True))
     every = np.ones(middle.shape, bool)
     return Batch(middle, every, np.zeros_like(middle), near, every, {"counts": counts})
 

@@ -24,13 +24,13 @@ class Subjects:
     groups: dict[int, np.ndarray]  # the numbers of the texts about a token
 
     @classmethod
-    def of(cls, stories: Sequence[Example], size: int) -> Subjects:
+    def of(cls, examples: Sequence[Example], size: int) -> Subjects:
         """The subjects of all texts over a vocabulary of so many tokens."""
         met = np.zeros(size)
-        for story in stories:
-            met[np.unique(story.ids)] += 1
-        weights = np.log(len(stories) / np.maximum(met, 1))
-        about = np.array([subject(story.ids, weights) for story in stories])
+        for example in examples:
+            met[np.unique(example.ids)] += 1
+        weights = np.log(len(examples) / np.maximum(met, 1))
+        about = np.array([subject(example.ids, weights) for example in examples])
         order = np.argsort(about, kind="stable")
         tokens, starts = np.unique(about[order], return_index=True)
         return cls(weights, dict(zip(tokens.tolist(), np.split(order, starts[1:]), strict=True)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.corruption.rows import Corrupted, Rows
+from explorer.corruption.rows import Corrupted
 from explorer.records import Vocabulary
 
 GIVEN = ("rows", "vocabulary", "rng", "tokens", "tokenizer", "corpus")  # what strategies are called with; all else are options
@@ -17,7 +17,7 @@ GIVEN = ("rows", "vocabulary", "rng", "tokens", "tokenizer", "corpus")  # what s
 
 @dataclass(frozen=True)
 class CorruptionStrategy:
-    """`apply(rows, vocabulary, rng, **options)` makes a `Corrupted` of whole rows, and calling the entry does, too; the rest is said of it.
+    """`apply(rows, vocabulary, rng, **options)` makes a `Corrupted` of whole rows; the rest is said of it.
 
     `apply` of a pair of segments (nsp, sop) takes (tokens, tokenizer, rng, corpus) instead. `law` says how likely each length of a
     span is, from 0 on, in a text of so many tokens. `counts` are the options by label with which it is counted over many draws;
@@ -32,10 +32,6 @@ class CorruptionStrategy:
     toggles: Mapping[str, str] = field(default_factory=dict)  # its options that are on or off, with what a page calls them
     counts: Mapping[str, Mapping[str, Any]] | None = None
     takes_corpus: bool = False  # whether a pair takes its second segment from other texts
-
-    def __call__(self, rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, **options: Any) -> Corrupted:
-        """Rows after this corruption."""
-        return self.apply(rows, vocabulary, rng, **options)
 
     @property
     def says(self) -> str:

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from explorer.decoding.search import NEVER, NextScores, Path, Search, StepOutcome
+from explorer.decoding.search import NEVER, NextScores, Pair, Path, Search, StepOutcome
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import Stepper
 from explorer.decoding.strategy import DecodingStrategy
 from explorer.errors import ChoiceError
 from explorer.records import DecodingStep, Hypothesis
-
-Pair = tuple[int, int]
 
 
 def beam(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
@@ -61,26 +59,28 @@ class Group:
                 self.open, self.stopped = False, "no open beam can win"
 
 
-def _searched(search: Search, groups: int, diversity: float) -> Iterator[DecodingStep]:
-    width = search.settings.beams // groups
-    every = [Group(width) for _ in range(groups)]
+def _searched(search: Search, count: int, diversity: float) -> Iterator[DecodingStep]:
+    """One step for each token, of so many groups of beams. At each step the stepper is given the tokens that were chosen and the
+    beams (rows of the step before) that they continue, and gives `logp` [beam, vocab].
+    """
+    groups = [Group(search.settings.beams // count) for _ in range(count)]
     state, ids, parents = search.stepper.start(search.prompt), [search.prompt[-1]], [0]
     for step in range(search.limit):
         logp, state = search.stepper.next(state, ids, parents)
-        owned = _rows_of(every, step)
-        paths = [path for group in every if group.open for path in group.paths] if step else [Path()]
+        rows = _rows_of(groups, step)
+        paths = [path for group in groups if group.open for path in group.paths] if step else [Path()]
         next_scores = search.allowed(logp, logp, paths, step)
-        before = np.concatenate([group.totals for group in every if group.open]) if step else np.zeros(1, np.float32)
+        before = np.concatenate([group.totals for group in groups if group.open]) if step else np.zeros(1, np.float32)
         outcome = StepOutcome(before, {}, {}, Path(), 0.0, compared=True)
         ids, parents, chosen = [], [], Counter[int]()
-        for group, own in zip(every, owned, strict=True):
+        for group, own in zip(groups, rows, strict=True):
             if group.open:
                 kept = _advance(search, group, _Turn(next_scores, own, step, chosen, diversity), outcome)
                 for row, token in kept if group.open else ():
                     outcome.beams.setdefault((row, token), []).append(len(ids))
                     ids.append(token)
                     parents.append(row)
-        _conclude(every, outcome, step)
+        _conclude(groups, outcome, step)
         yield search.record(step, next_scores, state, outcome)
         if outcome.stopped:
             return

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from explorer.decoding import ORDERS, STRATEGIES, Settings, Stepper, huggingface
+from explorer.decoding import STRATEGIES, huggingface
 from explorer.decoding.fill import filled
+from explorer.decoding.filling import ORDERS
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
+from explorer.decoding.settings import Settings
+from explorer.decoding.stepper import Stepper
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.errors.kinds import check_kind, checked
 from explorer.errors.waiting import steps_with_progress
@@ -76,7 +79,7 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     prepared = writer(model, text, prefix=prefix, cross=cross or entry.cross, cache=cache, hidden=entry.hidden)
     settings = replace(decoding_settings(prepared, options), extra=extra)
     return steps_with_progress(
-        entry(prepared.stepper, prepared.prompt, settings), f"Writing with {prepared.name}", settings.max_tokens
+        entry.apply(prepared.stepper, prepared.prompt, settings), f"Writing with {prepared.name}", settings.max_tokens
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.decoding import State
+from explorer.decoding.stepper import State
 from explorer.errors import ChoiceError
 from explorer.models.model import check_eval_mode
 from explorer.models.transformer import TransformerModel

@@ -14,7 +14,7 @@ from explorer.records import DecodingStep
 
 @dataclass(frozen=True)
 class DecodingStrategy:
-    """`apply(stepper, prompt, settings)` yields the steps, and calling the entry does, too; the rest is said of it.
+    """`apply(stepper, prompt, settings)` yields the steps; the rest is said of it.
 
     `reads` are the settings that it reads beside those of every search. `options` are settings that only this strategy has, with
     what is taken where nobody chooses; it finds them in `settings.extra`. `shown` are the options by label with which a page shows
@@ -29,10 +29,6 @@ class DecodingStrategy:
     hidden: bool = False  # whether it needs the last states of all positions (`State.hidden`)
     cross: bool = False  # whether it needs where each beam looks in the source (`State.cross`)
     shown: Mapping[str, Mapping[str, Any]] | None = None
-
-    def __call__(self, stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
-        """The steps of one decoding."""
-        return self.apply(stepper, prompt, settings)
 
     @property
     def says(self) -> str:

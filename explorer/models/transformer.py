@@ -45,19 +45,17 @@ class TransformerModel(TrainableModel):
         )
 
     def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+        """Texts as ids [batch, position], padded, through the network: raw scores by name."""
         check_eval_mode(self.module, self.name)
         with torch.set_grad_enabled(follows()):
-            return self._forward(many, reads)
-
-    def _forward(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None) -> dict[str, Tensor]:
-        ids, real = padded([t.ids.tolist() for t in many], self.device)
-        if reads is not None:
-            target, _ = padded([t.ids.tolist() for t in reads], self.device)
-            hidden = self.module.decode(self.module.encode(ids, real), target, real)
-        else:
-            parts = padded([list(t.segments) for t in many], self.device)[0] if self.config.segments else None
-            hidden = self.module(ids, parts, real)
-        return self.module.outputs(hidden)
+            ids, attention_mask = padded([t.ids.tolist() for t in many], self.device)
+            if reads is not None:
+                target, _ = padded([t.ids.tolist() for t in reads], self.device)
+                hidden = self.module.decode(self.module.encode(ids, attention_mask), target, attention_mask)
+            else:
+                segments = padded([list(t.segments) for t in many], self.device)[0] if self.config.segments else None
+                hidden = self.module(ids, segments, attention_mask)  # [batch, position, dim]
+            return self.module.outputs(hidden)
 
 
 def transformer(model: Model) -> TransformerModel:

@@ -50,7 +50,7 @@ class Corruption(Record):
 
 @dataclass(frozen=True, eq=False)
 class Rates(Record):
-    """How much of one text (of so many `tokens`) each strategy hides: what it aims at, and what it did in every draw.
+    """How much of one text (of so many tokens, `pieces`) each strategy hides: what it aims at, and what it did in every draw.
 
     `nominal` [strategy] and `realised` [strategy, draw] are shares of the text.
     """

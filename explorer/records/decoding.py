@@ -135,8 +135,8 @@ class Hypothesis(Record):
 class DecodingStep(Record):
     """One step of writing: one more token in every beam.
 
-    The candidates are in columns, which `candidates` makes into rows: `parents`, `tokens`, `texts`, `logp`, `totals`,
-    `scores`, `fates`, `beams`. Of each beam before the step, `entropy` (nats, over the whole vocabulary), `kept_mass` and
+    The candidates are in columns, which `candidates` makes into rows: `parents`, `pieces` (the ids of the tokens), `texts`, `logp`,
+    `totals`, `scores`, `fates`, `beams`. Of each beam before the step, `entropy` (nats, over the whole vocabulary), `kept_mass` and
     `cut_mass` say how sure the model was, and how much probability the cuts left and took. `considered` is how many tokens
     were compared in all. `ids`, `text` and `chosen` (the log-probability of each token) are the best text so far, without the
     prompt; `finished` are the texts that have ended, best first. `cross` [layer, head, source] is where the step of the best

@@ -180,7 +180,7 @@ class Merge(Record):
 class Match(Record):
     """One try of the longest match: is `candidate`, which begins at letter `place` of the word, in the vocabulary?
 
-    `rest` is what is still to be cut, `tokens` are those found so far. Where even one letter is unknown the whole word
+    `rest` is what is still to be cut, `pieces` are the tokens so far. Where even one letter is unknown the whole word
     becomes the unknown token.
     """
 
@@ -196,7 +196,7 @@ class Match(Record):
 class Join(Record):
     """One step of cutting a word by BPE: of all learned merges that fit, the one learned first is done.
 
-    `rank` is its place in the list of merges, `tokens` is the word after it. The first record of a word has rank −1 and
+    `rank` is its place in the list of merges, `pieces` is the word after it. The first record of a word has rank −1 and
     holds its letters.
     """
 

@@ -74,9 +74,7 @@ class Attention(Record):
         return self._context(head) if name == "context" else self._before_softmax(name, head)
 
     def _before_softmax(self, name: str, head: int) -> np.ndarray:
-        """q·kᵀ · scale + bias, where allowed: the formula of `nn/attention.py` (step by step), `nn/fast/attention.py` (fused) and
-        `views/board/js/derive.js` (in the browser); `tests/test_attention.py` compares the four.
-        """
+        """q·kᵀ · scale + bias, where allowed: [query, key]. `attend` in `nn/attention.py` names the twins of this formula."""
         assert self.q is not None and self.k is not None
         value = self.q[head] @ self.k[self._shared(head)].T  # [query, key]
         last = STAGES.index(name)

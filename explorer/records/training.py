@@ -130,7 +130,7 @@ class Along(Record):
 
     `loss` belongs to the places `share` of the line. `went` [snapshot, 3] is where the training itself came by: the step,
     the place on the line that is nearest to its weights, and its loss; `apart` how far from the line that is, in lengths
-    of the line. `tokens` is how many answers each loss is the mean of.
+    of the line. `pieces` is how many answers each loss is the mean of.
     """
 
     model: str
@@ -172,7 +172,7 @@ class Abilities(Record):
     """What models can do that were trained alike, but for other objectives: `rates` [objective, ability, seed] of exactly right answers.
 
     They are not numbers where a model cannot be asked; `reasons` [objective, ability] then says why, and is empty elsewhere. `mean`,
-    `low` and `high` [objective, ability] are the mean over the seeds and its 95 % interval. `tokens` [objective] is how many tokens of
+    `low` and `high` [objective, ability] are the mean over the seeds and its 95 % interval. `pieces` [objective] is how many tokens of
     text were read in a training, `signal` the share of them that is asked about, `weights` how many numbers each model has. `beside`
     [ability] is what a rule reaches that has read nothing, where there is one.
     """

@@ -22,7 +22,7 @@ class BatchMaker:
     """Call it with the number of a step: always the same batch."""
 
     objective: Objective
-    stories: Sequence[Any]
+    examples: Sequence[Any]
     plan: Plan
     vocabulary: Vocabulary
     longest: int
@@ -34,11 +34,11 @@ class BatchMaker:
         plan, until = self.plan, self.plan.random_until * self.plan.steps
         whole = step <= round(plan.pairs_after * plan.steps)  # then no text is cut into a pair yet
         context = BatchContext(
-            self.stories, self.vocabulary, self.longest, plan.strategy, step_rng(plan.seed, step), self._mask_rate(step),
+            self.examples, self.vocabulary, self.longest, plan.strategy, step_rng(plan.seed, step), self._mask_rate(step),
             *((sys.maxsize, None) if whole else (plan.pairs_from, self._about())),
             random_share=max(0.0, 1 - (step - 1) / until) if until else 0.0,  # of the replaced tokens, falling
         )  # fmt: skip
-        batch = self.objective.collate([self.stories[n] for n in self.numbers(step)], context)
+        batch = self.objective.collate([self.examples[n] for n in self.numbers(step)], context)
         check_loss_mask(int(batch.loss_mask.sum()), step, plan.strategy)
         return batch.pad_to_multiple(self.longest, self.vocabulary.pad)
 
@@ -52,14 +52,14 @@ class BatchMaker:
     def _about(self) -> Subjects | None:
         """What each text is about, where pairs are made of texts about the same; found once."""
         if self._subjects is None and self.plan.strangers == "alike":
-            self._subjects = Subjects.of(self.stories, self.vocabulary.size)
+            self._subjects = Subjects.of(self.examples, self.vocabulary.size)
         return self._subjects
 
     def numbers(self, step: int) -> np.ndarray:
         """Which stories are in the batch of a step."""
         if not self.plan.by_length:
-            return examples_of_step(step, len(self.stories), self.plan.batch, self.plan.seed)
+            return examples_of_step(step, len(self.examples), self.plan.batch, self.plan.seed)
         window, place = divmod(step - 1, WINDOW)
         if self._by_length is None or self._by_length[0] != window:
-            self._by_length = window, batches_by_length(window, self.stories, self.plan.batch, self.plan.seed)
+            self._by_length = window, batches_by_length(window, self.examples, self.plan.batch, self.plan.seed)
         return np.asarray(self._by_length[1][place])

@@ -53,7 +53,7 @@ class Checks:
 
     corpus: Corpus
     objective: str
-    stories: Sequence[Any] = ()
+    examples: Sequence[Any] = ()
     strategy: str = ""
     teacher: Teacher | None = None
     _ready: Measurement | None = None
@@ -66,7 +66,7 @@ class Checks:
 
     def _counted(self) -> Sequence[Any]:
         """The texts of the training that a rule counts: all of them, or some where they are on the disk."""
-        return self.stories.sample() if isinstance(self.stories, StreamedExamples) else self.stories
+        return self.examples.sample() if isinstance(self.examples, StreamedExamples) else self.examples
 
     def _prepared(self, model: TrainableModel | NGram) -> Measurement | None:
         texts = self.corpus.held(MEASURED, "validation")

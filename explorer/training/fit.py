@@ -1,4 +1,4 @@
-"""From the name of a system and a corpus to a run."""
+"""From the name of a system and a corpus to a run: a model, the examples that it learns from, and a plan."""
 
 from __future__ import annotations
 

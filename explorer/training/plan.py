@@ -146,7 +146,7 @@ def _check_hidden(plan: Plan) -> None:
         raise ChoiceError(f"mask_rate_first={plan.mask_rate_first} moves to mask_rate: give that one too.")
 
 
-def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequence[Any]) -> None:
+def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, examples: Sequence[Any]) -> None:
     """Refuse an objective that this kind of model, its tokenizer or its texts cannot serve."""
     entry = objective(plan.objective)
     if family not in entry.families:
@@ -159,11 +159,11 @@ def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequenc
             f"{plan.objective!r} needs special tokens that this tokenizer does not have: {', '.join(missing)}. Learn one of the "
             "kind that the preset uses, or name them: ex.tokenizer(…, specials=[…], sentinels=…)."
         )
-    if len(stories) < plan.batch:
+    if len(examples) < plan.batch:
         raise ChoiceError(
-            f"A batch takes {plan.batch} stories, but there are {len(stories)}. Give more stories, or a smaller batch=…."
+            f"A batch takes {plan.batch} stories, but there are {len(examples)}. Give more stories, or a smaller batch=…."
         )
-    if plan.pairs_from > 1 and not any(story.sentences.max(initial=-1) + 1 >= plan.pairs_from for story in stories):
+    if plan.pairs_from > 1 and not any(example.sentences.max(initial=-1) + 1 >= plan.pairs_from for example in examples):
         raise ChoiceError(f"No text has {plan.pairs_from} sentences, so none is cut into a pair. Lower pairs_from=….")
 
 

@@ -46,7 +46,7 @@ def check_losses(losses: Mapping[str, float], norm: float, step: int) -> None:
 
 
 class Run(KeptRun[Trained]):
-    """A model, its stories and a plan. Iterate for a `TrainingStep` each; `folder` keeps it, None keeps it in memory.
+    """A model, the examples that it learns from, and a plan. Iterate for a `TrainingStep` each; `folder` keeps it, None keeps it in memory.
 
     `loss` is computed instead of the objective's own. With `plan.shard`, each of several processes holds a part of the weights, and
     `model` is whole in the main one after the loop; who leaves that loop by `break` leaves the folder as the last resume point has it.
@@ -55,19 +55,19 @@ class Run(KeptRun[Trained]):
     def __init__(  # noqa: PLR0913  what a run is made of
         self,
         model: Trained,
-        stories: Sequence[Any],
+        examples: Sequence[Any],
         plan: Plan,
         folder: str | Path | None = None,
         measure: Measure | None = None,
         teacher: Teacher | None = None,
         loss: Loss | None = None,
     ) -> None:
-        self.model, self.stories, self.plan, self.measure = model, stories, plan, measure
+        self.model, self.examples, self.plan, self.measure = model, examples, plan, measure
         self.folder = None if folder is None else Path(folder)
-        check_fits(plan, model.family, model.tokenizer.vocabulary, stories)
+        check_fits(plan, model.family, model.tokenizer.vocabulary, examples)
         check_heads(plan.objective, model.config)
         self.objective = OBJECTIVES[plan.objective]
-        self._maker = BatchMaker(self.objective, stories, plan, model.tokenizer.vocabulary, model.longest)
+        self._maker = BatchMaker(self.objective, examples, plan, model.tokenizer.vocabulary, model.longest)
         self.processes = join_processes(model.device.type == "cpu")
         self.processes.check(plan.batch, plan.accumulate)
         if self.processes.accelerator is not None:
@@ -176,7 +176,7 @@ class Run(KeptRun[Trained]):
         return self.processes.parts(batch, self.plan.accumulate, self.objective.weigh)
 
     def _losses(self, part: Any) -> Losses:
-        """The losses of a part of a batch."""
+        """The losses of a part of a batch, by name: by the objective's own function, such as `mlm_loss`."""
         return self.loss(self.trained, tensors(part, self.model.device), self.plan.smoothing)
 
     def _update(self, number: int) -> float:

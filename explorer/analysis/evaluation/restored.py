@@ -43,7 +43,7 @@ def _damaged(context: EvalContext, strategy: str, most: int | None = None) -> _D
     if not fit:
         return None
     rows = rows_from(fit, context.tokenizer.vocabulary.pad or 0)
-    corrupted = STRATEGIES[strategy](rows, context.tokenizer.vocabulary, context.rng(7))
+    corrupted = STRATEGIES[strategy].apply(rows, context.tokenizer.vocabulary, context.rng(7))
     assert corrupted.target is not None
     ids = corrupted.source.ids[:, : context.length]  # a mask put in may be one too many
     sheet = Sheet(ids, corrupted.source.attention_mask[:, : context.length], np.zeros_like(ids))

@@ -1,8 +1,4 @@
-"""Attention in one call of PyTorch: what training and generation run.
-
-The formula is written in four places, which `tests/test_attention.py` compares: `nn/attention.py` (step by step), here (fused),
-`records/trace.py` (NumPy, derived from a record) and `views/board/js/derive.js` (in the browser).
-"""
+"""Attention in one call of PyTorch: what training and generation run. `attend` in `nn/attention.py` names its twins."""
 
 from __future__ import annotations
 

@@ -57,7 +57,6 @@ class FinetuneRun(Run[FinetunedModel]):
         self.folder = None if folder is None else Path(folder)
         self.examples = with_targets(model, examples, plan.too_long)
         self.report = reported(model, examples, self.examples, plan.too_long)
-        self.stories = self.examples
         self.measure = self._checked
         self.processes = join_processes(model.device.type == "cpu")
         if self.processes.count > 1:

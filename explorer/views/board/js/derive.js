@@ -61,8 +61,8 @@ function fromWeights(site, h) {
     gap: null, see: sees(site) };
 }
 
-/** softmax(q·kᵀ · scale + bias, where allowed) · v: the formula of nn/attention.py (step by step), nn/fast/attention.py (fused) and
- * records/trace.py (NumPy); tests/test_attention.py compares the four. @param {Site} site @param {number} h @returns {Head} */
+/** softmax(q·kᵀ · scale + bias, where allowed) · v: `attend` in nn/attention.py names the twins of this formula.
+ * @param {Site} site @param {number} h @returns {Head} */
 function fromQK(site, h) {
   const Q = /** @type {any} */ (site.q), K = /** @type {any} */ (site.k), V = /** @type {any} */ (site.v), group = groupOf(site, h);
   const n = Q.s[1], m = K.s[1], d = Q.s[2], dv = V.s[2], q = part(Q, h), k = part(K, group), v = part(V, group), see = sees(site);

@@ -225,7 +225,7 @@ export class Transformer {
     return { projected: splitHeads(projected, heads, this.wide), vectors: splitHeads(normed, heads, this.wide) };
   }
 
-  /** softmax(q·kᵀ / √d + bias, where allowed) · v, then W_O. The formula stands in four places; its twins are named in explorer/nn/attention.py.
+  /** softmax(q·kᵀ / √d + bias, where allowed) · v, then W_O. `attend` in nn/attention.py names the twins of this formula.
    * @param {any} trace @param {string} stream @param {string} name @param {number} layer @param {Float32Array} x @param {Inputs} inputs */
   #attention(trace, stream, name, layer, x, inputs) {
     const { config, wide, groups, edits } = this, { heads } = config, crossing = stream === "cross";
