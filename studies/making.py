@@ -24,11 +24,10 @@ from explorer.models.results import out_of_date, results
 from explorer.training import resume
 from explorer.training.progress import stopping
 from studies import recipes
-from studies.recipes import LONGER, Recipe, shipped_at_size
+from studies.recipes import LEAVING, LONGER, Recipe, changes
 
 WORKSHOP, JUDGED = Path("runs") / "models", "judged.json"
 SAY_EVERY = 20.0  # seconds
-AFTER = {"distilbert": "bert-deep"}  # who is trained by whom: the teacher must be shipped at this size first
 Say = Callable[[str], None]
 
 
@@ -69,7 +68,7 @@ def state(name: str, seed: int = 0) -> MakingState:
 
 def every() -> list[MakingState]:
     """How far all models are."""
-    return [state(name) for name in LONGER]
+    return [state(name) for name in LONGER if name not in LEAVING]
 
 
 def train(name: str, seed: int, until: float, say: Say) -> bool:
@@ -135,6 +134,10 @@ def promote(name: str, seed: int, say: Say, *, force: bool = False) -> bool:
     recipe, folder = LONGER[name], folder_of(name, seed)
     if not state(name, seed).done:
         raise ChoiceError(f"{name} is not trained yet. Train it: python -m studies.making --only {name}.")
+    if recipe.control_of:
+        recipes.tell_control(name, recipe, seed, folder)
+        say(f"{name}: its figures are on the card of {recipe.control_of}.")
+        return _write_verdict(folder, [], better=True, shipped=True)
     candidate, plan = recipes.figures(name, folder)["validation"], run_folder.described(folder)["plan"]
     shipped = recipes.measured(trainable(store.read(store.data_folder() / "models" / name, name)), plan, "validation")
     judged = [figure for figure in recipe.judged or recipe.shown[:1] if figure in candidate and figure in shipped]
@@ -146,16 +149,24 @@ def promote(name: str, seed: int, say: Say, *, force: bool = False) -> bool:
         recipes.ship(name, recipe, {seed: folder})
         if old := [result for result in results() if name in out_of_date(result)]:
             say(f"Measured of the model before: {', '.join(old)}. Measure again: python -m studies.again --run")
-    content = json.dumps({"judged": judged, "better": better, "shipped": better or force})
+    return _write_verdict(folder, judged, better=better, shipped=better or force)
+
+
+def _write_verdict(folder: Path, judged: Sequence[str], *, better: bool, shipped: bool) -> bool:
+    """Keep what a candidate was judged by beside its run; whether it is shipped now."""
+    content = json.dumps({"judged": judged, "better": better, "shipped": shipped})
     resume.replace_file(folder / JUDGED, content.encode("utf-8"))
-    return better or force
+    return shipped
 
 
 def make(names: Sequence[str], seeds: Sequence[int], until: float, say: Say) -> None:
     """Train and judge these models, one after the other, until the sitting ends."""
     for name in names:
-        if name in AFTER and not shipped_at_size(AFTER[name]):
-            say(f"{name} waits for its teacher: {AFTER[name]} must be shipped at this size first.")
+        teacher = LONGER[name].options.get("teacher")
+        if teacher and changes(teacher):
+            say(
+                f"{name} waits for its teacher: {teacher} must be shipped by its own recipe first ({'; '.join(changes(teacher))})."
+            )
             continue
         for seed in seeds:
             try:
@@ -172,7 +183,7 @@ def make(names: Sequence[str], seeds: Sequence[int], until: float, say: Say) -> 
 def main() -> None:
     """Read the command line and begin, or go on."""
     read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    read.add_argument("--only", nargs="+", metavar="NAME", default=list(LONGER), help=", ".join(LONGER))
+    read.add_argument("--only", nargs="+", metavar="NAME", default=[state.name for state in every()], help=", ".join(LONGER))
     read.add_argument(
         "--minutes", type=float, default=float("inf"), help="end this sitting after so long; the next one goes on"
     )

@@ -113,6 +113,17 @@ def with_words(card: str, words: int, cut: int, often: int, often_cut: int) -> s
     return _told(card, paragraph, (WORDS,))
 
 
+CONTROL = "A control is not shipped."
+
+
+def with_control(card: str, label: str, about: str, rows: Mapping[str, float]) -> str:
+    """The card of a model with what a control reached, in place of what it had of one; each figure begins with the label."""
+    lines = [line for line in card.split("\n") if not line.startswith(f"| {label}: ")]
+    last = max(number for number, line in enumerate(lines) if line.startswith("|"))
+    lines[last + 1 : last + 1] = [f"| {name} | {value:.3f} |" for name, value in rows.items()]
+    return _told("\n".join(lines), f"{CONTROL} {about}. Its figures are those *{label}*.", (CONTROL,))
+
+
 def _told(card: str, paragraph: str, before: tuple[str, ...] = (TWIN, ALONE)) -> str:
     """The card with this paragraph before its figures, in place of the one that began so."""
     kept = [part for part in card.split("\n\n") if not part.startswith(before)]

@@ -73,11 +73,16 @@ class Recipe:
     size: str = "tiny"
     minutes: float = 5.0  # about how long a run takes on two cores
     judged: tuple[str, ...] = ()  # by the mean of these a candidate is compared with what is shipped; else by the first shown
+    control_of: str = ""  # the model on whose card its figures are, each after this `label`: a control is not shipped itself
+    label: str = ""
 
 
-def tabled() -> tuple[dict[str, Recipe], dict[str, Recipe]]:
-    """The recipes of `recipes.toml` by the name of their model: at its first size, and at the size that is shipped."""
-    entries = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+WAITING, LEAVING = frozenset(TABLES.pop("waiting")), frozenset(TABLES.pop("leaving"))
+
+
+def tabled(entries: dict[str, Any]) -> tuple[dict[str, Recipe], dict[str, Recipe]]:
+    """The recipes of `recipes.toml` by the name of their model: at its first size, and at the size that is shipped; controls only there."""
     groups: dict[str, list[str]] = entries.pop("groups")
 
     def recipe(entry: dict[str, Any], usual: Recipe) -> Recipe:
@@ -96,16 +101,23 @@ def tabled() -> tuple[dict[str, Recipe], dict[str, Recipe]]:
         if more:
             usual = replace(first[name], size="mini", seeds=(0,), keep=min(first[name].keep, 4), options=LONGER_OPTIONS)
             longer[name] = recipe(more, usual)
-    return first, dict(sorted(longer.items(), key=lambda item: -item[1].minutes))
+    shipped = {name: recipe for name, recipe in first.items() if not recipe.control_of}
+    return shipped, dict(sorted(longer.items(), key=lambda item: -item[1].minutes))
 
 
-RECIPES, LONGER = tabled()
+RECIPES, LONGER = tabled(TABLES)
 
 
-def shipped_at_size(name: str) -> bool:
-    """Whether the model that is shipped under this name has the size of the longer recipe: its card says so."""
-    card = store.data_folder() / "models" / name / store.CARD
-    return card.is_file() and "size `mini`" in " ".join(card.read_text("utf-8").split())
+def shipping(name: str) -> Recipe:
+    """The recipe at the size that is shipped."""
+    return LONGER.get(name) or RECIPES[name]
+
+
+def changes(name: str) -> list[str]:
+    """In what a shipped model differs from its recipe as it is now."""
+    recipe, folder = shipping(name), store.data_folder() / "models" / name
+    kept = len(run_folder.snapshots(folder))
+    return differences(recipe, folder) + ([f"{kept} snapshots, now {recipe.keep}"] if kept != recipe.keep else [])
 
 
 def begun(recipe: Recipe, seed: int, folder: Path) -> TrainingRun:
@@ -224,6 +236,23 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     tell_words(name)
     measure_typical([name])
     return shipped
+
+
+def tell_control(name: str, recipe: Recipe, seed: int, folder: Path) -> None:
+    """Write what a control reached, and what trains it again, into the card of the model that it is compared with."""
+    by_split, plan = figures(name, folder), run_folder.described(folder)["plan"]
+    rows = {
+        f"{recipe.label}: {figure} ({split})": value
+        for split, values in by_split.items()
+        for figure, value in values.items()
+        if figure in recipe.shown
+    }
+    choice = {"seed": seed, "size": recipe.size, "options": recipe.options}
+    card = store.folder_of(recipe.control_of) / model_cards.CARD
+    about = (
+        f"{recipe.note}: `{model_cards.command(recipe.system, choice, plan)}`, measured by `{model_cards.AGAIN[True]} {name}`"
+    )
+    card.write_text(model_cards.with_control(card.read_text("utf-8"), recipe.label, about, rows), "utf-8")
 
 
 def tell_words(name: str) -> None:

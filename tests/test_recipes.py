@@ -17,6 +17,7 @@ from transformers import PreTrainedTokenizerFast
 import explorer as ex
 from explorer.analysis.evaluation.context import EvalData
 from explorer.models import abilities, run_folder, store
+from explorer.models.card_figures import shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.models.shelf import RETIRED
 from explorer.training.checking import measure
@@ -27,11 +28,6 @@ from studies import model_cards, models_page, recipes
 ROOT = Path(__file__).parent.parent
 NAMES = list(recipes.RECIPES)
 FEW = 100
-
-
-def recipe_of(name: str) -> recipes.Recipe:
-    """The recipe by which the shipped model of that name was made."""
-    return recipes.LONGER[name] if name in recipes.LONGER and recipes.shipped_at_size(name) else recipes.RECIPES[name]
 
 
 def held_of(plan: dict, count: int) -> EvalData:
@@ -75,20 +71,70 @@ def test_a_card_says_what_its_model_does(name: str) -> None:
         ), figure
 
 
+def test_whose_recipe_has_changed_waits_to_be_trained_again() -> None:
+    changes = {name: recipes.changes(name) for name in NAMES}
+    assert {name for name in NAMES if changes[name]} == recipes.WAITING, changes
+    assert set(NAMES) >= recipes.LEAVING
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_says_how_to_make_its_model_again(name: str) -> None:
-    about = run_folder.described(ex.models()[name].folder)
-    text = (ex.models()[name].folder / "CARD.md").read_text("utf-8")
-    recipe = recipe_of(name)
-    choice = {"seed": about["plan"]["seed"], "options": recipe.options, "size": recipe.size}
-    assert f"`{model_cards.command(about['preset']['name'], choice, about['plan'])}`" in " ".join(text.split())
-    recipes.check_same(recipe, ex.models()[name].folder)
+    """Its command has the settings of its run, and is that of the recipe unless the recipe has changed."""
+    about, recipe = run_folder.described(ex.models()[name].folder), recipes.shipping(name)
+    line, *_ = commands(name)
+    plan = about["plan"]
+    values = {
+        **about["architecture"],
+        **plan,
+        "corpus": plan["corpus"]["name"],
+        "teacher": (plan.get("teacher") or {}).get("name"),
+    }
+    given = settings(line)
+    assert {setting: str(values.get(setting, value)) for setting, value in given.items()} == given
+    choice = {"seed": plan["seed"], "options": recipe.options, "size": recipe.size}
+    assert name in recipes.WAITING or line == model_cards.command(about["preset"]["name"], choice, plan)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if recipes.RECIPES[name].keep])
+def commands(name: str) -> list[str]:
+    """The trainings on the card of a model: its own, and that of a control."""
+    return re.findall("`(explorer fit .+?)`", " ".join((ex.models()[name].folder / "CARD.md").read_text("utf-8").split()))
+
+
+def settings(line: str) -> dict[str, str]:
+    """The options of a command by their name."""
+    _, _, _, *words = shlex.split(line)
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return dict(value.split("=") if flag == "--set" else (flag.removeprefix("--"), value) for flag, value in pairs)
+
+
+@pytest.mark.parametrize("name", [name for name, recipe in recipes.LONGER.items() if recipe.control_of])
+def test_a_control_is_on_the_card_of_the_model_that_it_is_compared_with(name: str) -> None:
+    """With every figure of its own on both splits; its training is the model's but for the teacher."""
+    recipe = recipes.LONGER[name]
+    card = ex.models()[recipe.control_of].folder
+    for split in recipes.SPLITS:
+        found = {figure for figure in shipped_figures(card, split) if figure.startswith(recipe.label)}
+        assert found == {f"{recipe.label}: {figure}" for figure in recipe.shown}
+    whole, control = map(settings, commands(recipe.control_of))
+    assert {setting for setting in {*whole, *control} if whole.get(setting) != control.get(setting)} <= {"teacher", "layers"}
+    assert control["teacher"] == "None" and name not in ex.models()
+
+
+def test_a_control_takes_the_place_of_an_older_one() -> None:
+    card = "# x\n\nAn x.\n\n| figure | seed 0 |\n|---|---|\n| f1 (test) | 0.500 |\n\nThe end.\n"
+    older = model_cards.with_control(
+        card, "alone", "As before: `explorer fit`", {"alone: f1 (test)": 0.1, "alone: loss (test)": 3.0}
+    )
+    both = model_cards.with_control(older, "alone", "Now: `explorer fit`", {"alone: f1 (test)": 0.25})
+    assert model_cards.figures(both) == {"f1 (test)": (0.5,), "alone: f1 (test)": (0.25,)}
+    assert "As before" not in both and both.split("\n\n")[2].startswith("A control is not shipped. Now: `explorer fit`.")
+    assert both.endswith("\n\nThe end.\n")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if recipes.shipping(name).keep and name not in recipes.WAITING])
 def test_snapshots_travel_with_their_model(name: str) -> None:
     """They open, the last is the model itself, and the steps that are listed name them."""
-    kept, wanted = store.snapshots_of(name), recipe_of(name).keep
+    kept, wanted = store.snapshots_of(name), recipes.shipping(name).keep
     steps = steps_of(ex.models()[name].folder)
     assert len(kept) == wanted == len({step.snapshot for step in steps} - {None})
     assert [step.step for step in steps if step.snapshot] == list(kept) and kept[-1] == steps[-1].step
@@ -141,7 +187,7 @@ def test_the_snapshots_that_ship_lie_where_the_loss_falls() -> None:
 def test_a_snapshot_has_the_loss_that_was_measured_last(tmp_path: Path) -> None:
     folder = ex.models()["bert"].folder
     values, steps = recipes.snapshot_losses(folder), {step.step: step.metrics for step in ex.training.steps_of(folder)}
-    assert tuple(values) == ex.models()["bert"].about()["snapshots"] and len(values) > 3
+    assert tuple(values) == ex.models()["bert"].about()["snapshots"] and len(values) > 2
     assert all(value == steps[step]["held-out loss"] for step, value in values.items() if "held-out loss" in steps[step])
     assert all(math.isfinite(value) for value in values.values())
 
@@ -162,7 +208,7 @@ def test_a_card_says_how_many_words_are_cut(name: str) -> None:
     share = sum(words[word] for word in cut) / words.total()
     assert f"cuts {share:.2%} of the {words.total():,} words" in card
     assert f"of the {len(often):,} different ones that occur 50 times or more, {len(often & cut):,}." in card
-    if recipe_of(name).size != "tiny":
+    if recipes.shipping(name).size != "tiny":
         assert not often & cut
 
 

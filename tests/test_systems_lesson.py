@@ -18,7 +18,7 @@ from explorer.app import recorded
 from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training.systems import PICTURES
 from explorer.app.lessons.training.systems_questions import IDEAS, OWN, beside_copying, beside_counting
-from explorer.models.card_figures import command, every_seed, shipped_figures
+from explorer.models.card_figures import command, every_seed
 from explorer.models.presets import PRESETS
 from explorer.views import VIEWS, export
 from studies import model_cards
@@ -64,10 +64,9 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     assert not at.exception and not at.warning and len(at.get("plotly_chart")) == count and len(boards) == (name in WALKED)
     card, seed = figures_of(name)
     metrics = {block.label.lower(): block.value for block in at.metric}
-    mine = {label: value for label, value in metrics.items() if not idea.beside or not label.endswith(f", {idea.beside}")}
     known = {figure.lower(): f"{card[f'{figure} (validation)'][seed]:.3g}" for figure in idea.figures}
     new = {f"{figure}, new words".lower(): f"{card[f'{figure} (test)'][seed]:.3g}" for figure in idea.new}
-    assert mine == known | new, "none of them is missing"
+    assert metrics == known | new, "none of them is missing"
     codes = [block.value for block in at.code if "trace = " in block.value]
     if name in UNMEASURED:
         assert "Not measured yet" in at.info[0].value
@@ -90,7 +89,7 @@ def test_every_other_name_on_the_shelf_shows_what_it_can_do(name: str) -> None:
     assert not at.exception and not at.warning and len(at.table) == 1, "the page goes on to its end"
     texts = [unmarked(block.value) for block in at.caption]
     if name in OWN:
-        labels = {block.label.lower().partition(", distilbert")[0] for block in at.metric}
+        labels = {block.label.lower() for block in at.metric}
         assert OWN[name].caution in texts and labels == {figure.lower() for figure in OWN[name].figures}
     if preset in IDEAS:  # what is said of a system is said of no model that was asked something else
         usual = parts.plan(model_folder(name)).get("objective") == PRESETS[preset].objective
@@ -111,17 +110,6 @@ def test_only_a_card_has_figures_and_they_come_with_their_seeds_and_their_comman
         words = command(stored.folder).split()
         assert words[:2] == ["python", "-m"] and name in words, name
         assert {len(values) for values in every_seed(stored.folder).values()} in ({1}, {3}), name
-
-
-def test_the_student_without_a_teacher_is_shown_beside_the_other() -> None:
-    names = ("distilbert", "distilbert-alone")
-    cards = {name: f"{shipped_figures(model_folder(name))['mlm accuracy']:.3g}" for name in names}
-    for name, other in (names, names[::-1]):
-        metrics = {block.label: block.value for block in shown(name).metric}
-        assert (metrics["MLM accuracy"], metrics[f"MLM accuracy, {other}"]) == (cards[name], cards[other])
-    with_it, alone = (parts.plan(model_folder(name)) for name in names)
-    differ = {key for key in {*with_it, *alone} if with_it.get(key) != alone.get(key)}
-    assert differ == {"objective", "teacher"}, "the same steps of the same stories"
 
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if name not in ("bert", "roberta", "llama", "gpt2")])

@@ -201,7 +201,7 @@ EXAMPLES = (
     ),
     OpeningExample(
         ("training",), capabilities.TEXT, "BERT fills in the name and sees that the question follows; GPT-2 answers it", tried_out,
-        part="Snapshots",
+        part="Systems",
     ),
     OpeningExample(("corruption",), corruption.STORY, f"*{corruption.HIDDEN}* is found when it is hidden", hidden_milk),
     OpeningExample(("elmo",), elmo.TEXT, "the two directions expect different words", at_the_bank),

@@ -17,6 +17,7 @@ from explorer.models.presets import size_of
 
 WEIGHTS, CONFIG, PIECES = run_folder.WEIGHTS, "config.json", "tokenizer.json"
 RETIRED = {  # models that were shipped once: what to open instead, and what trains one
+    "distilbert-alone": "Open 'distilbert', whose card has its figures, or train one: explorer fit distilbert --set teacher=None.",
     "gpt2-tiny": "Open 'gpt2', or train one in five minutes: explorer fit gpt2.",
 }
 

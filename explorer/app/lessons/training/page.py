@@ -112,7 +112,7 @@ def training_exercises() -> tuple[Exercise, ...]:
 page = LessonPage(PROSE)
 runs, shelf = lab.kept(), lab.shelf()
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    name = chosen_model(runs, "kept", label="Training") if runs else ""
+    name = chosen_model(runs, "kept", lab.filmed(runs), label="Training") if runs else ""
     text = st.text_input("A sentence that the snapshots read", lessons.SENTENCE, key="text", bind="query-params")
 if runs:
     with page.bar:

@@ -10,11 +10,11 @@ import explorer as ex
 from explorer.analysis.capabilities import abilities
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import result_of
+from explorer.app.controls import FIRST, result_of
 from explorer.app.exercises import plain
 from explorer.app.prose import prose
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
-from explorer.models import run_folder
+from explorer.models import run_folder, store
 from explorer.models.cache import Stamp, stamp
 from explorer.models.presets import PRESETS, preset
 from explorer.models.store import models
@@ -45,6 +45,11 @@ def shelf() -> dict[str, Path]:
 def kept() -> dict[str, Path]:
     """Those that kept how they were trained."""
     return {name: folder for name, folder in shelf().items() if (folder / run_folder.STEPS).is_file()}
+
+
+def filmed(runs: Mapping[str, Path]) -> str:
+    """The training that the page opens with: one that kept snapshots, BERT's where it did."""
+    return next((name for name in (FIRST, *runs) if name in runs and store.snapshots_of(runs[name])), FIRST)
 
 
 def steps_of(run: str | Path) -> Call:

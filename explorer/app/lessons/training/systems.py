@@ -54,8 +54,6 @@ def show_system(text: str, shelf: dict[str, Path]) -> None:
         with st.container(horizontal=True):
             _figures(shelf[name], idea.figures)
             _figures(shelf[name], idea.new, ", new words", "test")
-            if idea.beside in shelf:
-                _figures(shelf[idea.beside], idea.figures, f", {idea.beside}")
         say(over_seeds(every_seed(shelf[name]), idea.figures, command(shelf[name])), small=True)
         say(idea.caution, small=True)
     if idea is not None and idea.new == COUNTED:

@@ -18,14 +18,10 @@ LOSS, FOUND = "held-out loss", ("replaced f1", "f1, pairs never met", "f1, alway
 
 @dataclass(frozen=True)
 class Idea:
-    """What a system changed. `figures` are names of its held-out measures.
-
-    `beside` is a model whose figures by the same names are shown as well; `new` are figures that are also shown of stories with new words.
-    """
+    """What a system changed. `figures` are names of its held-out measures; `new` are those that are shown of stories with new words too."""
 
     name: str
     figures: tuple[str, ...]
-    beside: str = ""
     new: tuple[str, ...] = ()
 
     @property
@@ -64,7 +60,10 @@ IDEAS = {
                 "tokens with a signal, masking",
             ),
         ),
-        Idea("distilbert", ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's"), beside="distilbert-alone"),
+        Idea(
+            "distilbert",
+            ("mlm accuracy", "without a teacher: mlm accuracy", "teacher's mlm accuracy", "share of its teacher's"),
+        ),
         Idea(
             "deberta",
             (
@@ -83,7 +82,6 @@ IDEAS = {
 OWN = {  # models that do not do what their system does, by their own name
     idea.name: idea
     for idea in (
-        Idea("distilbert-alone", ("mlm accuracy",), beside="distilbert"),
         Idea("bert-deep", ("mlm accuracy", "recoverable accuracy")),
         Idea("bert-told", ("mlm accuracy", "it → the right noun, best head")),
         Idea("t5-tasks", ("translation, bleu", "acceptability, accuracy", "sentiment, accuracy", "summary, F1 of words")),
