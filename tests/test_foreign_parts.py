@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,14 +19,17 @@ from explorer.decoding import STRATEGIES
 from explorer.decoding.decode import decoding_settings, writer
 from explorer.decoding.generation_trace import watch
 from explorer.decoding.native import NativeStepper, without_cache
+from explorer.errors import ChoiceError
+from explorer.models.packing import SCHEMES, packed_model
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.attention import AttentionInputs, MultiHeadAttention
 from explorer.nn.config import Config
 from explorer.nn.fast.numpy_decoder import NumpyDecoder
-from explorer.nn.layers import FeedForward
+from explorer.nn.layers import ACTIVATIONS, FeedForward
 from explorer.nn.positions import POSITIONS, Position, PositionContext, Project
 from explorer.nn.transformer import norm_of
+from explorer.views.board.module import LIVE_FOLDER
 
 SHAPE: dict[str, Any] = {"dim": 32, "layers": 2, "heads": 4, "hidden": 48, "length": 40, "device": "cpu"}
 PROMPT = [7, 9, 30, 8]
@@ -259,6 +263,27 @@ def test_it_learns(name: str, build: Build) -> None:
     assert all(moved), "every weight of a foreign part is trained"
     model.module.eval()
     assert answer_of(model, max_tokens=5) == answer_of(model, max_tokens=5, cache=False)
+
+
+@every
+def test_it_does_not_run_in_a_page_whose_engine_has_no_such_part(name: str, build: Build) -> None:
+    """A subclass and a hook have weights of the same names, so the engine would compute something else from them."""
+    model = build(name)
+    assert packed_model(model) is None
+    board = ex.board(ex.trace(model, PROMPT, blocks=True), model=model)
+    assert not board.live and board.data
+    with pytest.raises(ChoiceError, match="does not run in a page"):
+        ex.live(model, "A dog ran.")
+
+
+@pytest.mark.parametrize(
+    ("file", "tables", "names"),
+    [("positions.js", ("POSITIONS",), SCHEMES), ("maths.js", ("ACTIVATIONS", "GATED"), (*ACTIVATIONS,))],
+)
+def test_the_engine_of_a_page_has_what_models_are_built_of(file: str, tables: tuple[str, ...], names: tuple[str, ...]) -> None:
+    text = (LIVE_FOLDER / file).read_text("utf-8")
+    entries = "".join(text.split(f"export const {table} = {{")[1].split("};")[0] for table in tables)
+    assert [name for name in names if not re.search(rf'(?<![\w-])"?{name}"?[:,]', entries)] == []
 
 
 def test_slots_are_those_whose_methods_a_scheme_fills() -> None:

@@ -15,16 +15,30 @@ from safetensors.numpy import save
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import Model
 from explorer.models.transformer import TransformerModel
+from explorer.nn.known_parts import all_known, parts_of
+from explorer.nn.transformer import MaskDecoder, Transformer
 
 BUFFERS = ("generator.",)  # what only training runs
+SCHEMES = (  # the position schemes that the page's engine has: those of views/live/js/positions.js
+    "none", "learned", "sinusoidal", "sinusoidal-halves", "t5", "rope", "alibi", "disentangled",
+)  # fmt: skip
 
 
 def packed_model(model: Model, **more: Any) -> bytes | None:
     """The buffer of one of our Transformers or of an ELMo, with `more` in its header; None for one that the page's engine cannot run."""
-    if not isinstance(model, (TransformerModel, ElmoModel)):
+    if not isinstance(model, (TransformerModel, ElmoModel)) or not runs_in_page(model):
         return None
     text = json.dumps(_header(model) | more, ensure_ascii=False).encode("utf-8", "replace")
     return len(text).to_bytes(4, "little") + text + save(_weights(model))
+
+
+def runs_in_page(model: TransformerModel | ElmoModel) -> bool:
+    """Whether the engine computes the same from the weights: its schemes and parts are those of `nn`, none was replaced or hooked."""
+    if isinstance(model, ElmoModel):
+        return True
+    stacks = (model.module, *(() if model.module.encoder is None else (model.module.encoder,)))
+    parts = (part for stack in stacks for part in parts_of(stack) if not isinstance(part, MaskDecoder))
+    return type(model.module) is Transformer and model.config.positions in SCHEMES and all(map(all_known, parts))
 
 
 def _header(model: TransformerModel | ElmoModel) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.heads import Head
 from explorer.nn.layers import AbsentFeedForward, AbsentNorm, AddNorm, BareNorm, FeedForward, Norm, RMSNorm
 from explorer.nn.positions import Position
-from explorer.nn.transformer import Embeddings, Layer, Transformer
+from explorer.nn.transformer import Embeddings, Layer, Stack, Transformer
 
 
 def accepts_cache(module: Transformer) -> bool:
@@ -28,8 +28,8 @@ def all_known(part: nn.Module) -> bool:
     return _incremental(part, declared=False)
 
 
-def parts_of(module: Transformer) -> Iterator[nn.Module]:
-    """What a decoder runs through from ids to last states."""
+def parts_of(module: Stack) -> Iterator[nn.Module]:
+    """What a stack runs through from ids to last states."""
     parts = (module.embeddings, module.project, *module.layers, module.mask_decoder, module.norm)
     return (part for part in parts if part is not None)
 
