@@ -32,7 +32,7 @@ RATE, BATCH, DECAY, HIDDEN = 1e-2, 128, 1e-3, 64
 TEXTS, EPSILON = 32, 1e-5
 SHOWN = (1, 2, 5, 10, 20, 40, 60, 100, 150, 200, 300)
 BENCHED = ("part of speech", "word sense", "sentiment", "last letter")
-KEPT = 600  # so many examples to learn from, and as many new ones, are kept for the bench
+KEPT = 400  # so many examples to learn from, and as many new ones, are kept for the bench
 ORDER = (("last letter",), ("entities", "part of speech"), ("word sense", "topic"))
 Learned = tuple[
     np.ndarray, np.ndarray, np.ndarray

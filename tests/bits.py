@@ -26,7 +26,6 @@ SENTENCES = (
 )
 ATTENTIVE = (
     "bert",
-    "bert-deep",
     "roberta",
     "deberta",
     "electra",

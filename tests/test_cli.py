@@ -151,7 +151,7 @@ def test_a_tokenizer_is_learned_merge_by_merge_and_kept(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [("explorer tra", {"trace"}), ("explorer trace ber", {"bert", "bert-deep"}), ("explorer fit --prec", {"--precision"})],
+    [("explorer tra", {"trace"}), ("explorer trace ber", {"bert", "bert-tiny"}), ("explorer fit --prec", {"--precision"})],
 )
 def test_bash_completes_commands_options_and_models(line: str, expected: set[str], tmp_path: Path) -> None:
     script = ended("completion bash", tmp_path)

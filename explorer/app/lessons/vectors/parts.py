@@ -26,7 +26,7 @@ from explorer.views import VIEWS
 PROSE = prose("vectors")
 
 NAMES, TEXTS, USES = ("word2vec", "glove"), 3000, 40
-READERS = ("elmo", "bert", "gpt2", "bert-deep", "roberta", "deberta")  # those whose vectors depend on the context
+READERS = ("elmo", "bert", "gpt2", "roberta", "deberta")  # those whose vectors depend on the context
 
 
 def trained() -> bool:
