@@ -91,7 +91,7 @@ def test_weights_have_an_address_that_browsers_keep(visit: Visit, app: tuple[str
     page = visit("/heads?part=board")
     page.wait_for_function("globalThis.explorerBoards?.length === 1")
     address = page.evaluate(
-        "performance.getEntriesByType('resource').map((entry) => entry.name).find((name) => name.includes('/weights/'))"
+        "performance.getEntriesByType('resource').map((entry) => entry.name).find((name) => name.endsWith('.bin'))"
     )
     held = (
         "(address) => fetch(address, { cache: 'only-if-cached', mode: 'same-origin' }).then((answer) => answer.ok, () => false)"
@@ -101,8 +101,38 @@ def test_weights_have_an_address_that_browsers_keep(visit: Visit, app: tuple[str
         assert "immutable" in answer.headers["Cache-Control"] and gzip.decompress(answer.read()).startswith(pack("bert")[:4])
         mark = answer.headers["ETag"]
     assert status(address, mark) == 304
-    for odd in ("bert-0.bin", "glove-0.bin", "..%2f..%2fetc%2fpasswd", "bert", f"{'x' * 300}.bin"):
+    script = page.evaluate(
+        "performance.getEntriesByType('resource').map(({ name }) => name).find((name) => name.endsWith('-board.js'))"
+    )
+    with urllib.request.urlopen(script) as answer:
+        assert "immutable" in answer.headers["Cache-Control"] and answer.headers["Content-Type"].startswith("text/javascript")
+        assert gzip.decompress(answer.read()).decode() == module(live=True)
+        assert status(script, answer.headers["ETag"]) == 304
+    for odd in ("0-board.js", "bert-0.bin", "glove-0.bin", "..%2f..%2fetc%2fpasswd", "bert", f"{'x' * 300}.bin"):
         assert status(f"{app[0]}/weights/{odd}") in (400, 404), odd
+
+
+def test_a_move_brings_the_board_s_script_no_second_time(visit: Visit) -> None:
+    """Streamlit sends the script of a component with every change of what it is told: a board's is 300 kB."""
+    page, sizes = visit("/about"), list[int]()
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: sizes.append(len(data))))
+    page.goto(page.url.replace("/about", "/attention?part=walk"))
+    page.wait_for_function("globalThis.explorerBoards?.length === 1")
+    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
+    assert sum(sizes) > 10_000, "the page arrived"
+    sizes.clear()
+    page.locator(".board canvas").focus()
+    page.keyboard.press("ArrowUp")
+    expect(page).to_have_url(re.compile("board=encoder"))
+    assert 0 < sum(sizes) < 60_000
+
+
+def test_where_the_script_does_not_arrive_one_sentence_says_so(browser: Browser, app: tuple[str, Path]) -> None:
+    page = browser.new_context().new_page()
+    page.route("**/*-board.js", lambda route: route.abort())
+    page.goto(f"{app[0]}/attention?part=walk")
+    expect(page.get_by_text("The script of the board did not arrive. Load this page again.")).to_be_visible()
+    page.context.close()
 
 
 def test_where_the_weights_do_not_arrive_the_board_is_recorded_and_says_so(browser: Browser, app: tuple[str, Path]) -> None:

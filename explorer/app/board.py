@@ -17,7 +17,7 @@ from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
 from explorer.records import ReplaceRow, SilenceHead, Trace
 from explorer.views.board.beams import moments
-from explorer.views.board.module import module, style
+from explorer.views.board.module import style
 from explorer.views.board.pack import hosted, pack, pack_series
 from explorer.views.board.place import addressed, placed
 from explorer.views.board.reading import texts_of
@@ -25,7 +25,7 @@ from explorer.views.board.request import NOTE, edit_of, head_of, row_of
 from explorer.views.board.widget import board
 
 _component = st.components.v2.component(
-    "pretraining-explorer-board", html="<div data-board></div>", css=style(), js=module(live=True)
+    "pretraining-explorer-board", html="<div data-board></div>", css=style(), js=weights.board_script()
 )
 RECORDED = "board.recorded"  # in the session: its browser does not run models
 LETTERS, MOST = 2000, 64  # of a text that a board sends, and edits on it

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # before PyTorch is imported: the visitors share the processors, and a short text needs one
+
 from explorer.app import streamlit_inside
 from explorer.app.room import take_over
 

@@ -1,9 +1,10 @@
-"""The models that run in a visitor's browser: their weights at an address of this server, which the browser keeps."""
+"""What a visitor's browser keeps of this server: the weights of the models that run there, and the board's script."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+from functools import cache
 
 from explorer.app import hosted, streamlit_inside
 from explorer.app.cached import OPENED, kept
@@ -13,9 +14,10 @@ from explorer.errors import ExplorerError
 from explorer.models.cache import stamp
 from explorer.models.load import load
 from explorer.models.shelf import models
+from explorer.views.board.module import module
 from explorer.views.live.figure import live_pack
 
-FOLDER, ENDING = "weights", ".bin"
+FOLDER, ENDING, SCRIPT = "weights", ".bin", "board.js"
 KEEPS = "public, max-age=31536000, immutable"  # another content has another address
 
 
@@ -27,6 +29,23 @@ def address_of(name: str) -> str:
     if not streamlit_inside.answer_at(f"/{FOLDER}/{{file}}", _answer):
         return ""
     return _packed(name, stamp(stored.folder))[0]
+
+
+def board_script() -> str:
+    """The script of the board's component: on a server it loads the module from its address, which a browser asks for once.
+
+    Streamlit sends the script of a component with everything that the component is told.
+    """
+    if not streamlit_inside.answer_at(f"/{FOLDER}/{{file}}", _answer):
+        return module(live=True)
+    return streamlit_inside.script("arriving").replace("ADDRESS", f"{FOLDER}/{_script()[0]}")
+
+
+@cache
+def _script() -> tuple[str, bytes]:
+    """The file of the board's module, whose name tells its content, and the compressed content."""
+    content = module(live=True).encode("utf-8")
+    return f"{hashlib.sha256(content).hexdigest()[:16]}-{SCRIPT}", gzip.compress(content, mtime=0)
 
 
 def name_in(call: object) -> str:
@@ -49,16 +68,22 @@ def _packed(name: str, files: object) -> tuple[str, bytes]:
 
 
 def _answer(file: str, known: str) -> tuple[int, bytes, dict[str, str]]:
-    """Status, content and headers for a file of weights, of which the browser may know this mark already."""
+    """Status, content and headers for a file, of which the browser may know this mark already."""
+    content = _content(file)
+    if not content:
+        return 404, b"", {"Cache-Control": "no-store"}
+    mark, kind = f'"{file}"', "text/javascript" if file.endswith(SCRIPT) else "application/octet-stream"
+    headers = {"Cache-Control": KEEPS, "ETag": mark, "Content-Encoding": "gzip", "Content-Type": kind}
+    return (304, b"", headers) if known == mark else (200, content, headers)
+
+
+def _content(file: str) -> bytes:
+    """The compressed content of a file; empty where there is none of this name."""
+    if file == _script()[0]:
+        return _script()[1]
     name = file.removesuffix(ENDING).rpartition("-")[0]
     try:
-        address = address_of(name)
+        there = address_of(name) == f"{FOLDER}/{file}"
     except ExplorerError:
-        address = ""
-    if address != f"{FOLDER}/{file}":
-        return 404, b"", {"Cache-Control": "no-store"}
-    mark = f'"{file}"'
-    headers = {"Cache-Control": KEEPS, "ETag": mark, "Content-Encoding": "gzip", "Content-Type": "application/octet-stream"}
-    if known == mark:
-        return 304, b"", headers
-    return 200, _packed(name, stamp(models()[name].folder))[1], headers
+        there = False
+    return _packed(name, stamp(models()[name].folder))[1] if there else b""

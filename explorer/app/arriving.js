@@ -1,0 +1,15 @@
+// The board's component: its module comes from an address of the server, once, and every rerun of the page is handed on to it.
+const arriving = import(new URL("ADDRESS", document.baseURI).href);
+
+export default function (host) {
+  const place = host.parentElement;
+  place.heldHere = true;
+  arriving.then(
+    (module) => { if (place.heldHere) place.heldLeave = module.default(host); },
+    () => { place.querySelector("[data-board]").textContent = "The script of the board did not arrive. Load this page again."; },
+  );
+  return () => {
+    place.heldHere = false;
+    place.heldLeave?.();
+  };
+}
