@@ -30,6 +30,7 @@ from explorer.app.lessons.training.systems_questions import (
     beside_counting,
     new_tokens,
     over_seeds,
+    teacher_of,
 )
 from explorer.models.card_figures import command, every_seed, shipped_figures
 from explorer.models.presets import PRESETS
@@ -134,11 +135,6 @@ def idea_call(what: str, name: str, text: str) -> Call:
     if what == "boundaries":
         return Call(ex.analysis.guess_spans, model, hidden)
     return Call(ex.analysis.teacher_and_student, model_of(teacher_of(name)), model, hidden)
-
-
-def teacher_of(name: str) -> str:
-    """The teacher of a model, or whose layers it begins with; empty for most."""
-    return str((lab.plan(lab.shelf()[name]).get("teacher") or {}).get("name", ""))
 
 
 def needs_story(what: str, text: str) -> str:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.app.prose import prose
+from explorer.models import run_folder
 from explorer.models.card_figures import shipped_figures as shipped_figures
+from explorer.models.shelf import folder_of
 from explorer.records import Curve, Curves, TrainingStep
 
 PROSE = prose("training")
@@ -88,6 +90,13 @@ OWN = {  # models that do not do what their system does, by their own name
         Idea("induction", ("repeat accuracy",)),
     )
 }
+
+
+def teacher_of(name: str) -> str:
+    """The teacher of a model, or whose layers it begins with; empty for most."""
+    folder = folder_of(name)
+    plan = run_folder.described(folder)["plan"] if (folder / run_folder.RUN).is_file() else {}
+    return str((plan.get("teacher") or {}).get("name", ""))
 
 
 def over_seeds(seeds: Mapping[str, tuple[float, ...]], names: Sequence[str], command: str) -> str:
