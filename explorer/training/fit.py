@@ -72,11 +72,11 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     entry, sized = entry_of(objective), size if isinstance(what, str) else size_of(what.preset, asdict(what.config))
     new = isinstance(what, str) and not (teacher and entry.discriminator)
     tiny, packable = sized == "tiny" and wanted == system.objective, entry.packable and source.tokenizer is None
-    usual = _usual(system, tiny, planned, new=new, packable=packable)
-    examples = _examples(source, model, entry, packing=bool({**usual, **planned}.get("packed")))
-    given: dict[str, Any] = {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
-    given |= {"seed": seed, "precision": pick_autocast(precision, model.device)} | ({} if steps is None else {"steps": steps})
-    plan = Plan(objective, planned.pop("strategy", entry.usual_strategy), **{"steps": STEPS, **usual, **planned, **given})
+    usual, given = _usual(system, tiny, planned, new=new, packable=packable), {} if steps is None else {"steps": steps}
+    settings = {"steps": STEPS, **usual, **planned, **given, "seed": seed, "precision": pick_autocast(precision, model.device)}
+    examples = _examples(source, model, entry, packing=bool(settings.get("packed")))
+    settings |= {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
+    plan = Plan(objective, settings.pop("strategy", entry.usual_strategy), **settings)
     return Run(model, examples, plan, folder, Checks(source, objective, examples, plan.strategy, teacher), teacher)
 
 
