@@ -18,6 +18,7 @@ from test_board_browser import BOARD, close, middle, pixels, station, traced
 import explorer as ex
 from explorer.app import lessons
 from explorer.app.board import _forced, _keep_row
+from explorer.app.lessons.training.parts import filmed, kept
 from explorer.records import Trace
 from explorer.views.board.beams import moments
 from explorer.views.board.pack import pack
@@ -223,12 +224,13 @@ def test_a_head_is_silenced_on_the_board(visit: Visit) -> None:
 @LONG
 @BROWSER
 def test_the_snapshot_of_the_page_is_the_moment_of_its_board(visit: Visit) -> None:
-    steps = ex.training.snapshots("bert")
-    page = visit(f"/training?part=snapshots&kept=bert&at={steps[1]}")
+    name = filmed(kept())
+    steps = ex.training.snapshots(name)
+    page = visit(f"/training?part=snapshots&kept={name}&at={steps[1]}")
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text(f"step {steps[1]:,}")
     page.get_by_role("button", name="Later").click()
     expect(page.locator(".board .time b")).to_have_text(f"step {steps[2]:,}")
-    own = ex.trace(ex.load("bert", step=steps[2], device="cpu"), lessons.SENTENCE)
+    own = ex.trace(ex.load(name, step=steps[2], device="cpu"), lessons.SENTENCE)
     values = page.evaluate(f"{APP}.numbers(0, 1)")["weights"]
     close(values, own.attention[0].weights[1])
 

@@ -13,6 +13,7 @@ from test_frame_browser import rested
 
 import explorer as ex
 from explorer.app.lessons import SENTENCE
+from explorer.app.lessons.training.parts import filmed, kept
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +34,7 @@ def test_merges_play_until_they_are_paused(visit: Visit) -> None:
 
 @LONG
 def test_snapshots_play_from_the_first_to_the_last(visit: Visit) -> None:
-    page, last = visit("/training?part=snapshots&kept=bert"), ex.training.snapshots("bert")[-1]
+    page, last = visit("/training?part=snapshots"), ex.training.snapshots(filmed(kept()))[-1]
     moment = page.locator(".board[data-state=ready] .time b")
     expect(moment).to_have_text(f"step {last:,}")
     rested(page)

@@ -22,7 +22,7 @@ from torch.nn import functional
 
 import explorer as ex
 from explorer.analysis.capabilities import abilities
-from explorer.app.lessons.training import live
+from explorer.app.lessons.training import live, parts
 from explorer.app.lessons.training import questions as lesson
 from explorer.errors import ChoiceError
 from explorer.models.transformer import TransformerModel
@@ -437,8 +437,8 @@ def test_the_page_trains_in_another_process(shelf: Path) -> None:
 
 
 def test_a_line_in_the_curve_follows_the_snapshot() -> None:
-    at = opened("training", part="snapshots", kept="bert")
-    taken = ex.training.snapshots("bert")
+    at = opened("training", part="snapshots")
+    taken = ex.training.snapshots(parts.filmed(parts.kept()))
     for step in (taken[-1], taken[1]):
         at = at.select_slider(key="at").set_value(step).run()
         layout = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]
