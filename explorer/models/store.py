@@ -35,7 +35,7 @@ from explorer.models.shelf import read_config as read_config
 from explorer.models.shelf import shelf_folder as shelf_folder
 from explorer.models.shelf import snapshots_of as snapshots_of
 from explorer.models.typical import TYPICAL
-from explorer.nn.factory import AnyConfig, config_from, network
+from explorer.nn.factory import AnyConfig, config_from, unfilled
 from explorer.nn.output_layers import OutputConfig, output_layer
 from explorer.text import tokenizers
 
@@ -92,20 +92,20 @@ def read(folder: Path, name: str, step: int | None = None) -> Model:
 
 
 def built(shape: AnyConfig, weights: Path) -> torch.nn.Module:
-    """The network of this shape, once it is known that the file of its weights can fill it: no memory is taken before."""
+    """The network of this shape, to be filled, once it is known that the file of its weights can: no memory is taken before."""
     tensors = _tensors(weights)
     config, size = weights.parent / CONFIG, weights.stat().st_size
     try:
         if (most := _deepest(shape)) > tensors:
             raise FileError(f"{config} describes {most} layers, and {weights.name} has {tensors} tensors.")
         with torch.device("meta"):  # shapes without numbers
-            count = sum(part.numel() for part in network(shape).parameters())
+            count = sum(part.numel() for part in unfilled(shape).parameters())
         if count > size:  # a weight takes one byte at the very least
             raise FileError(
                 f"{config} describes {count / 1e6:.1f} million weights, and {weights.name} has {size / 1e6:.1f} MB. They do not belong "
                 "together."
             )
-        return network(shape)
+        return unfilled(shape)
     except (AttributeError, TypeError, KeyError, ValueError, RuntimeError, OverflowError, ChoiceError) as error:
         raise FileError(f"{config} does not describe a model that this version can build ({error}).") from error
 
@@ -164,8 +164,8 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         if any(value.is_complex() for value in tensors.values()):
             raise ValueError("it holds complex numbers")
     weights = {name: value.float() for name, value in tensors.items()}
-    for name, value in weights.items():
-        if not bool(torch.isfinite(value).all()):
+    for name, value in weights.items():  # a sum that is finite has no other terms, and is quicker than a look at each
+        if not (torch.isfinite(value.sum()) or torch.isfinite(value).all()):
             raise FileError(f"{path} holds numbers that are not finite, in {name!r}: the training that wrote it diverged.")
     return weights
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from explorer.nn import elmo, static, transformer
 from explorer.nn.config import Config
@@ -26,6 +27,23 @@ def network(shape: AnyConfig) -> nn.Module:
     """A network of this shape."""
     module: nn.Module = kind_of(shape.family)[1](shape)
     return module
+
+
+def unfilled(shape: AnyConfig) -> nn.Module:
+    """A network of this shape, for one who fills every weight from a file: none is drawn before."""
+    with _NothingDrawn():
+        return network(shape)
+
+
+class _NothingDrawn(TorchFunctionMode):
+    """Leaves weights as they lie in memory where PyTorch would draw them."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if getattr(func, "__module__", "") == nn.init.__name__:
+            return args[0] if args else (kwargs or {})["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def initialised(shape: AnyConfig, seed: int) -> nn.Module:
