@@ -19,6 +19,11 @@ from typing import Any
 os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", EXPLORER_HOME="/nonexistent")
 os.environ.setdefault("EXPLORER_CACHE", os.path.join(tempfile.gettempdir(), f"explorer-tests-{getpass.getuser()}"))
 
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+):  # each has one core, on which two threads of a process that it starts wait for each other
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 import torch
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -200,12 +205,12 @@ def visit(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Vi
 
     watch, pages, logs = Watch(), list[Page](), set[Path]()
 
-    def visited(address: str, *seen: Any, **size: int) -> Page:
+    def visited(address: str, *seen: Any, **seen_as: Any) -> Page:
         if address.startswith("/"):
             app, log = request.getfixturevalue("app")
             address = app + address
             logs.add(log)
-        pages.append(opened(window, watch, address, *seen, **size))
+        pages.append(opened(window, watch, address, *seen, **seen_as))
         return pages[-1]
 
     yield visited

@@ -123,10 +123,16 @@ def chromium() -> Iterator[Browser]:
 
 
 def opened(
-    window: BrowserContext, watch: Watch, address: str, mode: str = "light", width: int = 1280, height: int = 900
+    window: BrowserContext,
+    watch: Watch,
+    address: str,
+    mode: str = "light",
+    width: int = 1280,
+    height: int = 900,
+    motion: str = "no-preference",
 ) -> Page:
     page = window.new_page()
-    page.emulate_media(color_scheme=mode)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=mode, reduced_motion=motion)  # type: ignore[arg-type]
     page.set_viewport_size({"width": width, "height": height})
     page.set_default_timeout(120_000)  # a machine with much else to do
     watch.on(page)

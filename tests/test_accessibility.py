@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from conftest import ALL, Visit
+from conftest import ALL, LONG, Visit
 from playwright.sync_api import Page, expect
 from test_frame_browser import answered, parts_of, rested, to_part
 
@@ -16,7 +17,7 @@ from explorer.app.lessons import LESSONS
 pytestmark = pytest.mark.browser
 AUDIT, OVERLAPS = ((Path(__file__).parent / name).read_text() for name in ("audit.js", "overlaps.js"))
 SMALLEST, DEEPEST, TELEPHONE = 12, 1.5, 390  # pixels of a text, of two words that touch, and of a screen
-MODES = ("light", "dark") if ALL else ("dark",)
+PAGES = [*product((*LESSONS, "glossary", "vote", "status"), ("light", "dark"))]
 RULES = (
     "language",
     "headings",
@@ -45,7 +46,7 @@ def on_a_telephone(page: Page) -> list[str]:
     """What is wrong with the words of a page's pictures, once its questions are answered, and by the checker of others."""
     answered(page)
     page.wait_for_timeout(500)
-    return judged(page) + overlapping(page)
+    return judged(page) + overlapping(page) + ([] if ALL else audit(page))
 
 
 def judged(page: Page) -> list[str]:
@@ -86,8 +87,8 @@ def test_axe_finds_what_is_wrong(visit: Visit) -> None:
     assert {"html-has-lang", "color-contrast", "button-name", "image-alt"} <= found
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("lesson", [*LESSONS, "glossary", "vote", "status"] if ALL else ["elmo?part=letters"])
+@LONG  # the page of the short run is asked for all
+@pytest.mark.parametrize(("lesson", "mode"), PAGES)
 def test_axe_finds_nothing_serious(visit: Visit, lesson: str, mode: str) -> None:
     walked(visit, lesson, mode, judged)
 
@@ -122,7 +123,7 @@ def test_the_check_finds_what_is_wrong(visit: Visit) -> None:
     assert audit(page) == []
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("lesson", [*LESSONS, "glossary", "vote", "status"] if ALL else ["attention?part=both-masks"])
+@LONG  # the page of the short run is asked for all
+@pytest.mark.parametrize(("lesson", "mode"), PAGES)
 def test_a_page_keeps_the_rules(visit: Visit, lesson: str, mode: str) -> None:
     walked(visit, lesson, mode, audit)

@@ -65,6 +65,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
+@pytest.mark.long  # test_pretended.py asks the same of each system, and above is whether its names are there
 def test_the_script_for_a_gpu_runs_where_little_is_installed() -> None:
     """Every part on a pretended GPU, with what `fit` needs and nothing else: on the day that a GPU comes, nothing of it is wrong."""
     script = next(path for path in BENCHMARKS if path.stem == "gpu")

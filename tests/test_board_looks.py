@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ALL, SENTENCE, Show, Visit
+from conftest import ALL, LONG, SENTENCE, Show, Visit
 from playwright.sync_api import Page, expect
 from test_board_browser import BOARD, close, middle, traced
 from test_frame_browser import rested
@@ -142,6 +142,7 @@ def test_the_address_of_a_board_holds_how_it_is_looked_at(visit: Visit) -> None:
     expect(page).to_have_url(re.compile(r"board=encoder\.0\.1\.softmax\.4\.7\.a20(&|$)"))
 
 
+@LONG  # the place of a board is in the address, as above
 def test_a_board_is_where_it_was_after_another_part_of_the_page(visit: Visit) -> None:
     page = visit("/attention")
     rested(page)

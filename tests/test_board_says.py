@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import SENTENCE, Show
+from conftest import SENTENCE, Show, long
 from playwright.sync_api import Page, expect
 from test_board import header
 from test_board_browser import BOARD, middle, traced
@@ -33,7 +33,7 @@ def board_at(show: Show, station: str, name: str = "bert", **place: int) -> tupl
     """The board of the first layer of a model, at rest at a station, and what that layer attends to."""
     trace = traced(name)
     view = {"stream": trace.attention[0].stream, "layer": 0, "head": 0, "station": station, **place}
-    page = show(trace, view=view)
+    page = show(trace, view=view, motion="reduce")
     page.wait_for_function(f"{BOARD}.t === 1")
     return page, trace.attention[0]
 
@@ -79,7 +79,7 @@ def test_a_number_of_z_says_whose_it_is_and_before_the_heads_are_joined_it_is_of
 
 
 @pytest.mark.parametrize(
-    ("name", "root", "normalised"), [("bert", True, True), ("gpt2", True, False), ("deberta", False, True)]
+    ("name", "root", "normalised"), [("bert", True, True), *long(("gpt2", True, False)), ("deberta", False, True)]
 )
 def test_a_scale_is_called_the_root_and_an_embedding_normalised_where_it_is(
     show: Show, name: str, root: bool, normalised: bool
@@ -153,7 +153,7 @@ def test_queries_and_keys_are_said_before_and_after_their_position_turns_them(sh
 def test_the_grid_holds_the_numbers_of_the_last_stations_too(show: Show) -> None:
     trace = traced("bert")
     last = len(trace.attention) - 1
-    page = show(trace, view={"stream": "encoder", "layer": 0, "station": "up", "row": 2, "col": 0})
+    page = show(trace, view={"stream": "encoder", "layer": 0, "station": "up", "row": 2, "col": 0}, motion="reduce")
     first = page.get_by_role("gridcell").nth(0)
     expect(first).to_have_accessible_name(f"animal, dimension 0: {said(float(trace.hidden['encoder'][1][2][0]))}")
     assert trace.top is not None
@@ -173,7 +173,7 @@ def test_a_trace_without_blocks_says_the_model_s_own_numbers(show: Show) -> None
     trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
     output, after = trace.attention[0].output, trace.hidden["encoder"][1]
     assert not trace.blocks and output is not None
-    page = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "wo", "row": 3})
+    page = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "wo", "row": 3}, motion="reduce")
     expect(page.locator(".operands")).to_contain_text(f"= {said(output[3][0])}")
     go(page, "up")
     expect(page.locator(".operands")).to_contain_text(f"hands on: {said(after[3][0])}")
@@ -193,7 +193,7 @@ def test_only_what_an_edit_set_is_called_edited(show: Show, edit: Edit, heads: l
     head = header(pack(trace))
     assert head["sites"][0]["edited"] == heads and any(note.startswith("edited: ") for note in head["notes"])
     view = {"stream": "encoder", "layer": 0, "head": 1, "station": "softmax" if heads else "mix", "row": 4, "col": 7}
-    page = show(trace, view=view)
+    page = show(trace, view=view, motion="reduce")
     expect(page.locator(".operands")).to_contain_text(says or "strongest first")
     check_weights(page, trace)
     page.get_by_label("Head", exact=True).select_option("0")
@@ -210,7 +210,7 @@ def test_without_a_residual_connection_nothing_is_said_to_be_added(show: Show, n
     stream = model.family
     trace = ex.trace(model, SENTENCE, blocks=True, edits=[ex.NoResidual(stream, 0, "attention")])
     block = trace.block(stream, 0, "attention")
-    page = show(trace, view={"stream": stream, "layer": 0, "head": 0, "station": "add1", "row": 3})
+    page = show(trace, view={"stream": stream, "layer": 0, "head": 0, "station": "add1", "row": 3}, motion="reduce")
     expect(page.locator(".operands")).to_contain_text(f"x is not added\n= {said(block.total[3][0])}", use_inner_text=True)
     go(page, "add2")
     block = trace.block(stream, 0, "feed-forward")

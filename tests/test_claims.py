@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import unmarked
+from conftest import some, unmarked
 from opening import opened
 from streamlit.testing.v1 import AppTest
 from transformers import BertConfig, BertForPreTraining
@@ -118,7 +118,7 @@ def test_queries_and_keys_are_a_product_and_a_bias_and_their_scores_one_matrix_o
 
 @pytest.mark.parametrize(("name", "supervised"), [("bert-told", True), ("bert", False)])
 def test_a_supervised_head_is_called_supervised_and_visible_tokens_are_explained(name: str, supervised: bool) -> None:
-    texts = texts_of(opened("heads", model=name))
+    texts = " ".join(texts_of(opened("heads", model=name, part=part)) for part in ("many-texts", "lens"))
     assert (prose("heads")("supervised") in texts) is supervised and prose("heads")("visible") in texts
 
 
@@ -243,7 +243,7 @@ def test_published_models_are_about_a_hundred_times_larger(bert: TransformerMode
     assert 393_000 / int(ex.result("miniglue").note.split()[0]) == pytest.approx(2000, rel=0.05)
 
 
-@pytest.mark.parametrize("name", sorted(training_parts.kept()))
+@pytest.mark.parametrize("name", some(sorted(training_parts.kept()), *sorted(training_parts.kept())[::3]))
 def test_the_first_loss_is_explained_as_it_was(name: str) -> None:
     step = next(iter(training_parts.read_steps(name)))
     vocabulary = ex.load(name, device="cpu").tokenizer.vocabulary.size

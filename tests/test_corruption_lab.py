@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, sample
+from conftest import ALL, SENTENCE, long, sample
 from opening import opened, pictures
 from torch.nn import functional
 
@@ -39,6 +39,7 @@ from explorer.views.tiles import LEFT_OUT, LOSS
 from studies import planted
 
 LONG = " ".join(" ".join(story) for story in stories(8, 3))
+FEWER = {} if ALL else {"stories": 200}
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +180,7 @@ def test_a_guess_is_the_model_s_softmax_and_its_loss_torch_s(bert: TransformerMo
 
 def test_the_generator_draws_by_the_model_s_probabilities(bert: TransformerModel, gpt2: TransformerModel) -> None:
     corruption = ex.hide(lesson.STORY, ["tired"], tokenizer=bert.tokenizer)
-    place, draws = int(corruption.scored.argmax()), 400
+    place, draws = int(corruption.scored.argmax()), 400 if ALL else 200
     ids = np.repeat(corruption.source.ids[None], draws, axis=0)
     where = np.repeat(corruption.scored[None], draws, axis=0)
     drawn = generator(bert, 1)(ids, where)
@@ -221,7 +222,7 @@ def test_planted_words_are_counted_one_by_one(bert: TransformerModel) -> None:
 def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
     model, mask = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu"), bert.tokenizer.vocabulary.mask
     batches = {
-        name: planted.hiding(model, split, 0, planted.SIZE.but(steps=3, stories=200)).batch(1)
+        name: planted.hiding(model, split, 0, planted.SIZE.but(steps=3, **FEWER)).batch(1)
         for name, split in planted.SPLITS.items()
     }
     for batch in batches.values():
@@ -233,7 +234,7 @@ def test_the_split_decides_what_a_training_sees(bert: TransformerModel) -> None:
     assert (never == batches["never hidden"].labels[batches["never hidden"].loss_mask]).all() and (always == mask).all()
     assert abs((mixed == mask).mean() - 0.8) < 4 * math.sqrt(0.16 / len(mixed))
     assert set(
-        next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 0, planted.SIZE.but(steps=1, stories=200)))).losses
+        next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 0, planted.SIZE.but(steps=1, **FEWER)))).losses
     ) == {"mlm"}
 
 
@@ -362,9 +363,9 @@ def test_odd_texts_are_met_calmly_and_a_button_draws_once_more() -> None:
     assert not at.exception and at.number_input(key="seed").value == 1 and at.query_params["seed"] == "1"
 
 
-@pytest.mark.parametrize("name", ["roberta", "deberta"])
+@pytest.mark.parametrize("name", ["roberta", *long("deberta")])
 def test_another_masked_encoder_can_be_chosen(name: str) -> None:
-    at = opened("corruption", masked=name)
+    at = opened("corruption", part="hide-a-word", masked=name)
     assert not at.exception and not at.warning and at.selectbox("masked").value == name
     question = next(radio for radio in at.radio if (radio.key or "").startswith(f"guess.word.{name}"))
     model = ex.load(name, device="cpu")

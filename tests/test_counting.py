@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import LONG
 from typed import typed
 
 import explorer as ex
@@ -142,6 +143,7 @@ def test_steps_are_portions(gpt2: TransformerModel) -> None:
         ex.fit("ngram", steps=3, portions=4, **settings)  # type: ignore[arg-type]
 
 
+@LONG  # test_refusing.py trains in two processes
 def test_one_process_counts_in_a_folder(gpt2: TransformerModel, tmp_path: Path) -> None:
     import subprocess
     import sys

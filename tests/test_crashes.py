@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import sample, some
+from conftest import LONG, long
 from hostile import note
 
 import explorer as ex
@@ -100,7 +100,8 @@ def started(code: str, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True, env=here)
 
 
-@pytest.mark.parametrize("delay", some([0.003 * n for n in range(12)], 0.003))
+@LONG  # test_what_was_saved_before_survives_a_stop_at_any_moment stops it in this process
+@pytest.mark.parametrize("delay", [0.003 * n for n in range(12)])
 def test_an_export_that_is_killed_leaves_a_whole_model(delay: float, two: tuple[Any, Any], tmp_path: Path) -> None:
     with started(EXPORTS, str(tmp_path / "model")) as process:
         assert process.stdout is not None and process.stdout.readline() == "again\n"
@@ -129,7 +130,8 @@ def tuned(folder: Path | None) -> FinetuneRun:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kill_at", [1 + 2 * n for n in sample(3, 1)])
+@LONG  # test_training.py kills a run
+@pytest.mark.parametrize("kill_at", [1, 3, 5])
 def test_a_killed_fine_tuning_goes_on_to_the_same_bits(kill_at: int, tmp_path: Path) -> None:
     straight = tuned(None)
     assert len(list(straight)) == 8
@@ -162,7 +164,7 @@ def test_a_result_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
     assert path.read_bytes() == before and [other.name for other in tmp_path.iterdir()] == ["record.npz"]
 
 
-@pytest.mark.parametrize("jump", [-86_400.0, 86_400.0])
+@pytest.mark.parametrize("jump", [*long(-86_400.0), 86_400.0])
 def test_a_clock_that_is_set_changes_no_bit(jump: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     straight = tuned(None)
     list(straight)

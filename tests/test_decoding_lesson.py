@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import sacrebleu
-from conftest import quickest
+from conftest import long, quickest
 from opening import opened
 
 import explorer as ex
@@ -177,7 +177,7 @@ def test_the_translator_keeps_negation_gender_and_short_forms() -> None:
     assert "n'a pas traversé" in french(step.choices["text"], "greedy")
 
 
-@pytest.mark.parametrize("split", ["validation", "test"])
+@pytest.mark.parametrize("split", [*long("validation"), "test"])
 def test_the_translator_reads_short_forms_with_either_apostrophe(split: str) -> None:
     model = ex.load("transformer", device="cpu")
     corpus = corpus_of("english-french-1.1:4000").held(250, split).texts

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from conftest import ALL
 from sklearn.linear_model import Ridge
 from sklearn.metrics import confusion_matrix
 
@@ -46,7 +47,7 @@ def test_one_answer_is_the_likeliest_of_all_spans() -> None:
 
 
 def test_classes_of_spans_are_those_of_the_layer() -> None:
-    run = tuned(task="new words: entities", head="attentive spans", steps=40, examples=40)
+    run = tuned(task="new words: entities", head="attentive spans", steps=40 if ALL else 10, examples=40)
     text = run.examples[0].given.asked.text
     table = ex.analysis.span_table(run.model, text)
     with torch.no_grad():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import explorer as ex
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import questions as lesson
 from explorer.app.lessons.finetuning import writing
+from explorer.records import FinetuneWays
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.views import VIEWS
 
@@ -25,19 +27,25 @@ def test_tags_in_a_row_are_a_way_for_entities_alone(task: str, group: str, offer
     assert any("Viterbi" in block.value for block in at.markdown) == offered
 
 
-def test_the_crf_way_has_the_weights_of_a_chain_of_tags() -> None:
+GIVEN = {"examples": 8, "steps": 2}
+
+
+@pytest.fixture(scope="module")
+def trained() -> FinetuneWays:
+    """Two ways to tag, trained a little."""
+    return cast(FinetuneWays, lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), GIVEN).run())
+
+
+def test_the_crf_way_has_the_weights_of_a_chain_of_tags(trained: FinetuneWays) -> None:
     """K² for what follows what and 2 K for both ends, and they move."""
-    trained = lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), {"examples": 8, "steps": 1}).run()
     tags = len(trained.tags)
     assert trained.ways == ("full", lesson.CRF) and trained.weights[1] - trained.weights[0] == tags**2 + 2 * tags
     assert trained.moved[1] > trained.moved[0]
 
 
-def test_the_picture_of_a_chain_holds_the_scores_that_its_probabilities_are_made_of() -> None:
+def test_the_picture_of_a_chain_holds_the_scores_that_its_probabilities_are_made_of(trained: FinetuneWays) -> None:
     """P of a row of two tags, summed by hand over all K² rows of the table, is that of the model that was trained in the same way."""
-    given = {"examples": 8, "steps": 2}
-    trained = lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), given).run()
-    model = ex.training.finetuned_model("bert", task=lesson.TAGGED, head="crf", device="cpu", **given)
+    model = ex.training.finetuned_model("bert", task=lesson.TAGGED, head="crf", device="cpu", **GIVEN)
     table, tags = trained.transitions[lesson.CRF].astype(float), model.output.labels
     assert list(trained.transitions) == [lesson.CRF] and trained.tags == tags and table.shape == (len(tags) + 1, len(tags) + 1)
     scores = table[0, :-1, None] + table[1:, :-1] + table[None, 1:, -1]
@@ -50,7 +58,7 @@ def test_the_picture_of_a_chain_holds_the_scores_that_its_probabilities_are_made
     assert np.isnan(drawn[0, -1]) and np.isnan(drawn).sum() == 1, "a text has a word: its end never follows its begin"
     np.testing.assert_allclose(drawn, table, atol=1e-6)
     assert (*figure.layout.yaxis.ticktext[1:],) == (*figure.layout.xaxis.ticktext[:-1],) == tags
-    plain = lab.ways("bert", lesson.TAGGED, ("frozen",), {"examples": 8, "steps": 1}).run()
+    plain = lab.ways("bert", lesson.TAGGED, ("frozen",), GIVEN | {"steps": 1}).run()
     assert not plain.transitions and "conditional random field" in VIEWS["tag-transitions"].fits(plain)
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
-from conftest import sample
+from conftest import ALL, sample
 from scipy.stats import binomtest
 
 import explorer as ex
@@ -73,7 +73,7 @@ def test_a_head_that_was_made_to_look_at_the_word_is_found(bert: TransformerMode
     assert (search.kept > 0.85).all() and search.finds.all()
     rng = np.random.default_rng(1)
     monkeypatch.setattr(module, "head_answers", lambda model, some: rng.random((2, 4, len(some))) < 0.3)
-    assert not head_search(bert, count=160, heads=1).finds.any()
+    assert not head_search(bert, count=160 if ALL else 60, heads=1).finds.any()
 
 
 def test_rules_count_as_a_reader_does() -> None:
@@ -131,7 +131,9 @@ def test_the_interval_is_wilson_s_by_scipy() -> None:
 
 def test_the_recorded_search_is_what_the_model_does() -> None:
     recorded = results.recorded("heads-bert", HeadSearch)
-    again = head_search(ex.load("bert", device="cpu"), count=40, heads=2, version=attention_there.world_of("bert"))
+    again = head_search(
+        ex.load("bert", device="cpu"), count=60 if ALL else 40, heads=2, version=attention_there.world_of("bert")
+    )
     assert again.phenomena == recorded.phenomena
     assert np.abs(again.intact - recorded.intact).max() < 0.25
 

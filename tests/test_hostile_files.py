@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import ALL, SENTENCE, some
+from conftest import ALL, SENTENCE, long, some
 from hostile import counted_as, note
 from opening import opened
 from safetensors.torch import load_file, save_file
@@ -190,7 +190,7 @@ def bomb(path: Path, size: int, declared: tuple[int, ...]) -> None:
             file.write(bytes(1 << 20))
 
 
-@pytest.mark.parametrize(("size", "declared"), [(2 << 30, (1 << 28,)), (1 << 20, (1 << 40,))])
+@pytest.mark.parametrize(("size", "declared"), [*long((2 << 30, (1 << 28,))), (1 << 20, (1 << 40,))])
 def test_a_small_archive_that_fills_the_memory_is_refused(size: int, declared: tuple[int, ...], tmp_path: Path) -> None:
     bomb(tmp_path / "bomb.npz", size, declared)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

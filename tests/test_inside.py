@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE
+from conftest import SENTENCE, long
 from scipy.stats import entropy
 
 import explorer as ex
@@ -80,7 +80,7 @@ def test_gradients_are_those_that_torch_finds_through_their_class(gpt2: Transfor
     assert np.abs(ex.gradient(theirs, SENTENCE, row=4).values - record.values).max() <= 1e-3 * np.abs(record.values).max()
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
+@pytest.mark.parametrize("name", ["t5", *long("gpt2", "bert")])
 def test_integrated_gradients_add_up_to_the_difference_of_log_p(name: str) -> None:
     """The completeness axiom of their paper, and the chosen token's own probability."""
     model = ex.load(name, device="cpu")

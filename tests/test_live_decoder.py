@@ -64,11 +64,16 @@ def test_every_step_is_python_s(page: Page, name: str, way: int) -> None:
         assert kept == {place for place, one in known.items() if one.fate in ("kept", "finished")}
 
 
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A saved figure of a decoder."""
+    return ex.save(ex.live(ex.load("gpt2", device="cpu"), PROMPT), tmp_path_factory.mktemp("live") / "gpt2.html")
+
+
 @pytest.fixture
-def figure(browser: Browser, tmp_path: Path) -> Iterator[Page]:
-    """A saved figure of a decoder, opened from the disk."""
+def figure(browser: Browser, file: Path) -> Iterator[Page]:
+    """The figure, opened from the disk."""
     watch = Watch()
-    file = ex.save(ex.live(ex.load("gpt2", device="cpu"), PROMPT), tmp_path / "gpt2.html")
     page = opened(browser, watch, file.as_uri())
     page.context.set_offline(True)
     page.wait_for_function("globalThis.explorerDecoders?.length === 1")
@@ -133,15 +138,15 @@ def test_keys_lead_it(figure: Page) -> None:
     assert figure.evaluate(count) > 0, "in the box, keys write"
 
 
-@pytest.mark.parametrize(("prompt", "sentence"), [("", "prompt is empty"), ("dog " * 300, "no room to go on")])
-def test_what_cannot_go_on_is_said_in_a_sentence(figure: Page, prompt: str, sentence: str) -> None:
+def test_what_cannot_go_on_is_said_in_a_sentence(figure: Page) -> None:
     part = figure.locator(".decoder")
-    part.get_by_label("Prompt").fill(prompt)
-    figure.wait_for_function("(said) => document.querySelector('.decoder .says').textContent.includes(said)", arg=sentence)
-    part.get_by_role("button", name="One token on").click()
-    part.get_by_role("button", name="Play").click()
-    part.get_by_label("Prompt").fill("A dog")
-    figure.wait_for_function("explorerDecoders[0].steps.length === 1")
+    for prompt, sentence in (("", "prompt is empty"), ("dog " * 300, "no room to go on")):
+        part.get_by_label("Prompt").fill(prompt)
+        figure.wait_for_function("(said) => document.querySelector('.decoder .says').textContent.includes(said)", arg=sentence)
+        part.get_by_role("button", name="One token on").click()
+        part.get_by_role("button", name="Play").click()
+        part.get_by_label("Prompt").fill("A dog")
+        figure.wait_for_function("explorerDecoders[0].steps.length === 1")
 
 
 def test_the_board_reads_what_was_written(figure: Page) -> None:

@@ -8,12 +8,13 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import LONG, Visit
+from conftest import LONG, Visit, long
 from playwright.sync_api import Browser, Page, expect
 from test_board_homes import in_jupyterlab
 from test_live import CLOSE, gap
@@ -148,8 +149,8 @@ def test_where_the_weights_do_not_arrive_the_board_is_recorded_and_says_so(brows
     page.context.close()
 
 
-@pytest.fixture
-def pages(browser: Browser) -> Iterator[Any]:
+@contextmanager
+def boards_in(browser: Browser) -> Iterator[Any]:
     """What makes a page of boards of these models, with something done to the page first; no error may be left in its console."""
     made, faults = list[Page](), list[str]()
 
@@ -179,6 +180,19 @@ def pages(browser: Browser) -> Iterator[Any]:
         page.close()
 
 
+@pytest.fixture
+def pages(browser: Browser) -> Iterator[Any]:
+    with boards_in(browser) as page_of:
+        yield page_of
+
+
+@pytest.fixture(scope="module")
+def both(browser: Browser) -> Iterator[Page]:
+    """A page with a board of an encoder and one of a decoder."""
+    with boards_in(browser) as page_of:
+        yield page_of(("bert", FIRST), ("gpt2", FIRST))
+
+
 def packs(name: str) -> bytes:
     """A model as a page reads it, or a damaged one: "bert cut"."""
     name, _, fault = name.partition(" ")
@@ -190,15 +204,14 @@ def packs(name: str) -> bytes:
     return data[:-20_000] + b"\xff\x7f" * 10_000 if fault else data
 
 
-def test_two_models_on_a_page_answer_for_themselves(pages: Any) -> None:
-    page = pages(("bert", FIRST), ("gpt2", FIRST))
+def test_two_models_on_a_page_answer_for_themselves(both: Page) -> None:
     for n, name in enumerate(("bert", "gpt2")):
         trace = ex.trace(ex.load(name, device="cpu"), FIRST, scores=True)
-        state = page.evaluate(f"explorerBoards[{n}].state()")
+        state = both.evaluate(f"explorerBoards[{n}].state()")
         assert state["model"] == name and gap(state["logits"], trace.outputs["lm"]) < CLOSE
 
 
-@pytest.mark.parametrize("first", ("", *NO_WORKERS))
+@pytest.mark.parametrize("first", ("", *long(NO_WORKERS[0]), NO_WORKERS[1]))
 def test_the_sentence_that_was_typed_last_wins_with_and_without_workers(pages: Any, first: str) -> None:
     page = pages(("bert", FIRST), first=first)
     texts = [f"{SECOND} {'dog ' * n}" for n in range(6)]
@@ -209,7 +222,9 @@ def test_the_sentence_that_was_typed_last_wins_with_and_without_workers(pages: A
     expect(page.get_by_label("Your sentence")).to_be_visible()
 
 
-@pytest.mark.parametrize(("fault", "why"), [("cut", "cut off"), ("lacks", "lacks the tensor"), ("infinite", "not all finite")])
+@pytest.mark.parametrize(
+    ("fault", "why"), [("cut", "cut off"), *long(("lacks", "lacks the tensor"), ("infinite", "not all finite"))]
+)
 def test_a_damaged_model_is_one_sentence_on_its_page(pages: Any, fault: str, why: str) -> None:
     page = pages((f"bert {fault}", FIRST), ("gpt2", FIRST))
     expect(page.locator("#b0 [role=status]")).to_contain_text(why)
@@ -228,10 +243,9 @@ def test_odd_sentences_have_an_answer_or_a_sentence(pages: Any) -> None:
     expect(page.locator("[role=status]")).to_be_hidden()
 
 
-def test_a_long_text_never_holds_its_page_up(pages: Any) -> None:
+def test_a_long_text_never_holds_its_page_up(both: Page) -> None:
     """The longest time in which the page could not draw a frame, while its model reads 128 tokens five times."""
-    page = pages(("bert", FIRST))
-    worst, whole = page.evaluate(
+    worst, whole = both.evaluate(
         """async (text) => { const { engine } = explorerBoards[0];
         const begin = performance.now(); let last = begin, worst = 0, on = true;
         const { port1, port2 } = new MessageChannel();
@@ -245,6 +259,7 @@ def test_a_long_text_never_holds_its_page_up(pages: Any) -> None:
     assert worst < whole / 10, (worst, whole)
 
 
+@LONG  # the pages of a site are looked at on a telephone, too
 def test_a_live_file_fits_a_telephone(visit: Visit, tmp_path: Path) -> None:
     model = ex.load("bart", device="cpu")
     trace = ex.trace(model, SECOND, target="The soup was warm.", blocks=True)

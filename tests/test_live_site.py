@@ -12,7 +12,7 @@ from urllib.parse import urldefrag, urljoin
 
 import numpy as np
 import pytest
-from conftest import ALL
+from conftest import ALL, long
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from offline import Watch, free_port, opened, server
 from PIL import Image
@@ -27,6 +27,7 @@ from explorer.models.packing import packed_model
 from studies import site as notebook_site
 
 SOME = () if ALL else ("bert-tiny", "gpt2")
+PAGES = ("index.html", "corruption.html", "models/gpt2.html")
 OUTSIDE = re.compile(r"""(?:src|href)\s*=\s*["'](?:/|https?:|//)""")
 
 
@@ -60,6 +61,11 @@ def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         assert outside.read_text() == ""
 
 
+def readable(page: Page) -> list[str]:
+    """What two checkers find wrong."""
+    return [fault for fault in (*judged(page), *audit(page)) if "canvas" not in fault]
+
+
 def links(page: Page) -> list[str]:
     """The addresses that a page leads to."""
     return [
@@ -69,7 +75,7 @@ def links(page: Page) -> list[str]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("width", "mode"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "mode"), [*long((1280, "light")), (390, "dark")])
 def test_every_link_is_followed_and_nobody_outside_is_asked(
     browser: Browser, site: Path, address: str, width: int, mode: str
 ) -> None:
@@ -86,6 +92,8 @@ def test_every_link_is_followed_and_nobody_outside_is_asked(
             expect(page.locator("body[data-drawn=yes]")).to_be_attached()
         page.wait_for_timeout(200)
         assert watch.faults == [] and page.title(), here
+        if not ALL and here.removeprefix(address) in PAGES:
+            assert readable(page) == [], here
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{here} is wider than the screen"
         assert all(request.startswith((address, "blob:", "data:")) for request in requests)
         todo += links(page)
@@ -94,15 +102,16 @@ def test_every_link_is_followed_and_nobody_outside_is_asked(
     assert {here.removeprefix(address) for here in seen} == pages, "every page is found, and every link leads to one"
 
 
+@pytest.mark.long  # in the short run they are judged where every link is followed
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", ("light", "dark"))
 def test_its_pages_are_readable_for_everybody(browser: Browser, address: str, mode: str) -> None:
-    for name in ("index.html", "corruption.html", "models/gpt2.html"):
+    for name in PAGES:
         page = opened(browser, Watch(), address + name, mode, 390)
         if name != "index.html":
             expect(page.locator("body[data-drawn=yes]")).to_be_attached()
         page.wait_for_timeout(300)
-        assert [fault for fault in (*judged(page), *audit(page)) if "canvas" not in fault] == [], name
+        assert readable(page) == [], name
         page.context.close()
 
 

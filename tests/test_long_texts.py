@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import ALL
 
 import explorer as ex
 from explorer.analysis.evaluation.windows import MOST, cut
@@ -74,11 +75,11 @@ def test_windows_end_between_sentences_then_words_then_letters() -> None:
 
 
 def test_a_run_looks_at_some_windows_of_each_chapter_and_a_card_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    most = MOST // 4
+    most, times = (MOST, 12) if ALL else (MOST // 4, 3)
     monkeypatch.setattr("explorer.analysis.evaluation.windows.MOST", most)
     run = trained("gpt2", CHAPTERS)
-    book = [" ".join(CHAPTERS)] * 3
-    every = 3 * len(held_windows(run.model, book[0]))
+    book = [" ".join(CHAPTERS)] * times
+    every = times * len(held_windows(run.model, book[0]))
     assert every > most
     some, whole = (measure(run.model, "causal", book, thorough=thorough) for thorough in (False, True))
     assert (some.counts["windows"], whole.counts["windows"]) == (most, every)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import ALL
+from conftest import ALL, LONG, some
 
 import explorer as ex
 from explorer.models import store
@@ -76,6 +76,7 @@ making.make(["gpt2"], [0], float("inf"), making._say)
 """
 
 
+@LONG  # test_training.py kills a run
 def test_a_kill_costs_little_and_the_next_sitting_goes_on(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long, messages = {**SMALL, "steps": 400}, list[str]()
     monkeypatch.setattr(making, "LONGER", {"gpt2": replace(LONGER["gpt2"], options=long)})
@@ -182,7 +183,7 @@ def test_the_time_that_is_left_is_the_rule_of_three(small: Path) -> None:
     assert making.line(first, [first, other]).endswith("0 of 2 trained, 2 min left.")
 
 
-@pytest.mark.parametrize("name", LONGER)
+@pytest.mark.parametrize("name", some(LONGER, *list(LONGER)[::2]))
 def test_every_recipe_can_be_carried_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its plan and its shape are accepted, at half a million to four million weights; here with few texts."""
     recipe = LONGER[name]

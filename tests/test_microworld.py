@@ -12,7 +12,7 @@ from itertools import islice, product
 from pathlib import Path
 
 import pytest
-from conftest import sample
+from conftest import ALL, long, sample
 
 from explorer.errors import ChoiceError
 from explorer.microworld import HELD_OUT, SPLITS, VERSION, WORLDS, Story, labelled, pairs, statistics, stories
@@ -33,6 +33,7 @@ from explorer.training.corpora import corpus_of, full_name, recorded_corpus
 
 ROOT = Path(__file__).parent.parent
 NEW = "1.1"
+FEW = 800 if ALL else 400  # stories
 CARDS = {"1.0": "microworld", NEW: f"microworld-{NEW}", "2.0": "microworld-2.0"}
 POS = {"NOUN", "PROPN", "PRON", "VERB", "AUX", "ADJ", "ADV", "DET", "ADP", "CCONJ", "SCONJ", "PART", "NUM", "INTJ", "PUNCT"}
 
@@ -64,7 +65,7 @@ WRONG_ARTICLE = re.compile(r"\b[Aa] (?!un|uni|eu|one)[aeio]\w+|\b[Aa]n (?!hour|h
 
 def test_stories_have_four_to_ten_sentences_and_hold_none_of_the_lectures() -> None:
     for split in SPLITS:
-        for story in stories(1500, 9, split):
+        for story in stories(1500 if ALL else 600, 9, split):
             assert 4 <= len(story) <= 10
             _well_formed(story)
             assert not any(WRONG_ARTICLE.search(sentence) for sentence in story), story
@@ -78,7 +79,7 @@ def _well_formed(story: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("version", WORLDS)
 def test_labels_lie_where_the_words_stand(version: str) -> None:
-    for story, plain in zip(told_in(version)[:800], stories(800, 0, version=version), strict=True):
+    for story, plain in zip(told_in(version)[:FEW], stories(FEW, 0, version=version), strict=True):
         assert list(story.sentences) == plain
         assert all(story.text[word.start : word.end] == word.text for word in story.words)
         ends = [0, *(word.end for word in story.words)]
@@ -87,7 +88,7 @@ def test_labels_lie_where_the_words_stand(version: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "old"), [(VERSION, set()), (NEW, {script.name for script in scripts()})], ids=[VERSION, NEW]
+    ("version", "old"), [*long((VERSION, set())), (NEW, {script.name for script in scripts()})], ids=[VERSION, NEW]
 )
 def test_every_choice_of_a_line_compiles_and_every_word_has_a_part_of_speech(version: str, old: set[str]) -> None:
     steps = [(n, step) for script in scripts(version) if script.name not in old for n, step in enumerate(script.steps)]
@@ -162,7 +163,7 @@ def test_splits_share_no_fact_and_held_out_words_stay_in_the_test() -> None:
     }
     facts = {}
     for split in SPLITS:
-        told_stories = list(labelled(1500, 2, split))
+        told_stories = list(labelled(1500 if ALL else 800, 2, split))
         facts[split] = {fact for story in told_stories for fact in story.facts}
         assert all(place(*fact) in PLACES[split] for fact in facts[split])
         met = {w.text for story in told_stories for w in story.words} & held_out
@@ -362,7 +363,10 @@ def test_translations_with_short_forms_are_a_corpus_by_name() -> None:
 
 def test_the_verb_agrees_with_its_subject_past_a_relative_clause() -> None:
     """*The tourist who lived near the stadium was brave.* The first version has *were* in some of these sentences."""
-    many, text = {"men", "women", "children"}, "\n".join(s for story in stories(6000, 3, version=NEW) for s in story)
+    many, text = (
+        {"men", "women", "children"},
+        "\n".join(s for story in stories(6000 if ALL else 3000, 3, version=NEW) for s in story),
+    )
     examples = re.findall(r"^The (\w+) who .*? (was|were|is|are) \w+\.$", text, re.M)
     assert len(examples) >= 20
     assert [(who, verb) for who, verb in examples if (who.endswith("s") or who in many) != (verb in ("were", "are"))] == []

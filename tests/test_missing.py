@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import LONG, long
 
 ROOT = Path(__file__).parent.parent
 MISSING = "{} needs {}, which is not installed here. Install it with: pip install {}\n"
@@ -77,7 +78,7 @@ def command(name: str, folder: Path, *absent: str) -> subprocess.CompletedProces
 
 
 @pytest.mark.parametrize(
-    ("name", "absent"), [("app", "streamlit"), ("lab", "jupyterlab"), ("app", "plotly"), ("doctor", "plotly")]
+    ("name", "absent"), [("app", "streamlit"), ("lab", "jupyterlab"), ("app", "plotly"), *long(("doctor", "plotly"))]
 )
 def test_commands_say_it_in_one_line(name: str, absent: str, tmp_path: Path) -> None:
     done = command(name, tmp_path, absent)
@@ -89,6 +90,7 @@ def test_the_doctor_speaks_where_there_is_no_streamlit(tmp_path: Path) -> None:
     assert done.returncode == 0 and "torch" in done.stdout and done.stderr == ""
 
 
+@LONG  # test_what_needs_one_of_them_says_which asks each in this process
 def test_files_bertviz_and_tables_say_what_they_lack_when_they_are_asked_for(tmp_path: Path) -> None:
     code = """
 trace = ex.trace(ex.load("bert", device="cpu"), "A dog ran.")

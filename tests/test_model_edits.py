@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL
+from conftest import ALL, long
 from test_twins import BERTS, CLASSES, PADDED
 from torch import Tensor, nn
 
@@ -164,8 +164,8 @@ def test_several_edits_act_together(tmp_path: Path) -> None:
     np.testing.assert_allclose(mine.at("decoder", 1).q[1, 3], np.linspace(-3, 3, 8), rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["GPT2LMHeadModel", "LlamaForCausalLM", "T5ForConditionalGeneration", "BartForConditionalGeneration",
-                                  "GPTNeoXForCausalLM", "Gemma2ForCausalLM", "BertForPreTraining"])  # fmt: skip
+@pytest.mark.parametrize("name", ["GPT2LMHeadModel", "T5ForConditionalGeneration", "GPTNeoXForCausalLM", "BertForPreTraining",
+                                  *long("LlamaForCausalLM", "BartForConditionalGeneration", "Gemma2ForCausalLM")])  # fmt: skip
 def test_their_classes_are_edited_too(name: str) -> None:
     model = ex.load((tiny(name, 64), support.words()))
     target = {"target": support.TARGET} if model.family == "encoder-decoder" else {}

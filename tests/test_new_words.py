@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import LONG
 
 import explorer as ex
 from explorer import microworld
@@ -110,6 +111,7 @@ def test_pre_training_answers_what_labels_do_not_teach() -> None:
     assert scores["full"] > scores["scratch"] + 0.15
 
 
+@LONG  # the study runs in test_studies.py
 def test_curves_by_the_number_of_labels_come_out_the_same_again() -> None:
     size = labels.SIZE.but(ways=labels.WAYS[:2], tasks=("new words: gender",), counts=(8, 16), seeds=(0, 1), steps=2, tested=20)
     first, other = (labels.STUDIES["labels"].record(size) for _ in range(2))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from conftest import some
 from opening import opened
 from test_board import board_of, header
 
@@ -107,7 +108,7 @@ def test_groups_are_of_like_length_and_cover_every_text() -> None:
     assert record.losses_of(lengths[1]) == (usual[1], highest[1])
 
 
-@pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.parametrize("name", some(MEASURED, *[*MEASURED][::3]))
 def test_what_is_typical_was_measured_of_the_shipped_weights(name: str) -> None:
     record = typical_texts(ex.models()[name].folder)
     assert record is not None and record.weights == weights_sum(name), f"python -m studies.typical {name}"

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import ALL, LONG, some
-from transformers import BertForPreTraining
 
 import explorer as ex
 from explorer.corruption.collate import Batch
@@ -55,12 +54,10 @@ def largest_gap(first: list[dict[str, float]], other: list[dict[str, float]]) ->
     return max(abs(here[name] - there[name]) for here, there in zip(first, other, strict=True) for name in here)
 
 
-@pytest.mark.parametrize(
-    ("system", "parts"), some(product(SYSTEMS, (2, 3, 10)), ("bert", 2), ("electra", 2), ("gpt2", 3), ("transformer", 3))
-)
+@pytest.mark.parametrize(("system", "parts"), some(product(SYSTEMS, (2, 3, 10)), ("electra", 2), ("transformer", 3)))
 def test_a_batch_in_parts_is_the_whole_batch(system: str, parts: int) -> None:
     """In float64, so that Adam does not blow up the rounding of gradients that are nothing (those of the key bias)."""
-    whole, cut = (begun(system, 5, accumulate=n, optimiser="adamw") for n in (1, parts))
+    whole, cut = (begun(system, 10 if ALL else 5, accumulate=n, optimiser="adamw") for n in (1, parts))
     for run in (whole, cut):
         run.model.module.double()
     assert largest_gap(curve(whole), curve(cut)) <= 1e-5
@@ -116,9 +113,12 @@ def trained_by_two(runs: list[tuple[str, dict[str, Any]]], folder: Path) -> list
 
 
 KEPT = {"steps": 6, "snapshots": 2, "checks": 2}
-TRAINED: list[tuple[str, dict[str, Any]]] = [("gpt2", {"steps": 20}), ("bert", KEPT), ("bert", {**KEPT, "shard": True})]
+TRAINED: list[tuple[str, dict[str, Any]]] = [
+    ("gpt2", {"steps": 20 if ALL else 8}),
+    ("bert", {**KEPT, "shard": True}),
+]
 if ALL:
-    TRAINED += [("transformer", {}), ("electra", {"steps": 6}), ("bart", {"steps": 4, "accumulate": 2})]
+    TRAINED += [("bert", KEPT), ("transformer", {}), ("electra", {"steps": 6}), ("bart", {"steps": 4, "accumulate": 2})]
     TRAINED += [(system, {"steps": 6, "shard": True}) for system in ("gpt2", "transformer", "electra", "deberta")]
     TRAINED += [
         ("bart", {"steps": 4, "accumulate": 2, "shard": True}),
@@ -224,6 +224,8 @@ def test_killed_processes_go_on_alone_or_together(shard: bool, tmp_path: Path) -
     actual = trained_by_two([("bert", {"steps": 12, "shard": shard})], tmp_path)[0][0]["losses"]
     assert 6 <= len(actual) < 12 and largest_gap(straight[-len(actual) :], actual) <= 5e-4
     exported = ex.export(ex.load(tmp_path / "runs" / "0", device="cpu"), tmp_path / "exported")
+    from transformers import BertForPreTraining  # seconds, which a process that imports this file need not wait
+
     theirs, ours = BertForPreTraining.from_pretrained(exported).eval(), ex.load(tmp_path / "runs" / "0", device="cpu")
     logits = theirs(torch.tensor([ours.tokens("Tom ran home.").ids.tolist()])).prediction_logits[0].detach().numpy()
     np.testing.assert_allclose(logits, ours.outputs("Tom ran home.")["lm"], atol=1e-4)

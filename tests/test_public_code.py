@@ -128,7 +128,7 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.usefixtures("unfolded")
-@pytest.mark.parametrize("page", some(LESSONS, "attention", "finetuning"))
+@pytest.mark.parametrize("page", some(LESSONS, "attention"))
 def test_the_code_on_a_page_makes_its_pictures(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     boards = boards_of(monkeypatch)
     at = answered(page)

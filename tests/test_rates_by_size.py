@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import ALL
 
 from explorer.records import Curve, Curves
 from explorer.training.optimising import ADAM_RATE, MUON_RATE
 from explorer.training.run import Run
 from studies import rates_by_size as study
 
+pytestmark = [] if ALL else [pytest.mark.usefixtures("few")]
 SHORT = study.SIZE.but(sizes=("tiny",), rates=(1.0, 2.0), steps=2, batch=4, held_out=4, seeds=(0,))
 
 
-@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("family", study.FAMILIES)
 def test_every_rate_is_that_of_its_run(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[dict[str, float]] = []

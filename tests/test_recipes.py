@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import ALL, some
+from conftest import LONG, some
 from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
@@ -20,6 +20,7 @@ from explorer.models import abilities, run_folder, store
 from explorer.models.card_figures import shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.models.shelf import RETIRED
+from explorer.text.learning import count_words, cut_words
 from explorer.training.checking import measure
 from explorer.training.corpora import COUNTABLE, recorded_corpus
 from explorer.training.steps import steps_of
@@ -50,7 +51,7 @@ def test_a_model_that_is_no_longer_shipped_is_refused_with_what_there_is_instead
     assert line[0] == "fit" and line[1] in PRESETS
 
 
-@pytest.mark.parametrize("name", some(NAMES, "transformer", "elmo", "induction", "bert-told"))
+@pytest.mark.parametrize("name", some(NAMES, "transformer", "bert-tiny", "induction"))
 def test_a_card_says_what_its_model_does(name: str) -> None:
     """The figures of the shipped seed, measured again on the shipped weights with fewer texts, lie near those on the card."""
     folder = ex.models()[name].folder
@@ -198,18 +199,30 @@ def test_a_snapshot_has_the_loss_that_was_measured_last(tmp_path: Path) -> None:
     assert all(math.isfinite(value) for value in values.values())
 
 
-@pytest.mark.parametrize("name", NAMES if ALL else ["bert-told"])
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_the_words_that_a_tokenizer_cuts_are_those_of_hugging_face(name: str) -> None:
+    """In few stories, by the two functions that count for the cards."""
+    texts, tokenizer = [" ".join(story) for story in ex.microworld.stories(400, 1)], ex.load(name, device="cpu").tokenizer
+    opened = PreTrainedTokenizerFast(tokenizer_file=str(ex.models()[name].folder / "tokenizer.json"))
+    words = count_words(tokenizer.core, texts)
+    assert words == Counter(word for text in texts for word in cut_at(opened, text)) and len(words) > 300
+    assert cut_words(tokenizer, words) == {word: words[word] for word in words if is_cut(opened, word)}
+
+
+def is_cut(opened: PreTrainedTokenizerFast, word: str) -> bool:
+    values = opened.backend_tokenizer.model.tokenize(word)
+    return len(values) != 1 or values[0].value.lower() in ("[unk]", "<unk>")
+
+
+@LONG  # the same functions count few stories above
+@pytest.mark.parametrize("name", NAMES)
 def test_a_card_says_how_many_words_are_cut(name: str) -> None:
     """Counted again with the tokenizer's file as Hugging Face opens it; where every frequent word should be whole, none is cut."""
     folder = ex.models()[name].folder
     about, card = run_folder.described(folder), " ".join((folder / "CARD.md").read_text("utf-8").split())
     opened = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
     words = counted(about["plan"]["corpus"]["name"], opened)
-    cut = {
-        word
-        for word in words
-        if len(values := opened.backend_tokenizer.model.tokenize(word)) != 1 or values[0].value.lower() in ("[unk]", "<unk>")
-    }
+    cut = {word for word in words if is_cut(opened, word)}
     often = {word for word, count in words.items() if count >= recipes.OFTEN}
     share = sum(words[word] for word in cut) / words.total()
     assert f"cuts {share:.2%} of the {words.total():,} words" in card

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import long
 from offline import Watch, opened
 from playwright.sync_api import Browser
 
@@ -41,7 +42,7 @@ def kinds(trace: Trace) -> dict[str, Callable[[], Any]]:
     }
 
 
-@pytest.mark.parametrize("kind", ("figure", "bertviz", "board", "live"))
+@pytest.mark.parametrize("kind", ("figure", *long("bertviz", "board"), "live"))
 def test_a_saved_page_draws_and_can_do_nothing_else(browser: Browser, tmp_path: Path, kind: str) -> None:
     trace = ex.trace(ex.load("bert-tiny", device="cpu"), "The dog was tired.", blocks=True)
     file, watch = ex.save(kinds(trace)[kind](), tmp_path / "page.html"), Watch()

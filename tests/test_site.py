@@ -16,7 +16,7 @@ import pytest
 from conftest import ALL, Visit
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
-from test_notebooks import NOTEBOOKS
+from test_notebooks import FORMULA, NOTEBOOKS, check_formula
 
 import explorer as ex
 from explorer.app.lessons import SENTENCE
@@ -25,7 +25,7 @@ from studies import board_picture, site
 from studies.mathml import formulas, mathml
 from studies.still_widgets import fitted
 
-SOME = NOTEBOOKS if ALL else [path for path in NOTEBOOKS if path.stem == "04_attention"]
+SOME = NOTEBOOKS if ALL else [path for path in NOTEBOOKS if path.stem == FORMULA]
 LOADED = re.compile(r"""<(?:script|link|iframe|img)\b[^>]*?\b(?:src|href)\s*=\s*(?!["']?data:)|@import|url\(["']?https?:""")
 
 
@@ -52,6 +52,8 @@ def test_every_picture_is_an_image_in_the_file(written: Path, path: Path) -> Non
     images = [data["image/png"] for data in kinds if "image/png" in data]
     boards = [data["image/svg+xml"] for data in kinds if "image/svg+xml" in data]
     assert shown and len(images) + len(boards) >= shown
+    if path.stem == FORMULA:
+        check_formula(done)
     for image in images:
         drawn = Image.open(io.BytesIO(base64.b64decode(image))).convert("RGB")
         assert drawn.width > 600 and len(drawn.getcolors(1 << 24) or ()) > 8, "an empty picture has two or three colours"

@@ -118,7 +118,7 @@ def test_a_card_is_made_of_its_record_and_prints_the_command_of_its_study(name: 
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("name", TINY if ALL else list(TINY)[::5])
+@pytest.mark.parametrize("name", TINY if ALL else list(TINY)[::8])
 def test_a_study_runs_as_its_command_does_and_comes_out_the_same_again(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, long, unmarked
+from conftest import SENTENCE, long, some, unmarked
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -27,6 +27,7 @@ from studies.recipes import RECIPES
 UNMEASURED = [name for name, result in (("bert", "next-sentence"), ("roberta", "masks")) if not recorded.there(result)]
 WALKED = ("gpt2", "llama", "olmo", "olmo2", "transformer")  # by the board
 SHOWN = [name for name in IDEAS if name in RECIPES]
+UNLIKE = [name for name in SHOWN if name not in ("bert", "roberta", "llama", "gpt2")]
 
 
 def model_folder(name: str) -> Path:
@@ -55,7 +56,7 @@ def shown(name: str, text: str = SENTENCE, folder: str = "") -> AppTest:
 
 
 @pytest.mark.usefixtures("unfolded")
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", some(SHOWN, *[*SHOWN][::2]))
 def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     assert set(PICTURES) == set(IDEAS) == set(SHOWN), "every idea has a picture and a shipped model"
     at, idea = shown(name), IDEAS[name]
@@ -112,7 +113,7 @@ def test_only_a_card_has_figures_and_they_come_with_their_seeds_and_their_comman
         assert {len(values) for values in every_seed(stored.folder).values()} in ({1}, {3}), name
 
 
-@pytest.mark.parametrize("name", [name for name in SHOWN if name not in ("bert", "roberta", "llama", "gpt2")])
+@pytest.mark.parametrize("name", some(UNLIKE, *UNLIKE[::3]))
 @pytest.mark.parametrize(
     "text", ["<script>alert(1)</script> 😀 مرحبا", *long("Dog", "The dog slept. It was tired. It woke up.")]
 )

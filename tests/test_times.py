@@ -9,7 +9,7 @@ from functools import partial
 from urllib.parse import urljoin
 
 import pytest
-from conftest import ALL, TABLE, Visit
+from conftest import LONG, TABLE, Visit
 from playwright.sync_api import Locator, Page
 from playwright.sync_api import TimeoutError as Late
 from test_frame_browser import parts_of, rested
@@ -18,8 +18,6 @@ from explorer.app.frame import addressed
 from explorer.app.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
-MODES = ["light", "dark"] if ALL else ["dark"]  # every control of every page takes half an hour: make test-all
-PAGES = list(LESSONS) if ALL else ["positions"]
 PATIENCE = 300_000  # milliseconds: a machine with much else to do
 STARTS = 1_500  # milliseconds in which a control that asks the server does so
 WATCHING = """() => {
@@ -95,8 +93,9 @@ def answered(page: Page, deed: Callable[[], None]) -> float | None:
     return float(page.evaluate("() => window.seen.rested") - begun) / 1000
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("lesson", PAGES)
+@LONG  # every scheme of positions is shown in test_thumbnails.py
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_every_control_of_every_part_at_its_extremes(
     visit: Visit, lesson: str, mode: str, record_property: Callable[[str, object], None]
 ) -> None:
@@ -107,7 +106,7 @@ def test_every_control_of_every_part_at_its_extremes(
     rested(page)
     names = [name for name in parts_of(page) if name]
     assert names[-1] == "Exercises"
-    for number, name in enumerate(names if ALL else names[:1]):
+    for number, name in enumerate(names):
         part = addressed(name)
         start = time.perf_counter()
         page.goto(urljoin(page.url, f"?part={part}"))

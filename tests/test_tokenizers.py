@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 from string import ascii_lowercase, digits
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tokenizers as library
-from conftest import ALL, SENTENCE
+from conftest import ALL, SENTENCE, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tokenizers import models, pre_tokenizers, trainers
@@ -42,7 +42,8 @@ FIVE = [
     "动物没有过马路，因为它太累了。马路太宽了。",
     "Животное не перешло улицу, потому что оно слишком устало. 😀😀 👩‍👩‍👧 नमस्ते नमस्ते",
 ]
-EXAMPLES = 1500 if ALL else 120
+MORE = [*product(("bpe", "byte-bpe"), (0, 7, 150, 3000))]
+EXAMPLES = 1500 if ALL else 60
 ALPHABET = set(ascii_lowercase + digits)
 SMALL = st.lists(st.text(alphabet="ab c", max_size=24), min_size=1, max_size=8)  # many ties, and runs of one letter
 WILD = st.lists(st.text(max_size=30), min_size=1, max_size=6)
@@ -94,8 +95,7 @@ def test_byte_pairs_are_the_library_s(kind: str, texts: list[str], more: int) ->
     agree(kind, texts, least(kind, texts) + more)
 
 
-@pytest.mark.parametrize("kind", ["bpe", "byte-bpe"])
-@pytest.mark.parametrize("extra", [0, 7, 150, 3000])
+@pytest.mark.parametrize(("kind", "extra"), some(MORE, *MORE[::3]))
 def test_byte_pairs_are_the_library_s_in_five_scripts_and_on_stories(kind: str, extra: int, toys: list[str]) -> None:
     both = [side for pair in pairs(600, 3) for side in (pair.english, pair.french)]
     for texts in (FIVE, toys, FIVE + toys, both):

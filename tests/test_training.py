@@ -17,9 +17,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import ALL, long, sample
-from sklearn.feature_extraction.text import TfidfTransformer
 from torch.nn import functional
-from transformers import BertForPreTraining
 
 import explorer as ex
 from explorer.corruption.collate import Batch, BatchContext, add_special, collate_causal, collate_mlm_nsp
@@ -77,7 +75,7 @@ def test_stories_are_the_same_pieces_under_every_tokenizer(kind: str) -> None:
 
 def test_the_transformer_reads_english_and_is_taught_french() -> None:
     texts = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
-    run = ex.fit("transformer", corpus=texts, pieces=300, steps=80, batch=16, device="cpu", seed=1, **SMALL)
+    run = ex.fit("transformer", corpus=texts, pieces=300, steps=120 if ALL else 80, batch=16, device="cpu", seed=1, **SMALL)
     pieces, batch, numbers = run.model.tokenizer, run.batch(1), examples_of_step(1, 392, 16, 1)
     for row, number in enumerate(numbers):
         source = batch.source[row][batch.attention_mask[row]].tolist()
@@ -94,8 +92,8 @@ def test_the_transformer_reads_english_and_is_taught_french() -> None:
 
 
 def test_bart_and_t5_learn_with_their_own_tokenizers() -> None:
-    for name, begins in (("bart", "end"), ("t5", "pad")):
-        run = ex.fit(name, corpus=TEXTS, pieces=450, steps=40, batch=16, device="cpu", seed=1, **SMALL)
+    for name, begins in (("bart", "end"), ("t5", "pad"))[:: 1 if ALL else -2]:
+        run = ex.fit(name, corpus=TEXTS, pieces=450, steps=80 if ALL else 40, batch=16, device="cpu", seed=1, **SMALL)
         vocabulary = run.model.tokenizer.vocabulary
         assert run.model.config.start == getattr(vocabulary, begins) and vocabulary.pad is not None
         losses = [step.losses["lm"] for step in run]
@@ -181,6 +179,8 @@ def test_short_texts_are_read_whole_and_their_next_sentence_is_not_asked(bert: T
         whole = bert.tokenizer.encode(" ".join(text)).ids
         assert batch.labels[n, batch.attention_mask[n]].tolist() == whole.tolist() and not batch.segments[n].any()
     assert (batch.segments[~short].max(axis=1) == 1).all()
+    from transformers import BertForPreTraining  # seconds, which a process that imports this file need not wait
+
     twin = BertForPreTraining.from_pretrained(ex.export(bert, tmp_path)).eval()
     for rows in (np.arange(12), np.arange(6)):  # Hugging Face leaves out the rows with −100, too
         batch_ = Batch(
@@ -235,6 +235,8 @@ def test_a_second_half_that_does_not_follow_can_come_from_a_text_about_the_same(
     size = bert.tokenizer.vocabulary.size
     counts = np.stack([np.bincount(story.ids, minlength=size) for story in texts])
     met = np.flatnonzero(counts.any(axis=0))
+    from sklearn.feature_extraction.text import TfidfTransformer
+
     weighed = TfidfTransformer(norm=None, smooth_idf=False).fit_transform(counts[:, met]).toarray() - counts[:, met]
     about = met[weighed.argmax(axis=1)]
     subjects = Subjects.of(texts, size)
@@ -276,7 +278,9 @@ def test_training_learns_and_repeats_itself(preset: str, bert: TransformerModel,
     tokenizer = (gpt2 if preset == "gpt2" else bert).tokenizer
     runs = []
     for _ in range(2):
-        run = ex.fit(preset, corpus=TEXTS, tokenizer=tokenizer, steps=60, batch=16, seed=2, device="cpu", **SMALL)
+        run = ex.fit(
+            preset, corpus=TEXTS, tokenizer=tokenizer, steps=60 if ALL else 40, batch=16, seed=2, device="cpu", **SMALL
+        )
         runs.append([sum(step.losses.values()) for step in run])
         assert not run.model.module.training
     assert runs[0] == runs[1], "the same seed gives the same losses"

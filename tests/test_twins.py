@@ -16,7 +16,7 @@ import explorer as ex
 from explorer.models.transformer import TransformerModel
 from explorer.text.tokenizers import Tokenizer
 
-CASES = sample(40, 8)
+CASES = sample(40, 5)
 CLASSES = {"bert": hf.BertForPreTraining, "gpt": hf.OpenAIGPTLMHeadModel, "gpt2": hf.GPT2LMHeadModel, "llama": hf.LlamaForCausalLM,
            "t5": hf.T5ForConditionalGeneration, "bart": hf.BartForConditionalGeneration, "transformer": hf.MarianMTModel,
            "roberta": hf.RobertaForMaskedLM, "olmo": hf.OlmoForCausalLM, "olmo2": hf.Olmo2ForCausalLM,

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 import transformers
+from conftest import LONG
 
 import explorer as ex
 from explorer.errors import waiting
@@ -153,6 +154,7 @@ def test_opening_a_checkpoint_says_so_and_leaves_transformers_as_it_was(
     assert log.get_verbosity() == before[0] and log.is_progress_bar_enabled()
 
 
+@LONG  # the screens above are terminals, too
 def test_a_real_terminal_shows_it() -> None:
     code = (
         "import explorer as ex; from explorer.errors import waiting; waiting.PATIENCE = waiting.OFTEN = 0; "
