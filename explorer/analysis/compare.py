@@ -50,12 +50,14 @@ def compare(before: Trace, after: Trace) -> Comparison:
 
 
 def token_losses(trace: Trace) -> np.ndarray:
-    """−log p of the token that each row is about: itself in an encoder, the next one otherwise; NaN after the last."""
+    """−log p of the token that each row is about: in an encoder itself, where it stands for text, otherwise the next one; NaN elsewhere."""
     logp = log_softmax(trace.outputs["lm"])
     read = trace.source if trace.target is None else trace.target
     about = read.ids if trace.family == "encoder" else read.ids[1:]
     losses = np.full(len(logp), np.nan)
     losses[: len(about)] = -logp[np.arange(len(about)), about]
+    if trace.family == "encoder":  # [CLS], [SEP] and [MASK] are never to be predicted
+        losses[np.asarray(read.special)] = np.nan
     return losses
 
 

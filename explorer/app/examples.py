@@ -145,7 +145,7 @@ def hidden_milk() -> Said:
     return Said(f"bert: *{token}* {shares[token]:.0%}", token == corruption.HIDDEN)
 
 
-def uncle() -> Said:
+def opening_analogy() -> Said:
     """The analogy with which the lesson opens, by both models."""
     *words, answer = vectors.ASKED
     answers = {name: ex.analysis.analogy(shipped(name), *words, top=1).words[0] for name in ("word2vec", "glove")}
@@ -193,7 +193,9 @@ def filled() -> Said:
 
 EXAMPLES = (
     OpeningExample(("start",), start.TEXT, f"all four put a whole word first, and BERT *{start.WORD}* itself", at_a_word),
-    OpeningExample(("vectors",), "{} : {} = {} : ?".format(*vectors.ASKED[:3]), f"both models answer *{vectors.ASKED[3]}*", uncle),
+    OpeningExample(
+        ("vectors",), "{} : {} = {} : ?".format(*vectors.ASKED[:3]), f"both models answer *{vectors.ASKED[3]}*", opening_analogy,
+    ),
     OpeningExample(
         ("positions", "attention", "heads", "families", "training", "whatif", "yours"), SENTENCE,
         "the reason decides what *it* is, also in French, which keeps the negation; a head that was trained for it finds the noun",

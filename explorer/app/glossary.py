@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 SEEN = "glossary.seen"  # which text of a page explains a term
+BAR = r"\|"  # a bare one ends the cell of a table
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def explained(text: str, seen: dict[str, str]) -> str:
         ):
             return match[0]
         here.add(term.name)
-        shown = match[0].replace("[", r"\[").replace("]", r"\]").replace("|", r"\|")
-        return f'[{shown}](glossary#{term.anchor} "{term.says}")'
+        shown = match[0].replace("[", r"\[").replace("]", r"\]").replace("|", BAR)
+        return f'[{shown}](glossary#{term.anchor} "{term.says.replace("|", BAR)}")'
 
     return SCAN.sub(mark, text)

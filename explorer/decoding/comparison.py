@@ -55,8 +55,9 @@ def as_written(model: Any, text: Text, label: str, final: DecodingStep, options:
     texts = tuple(prepared.stepper.text_of(int(token)) for token in final.ids)
     chosen = ", ".join(f"{name} {value}" for name, value in options.items() if name != "prefix")
     return Written(
-        prepared.name, label, prompt, texts, final.ids, final.chosen, final.text, chosen, final.stopped, prepared.stepper.size
-    )
+        prepared.name, label, prompt, texts, final.ids, final.chosen, final.text, chosen, final.stopped, prepared.stepper.size,
+        ended=len(final.ids) > 0 and int(final.ids[-1]) in prepared.stepper.ends,
+    )  # fmt: skip
 
 
 def total_of(model: Any, text: Text, ids: Sequence[int]) -> float:

@@ -195,7 +195,7 @@ class DecodingStep(Record):
 @dataclass(frozen=True, eq=False)
 class Written(Record):
     """What one strategy wrote after a prompt, to be laid beside others. `settings` are its choices in words, `size`
-    is how many tokens the vocabulary has."""
+    is how many tokens the vocabulary has; `ended` says that its last token ends a text, so that it was not cut."""
 
     model: str
     label: str
@@ -207,6 +207,7 @@ class Written(Record):
     settings: str = ""
     stopped: str = ""
     size: int = 0
+    ended: bool = False
 
     @property
     def total(self) -> float:

@@ -67,7 +67,7 @@ def side_by_side(
 
 @checked
 def fertility(tokenizers: Mapping[str, Tokenizer]) -> Fertility:
-    """How many tokens each tokenizer needs for the same sentence in five languages, and how many of them are unknown.
+    """How many tokens each tokenizer needs for the same sentence in four languages and in emoji, and how many of them are unknown.
 
     >>> ex.text.fertility({"bert": ex.load("bert").tokenizer}).names
     ('bert',)

@@ -69,16 +69,16 @@ def cache(record: Generation, *, cached: bool) -> go.Figure:
     """One row for each step, one column for each position. Cells at the strong end of the scale are positions that the model reads in
     this step: it computes their query, key and value in every layer. Cells of medium colour are positions whose keys and values are
     in the cache from an earlier step: they are attended to, but not computed again. Grey positions do not exist yet. An encoder reads
-    its source once, in step 0; its keys and values for cross-attention do not change.
+    its source once, in step 0, with or without a cache; its keys and values for cross-attention do not change.
 
-    Switch the cache off to see what would be computed without it: everything, at every step. The text is the same.
+    Switch the cache off to see what would be computed without it: all tokens of the generated text, at every step. The text is the same.
 
     You may conclude how many positions are computed with and without a cache. You may not conclude that the time falls by the same
     factor: attending to the cache costs time as well, and the cache needs memory.
     """
     source = None if record.trace.target is None else record.trace.source
     rows = record.trace.axes("decoder")[0]
-    shown = np.concatenate([_source_part(record, source, cached), _own_part(record, len(rows), cached)], axis=1)
+    shown = np.concatenate([_source_part(record, source), _own_part(record, len(rows), cached)], axis=1)
     cached_count, uncached = _places(record, source, True), _places(record, source, False)
     notes = (
         f"positions computed: {cached_count} with a cache, {uncached} without ({uncached / cached_count:.1f} times as many)",
@@ -128,16 +128,16 @@ def _own_part(record: Generation, count: int, cached: bool) -> np.ndarray:
     return shown
 
 
-def _source_part(record: Generation, source: Tokens | None, cached: bool) -> np.ndarray:
-    """[step, position] of the source; empty where there is none."""
-    shown = np.full((len(record.rows), 0 if source is None else len(source)), REUSED if cached else COMPUTED)
+def _source_part(record: Generation, source: Tokens | None) -> np.ndarray:
+    """[step, position] of the source, which is read once; empty where there is none."""
+    shown = np.full((len(record.rows), 0 if source is None else len(source)), REUSED)
     shown[0] = COMPUTED
     return shown
 
 
 def _places(record: Generation, source: Tokens | None, cached: bool) -> int:
     """How many positions are computed in all."""
-    both = (_source_part(record, source, cached), _own_part(record, len(record.trace.axes("decoder")[0]), cached))
+    both = (_source_part(record, source), _own_part(record, len(record.trace.axes("decoder")[0]), cached))
     return int(sum((part == COMPUTED).sum() for part in both))
 
 

@@ -129,9 +129,9 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
     with the token of its column.
 
     Grey is a gradient of exactly 0. These pictures are those of the masks, but measured on the whole model, all layers together, without
-    looking at the mask. ELMo has no mask: its forward LSTMs have read only the tokens before, its backward
-    LSTMs only those after, and the two are separate, so neither sees both sides. In an encoder–decoder the rows are those of the
-    decoder and the columns those of its source: cross-attention has no mask. The mask of its own tokens is not in this picture.
+    looking at the mask. ELMo has no mask: its forward LSTMs have read the token and those before it, its backward LSTMs the token and
+    those after it, and the two are separate, so neither sees both sides. In an encoder–decoder the rows are those of the decoder and
+    the columns those of its source: cross-attention has no mask. The mask of its own tokens is not in this picture.
 
     You may conclude which tokens a hidden state can depend on at all. You may not conclude that it uses them, nor how much.
     """

@@ -157,9 +157,17 @@ def remarks(record: Corruption) -> tuple[str, ...]:
         return (f"one label for the whole pair · seed {record.seed}",)
     text = sum(word >= 0 for word in record.original.words)
     aimed = "" if np.isnan(record.nominal) else f"target rate {record.nominal:.0%}, "
-    how = f"{aimed}changed {record.realised:.1%} of {text} tokens" if record.realised else ""
+    how = f"{aimed}{_counted(record, text)}" if record.realised else ""
     cut = f"the first {record.labels['prefix'][0]} tokens are visible in both directions" if "prefix" in record.labels else ""
     return (f"{how or cut or 'nothing is changed'} · seed {record.seed}",)
+
+
+def _counted(record: Corruption, text: int) -> str:
+    """How many tokens of the text were chosen, and how many of these the model reads changed; or how many were put in."""
+    if set(record.action) <= {"kept", "inserted"} and not record.deleted:
+        return f"{record.action.count('inserted')} tokens inserted into {text} ({record.realised:.1%})"
+    chosen, kept = round(record.realised * text), record.action.count("kept-but-scored")
+    return f"{chosen} of {text} tokens chosen ({record.realised:.1%})" + (f", {chosen - kept} of them changed" if kept else "")
 
 
 def _bars(placed: Sequence[Placed]) -> list[go.Bar]:

@@ -153,7 +153,7 @@ def _glove_notes(record: GloveRow) -> tuple[str, ...]:
     log = np.log(record.often[at])
     return (
         f"“{a}” and “{b}”: X = {record.often[at]:.1f} (counted in {record.texts:,} texts{times}), f(X) = {record.weight[at]:.3f}",
-        f"f(X) · (w·w̃ + b + b̃ − log X)² = {record.weight[at]:.3f} · ({_signed(record.said[at])} − {_signed(log)})² = {record.loss[at]:.3f}",
+        f"f(X) · (w·w̃ + b + b̃ − log X)² = {record.weight[at]:.3f} · ({_signed(record.said[at])} − {_signed(log)})² = {record.loss[at]:.4f}",
         f"{(record.often >= record.full).mean():.0%} of the {len(record.words):,} words near “{a}” have the full weight",
     )
 

@@ -16,7 +16,7 @@ COUNTS = ("tokens per word", "tokens for the sentence", "share of [UNK]")
 
 
 def fertility(record: Fertility, *, count: str) -> go.Figure:
-    """How many tokens the same sentence needs in five languages, one row for each tokenizer.
+    """How many tokens the same sentence needs in four languages and in emoji, one row for each tokenizer.
 
     A tokenizer that was trained on English only cuts Finnish into small tokens, has no letters for Arabic or Chinese, and replaces
     whole words, or a run of letters, by one [UNK]: then a low number is no good sign. Bytes never fail, but a letter of another
@@ -42,7 +42,7 @@ def fertility(record: Fertility, *, count: str) -> go.Figure:
         name=count,
     )
     figure = go.Figure(heat)
-    notes = ("one sentence, five languages", f"words, counted by hand: {', '.join(map(str, record.words))}")
+    notes = ("one sentence, four languages and emoji", f"words, counted by hand: {', '.join(map(str, record.words))}")
     figure.update_layout(
         title=theme.title(count[0].upper() + count[1:], *notes),
         xaxis={**_axis(record.languages), "side": "top"},
@@ -119,6 +119,6 @@ def way_of(record: WordLabels) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("fertility", "Tokens per word in five languages", fertility, is_fertility, count_of),
+    View("fertility", "Tokens per word by language", fertility, is_fertility, count_of),
     View("word-labels", "Labels of words from labels of tokens", word_labels, is_word_labels, way_of),
 )

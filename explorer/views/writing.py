@@ -108,8 +108,20 @@ def written(records: Sequence[Written]) -> go.Figure:
     """
     rows = [line for record in records for line in _lines(record)]
     lowest = min(float(record.logp.min()) if len(record.logp) else 0.0 for record in records)
-    notes = (f"after: … {theme.printable(records[0].prompt[-80:])}", f"least probable token: log P = {lowest:.1f}")
+    notes = (
+        f"after: … {theme.printable(records[0].prompt[-80:])}",
+        f"least probable token: log P = {lowest:.1f}",
+        _cut_beside_ended(records),
+    )
     return strips.drawn(rows, f"What {theme.printable(records[0].model)} generates", notes)
+
+
+def _cut_beside_ended(records: Sequence[Written]) -> str:
+    """Why the sums do not compare, where some texts have ended and others were cut; empty where all did the same."""
+    cut = sum(not record.ended for record in records)
+    if cut in (0, len(records)):
+        return ""
+    return f"{cut} of {len(records)} texts were cut before they ended, so their sums lack what would follow: write more tokens to compare"
 
 
 def _lines(record: Written) -> list[Strip]:

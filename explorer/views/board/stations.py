@@ -28,7 +28,10 @@ class Station:
 NUMBERS = (
     "You may conclude that the model computed with exactly these numbers. You may not conclude what a single dimension means."
 )
-NORMS = "You may conclude that all tokens now have the same spread. You may not conclude that a dimension stretched by γ is important."
+NORMS = (
+    "You may conclude that all tokens had the same spread before γ stretched each dimension by its own factor. You may not conclude "
+    "that they still have it, nor that a dimension stretched by γ is important."
+)
 
 
 def spread(result: str, of: str) -> str:
@@ -79,7 +82,8 @@ STATIONS = {
             "Keys and values come from the encoder",
             "q = x W_Q + b_Q,  k = m W_K + b_K,  v = m W_V + b_V",
             "q = x @ Wq + bq\nk = memory @ Wk + bk\nv = memory @ Wv + bv",
-            "A query of {d} numbers is made of the decoder's x; keys and values are made of m, the last states of the encoder.",
+            "A query of {d} numbers is made of the decoder's x; keys and values are made of m, the last states of the encoder. "
+            "From the row of a token the decoder predicts the next one.",
             NUMBERS,
             500,
         ),
@@ -97,19 +101,20 @@ STATIONS = {
             "qk",
             "q·k",
             "Every query times every key",
-            "s_ij = Σ q_i · k_j",
+            "s_ij = q_i · k_j",
             "scores = q @ k.T",
-            "Each cell multiplies the query of its row with the key of its column, number by number: {d} products, summed.",
+            "Each cell multiplies the query of its row with the key of its column, component by component: {d} products, summed.",
             "You may conclude which key fits which query best so far. You may not conclude where the model looks: softmax comes later.",
             1400,
         ),
         Station(
             "scale",
             "÷ √dₖ",
-            "The scores are made smaller",
+            "The scores are scaled down",
             "s_ij / √dₖ",
             "scores = scores * scale",
-            "The spread of a sum of {d} products grows as √{d}; most models divide by it. Colours keep their scale up to the mask.",
+            "The standard deviation of a dot product of {d} terms grows as √{d}; most models divide by it. Colours keep their scale up "
+            "to the mask.",
             "You may conclude how much smaller the differences become. You may not conclude that the order changes: it stays.",
             700,
         ),
@@ -136,7 +141,7 @@ STATIONS = {
         Station(
             "mask",
             "mask",
-            "What may not be seen becomes −∞",
+            "Masked cells become −∞",
             "s_ij = −∞ where forbidden",
             "scores[~allowed] = -np.inf",
             "A decoder may not look ahead: those cells are taken out before the weights are made. An encoder forbids nothing.",

@@ -119,7 +119,7 @@ def glue() -> None:
     web.show(VIEWS["miniglue"], recorded.call("miniglue"))
     say(PROSE("initialised"))
     say(lesson.glue())
-    say(PROSE("glue note"), small=True)
+    say(lesson.orders(result_of(recorded.call("miniglue"))), small=True)
 
 
 page = LessonPage(PROSE)
@@ -136,7 +136,7 @@ page.parts(
     PagePart("Every span of a text", spans, "Spans"),
     *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE"),) if recorded.there("miniglue") else ()),
     asking(
-        lambda: lesson.exercises(result_of(lab.inputs(name)), opened(name).width),
+        lambda: lesson.exercises(result_of(lab.inputs(name)), lab.output_of(name)),
         "finetuning.exercise",
         PROSE,
     ),

@@ -11,7 +11,7 @@ import explorer as ex
 from explorer.app import hosted
 from explorer.app.cached import KEPT, kept
 from explorer.app.call import Call
-from explorer.app.controls import model_of, one_of, result_of, stamp_of
+from explorer.app.controls import model_of, one_of, opened, result_of, stamp_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.finetuning.questions import CRF, CRF_NOTE, TAGGED, WAY_NOTES
@@ -20,7 +20,10 @@ from explorer.errors import ExplorerError
 from explorer.microworld import texts
 from explorer.models.store import models
 from explorer.models.task_rows import task_row
+from explorer.nn.output_layers import OutputLayer, output_layer
 from explorer.records import Corruption
+from explorer.training.finetune import TASKS as TASKS_BY_NAME
+from explorer.training.finetune import bodies
 from explorer.training.finetune.ways import compare_ways, finetuned_model
 
 READERS = ("bert", "gpt2", "gpt", "roberta", "electra", "deberta", "llama")
@@ -41,6 +44,12 @@ def shelf() -> list[str]:
 def inputs(name: str) -> Call:
     """What this model reads for each task."""
     return Call(ex.training.task_inputs, model_of(name))
+
+
+def output_of(name: str) -> OutputLayer:
+    """The output layer that fine-tuning puts on this model for three classes, as it begins."""
+    labels = ("entailment", "neutral", "contradiction")
+    return output_layer(bodies.output_of(opened(name), TASKS_BY_NAME["entailment"], labels), 0)
 
 
 def ways(name: str, task: str, how: tuple[str, ...], options: dict[str, Any]) -> Call:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.app.prose import prose
-from explorer.records import Corruption, Exercise, FinetuneWays, LabelCurves, TaskInputs
+from explorer.nn.output_layers import OutputLayer
+from explorer.records import Corruption, Exercise, FinetuneWays, LabelCurves, TaskInputs, TaskTable
 
 PROSE = prose("finetuning")
 
@@ -43,6 +44,26 @@ def glue() -> str:
     """The lecture's table, as Markdown."""
     rows = ["| L0's figures | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
     return "\n".join([*rows, *(f"| {name} | {' | '.join(map(str, values))} |" for name, *values in GLUE)])
+
+
+SAME = {"ELMo + biLSTM": "BiLSTM+ELMo+Attn", "GPT": "OpenAI GPT", "BERT": "BERT base"}  # systems in both tables, ours first
+COUNTS = "bag of words"
+
+
+def orders(record: TaskTable) -> str:
+    """The systems that both tables have, by the mean of each table; and the tasks on which counting words is best here."""
+    ours = {name: float(record.average[record.systems.index(name)]) for name in SAME}
+    theirs = {name: next(row[-1] for row in GLUE if row[0] == SAME[name]) for name in SAME}
+    by_ours, by_theirs = (sorted(SAME, key=means.__getitem__, reverse=True) for means in (ours, theirs))
+    best = [record.systems[int(column.argmax())] for column in record.scores.mean(-1).T]
+    counted = [task for task, system in zip(record.tasks, best, strict=True) if system == COUNTS]
+    return PROSE(
+        "glue note",
+        verdict="the order is the same" if by_ours == by_theirs else "the order is another one",
+        ours=", ".join(f"{name} {ours[name]:.3f}" for name in by_ours),
+        theirs=", ".join(f"{SAME[name]} {theirs[name]}" for name in by_theirs),
+        counted=f" On {' and '.join(counted)} a bag of words is best here, which knows no order of words." if counted else "",
+    )
 
 
 def apart(record: LabelCurves, model: str, count: int) -> tuple[str, ...]:
@@ -109,13 +130,25 @@ def _cell(text: str, most: int) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|$:<>~&" else c for c in short)
 
 
-def exercises(inputs: TaskInputs, dim: int) -> tuple[Exercise, ...]:
+def _new_weights(layer: OutputLayer) -> Exercise:
+    """How many weights the last matrix of an output layer has, and how many are trained with it."""
+    matrix, total = layer.classify, sum(weight.numel() for weight in layer.parameters())
+    count = matrix.weight.numel() + (0 if matrix.bias is None else matrix.bias.numel())
+    last = f"{matrix.out_features} · {matrix.in_features}"
+    why = f"{last}: as in GPT-2's output layer there is no bias." if matrix.bias is None else f"{last} + {matrix.out_features}."
+    more = f" A dense layer before it brings the output layer to {total:,} weights." if total > count else ""
+    return PROSE.question(
+        "exercise: output layer", float(count), digits=0, dim=matrix.in_features, classes=matrix.out_features, why=why + more
+    )
+
+
+def exercises(inputs: TaskInputs, layer: OutputLayer) -> tuple[Exercise, ...]:
     """Questions about what is read and what is new; every answer is computed from the records of this page."""
     pair = inputs.tasks.index("entailment")
     length = len(inputs.tokens[pair])
     special = int((np.array(inputs.parts[pair]) < 0).sum())
     return (
-        PROSE.question("exercise: output layer", float(3 * dim + 3), digits=0, dim=dim),
+        _new_weights(layer),
         PROSE.question("exercise: special tokens", float(special), digits=0, length=length),
         PROSE.question("exercise: spans", 78.0, digits=0),
         PROSE.question("exercise: short spans", float(4 * 12 - 4 * 3 // 2), digits=0),

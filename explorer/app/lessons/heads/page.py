@@ -51,7 +51,9 @@ def glance() -> None:
     say(PROSE("famous") + (" " + PROSE("one head supervised") if behaviour.supervised(name) else ""))
     question = lesson.pointing_question(record)
     if question is None:
-        st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM[0]}” to predict how many heads connect them.")
+        st.caption(
+            f"Write a sentence with “{lesson.WHO}”, “dog” and “tired” to predict how many heads connect “{lesson.WHO}” and “dog”."
+        )
         web.show(VIEWS["glance"], traced)
     else:
         web.show(VIEWS["glance"], traced, question=(question, "guess.pointing"))

@@ -10,15 +10,17 @@ from explorer.records import Contributions, Exercise, HeadStatistics, Trace, Vis
 
 PROSE = prose("heads")
 
-WHO, WHOM = "it", ("dog", "animal")  # the opening sentence, the lecture's
+WHO = "it"
+WHOM = {"tired": ("dog", "animal"), "wide": ("river", "street")}  # by the reason: in the opening sentence, in the lecture's
 MEANT = "from a pronoun to its antecedent"  # the measure of this name
 CHOSEN, MEASURED = 7, 8  # the seeds of the stories on which a head is chosen, and of the others on which it is measured
 
 
 def noun(trace: Trace) -> str:
-    """The noun of the sentence that its pronoun means; empty where one of the two is missing."""
+    """The noun of the sentence that its pronoun means, by the reason; empty where no reason or no such noun is there, or several are."""
     texts = _words(trace)
-    return next((word for word in WHOM if word in texts and WHO in texts), "")
+    meant = [word for reason, words in WHOM.items() if reason in texts for word in words if word in texts]
+    return meant[0] if len(meant) == 1 and WHO in texts else ""
 
 
 def asked_row(trace: Trace, mask: str) -> int:

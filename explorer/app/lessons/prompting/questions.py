@@ -112,13 +112,23 @@ def _where(curves: Curves, model: str) -> str:
     return next((where for label, where in above.items() if label.startswith(f"{model} (")), "")
 
 
+AROUND_CHANCE = (
+    " No order is better than always giving the most frequent label ({chance:.0%}, ± {around:.0%} by chance over {texts} texts): "
+    "this model cannot do the task, so the gap says little about orders."
+)
+
+
 def order_question(record: PromptScores) -> Exercise:
     """How far apart the best and the worst order are."""
     low, high = record.accuracy[:, 0].min(), record.accuracy[:, 0].max()
     shots = len(record.forms[0].split())
     gap = 100 * (high - low)
     answer = 0 if gap < 5 else 1 if gap <= 15 else 2
-    return PROSE.question("order question", answer, shots=shots, orders=len(record.forms), low=low, high=high)
+    texts, chance = record.right.shape[-1], record.blind
+    around = 1.96 * math.sqrt(chance * (1 - chance) / texts)
+    noise = record.accuracy[:, 0].max() <= chance + around
+    note = AROUND_CHANCE.format(chance=chance, around=around, texts=texts) if noise else ""
+    return PROSE.question("order question", answer, shots=shots, orders=len(record.forms), low=low, high=high, note=note)
 
 
 def larger(model: Model) -> int:

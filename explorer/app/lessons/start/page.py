@@ -112,7 +112,7 @@ if not tour.running():
     with page.aside:
         tour.door("Take the guided tour →", 1)
 page.parts(
-    PagePart("From text to a prediction", on_board, "Board"),
+    PagePart("Through one layer, step by step", on_board, "Board"),
     PagePart("Who may see whom", masks, "Masks"),
     PagePart(f"What does each model predict for “{plain(word)}”?", answers, "Predictions"),
     PagePart("One word, another sentence", elsewhere, "Another sentence"),

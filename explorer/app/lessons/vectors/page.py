@@ -62,15 +62,17 @@ def nearest() -> None:
 
 def sums() -> None:
     """Sums of word vectors, after a guess."""
+    first, second, third, fourth = (f"*{word}*" for word in lesson.ASKED)
     say(
-        "If *brother → sister* is one direction, then sister − brother + uncle points to *aunt*. The microworld's lists hold the answers."
+        f"If {first} → {second} is one direction, then {second} − {first} + {third} points to {fourth}. "
+        "The microworld's lists hold the answers."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         a, b, c = (
             st.text_input(label, first, key=key, bind="query-params", width=130)
             for label, first, key in zip(("a", "is to b", "as c"), lesson.ASKED, ("a", "b", "c"), strict=False)
         )
-        allowed = st.toggle("Allow the three question words as answers", key="allowed", bind="query-params")
+        allowed = st.toggle("Allow the three given words as answers", key="allowed", bind="query-params")
 
     def show_sums() -> None:
         if lab.tried(partial(lab.analogy, name, a, b, c, not allowed)) is not None:

@@ -15,9 +15,9 @@ TEXT = "In the evening Anna went home with her friend, because she was tired and
 SENSES = ("Anna went to the bank because she wanted to fish.", "Anna went to the bank because she wanted to pay.")
 SENSE = "bank"
 AMBIGUOUS = ("bat", "bank", "light", "park", "ring", "play", "movie")
-OPPOSITES = ("happy", "sad")
+OPPOSITES = ("old", "young")
 PARALLEL = "sound"  # a relation whose lines are nearly parallel
-ASKED = ("brother", "sister", "uncle", "aunt")
+ASKED = ("father", "mother", "king", "queen")
 
 
 def commonest(record: Drawn) -> int:
@@ -43,6 +43,13 @@ def stranger_question(record: Drawn) -> Exercise:
     )
 
 
+NEAR = (  # by the answer
+    "Both occur in the same contexts, and the vectors were trained on nothing else.",
+    "They share some of their contexts, as many other words do.",
+    "In these texts the two seldom occur in the same contexts.",
+)
+
+
 def opposite_question(every: Neighbours) -> Exercise:
     """The rank of a word's opposite among its neighbours; `every` lists all words."""
     word, other = every.given[0], OPPOSITES[1]
@@ -56,11 +63,16 @@ def opposite_question(every: Neighbours) -> Exercise:
         other=other,
         rank=place + 1,
         cosine=every.likeness[place],
+        why=NEAR[answer],
     )
 
 
+ECHO = "It is one of the three given words"
+NO_ECHO = "It is none of the given words, which is rare"
+
+
 def analogy_question(free: Neighbours, usual: Neighbours, solved: Solved) -> Exercise:
-    """Which word is nearest to sister − brother + uncle if the three question words are allowed."""
+    """Which word is nearest to b − a + c if the three given words are allowed."""
     a, b, c = free.given
     nearest = free.words[0]
     options = tuple(dict.fromkeys((*ASKED, nearest)))
@@ -75,6 +87,7 @@ def analogy_question(free: Neighbours, usual: Neighbours, solved: Solved) -> Exe
         usual=usual,
         solved=solved,
         echoed=solved.total("echoed"),
+        kind=ECHO if nearest in free.given else NO_ECHO,
     )
 
 
@@ -106,7 +119,9 @@ def exercises(record: Drawn, counted: Ratios, solved: Solved, words: Plane) -> t
     chances = [round(float(value), 2) for value in record.said[row].clip(0.01, 0.99)]
     middle, near = (record.tokens.texts[place] for place in record.pairs[row])
     a, b = counted.pair
-    p, q = (float(f"{value:.3g}") for value in counted.chances[:, 0])
+    near_one = [n for n, kind in enumerate(counted.kinds) if kind.startswith("near the ")]
+    surest = max(near_one, key=lambda n: counted.often[:, n].min())  # no ratio that rests on a single occurrence
+    p, q = (float(f"{value:.3g}") for value in counted.chances[:, surest])
     best = solved.relations[int(np.argmax(solved.forbidden))]
     return (
         PROSE.question(
@@ -125,7 +140,7 @@ def exercises(record: Drawn, counted: Ratios, solved: Solved, words: Plane) -> t
             why=" − ".join((f"−ln({chances[0]:.2f})", *(f"ln(1 − {value:.2f})" for value in chances[1:])))
             + ", because σ(−x) = 1 − σ(x).",
         ),
-        PROSE.question("exercise: logarithm of a ratio", float(np.log(p / q)), counted=counted, a=a, p=p, b=b, q=q),
+        PROSE.question("exercise: logarithm of a ratio", float(np.log(p / q)), near=counted.words[surest], a=a, p=p, b=b, q=q),
         PROSE.question("exercise: solved relation", best, options=solved.relations, share=solved.forbidden.max()),
         PROSE.question(
             "exercise: variance",

@@ -15,10 +15,11 @@ PROSE = prose("yours")
 
 FIRST, OTHERS = "gpt", ("llama", "olmo", "olmo2")  # BPE over letters, and over bytes
 KINDS = ("text it writes", "probabilities of tokens", "weights, attention, states", "training data", "code and checkpoints")
+NO = "–"
 OPENNESS = (  # L2, Open vs. Closed Models; how much of the five columns each kind publishes
-    ("closed, such as GPT-4", (True, False, False, False, False)),
-    ("open weights, such as Llama", (True, True, True, False, False)),
-    ("open, such as OLMo", (True, True, True, True, True)),
+    ("closed, such as GPT-4", ("yes", "at most of a few, the most probable", NO, NO, NO)),
+    ("open weights, such as Llama", ("yes", "yes", "yes", NO, NO)),
+    ("open, such as OLMo", ("yes",) * 5),
 )
 PRICES = (
     ("gpt-4", 0.03, 0.06),
@@ -45,10 +46,7 @@ def twin_question(trained: Trace, random: Trace, turned: bool) -> Exercise:
 
 def opened_by_kind() -> list[dict[str, str]]:
     """What one may see of closed, open-weight and open models, as the rows of a table."""
-    return [
-        {"model": name} | {kind: "yes" if published else "–" for kind, published in zip(KINDS, has, strict=True)}
-        for name, has in OPENNESS
-    ]
+    return [{"model": name} | dict(zip(KINDS, published, strict=True)) for name, published in OPENNESS]
 
 
 def prices(prompt: int, answer: int) -> list[dict[str, str]]:
@@ -71,6 +69,7 @@ def perplexity_question() -> Exercise:
     other = next(turned, next(iter(others)))
     _, perplexity, bits = others[other]
     better = FIRST if mine[2] < bits else other
+    agree = (perplexity < mine[1]) == (bits < mine[2])
     options = (f"{FIRST}", other, "these two numbers do not say")
     letters, theirs = np.log2(mine[1]) / mine[2], np.log2(perplexity) / bits
     return PROSE.question(
@@ -85,6 +84,7 @@ def perplexity_question() -> Exercise:
         theirs=theirs,
         bits=bits,
         better=better,
+        verdict="as the perplexities do, but by accident" if agree else "against the perplexities",
     )
 
 

@@ -32,11 +32,19 @@ def twin_of(name: str) -> Call:
     return Call(ex.build, preset, tokenizer=model_of(name).attr("tokenizer"), seed=0, device="cpu", **same)
 
 
-def drawn(trace: Trace, key: str) -> None:
-    """All heads of a trace, under a title that gives nothing away."""
+def largest(trace: Trace) -> float:
+    """The largest weight of the stack that is shown."""
+    return max(float(layer.weights.max()) for layer in trace.attention if layer.stream == trace.attention[0].stream)
+
+
+def drawn(trace: Trace, key: str, top: float) -> None:
+    """All heads of a trace, under a title that gives nothing away, in colours from 0 to the weight `top`."""
     figure = VIEWS["glance"](trace, stream=trace.attention[0].stream, token=NOBODY)
     height = figure.layout.height - figure.layout.margin.t + ABOVE  # beside each other, whatever their titles said
     figure.update_layout(title=f"Model {key}", margin_t=ABOVE, height=height)
+    end = 255 * top / largest(trace)  # the picture counts in 255ths of its own largest weight
+    bar = {"tickvals": [0, end / 2, end], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
+    figure.update_layout(coloraxis={"cmax": end, "colorbar": bar})
     web.drawn(web.styled(figure), f"twin.{key}")
 
 
@@ -50,7 +58,7 @@ def guessing(name: str, text: str) -> None:
     say(PROSE("twin"))
     for column, trace, key in zip(st.columns(2), traces[::-1] if turned else traces, ("A", "B"), strict=True):
         with column:
-            drawn(trace, key)
+            drawn(trace, key, max(map(largest, traces)))
     predict(lesson.twin_question(*traces, turned), f"guess.twin.{name}.{turned}", _concluded)
 
 
