@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 import explorer as ex
 from explorer.app import glossary
 from explorer.app.lessons import LESSONS, SENTENCE
+from explorer.app.lessons.families.published import shape_of
 from explorer.app.lessons.finetuning import parts as tuning_parts
 from explorer.app.lessons.finetuning import questions as tuning
 from explorer.app.lessons.heads import questions as heads
@@ -29,6 +30,8 @@ from explorer.records import Neighbours, PromptScores, Ratios, Solved
 from explorer.training.finetune import TASKS, bodies
 from explorer.training.finetune.plan import FinetunePlan
 from explorer.views import VIEWS
+from explorer.views.theme import DEPTH
+
 
 def title_of(figure: object) -> str:
     """The title of a figure as one line."""
@@ -175,7 +178,9 @@ def test_a_model_and_its_random_twin_are_drawn_in_the_same_colours(
 def test_new_weights_are_those_of_the_layer_that_fine_tuning_adds(name: str) -> None:
     model = ex.load(name, device="cpu")
     layer = tuning_parts.output_of(name)
-    built = bodies.with_output_layer(model, TASKS["entailment"], ("a", "b", "c"), FinetunePlan(task="entailment", model=name, how="frozen"))
+    built = bodies.with_output_layer(
+        model, TASKS["entailment"], ("a", "b", "c"), FinetunePlan(task="entailment", model=name, how="frozen")
+    )
     shapes = [tuple(weight.shape) for weight in built.layer.parameters()]
     assert [tuple(weight.shape) for weight in layer.parameters()] == shapes
     exercise = tuning.exercises(ex.training.task_inputs(model), layer)[0]
@@ -252,3 +257,22 @@ def test_closed_models_show_fewer_probabilities_than_open_ones() -> None:
     closed, weights, everything = yours.opened_by_kind()
     assert closed["probabilities of tokens"] not in ("yes", "–") and weights["probabilities of tokens"] == "yes"
     assert list(everything.values())[1:] == ["yes"] * len(yours.KINDS)
+
+
+def test_layer_0_is_the_first_layer_and_states_are_counted_by_the_layers_passed(bert: TransformerModel) -> None:
+    """After 0 layers a state is the input, which layer 0 reads; every picture of states has one more row than there are layers."""
+    trace = ex.trace(bert, SENTENCE, blocks=True)
+    states = trace.hidden["encoder"]
+    np.testing.assert_array_equal(states[0], trace.block("encoder", 0, "attention").given)
+    np.testing.assert_allclose(states[1], trace.block("encoder", 0, "feed-forward").normed, atol=1e-6)
+    other = ex.trace(bert, SENTENCE.replace("tired", "wide"), blocks=True)
+    beside = VIEWS["beside-states"](ex.analysis.align(trace, other, (SENTENCE, SENTENCE.replace("tired", "wide"))))
+    likeness = VIEWS["cka"](ex.analysis.cka(bert, bert, [SENTENCE, "A dog ran. A cat slept."]))
+    for figure, axes in ((beside, ("yaxis",)), (likeness, ("xaxis", "yaxis"))):
+        assert np.asarray(figure.data[0].z).shape[0] == bert.config.layers + 1 == len(states)
+        assert all(DEPTH in figure.layout[axis].title.text for axis in axes)
+
+
+def test_a_model_of_twelve_blocks_has_twelve_layers() -> None:
+    """As the decks count them: BERT base has 12."""
+    assert {int(number) for number in re.findall(r"\d+", glossary.meaning("block"))} == {shape_of("BERT base").layers}

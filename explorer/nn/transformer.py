@@ -1,7 +1,7 @@
 """One Transformer for every family.
 
 An encoder and a decoder are the same stack under a different mask. An encoder-decoder is a decoder that also attends to the last
-hidden states of an encoder: each of its layers has a cross-attention block between the two others.
+hidden states of an encoder: each of its layers has a cross-attention between the two others.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class HeldLosses(Record):
 
 @dataclass(frozen=True, eq=False)
 class Part(Record):
-    """One block of a model: its formula, what goes in and comes out, and its weights.
+    """One part of a model: its formula, what goes in and comes out, and its weights.
 
     `weights` are named matrices and vectors with their shapes, of one copy; there are `times` copies. `counted` are the parameters of all
     copies in the module itself, `expected` the same by the formula that `written` holds with its numbers.
@@ -95,7 +95,7 @@ class Blueprint(Record):
     total: int
 
     def part(self, title: str) -> Part:
-        """The block with this title."""
+        """The part with this title."""
         return next(part for part in self.parts if part.title == title)
 
 
@@ -159,7 +159,7 @@ class WordPrediction(Record):
 
 @dataclass(frozen=True, eq=False)
 class ContextShift(Record):
-    """One word's vector in a text against the same word's in other texts, by layer; layer 0 is what enters the first layer.
+    """One word's vector in a text against the same word's in other texts, after 0 layers (the input) to all.
 
     `likeness` [other, layer] are cosines, `changed` [other, layer] the shares of the vector's numbers that differ, `around` [layer] the
     mean cosine with the other tokens of the same text: what is usual for two tokens of one text.

@@ -171,7 +171,8 @@ class SpanTable(Record):
 
 @dataclass(frozen=True, eq=False)
 class LayerProbes(Record):
-    """The score on new texts of a linear classifier on each layer of a frozen model: `scores` [layer], layer 0 being the embeddings.
+    """The score on new texts of a linear classifier on each layer of a frozen model: `scores` [layer + 1], first
+    those of the input.
 
     `blind` is the score of who always gives the most frequent answer, `counts` how many examples were learned from and asked.
     """

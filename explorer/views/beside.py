@@ -126,8 +126,8 @@ def _framed(figure: go.Figure, names: Sequence[str], title: str, notes: Sequence
 
 
 def states(record: AlignedTraces, *, stream: str) -> go.Figure:
-    """How far the state of each unit is from its state in the other text (1 − cosine): 0 is the same direction. Layer 0 is the
-    embeddings, so there only what was changed differs; look how the change spreads from layer to layer.
+    """How far the state of each unit is from its state in the other text (1 − cosine): 0 is the same direction. After 0
+    layers it is the input, where only what was changed differs; look how the change spreads from layer to layer.
 
     You may conclude which units take the change in, and from which layer on. You may not conclude that the model uses it there: a state
     may hold what no later layer reads.
@@ -137,13 +137,13 @@ def states(record: AlignedTraces, *, stream: str) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
             z=values.astype(np.float32), coloraxis="coloraxis", name="1 − cosine", hoverongaps=False, **theme.gaps(values),
-            hovertemplate="layer %{y}, <b>%{x}</b><br><b>%{z:.4f}</b><extra></extra>",
+            hovertemplate="after %{y} layers, <b>%{x}</b><br><b>%{z:.4f}</b><extra></extra>",
         )
     )  # fmt: skip
     return figure.update_layout(
         title=theme.title("How far apart the states are", *notes),
         xaxis={**_axis(names), "tickangle": -60},
-        yaxis={"title": "layer", "tickmode": "linear", "dtick": 1, "autorange": "reversed", "showgrid": False},
+        yaxis={"title": theme.DEPTH, "tickmode": "linear", "dtick": 1, "autorange": "reversed", "showgrid": False},
         height=60 + 40 * len(values),
         **theme.colours(np.nan_to_num(values), signed=False),
     )  # fmt: skip

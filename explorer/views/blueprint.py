@@ -21,10 +21,10 @@ BESIDE = ("norm before ", "norm after ")  # the norm of a sub-layer
 
 
 def diagram(record: Blueprint, *, block: str) -> go.Figure:
-    """The architecture from the input at the bottom to the output at the top. Each box names a block and its number of parameters.
+    """The architecture from the input at the bottom to the output at the top. Each box names a part and its number of parameters.
 
-    A frame holds the blocks that are repeated in each layer; its number says how many layers there are, and the numbers in its boxes
-    count all of them. The line from the encoder to the decoder shows what cross-attention attends to. Choose a block, or click it,
+    A frame holds the parts that are repeated in each layer; its number says how many layers there are, and the numbers in its boxes
+    count all of them. The line from the encoder to the decoder shows what cross-attention attends to. Choose a part, or click it,
     for its formula, the shapes of its input and output, and its weights. The parameters are counted in the PyTorch module itself.
 
     You may conclude where the parameters of a model are. You may not conclude where its knowledge is, nor what it costs to run: an
@@ -200,7 +200,7 @@ VIEWS = by_name(
         "The architecture of a model",
         diagram,
         is_blueprint,
-        lambda record: {"block": Choice("Block", tuple(part.title for part in record.parts))},
+        lambda record: {"block": Choice("Part", tuple(part.title for part in record.parts))},
     ),
     View("input-sum", "The input as a sum", summed, has_sum, sum_choices),
 )

@@ -164,7 +164,7 @@ def halves(record: Sequence[Trace], *, place: int, layer: int) -> go.Figure:
     unseen = theme.unseen_note(before.source) or theme.unseen_note(after.source)
     notes = (changed, f"after it: “{texts[0]}”, then “{texts[1]}”", unseen)
     return figure.update_layout(
-        title=theme.title(f"“{theme.label(before.source.texts[place])}” in layer {layer}", *notes), height=230, bargap=0,
+        title=theme.title(f"“{theme.label(before.source.texts[place])}” in LSTM layer {layer}", *notes), height=230, bargap=0,
         xaxis={"title": "dimension", "range": [-1, 2 * wide]},
         yaxis={"title": "|Δh|", "rangemode": "tozero"},
     )  # fmt: skip
@@ -198,11 +198,11 @@ def _shared(record: Sequence[Trace]) -> int:
 
 
 def contexts(record: Contexts, *, layer: int) -> go.Figure:
-    """One word in many texts, a dot for each: its vectors in this layer on their first two principal components; the colour is its
-    sense in that text. Layer 0 is the input of the first layer: without the context all dots coincide (only positions distinguish them,
-    where they are added). The vectors of higher layers depend on the context. Point at a dot for its text and for the nearest other use.
+    """One word in many texts, a dot for each: its vectors after so many layers on their first two principal components; the colour is its
+    sense in that text. After 0 layers it is the input: without the context all dots coincide (only positions distinguish them,
+    where they are added). Layers make the vectors depend on the context. Point at a dot for its text and for the nearest other use.
 
-    You may conclude that a layer separates these senses where the colours are separate. You may not conclude that distances in the
+    You may conclude that the layers so far separate these senses where the colours are separate. You may not conclude that distances in the
     picture are those in the model: it shows two of many dimensions. The mean cosines in the title use all dimensions.
     """
     points = record.points(layer)
@@ -219,7 +219,7 @@ def contexts(record: Contexts, *, layer: int) -> go.Figure:
     notes = _agreement(record, layer)
     room = max(1e-3, float(np.abs(points).max())) * 1.15
     return figure.update_layout(
-        title=theme.title(f"“{theme.label(record.word)}” in layer {layer}", *notes), height=310,
+        title=theme.title(f"“{theme.label(record.word)}” after {layer} {'layer' if layer == 1 else 'layers'}", *notes), height=310,
         xaxis={"range": [-room, room], "title": "first principal component"},
         yaxis={"range": [-room, room], "title": "second principal component"},
     )  # fmt: skip
@@ -273,7 +273,7 @@ def shared_places(record: Sequence[Trace]) -> Mapping[str, Control]:
     layer_numbers = tuple(range(1, 1 + len(record[0].hidden["forward"])))
     return {
         "place": Range("Position", 0, last, min(last, (len(record[0].source) - 2) // 2)),
-        "layer": Choice("Layer", layer_numbers, layer_numbers[-1], ordered=True),
+        "layer": Choice("LSTM layer", layer_numbers, layer_numbers[-1], ordered=True),
     }
 
 
@@ -287,9 +287,9 @@ def are_halves(record: object) -> str:
 
 
 def layers(record: Contexts) -> Mapping[str, Control]:
-    """Which layer."""
+    """After how many layers."""
     layer_numbers = tuple(range(len(record.vectors)))
-    return {"layer": Choice("Layer", layer_numbers, layer_numbers[-1], ordered=True)}
+    return {"layer": Choice("After layers", layer_numbers, layer_numbers[-1], ordered=True)}
 
 
 is_filters = only(Filters, "ex.analysis.letter_filters(model, word) makes")

@@ -92,8 +92,8 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
 
 
 def moved(record: TaskChange, *, stream: str) -> go.Figure:
-    """How far the state of each token moved by fine-tuning, in every layer, as a share of its length before: 0 is no change, 1 a change
-    as long as the state itself. Layer 0 is the embeddings.
+    """How far the state of each token moved by fine-tuning, after each layer, as a share of its length before: 0 is no change, 1 a
+    change as long as the state itself. After 0 layers it is the input.
 
     You may conclude in which layers, and at which tokens, fine-tuning changed most: in a frozen model no state changes. You
     may not conclude that a layer that changed more matters more: its states also change with those of the layers below.
@@ -104,12 +104,12 @@ def moved(record: TaskChange, *, stream: str) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
             z=values.astype(np.float32), coloraxis="coloraxis", name="moved", **theme.gaps(values),
-            hovertemplate="layer %{y}, <b>%{x}</b><br>moved by <b>%{z:.3f}</b> of its length<extra></extra>",
+            hovertemplate="after %{y} layers, <b>%{x}</b><br>moved by <b>%{z:.3f}</b> of its length<extra></extra>",
         )
     )  # fmt: skip
     return figure.update_layout(
         title=theme.title("How far each state moved", *notes),
-        xaxis={**theme.token_axis(rows), "tickangle": -60}, yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
+        xaxis={**theme.token_axis(rows), "tickangle": -60}, yaxis={**WHOLE, "title": theme.DEPTH, "autorange": "reversed"},
         height=60 + 40 * len(values), **theme.colours(values, signed=False),
     )  # fmt: skip
 
@@ -128,8 +128,8 @@ def _summary(record: TaskChange) -> str:
 
 
 def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figure:
-    """What a linear classifier reads off each layer of a frozen model: the score on new texts, layer by layer. Layer 0 is the
-    embeddings. Several lines are several models, or one before and after fine-tuning. The dashed line is the score of always giving
+    """What a linear classifier reads off the states of a frozen model: the score on new texts, after each layer. After 0 layers
+    it is the input. Several lines are several models, or one before and after fine-tuning. The dashed line is the score of always giving
     the most frequent answer.
 
     You may conclude that a layer holds what the task asks, in a form that one linear layer can read. You may not conclude that the
@@ -142,7 +142,7 @@ def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figur
         name = ("before", "after")[n] if before else theme.printable(probe.model)
         figure.add_scatter(
             x=np.arange(len(probe.scores)), y=probe.scores, mode="lines+markers", name=name, meta=n, marker={"size": 9},
-            line={"width": 3}, hovertemplate=f"{name}, layer %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
+            line={"width": 3}, hovertemplate=f"{name}, after %{{x}} layers: <b>%{{y:.3f}}</b><extra></extra>",
         )  # fmt: skip
     deepest = max(len(probe.scores) for probe in all_probes) - 1
     figure.add_scatter(
@@ -155,7 +155,7 @@ def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figur
     )
     return figure.update_layout(
         title=theme.title("Layer probes", *notes), height=220,
-        xaxis={**WHOLE, "title": "layer"}, yaxis={"title": all_probes[0].metric},
+        xaxis={**WHOLE, "title": theme.DEPTH}, yaxis={"title": all_probes[0].metric},
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ ORDER = ("first", "second", "third")
 def likeness(record: LayerLikeness) -> go.Figure:
     """How alike each layer of the first model (rows) is to each layer of the second (columns), by linear CKA over the same words. It
     asks whether words that are far apart in one are far apart in the other: 1 where the states differ only by a rotation and one scale, 0
-    where they have nothing in common. So layers of different width can be compared. Layer 0 is the input of the first layer.
+    where they have nothing in common. So layers of different width can be compared. After 0 layers it is the input.
 
     You may conclude which layers arrange these words alike. You may not conclude that alike layers compute the same: a few directions
     with a large variance can decide CKA, and any two models that read the same words are alike to some degree. Compare with a random
@@ -40,19 +40,20 @@ def likeness(record: LayerLikeness) -> go.Figure:
     )
     heat = go.Heatmap(
         z=values.astype(np.float32), coloraxis="coloraxis", name="CKA", hoverongaps=False, **theme.gaps(values), **written,
-        hovertemplate=f"{first}, layer %{{y}}; {second}, layer %{{x}}<br>CKA <b>%{{z:.3f}}</b><extra></extra>",
+        hovertemplate=f"{first} after %{{y}} layers; {second} after %{{x}}<br>CKA <b>%{{z:.3f}}</b><extra></extra>",
     )  # fmt: skip
     return go.Figure(heat).update_layout(
         title=theme.title("Which layers are alike?", *notes),
-        xaxis=theme.named_axis(columns, title=f"layer of {second}"),
-        yaxis=theme.named_axis(rows, down=True, title=f"layer of {first}"),
+        xaxis=theme.named_axis(columns, title=f"{theme.DEPTH}: {second}"),
+        yaxis=theme.named_axis(rows, down=True, title=f"{theme.DEPTH}: {first}"),
         height=30 + 46 * max(len(rows), 4),
         **theme.colours(np.ones(1), signed=False),
     )  # fmt: skip
 
 
 def space(record: WordStates, *, layer: int, shows: str) -> go.Figure:
-    """The words of some texts in one layer, a dot for each, on the principal components of their states: the directions in which they
+    """The words of some texts after so many layers (0: the input), a dot for each, on the principal components of their states: the
+    directions in which they
     differ most. Colours are the parts of speech by gold labels, where the texts have them (ADP is a preposition, PROPN a name, DET an
     article, AUX an auxiliary verb, CCONJ and SCONJ conjunctions). In 3-D, drag to turn. Point at a dot for its word.
 
@@ -68,7 +69,7 @@ def space(record: WordStates, *, layer: int, shows: str) -> go.Figure:
         mine = [n for n, other in enumerate(record.kinds) if other == kind]
         figure.add_trace(_dots(record, points, mine, (number, kind)))
     notes = (
-        f"{theme.printable(record.model)}, layer {layer}: {len(record):,} words of {len(record.texts)} texts",
+        f"{theme.printable(record.model)}, after {layer} layers: {len(record):,} words of {len(record.texts)} texts",
         f"{len(shares)} principal components keep {shares.sum():.0%} of the variance",
     )
     axes = [f"{ORDER[n]} component ({share:.0%})" for n, share in enumerate(shares)]
@@ -103,7 +104,10 @@ def _dots(record: WordStates, points: np.ndarray, mine: list[int], kind: tuple[i
 def choices(record: WordStates) -> Mapping[str, Control]:
     """Which layer, in how many dimensions."""
     layer_numbers = tuple(range(len(record.vectors)))
-    return {"layer": Choice("Layer", layer_numbers, layer_numbers[-1], ordered=True), "shows": Choice("Dimensions", DIMENSIONS)}
+    return {
+        "layer": Choice("After layers", layer_numbers, layer_numbers[-1], ordered=True),
+        "shows": Choice("Dimensions", DIMENSIONS),
+    }
 
 
 is_word_states = only(WordStates, "ex.analysis.word_states(model, texts) makes")

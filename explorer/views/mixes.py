@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,7 +12,7 @@ from explorer.records import Bench, Mixes
 from explorer.views import theme
 from explorer.views.view import Choice, Control, Range, View, by_name, only
 
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])  # of the triangle: layer 0, layer 1, layer 2
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])  # of the triangle: h₀, h₁, h₂
 PARTS = 20  # a slider moves in so many steps
 SEEN, STRIP = 64, 200  # so many dimensions of a vector are drawn, in a strip of so many pixels
 BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -56,10 +57,10 @@ def scores(record: Mixes) -> go.Figure:
     order = np.argsort(record.heights.mean(1), kind="stable")
     named = [f"{theme.printable(record.tasks[n])}<br>({record.metrics[n]})" for n in order]
     figure = go.Figure()
-    for way, label in enumerate(record.ways):
+    for way in range(len(record.ways)):
         mean, low, high = record.intervals[order, way].T
         bars = {"array": np.nan_to_num(high - mean), "arrayminus": np.nan_to_num(mean - low), "thickness": 1.5, "width": 3}
-        hover = f"%{{x}}<br>{label}: <b>%{{y:.3f}}</b><extra></extra>"
+        hover = f"%{{x}}<br>{_way(record, way)}: <b>%{{y:.3f}}</b><extra></extra>"
         figure.add_bar(x=named, y=mean, error_y=bars, name=_way(record, way), hovertemplate=hover, meta=(way - 1) % 8)
     figure.add_scatter(
         x=named, y=record.blind[order], mode="markers", name="most frequent label", marker={"symbol": "x", "size": 10}, meta=6,
@@ -210,7 +211,8 @@ def _layer(layer: int) -> str:
 
 
 def _way(record: Mixes, way: int) -> str:
-    return f"{record.ways[way]} (the last)" if way == len(record.ways) - 1 else record.ways[way]
+    name = re.sub(r"^layer (\d+)$", lambda match: f"h{below(int(match[1]))}", record.ways[way])
+    return f"{name} (the last)" if way == len(record.ways) - 1 else name
 
 
 def _dressed(figure: go.Figure, title: str, notes: tuple[str, ...], up: str, span: tuple[float, float]) -> go.Figure:
@@ -228,7 +230,7 @@ def steps(record: Mixes) -> Mapping[str, Control]:
 
 def sliders(record: Bench) -> Mapping[str, Control]:
     """One slider for each layer, and one for the example whose vector is shown."""
-    weights = {f"s{layer}": Range(f"Weight of layer {layer}", 0, PARTS, PARTS // 2) for layer in range(record.train.shape[1])}
+    weights = {f"s{layer}": Range(f"Weight s{below(layer)}", 0, PARTS, PARTS // 2) for layer in range(record.train.shape[1])}
     return {**weights, "example": Range("New example", 0, len(record.asked) - 1, 0)}
 
 

@@ -117,9 +117,9 @@ def _percent(share: float) -> str:
 
 
 def moves(record: ContextShift) -> go.Figure:
-    """How similar the chosen word's vector is to the vector of the same word in other sentences, layer by layer: a cosine of 1 is the
-    same direction. The thick line is your second sentence, the thin ones are sentences of stories, the dotted one the other tokens of
-    your own sentence.
+    """How similar the chosen word's vector is to the vector of the same word in other sentences, after each layer: a cosine of 1
+    is the same direction; after 0 layers it is the input. The thick line is your second sentence, the thin ones are sentences of
+    stories, the dotted one the other tokens of your own sentence.
 
     You may conclude in which models a word's vector depends on its sentence, and on which side of it. You may not conclude from
     heights that one model has learned more about the word: what is a usual cosine differs from model to model, as the dotted line shows.
@@ -131,17 +131,17 @@ def moves(record: ContextShift) -> go.Figure:
             x=layers, y=record.likeness[number], mode="lines+markers", meta=0 if number == 0 else 6, opacity=1 if number == 0 else 0.5,
             line={"width": 4 if number == 0 else 1}, marker={"size": 8 if number == 0 else 3}, showlegend=number < 2,
             name="your second sentence" if number == 0 else "in stories",
-            hovertemplate=f"{theme.printable(_short(record.others[number]))}<br>layer %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
+            hovertemplate=f"{theme.printable(_short(record.others[number]))}<br>after %{{x}} layers: <b>%{{y:.3f}}</b><extra></extra>",
         )  # fmt: skip
     figure.add_scatter(
         x=layers, y=record.around, mode="lines", name="other tokens", meta=1, line={"width": 2, "dash": "dot"},
-        hovertemplate="other tokens, layer %{x}: <b>%{y:.3f}</b><extra></extra>",
+        hovertemplate="other tokens, after %{x} layers: <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
     low = float(np.nanmin([0.0, record.likeness.min(), *record.around]))
     notes = _lines(f"In the last layer {record.changed[0, -1]:.0%} of its dimensions differ between the two sentences.")
     return figure.update_layout(
         title=_title(record.model, notes), height=230,
-        xaxis={"title": "layer", "dtick": 1, "range": [-0.15, len(layers) - 0.85]},
+        xaxis={"title": theme.DEPTH, "dtick": 1, "range": [-0.15, len(layers) - 0.85]},
         yaxis={"range": [low - 0.03, 1.05], "title": "cosine"},
         legend={"font": {"size": 12}},
     )  # fmt: skip

@@ -54,7 +54,7 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
         theme.unseen_note(rows),
     )
     return figure.update_layout(
-        title=theme.title("The residual stream, block by block", *notes),
+        title=theme.title("The residual stream, sub-layer by sub-layer", *notes),
         xaxis=theme.named_axis([f"{block.layer}: {block.part}" for block in blocks], tickangle=-40),
         yaxis={"title": "length ‖x‖", "rangemode": "tozero"},
         barmode="group", height=270,

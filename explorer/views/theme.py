@@ -39,6 +39,7 @@ LINES = {
 NOTE, NARROW = 50, 36  # letters of a line of notes: what fits on a telephone, and above one of several pictures
 MODES = ("light", "dark")
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
+DEPTH = "after so many layers (0: the input)"  # of the states: layer 0 is the first layer, which reads the input
 UNSEEN = "†"
 MOST = 160  # rows or columns whose cells can still be told apart on a screen
 NAMED = 48  # names that fit beside them in a legible size

@@ -23,7 +23,7 @@ LECTURE = (  # task, metric, baseline, with ELMo, and the task here that is most
     ("NER", "F1", 90.15, 92.22, "entities"),
     ("SST-5", "accuracy", 51.4, 54.7, "sentiment"),
 )
-BASE = 1  # among the ways of a measurement: layer 0 alone, words without their context
+BASE = 1  # among the ways of a measurement: h₀ alone, words without their context
 
 
 def halves(before: Trace, after: Trace, place: int) -> dict[str, int]:
@@ -91,7 +91,7 @@ def baseline_note(measured: Mixes, right: float, uses: int) -> str:
             "baseline of word sense",
             right=right,
             uses=uses,
-            layer_0=measured.intervals[measured.tasks.index("word sense"), BASE, 0],
+            letters=measured.intervals[measured.tasks.index("word sense"), BASE, 0],
         )
     return note
 
@@ -106,7 +106,7 @@ def lowest_question(measured: Mixes) -> Exercise:
 
 def compared(measured: Mixes) -> str:
     """The lecture's table as Markdown, with ours beside it where the microworld has a task of that kind."""
-    head = ("lecture", "metric", "baseline", "with ELMo", "errors removed", "here", "layer 0 alone", "mix", "gain, 95 %")
+    head = ("lecture", "metric", "baseline", "with ELMo", "errors removed", "here", "h₀ alone", "mix", "gain, 95 %")
     rows = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name, metric, plain, better, here in LECTURE:
         gone = f"{(better - plain) / (100 - plain):.1%}"

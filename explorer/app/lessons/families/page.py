@@ -21,7 +21,7 @@ from explorer.views import VIEWS
 
 PROSE = prose("families")
 
-INSIDE = {"Block by block": "board", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
+INSIDE = {"Part by part": "board", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
 
 
 def show_masks() -> None:
@@ -82,7 +82,7 @@ def stream() -> None:
     say(PROSE("stream"))
     read(parts.traced(name, text))
     shown = st.segmented_control(
-        "Picture", tuple(INSIDE), default="Block by block", required=True, key="inside", bind="query-params"
+        "Picture", tuple(INSIDE), default="Part by part", required=True, key="inside", bind="query-params"
     )
     if INSIDE[shown] == "lens":
         if family == "encoder":

@@ -200,7 +200,7 @@ def show_on_board(place: dict[str, Any]) -> None:
     count = len(st.session_state.get(hold.SHOWN, hold.NOTHING)[0])
     row = hold.held_row()
     st.query_params["families.board"] = addressed(place | {"row": count // 2 if row is None else row, "col": 0})
-    st.session_state["inside"] = "Block by block"
+    st.session_state["inside"] = "Part by part"
     frame.choose("residual-stream")
     web.again(VIEWS["blueprint"])
 

@@ -69,7 +69,7 @@ def counter() -> None:
     rows, whole = read(lambda: counted(preset, words, layers, width))
     st.table(
         [
-            {"block": block, "parameters": f"{count:,}", "formula": formula}
+            {"part": block, "parameters": f"{count:,}", "formula": formula}
             for block, (count, formula) in rows
             if count or formula
         ]

@@ -104,7 +104,8 @@ def sense_question(cosines: Mapping[str, np.ndarray]) -> Exercise:
 def by_layer(cosines: Mapping[str, np.ndarray]) -> str:
     """The cosines as Markdown: a row for each model, a column for each layer."""
     most = max(map(len, cosines.values()))
-    rows = [f"| model | {' | '.join(f'layer {n}' for n in range(most))} |", "|---" * (most + 1) + "|"]
+    after = ["the input", "after 1 layer", *(f"after {n} layers" for n in range(2, most))][:most]
+    rows = [f"| model | {' | '.join(after)} |", "|---" * (most + 1) + "|"]
     for name, values in cosines.items():
         cells = [f"{value:.3f}" for value in values] + ["–"] * (most - len(values))
         rows.append(f"| {name} | {' | '.join(cells)} |")

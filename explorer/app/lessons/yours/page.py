@@ -54,7 +54,7 @@ def report(model: Any, record: Any) -> None:
         + (" Choose layers: `layers=[0]`." if need > MEMORY else "")
     )
     if reason := getattr(model, "without_blocks", ""):
-        say(f"What each block adds to the residual stream is not shown: {plain(reason)}", small=True)
+        say(f"What each sub-layer adds to the residual stream is not shown: {plain(reason)}", small=True)
     for note in model.notes:
         st.warning(plain(note))
 
