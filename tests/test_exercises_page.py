@@ -113,7 +113,7 @@ def test_a_reveal_in_a_notebook_waits_for_its_answer_and_comes_once() -> None:
     guess = ex.ask(ITEMS, then=lambda: came.append("picture"))
     later = guess.then(lambda: 40 + 2)
     guess.asked[1].answer.value = "a"
-    assert came == [] and not waiting(later) and "It is: <strong>b</strong>" in guess.asked[1].verdict.value
+    assert came == [] and not waiting(later) and "The answer: <strong>b</strong>" in guess.asked[1].verdict.value
     guess.asked[0].answer.value = "12"
     assert came == ["picture"] and waiting(later)[0]["text"] == "42\n"
     guess.asked[0].answer.value = "13"

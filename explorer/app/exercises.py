@@ -111,7 +111,7 @@ def _judge(item: Exercise, given: str, name: str, first: str) -> bool:
 def deck(rows: Sequence[Sequence[str]], notation: str) -> None:
     """What the signs mean; and folded, where the slides say it differently, and what to take instead."""
     say(f"**Notation.** {notation}")
-    with st.expander("In your deck: where slides are loose"):
+    with st.expander("In your deck: where slides are imprecise"):
         say("L0 to L4 are the five lectures of the course, in their order.")
         st.markdown("\n".join(("| slide | it says | take it as |", "|---|---|---|", *map(table_row, rows))))
 

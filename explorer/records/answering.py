@@ -69,11 +69,11 @@ def verdict(item: Exercise, given: str) -> Feedback:
     """To a prediction, which has one try.
 
     >>> verdict(Exercise("Which?", "b", "Because.", ("a", "b")), "a").text
-    'You said *a*. It is: **b**. Because.'
+    'You said *a*. The answer: **b**. Because.'
     """
     if item.right(given):
         return Feedback("right", f"Yes: {item.shown}. {item.why}")
-    return Feedback("shown", f"You said *{given}*. It is: **{item.shown}**. {item.why}")
+    return Feedback("shown", f"You said *{given}*. The answer: **{item.shown}**. {item.why}")
 
 
 def wanted_form(item: Exercise) -> str:

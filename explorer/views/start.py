@@ -70,7 +70,7 @@ def _blocks(record: VisibilityMap) -> list[dict[str, object]]:
 
 
 def expects(record: WordPrediction) -> go.Figure:
-    """What each model predicts for the chosen word, which is hidden from it, by its own training objective; below its name is its
+    """What each model predicts for the chosen word, which is hidden from it, as it was trained to predict; below its name is its
     input. The striped bar is the actual token. A token may be part of a word; one that begins with … or ## continues a word.
 
     You may conclude how confident each model is with its input, and that those which see both sides have more input.

@@ -95,7 +95,7 @@ def solved(record: Solved) -> go.Figure:
     """
     rows = np.arange(len(record.relations))
     names = [f"{theme.label(name)} ({count})" for name, count in zip(record.relations, record.counts, strict=True)]
-    ways = (("question words left out", record.forbidden, ""), ("every word allowed", record.allowed, "/"))
+    ways = (("given words left out", record.forbidden, ""), ("every word allowed", record.allowed, "/"))
     bars = [
         go.Bar(
             x=values, y=rows, orientation="h", name=name, meta=number, marker={"pattern": {"shape": shape}},
@@ -108,7 +108,7 @@ def solved(record: Solved) -> go.Figure:
     figure = go.Figure(bars)
     notes = (
         f"{theme.printable(record.model)}, {int(record.counts.sum()):,} questions: {record.total('forbidden'):.1%} solved",
-        f"every word allowed: {record.total('allowed'):.1%}, and in {record.total('echoed'):.1%} a word of the question is nearest",
+        f"every word allowed: {record.total('allowed'):.1%}, and in {record.total('echoed'):.1%} a given word is nearest",
     )
     return figure.update_layout(
         title=theme.title("Analogies solved", *notes), barmode="group",

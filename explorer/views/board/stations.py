@@ -145,7 +145,7 @@ STATIONS = {
             "s_ij = −∞ where forbidden",
             "scores[~allowed] = -np.inf",
             "A decoder may not look ahead: those cells are taken out before the weights are made. An encoder forbids nothing.",
-            "You may conclude who can see whom. You may not conclude that they do.",
+            "You may conclude which tokens are visible to which. You may not conclude that they are used.",
             600,
         ),
         Station(

@@ -1,4 +1,4 @@
-"""Tokens: what to guess, exercises on the numbers of the page, and where the slides are loose."""
+"""Tokens: what to guess, exercises on the numbers of the page, and where the slides are imprecise."""
 
 from __future__ import annotations
 

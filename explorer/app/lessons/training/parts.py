@@ -75,7 +75,7 @@ def hiding(planned: Mapping[str, Any]) -> str:
     first, last = planned.get("mask_rate_first"), planned.get("mask_rate")
     if not first or not last or first == last:
         return ""
-    return f" It hides {first:.0%} of the tokens at its first step, then fewer and fewer, and {last:.0%} at its last."
+    return f" The masking rate {'falls' if last < first else 'rises'} from {first:.0%} at the first step to {last:.0%} at the last."
 
 
 def pairing(planned: Mapping[str, Any]) -> str:

@@ -33,7 +33,7 @@ def pairs() -> None:
     notice(text, "word2vec")
     web.show(VIEWS["context-window"], lab.drawn(text, int(seed)))
     say(
-        "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to tell them apart, nothing else."
+        "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to distinguish them, nothing else."
     )
     question = lesson.stranger_question(result_of(lab.drawn(lesson.TEXT, 0)))
     web.show(VIEWS["context-pairs"], lab.drawn(text, int(seed)), steps="place", question=(question, "guess.stranger"))
