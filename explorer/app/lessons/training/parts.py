@@ -75,7 +75,8 @@ def hiding(planned: Mapping[str, Any]) -> str:
     first, last = planned.get("mask_rate_first"), planned.get("mask_rate")
     if not first or not last or first == last:
         return ""
-    return f" The masking rate {'falls' if last < first else 'rises'} from {first:.0%} at the first step to {last:.0%} at the last."
+    way = "falls" if last < first else "rises"
+    return f" The masking rate {way} from {first:.0%} at the first step to {last:.0%} at the last."
 
 
 def pairing(planned: Mapping[str, Any]) -> str:
