@@ -91,8 +91,16 @@ def ability_table(ability: CardAbility, names: Sequence[str]) -> str:
         if ability.figure in figures_of[0] and rules[0] is not None:
             own = (values.get(ability.figure) for values in figures_of)
             cells = [_cell(figure, rule, ability.largest) for figure, rule in zip(own, rules, strict=True)]
-            rows.append((name, *cells, " / ".join("–" if rule is None else f"{rule:.3f}" for rule in rules)))
-    head = ("model", "validation", "test", "without a model")
+            same = [_cell(values.get(ability.pairs), CHANCE, True) for values in figures_of] if ability.pairs else []
+            asked = [" / ".join(same)] if same else []
+            rows.append((name, *cells, " / ".join("–" if rule is None else f"{rule:.3f}" for rule in rules), *asked))
+    head = (
+        "model",
+        "validation",
+        "test",
+        "without a model",
+        *([f"minimal pairs, both right (chance {CHANCE})"] * bool(ability.pairs)),
+    )
     return f"### {ability.title[0].upper()}{ability.title[1:]}\n\n{table(head, rows)}" if rows else ""
 
 

@@ -24,6 +24,8 @@ from explorer.app.lessons.whatif import questions as whatif
 from explorer.app.lessons.yours import questions as yours
 from explorer.app.lessons.yours import twin
 from explorer.app.prose import prose
+from explorer.models.abilities import ABILITIES
+from explorer.models.card_figures import shipped_figures
 from explorer.models.store import models
 from explorer.models.transformer import TransformerModel
 from explorer.records import Neighbours, PromptScores, Ratios, Solved
@@ -31,6 +33,8 @@ from explorer.training.finetune import TASKS, bodies
 from explorer.training.finetune.plan import FinetunePlan
 from explorer.views import VIEWS
 from explorer.views.theme import DEPTH
+from studies import models_page
+from studies.models_page import SPLITS
 
 
 def title_of(figure: object) -> str:
@@ -276,3 +280,14 @@ def test_layer_0_is_the_first_layer_and_states_are_counted_by_the_layers_passed(
 def test_a_model_of_twelve_blocks_has_twelve_layers() -> None:
     """As the decks count them: BERT base has 12."""
     assert {int(number) for number in re.findall(r"\d+", glossary.meaning("block"))} == {shape_of("BERT base").layers}
+
+
+def test_an_ability_that_minimal_pairs_ask_as_well_is_shown_beside_them() -> None:
+    """A model may make verbs agree in its stories and in few bare sentences: both figures of its card are in one row."""
+    for ability in (ability for ability in ABILITIES if ability.pairs):
+        table = models_page.ability_table(ability, ["bert", "roberta"])
+        for name in ("bert", "roberta"):
+            row = next(line for line in table.splitlines() if line.startswith(f"| {name} |"))
+            for split in SPLITS:
+                figures = shipped_figures(models()[name].folder, split)
+                assert f"{figures[ability.figure]:.3f}" in row and f"{figures[ability.pairs]:.3f}" in row

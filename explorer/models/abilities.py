@@ -21,6 +21,7 @@ class CardAbility:
     figure: str
     beside: str | float  # the name of a figure of the same card, or the share that chance gives
     largest: bool = True
+    pairs: str = ""  # the figure of minimal pairs that ask the same
 
 
 @dataclass(frozen=True)
