@@ -28,8 +28,8 @@ AGREED = "yours.agreed"  # in the session: the folder or hub name that the visit
 FIRST = "bert"  # the model that a lesson opens with
 LECTURED = "The animal didn't cross the street because it was too tired."  # in the lectures, and kept out of every training
 WARNING = (
-    "This is the lecture's sentence. The models here are small, and no training text contains it: do not expect the lecture's picture. In "
-    "the opening sentence the supervised head of bert-told attends from *it* to *dog*; here it attends to *it* itself."
+    "This is the lecture's sentence. The models here are small, and no training text contains it: do not expect the lecture's picture of a "
+    "head."
 )
 
 
@@ -132,12 +132,6 @@ def sentence() -> str:
         help=WARNING, on_click=lambda: st.session_state.update(text=SENTENCE if lectured else LECTURED),
     )  # fmt: skip
     return text
-
-
-def warn_of_lectured(text: str) -> None:
-    """Say what to expect of the lecture's sentence."""
-    if text == LECTURED:
-        st.info(WARNING)
 
 
 def clickable(name: str, text: str) -> None:

@@ -5,9 +5,10 @@ from functools import partial
 import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import model_and_text, model_of, read, result_of, warn_of_lectured
+from explorer.app.controls import model_and_text, model_of, read, result_of
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.attention import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose

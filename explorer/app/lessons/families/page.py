@@ -8,10 +8,11 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import board, hold, web
-from explorer.app.controls import attentive, chosen_model, opened, read, result_of, sentence, warn_of_lectured
+from explorer.app.controls import attentive, chosen_model, opened, read, result_of, sentence
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.elmo.parts import trained
 from explorer.app.lessons.families import parts, published
 from explorer.app.lessons.families import questions as lesson

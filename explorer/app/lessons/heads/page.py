@@ -9,9 +9,10 @@ import streamlit as st
 import explorer as ex
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import model_and_text, model_of, opened, read, result_of, target_of, warn_of_lectured
+from explorer.app.controls import model_and_text, model_of, opened, read, result_of, target_of
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.heads import behaviour, in_bertviz
 from explorer.app.lessons.heads import questions as lesson
 from explorer.app.notice import notice

@@ -7,10 +7,11 @@ import streamlit as st
 import explorer as ex
 from explorer.app import flying, hold, recorded, thumbnails, web
 from explorer.app.call import Call
-from explorer.app.controls import model_of, opened, read, result_of, sentence, warn_of_lectured
+from explorer.app.controls import model_of, opened, read, result_of, sentence
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.positions import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose

@@ -16,10 +16,10 @@ from explorer.app.controls import (
     read,
     result_of,
     target_of,
-    warn_of_lectured,
 )
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.whatif import edits, faults, parts
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.app.notice import notice
