@@ -296,6 +296,7 @@ class _Listener:
             parts |= {
                 f"projected_{n}": x for n, x in self._projected.items() if not np.array_equal(_set(edited, x, n), parts[n])
             }
+            # attention hands its values out under the names of the fields
             attention = Attention(stream, layer, output=_array(values["output"]), edited=edited, terms=self._terms, **parts)
             self.attention.append(attention)
             self._projected, self._terms = {}, {}

@@ -85,7 +85,7 @@ def spanbert(
 
 
 def _parted(inside: np.ndarray) -> np.ndarray:
-    """In which rows the chosen places are not one behind the other: [row, 1]."""
+    """In which rows the chosen positions are not one behind the other: [row, 1]."""
     begins = inside & ~np.pad(inside, ((0, 0), (1, 0)))[:, :-1]
     parted: np.ndarray = begins.sum(axis=1, keepdims=True) > 1
     return parted
@@ -111,7 +111,7 @@ def covered(
     split: tuple[float, ...],
     span: np.ndarray | None = None,
 ) -> Corrupted:
-    """Chosen places by a split into [MASK], another token, as it is; one lot for each place, or for each span."""
+    """Chosen positions by a split into [MASK], another token, as it is; one lot for each position, or for each span."""
     if vocabulary.mask is None:
         raise ChoiceError("Masking needs a tokenizer with a mask token, such as wordpiece.")
     if len(split) != 3 or min(split) < 0 or abs(sum(split) - 1) > 1e-6:

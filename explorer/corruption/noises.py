@@ -118,7 +118,7 @@ def masked_by(vocabulary: Vocabulary) -> int:
 
 
 def _cycle(moving: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """An order in which each moving place of a row takes the token of the next one in a random cycle, so that none stays; all others do."""
+    """An order in which each moving position of a row takes the token of the next one in a random cycle; all others stay."""
     ranked = np.argsort(np.where(moving, uniforms, np.inf), axis=1, kind="stable")  # moving positions first, in random order
     at, count = np.arange(moving.shape[1]), moving.sum(axis=1, keepdims=True)
     turned = np.where(at < count, (at + 1) % np.maximum(count, 1), at)
@@ -128,7 +128,7 @@ def _cycle(moving: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
 
 
 def _order(moving: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """An order in which the moving places of each row are sorted by their random numbers, and all others stay."""
+    """An order in which the moving positions of each row are sorted by their random numbers, and all others stay."""
     place = np.broadcast_to(np.arange(moving.shape[1]), moving.shape)
     ranked = np.argsort(np.where(moving, uniforms, np.inf), axis=1, kind="stable")  # moving positions first, in random order
     slot = np.cumsum(moving, axis=1) - 1

@@ -11,7 +11,7 @@ from explorer.corruption.strategy import CorruptionStrategy
 from explorer.errors import ChoiceError
 from explorer.records import Vocabulary
 
-Sampler = Callable[[np.ndarray, np.ndarray], np.ndarray]  # ids with masks, and where: a token for every place
+Sampler = Callable[[np.ndarray, np.ndarray], np.ndarray]  # ids with masks, and where: a token for every position
 
 
 def causal(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator) -> Corrupted:

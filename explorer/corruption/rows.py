@@ -15,9 +15,9 @@ KEPT, MASKED, REPLACED, SCORED, INSERTED, MOVED = range(6)
 
 @dataclass(frozen=True)
 class Rows:
-    """A batch of texts, each place with where it came from. Everything is [row, place].
+    """A batch of texts, each position with where it came from. Everything is [row, position].
 
-    `words` and `sentences` number what each token belongs to (−1 for special tokens). A token covers the places
+    `words` and `sentences` number what each token belongs to (−1 for special tokens). A token covers the positions
     order[start], …, order[start + count − 1] of the original: one as a rule, several for a mask that hides a span, none for
     an insertion. `order` is 0, 1, 2, … unless words were moved.
     """
@@ -37,11 +37,11 @@ class Rows:
         return self.attention_mask & (self.words >= 0)
 
     def changed(self, where: np.ndarray, ids: np.ndarray | int, action: int) -> Rows:
-        """The same rows with other tokens at some places."""
+        """The same rows with other tokens at some positions."""
         return replace(self, ids=np.where(where, ids, self.ids), action=np.where(where, action, self.action))
 
     def taken(self, order: np.ndarray) -> Rows:
-        """The same rows with place i holding what was at order[i]; what is no longer where it was has moved. Before all else."""
+        """The same rows with position i holding what was at order[i]; what is no longer where it was has moved. Before all else."""
         parts = {
             name: np.take_along_axis(getattr(self, name), order, axis=1) for name in ("ids", "words", "sentences", "order")
         }
@@ -52,18 +52,17 @@ class Rows:
 
 def rows_of(ids: np.ndarray, attention_mask: np.ndarray, words: np.ndarray, sentences: np.ndarray) -> Rows:
     """Untouched rows: every token covers itself."""
-    places = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
-    return Rows(
-        ids, attention_mask, words, sentences, places, attention_mask.astype(np.int64), np.zeros(ids.shape, np.int64), places
-    )
+    positions = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
+    count, action = attention_mask.astype(np.int64), np.zeros(ids.shape, np.int64)
+    return Rows(ids, attention_mask, words, sentences, positions, count, action, positions)
 
 
 @dataclass(frozen=True)
 class Corrupted:
     """Rows after corruption: what the model reads, what it should say, and where that is scored.
 
-    `target` [row, place] is None where the model should say the original, place for place; then `scored` is over the
-    source, otherwise over the target. `target_start` says which original place each token of the target is (−1: none).
+    `target` [row, position] is None where the model should say the original, position for position; then `scored` is over the
+    source, otherwise over the target. `target_start` says which original position each token of the target is (−1: none).
     """
 
     source: Rows
@@ -89,21 +88,21 @@ def hidden_share(rows: Rows, corrupted: Corrupted) -> np.ndarray:
 def packed_left(values: Mapping[str, np.ndarray], keep: np.ndarray, pad: int) -> dict[str, np.ndarray]:
     """What is kept of each row, moved to the left: arrays [row, longest row], and "attention_mask". Padding is 0, in ids `pad`."""
     length = int(keep.sum(axis=1).max(initial=1))
-    places, row = np.cumsum(keep, axis=1)[keep] - 1, np.nonzero(keep)[0]
+    positions, row = np.cumsum(keep, axis=1)[keep] - 1, np.nonzero(keep)[0]
     packed = {}
     for name, value in values.items():
         room = np.full((len(keep), length), pad if name == "ids" else 0, np.int64)
-        room[row, places] = value[keep]
+        room[row, positions] = value[keep]
         packed[name] = room
     packed["attention_mask"] = np.arange(length) < keep.sum(axis=1)[:, None]
     return packed
 
 
 def rebuilt(rows: Rows, keep: np.ndarray, before: np.ndarray, spans: np.ndarray, pad: int) -> Rows:
-    """Rows with some places left out and new tokens put in.
+    """Rows with some positions left out and new tokens put in.
 
-    `keep` says which places stay; `before` is the id of a token put in before each place (−1: none), in place of the
-    next `spans` places. A column more than the rows have lets something be put in at the end.
+    `keep` says which positions stay; `before` is the id of a token put in before each position (−1: none), instead of the
+    next `spans` positions. A column more than the rows have lets something be put in at the end.
     """
     count, length = rows.ids.shape
     if before.shape[1] == length:
@@ -141,14 +140,14 @@ def _without(size: int, special: tuple[int, ...]) -> np.ndarray:
 
 
 def chosen_count(free: np.ndarray, rate: float) -> np.ndarray:
-    """How many places of each row are chosen: the nearest whole number to the rate, at least one where there is text."""
+    """How many positions of each row are chosen: the nearest whole number to the rate, at least one where there is text."""
     count = free.sum(axis=1)
     chosen: np.ndarray = np.minimum(np.maximum(1, np.rint(rate * count)), count).astype(np.int64)
     return chosen
 
 
 def drawn(free: np.ndarray, wanted: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Exactly `wanted` of the free places of each row, each as likely as any other."""
+    """Exactly `wanted` of the free positions of each row, each as likely as any other."""
     uniforms = np.where(free, rng.random(free.shape), np.inf)
     ordered = np.sort(uniforms, axis=1)
     last = np.take_along_axis(ordered, np.maximum(wanted - 1, 0)[:, None], axis=1)

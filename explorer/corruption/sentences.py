@@ -35,7 +35,7 @@ def pegasus(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rat
 
 
 def gap_positions(rows: Rows, rate: float) -> np.ndarray:
-    """Which places belong to the chosen sentences: round(rate · sentences) of each row, at least one, never all."""
+    """Which positions belong to the chosen sentences: round(rate · sentences) of each row, at least one, never all."""
     gone = np.zeros_like(rows.attention_mask)
     for n, free in enumerate(rows.free):
         sentences, ids = rows.sentences[n, free], rows.ids[n, free]
@@ -109,13 +109,13 @@ def segment_pair(
 
 
 def _ends(tokens: Tokens, vocabulary: Vocabulary) -> tuple[int | None, int | None]:
-    """The places of [CLS] and of the last [SEP], where the text has them already."""
+    """The positions of [CLS] and of the last [SEP], where the text has them already."""
     last = len(tokens) - 1
     return 0 if tokens.ids[0] == vocabulary.cls else None, last if tokens.ids[last] == vocabulary.sep else None
 
 
 def _sentences(tokens: Tokens) -> list[list[int]]:
-    """The places of each sentence."""
+    """The positions of each sentence."""
     numbered = [(s, place) for place, (s, word) in enumerate(zip(tokens.sentences, tokens.words, strict=True)) if word >= 0]
     return [[place for _, place in part] for _, part in groupby(numbered, key=lambda pair: pair[0])]
 

@@ -18,7 +18,7 @@ def t5(
     """Each row's noise is round(rate · n) tokens in round(noise / mean) spans, cut at random; text and noise take turns.
 
     The row begins with text and ends with noise, so on short texts the first token is never hidden and the last always
-    is; `roll` turns the mask round by a random number of places, which mends that.
+    is; `roll` turns the mask round by a random number of positions, which mends that.
     """
     if not 0 < rate < 1 or mean < 1:
         raise ChoiceError(f"rate={rate!r} must lie between 0 and 1 and mean={mean!r} must be at least 1.")
@@ -39,7 +39,7 @@ def t5(
 
 
 def noise_of(free: np.ndarray, rate: float, mean: float, rng: np.random.Generator) -> np.ndarray:
-    """Which free places are noise: the published algorithm, for every row at once."""
+    """Which free positions are noise: the published algorithm, for every row at once."""
     count = free.sum(axis=1)
     hidden = np.clip(np.rint(count * rate), 1, np.maximum(count - 1, 1)).astype(np.int64)
     hidden = np.where(count > 1, hidden, 0)
@@ -77,7 +77,7 @@ def t5_law(tokens: int, rate: float = 0.15, mean: float = 3.0) -> np.ndarray:
 
 
 def _rolled(noise: np.ndarray, free: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The mask of each row turned round by a random number of its free places."""
+    """The mask of each row turned round by a random number of its free positions."""
     count = free.sum(axis=1)
     place = np.cumsum(free, axis=1) - 1
     shift = np.floor(rng.random(len(free)) * np.maximum(count, 1)).astype(np.int64)
@@ -90,7 +90,7 @@ def _rolled(noise: np.ndarray, free: np.ndarray, rng: np.random.Generator) -> np
 
 
 def _span_lengths(noise: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """At the first place of each span: how many places it has."""
+    """At the first position of each span: how many positions it has."""
     number = np.cumsum(first, axis=1)
     most = int(number.max(initial=0)) + 1
     key = (np.arange(len(noise))[:, None] * most + number)[noise]
@@ -101,7 +101,7 @@ def _span_lengths(noise: np.ndarray, first: np.ndarray) -> np.ndarray:
 def _target(
     rows: Rows, noise: np.ndarray, first: np.ndarray, names: np.ndarray, vocabulary: Vocabulary
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scored places, target ids and where each came from: each sentinel, then what it hides, then the end."""
+    """Scored positions, target ids and where each came from: each sentinel, then what it hides, then the end."""
     end = vocabulary.end if vocabulary.end is not None else vocabulary.sep
     last = np.zeros((len(noise), 1), np.int64)
     ids = np.stack([names, rows.ids], axis=2).reshape(len(noise), -1)

@@ -108,9 +108,9 @@ def _damaged_tokens(ids: list[int], tokenizer: Tokenizer, labels: Mapping[str, n
 
 
 def _spans(origin: Sequence[tuple[int, ...]], action: np.ndarray, span: np.ndarray | None) -> tuple[tuple[int, int], ...]:
-    """What is hidden together: a mask for several places is a span, and so are hidden neighbours that stand for one each.
+    """What is hidden together: a mask for several positions is a span, and so are hidden neighbours that stand for one each.
 
-    Where the strategy says itself which span a place belongs to, neighbours of two spans stay apart.
+    Where the strategy says itself which span a position belongs to, neighbours of two spans stay apart.
     """
     spans: list[tuple[int, int]] = []
     for place, (places, done) in enumerate(zip(origin, action, strict=True)):

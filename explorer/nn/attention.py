@@ -47,7 +47,8 @@ def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Ten
     The formula is written in six places. `tests/test_attention.py` compares four: here, `nn/fast/attention.py` (fused),
     `records/trace.py` (NumPy, derived from a record) and `views/board/js/derive.js` (in the browser). `tests/test_live.py` holds the
     model that runs in a page (`views/live/js/transformer.js`) to this one, `tests/test_step.py` the step of a decoder on preallocated
-    arrays (`nn/fast/numpy_decoder.py`).
+    arrays (`nn/fast/numpy_decoder.py`). The record and the board also have what only some of Hugging Face's models have: scores with a
+    cap, and a sink in the softmax.
     """
     scores = q @ k.transpose(-2, -1)  # 1  every query times every key    [batch, head, query, key]
     scaled = scores * scale  # 2  divided by √d

@@ -38,7 +38,8 @@ class PositionContext:
 
 
 class Position(nn.Module):
-    """No positions at all: every slot hands back what it was given, and a word is the same at every position.
+    """No positions at all: every slot does nothing (`rotate` gives back its input, the others add nothing), and a word is the same at
+    every position.
 
     A scheme is a class below this one and one entry in `POSITIONS`: it fills a slot, and says of itself what others ask. Its
     methods are called with whole tensors, and may be given positions in any order.

@@ -87,6 +87,7 @@ _RULES: Mapping[str, Callable[[np.ndarray, float], np.ndarray]] = {
 }
 
 
+# "kept" with −1 as its beam: it was among the best, and the search ended there.
 FATES = ("kept", "finished", "beaten", "not drawn", "forced-out", "cut:no_repeat", "cut:among", "cut:top_k", "cut:top_p",
          "cut:min_p", "cut:typical_p")  # fmt: skip
 
@@ -135,13 +136,14 @@ class Hypothesis(Record):
 class DecodingStep(Record):
     """One step of writing: one more token in every beam.
 
-    The candidates are in columns, which `candidates` makes into rows: `parents`, `pieces` (the ids of the tokens), `texts`, `logp`,
-    `totals`, `scores`, `fates`, `beams`. Of each beam before the step, `entropy` (nats, over the whole vocabulary), `kept_mass` and
-    `cut_mass` say how sure the model was, and how much probability the cuts left and took. `considered` is how many tokens
-    were compared in all. `ids`, `text` and `chosen` (the log-probability of each token) are the best text so far, without the
-    prompt; `finished` are the texts that have ended, best first. `cross` [layer, head, source] is where the step of the best
-    beam looked in the source. `computed` counts the positions that the model read in this step for one beam, `reused` those whose keys
-    and values lay in the cache. `stopped` says why this step is the last one.
+    The candidates are in columns, which `candidates` makes into rows: `parents`, `pieces` (the ids of the tokens), `texts`,
+    `logp`, `totals`, `scores` (the totals divided by the length penalty), `fates`, `beams`. Of each beam before the step,
+    `entropy` (nats, over the whole vocabulary), `kept_mass` and `cut_mass` say how sure the model was, and how much probability
+    the cuts left and took. `considered` is how many tokens were compared in all. `ids`, `text` and `chosen` (the log-probability
+    of each token) are the best text so far, without the prompt; `finished` are the texts that have ended, best first. `cross`
+    [layer, head, source] is where the step of the best beam looked in the source. `computed` counts the positions that the model
+    read in this step for one beam, `reused` those whose keys and values lay in the cache. `stopped` says why this step is the
+    last one.
     """
 
     step: int

@@ -185,6 +185,9 @@ class Prediction(Record):
 class Trace(Record):
     """What one forward pass left behind.
 
+    `hidden` has for each stream the states before its first layer and after each, [layer + 1, position, dim]: those after the last one
+    are still to go through the final norm, where the model has one.
+
     >>> trace = ex.trace(ex.load("bert"), "A dog ran.")
     >>> trace.at("encoder", 0).weights.shape
     (4, 6, 6)

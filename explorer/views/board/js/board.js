@@ -50,7 +50,7 @@ export class Board {
     this.reporting = /** @type {any} */ (0);
     this.dots = 1;
     this.series = /** @type {{label: string, bytes: Uint8Array}[] | null} */ (null);
-    this.moment = 0;
+    this.moment = 0; // which trace of a series is shown
     this.playing = false;
     this.speed = 1;
     this.words = false;
@@ -63,13 +63,13 @@ export class Board {
     this.large = false; // type for the last row: in either case, where there is width for it
     this.asking = false;
     this.raf = 0;
-    this.step = 0;
-    this.t = 1;
+    this.step = 0; // the number of the station, among those of the site
+    this.t = 1; // how much of the motion to this station is done, from 0 to 1
     this.head = 0;
-    this.at = 0;
+    this.at = 0; // the number of the site: a site is one attention of one layer
     /** @type {{row: number, col: number}[]} */
     this.held = [];
-    this.cursor = { row: 0, col: -1, box: "S", i: 0, j: 0 };
+    this.cursor = { row: 0, col: -1, box: "S", i: 0, j: 0 }; // a pair of tokens; and the cell (i, j) of the column `box` that is pointed at
     this.note = ""; // why nothing came of a key
     this.undo = /** @type {(() => void)[]} */ ([]);
     /** @type {{at: number, head: number, before: Float32Array | null, row: number, col: number}[]} */
