@@ -97,7 +97,7 @@ def test_a_picture_is_one_stop_of_the_tab_key_and_a_page_is_presented_with_keys(
     page.get_by_role("button", name="Present").click()
     expect(page).to_have_url(re.compile("present=1"))
     expect(page.get_by_text("Inside", exact=True)).to_be_hidden()
-    expect(page.get_by_text("May I conclude?")).to_have_count(0)
+    expect(page.get_by_text("What this does not show")).to_have_count(0)
     expect(page.locator(".st-key-qr img").first).to_be_visible()
     page.wait_for_function(
         "least => [...document.querySelectorAll('.gtitle')].some(e => parseFloat(getComputedStyle(e).fontSize) >= least)",
@@ -146,12 +146,33 @@ def test_a_shared_address_opens_the_same_page(visit: Visit) -> None:
     expect(other.get_by_role("spinbutton", name="Layer", exact=True)).to_have_value("1")
 
 
-@LONG
-def test_a_word_is_explained_where_one_points(visit: Visit) -> None:
+def test_a_word_is_explained_by_pointing_at_it_by_the_keyboard_and_by_a_tap(visit: Visit) -> None:
     page = visit("/attention")
-    link = page.get_by_role("link", name="feed-forward network", exact=True).first
-    expect(link).to_have_attribute("title", re.compile("Two matrices with a nonlinear function"))
-    expect(link).to_have_attribute("href", re.compile("glossary#feed-forward$"))
+    word, box = page.get_by_role("button", name="feed-forward network", exact=True).first, page.locator("#meaning")
+    expect(word).to_have_attribute("href", re.compile("glossary#feed-forward$"))
+    rested(page)
+    word.hover()
+    expect(box).to_contain_text("Two matrices with a nonlinear function")
+    assert word.get_attribute("title") is None, "the browser shows no second one"
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    page.mouse.move(5, 5)
+    word.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(box).to_be_visible()
+    expect(word).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Enter")  # stays, and leads on
+    page.keyboard.press("Tab")
+    expect(box.get_by_role("link", name="Glossary")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    expect(word).to_be_focused()
+    word.click()
+    expect(box).to_be_visible()
+    expect(page).to_have_url(re.compile("/attention"))
+    page.locator("h1").click()
+    expect(box).to_be_hidden()
     page.goto(urljoin(page.url, "/glossary#vector"))
     expect(page.get_by_text("A list of numbers. Every token is one inside a model.")).to_be_visible()
 

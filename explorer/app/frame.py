@@ -23,20 +23,22 @@ EXERCISES = "Exercises"
 
 FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
 ONBLUE = {"light": "#ffffff", "dark": "#11151c"}  # on a button in the main colour
+INK = {"light": "#1a1f27", "dark": "#e8ecf2"}  # of the two themes, for what is drawn over a page
 PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two themes, for what lies over a page
 
 
 def style() -> str:
     """How every page looks."""
-    colours = {"paper": PAPER, "faint": FAINT, "onblue": ONBLUE}
+    colours = {"paper": PAPER, "ink": INK, "faint": FAINT, "onblue": ONBLUE}
     named = "; ".join(f"--{name}: {by_mode[hold.mode()]}" for name, by_mode in colours.items())
     return f"<style>:root {{ {named}; }}</style>{streamlit_inside.style('page')}"
 
 
 def reach() -> None:
-    """What the style of a page cannot do: tables that are moved sideways take the keyboard."""
+    """What the style of a page cannot do: tables that are moved sideways take the keyboard, and the words of the glossary open."""
     with st.container(key="reach"):
-        st.html(f"<script>{streamlit_inside.script('streamlit_inside')}</script>", unsafe_allow_javascript=True)
+        for name in ("streamlit_inside", "glossary"):
+            st.html(f"<script>{streamlit_inside.script(name)}</script>", unsafe_allow_javascript=True)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The glossary: what a word means here, on hover at its first use on a page, and as a page."""
+"""The glossary: what a word means here, opened at its first use on a page (`glossary.js`), and as a page."""
 
 from __future__ import annotations
 

@@ -5,7 +5,9 @@ import streamlit as st
 from explorer.app.glossary import TERMS
 
 st.title("Glossary")
-st.markdown("What the words mean on these pages. On a lesson's page a word is underlined where it first occurs: point at it.")
+st.markdown(
+    "What the words mean on these pages. On a lesson's page a word is underlined where it first occurs: point at it, or tap it."
+)
 wanted = st.text_input("Find a word", key="find", bind="query-params", width=320, max_chars=60).strip().casefold()
 shown = [term for term in sorted(TERMS, key=lambda term: term.name.strip("[σθ ").casefold()) if wanted in term.name.casefold()]
 if not shown:
