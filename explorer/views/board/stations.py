@@ -113,10 +113,10 @@ STATIONS = {
             "The scores are scaled down",
             "s_ij / √dₖ",
             "scores = scores * scale",
-            "The standard deviation of a dot product of {d} terms grows as √{d}; most models divide by it. Colours keep their scale up "
-            "to the mask.",
+            "The standard deviation of a dot product of {d} terms grows as √{d}; most models divide by it. The colours fade with the "
+            "scores, then get a new scale.",
             "You may conclude how much smaller the differences become. You may not conclude that the order changes: it stays.",
-            700,
+            1400,
         ),
         Station(
             "cap",
@@ -145,6 +145,16 @@ STATIONS = {
             "s_ij = −∞ where forbidden",
             "scores[~allowed] = -np.inf",
             "A decoder may not look ahead: those cells are taken out before the weights are made. An encoder forbids nothing.",
+            "You may conclude which tokens are visible to which. You may not conclude that they are used.",
+            600,
+        ),
+        Station(
+            "unmasked",
+            "mask",
+            "Nothing is forbidden here",
+            "s_ij stays s_ij",
+            "allowed.all()  # True",
+            "Every token of this text may attend to every other, so no score changes. In a decoder, later tokens become −∞ here.",
             "You may conclude which tokens are visible to which. You may not conclude that they are used.",
             600,
         ),
@@ -363,4 +373,5 @@ def _around(blocks: Sequence[Block]) -> list[str]:
 def prose(ids: Sequence[str], *, detects: bool = False) -> dict[str, dict[str, object]]:
     """What is said at these stations, ready to be written as JSON. A model that `detects` replaced tokens ends in another way."""
     stations = {**STATIONS, "next": STATIONS["replaced" if detects else "next"]}
-    return {name: asdict(station) for name, station in stations.items() if name in set(ids)}
+    wanted = {*ids, *({"unmasked"} if "mask" in ids else ())}
+    return {name: asdict(station) for name, station in stations.items() if name in wanted}

@@ -2,14 +2,14 @@
 import { lookOf, Pictures } from "./colour.js";
 import { columnsOf, stateAt, strangeNote } from "./columns.js";
 import { openBuffer, seriesOf } from "./data.js";
-import { headOf, numbersOf } from "./derive.js";
+import { forbids, headOf, numbersOf } from "./derive.js";
 import { bandsOf, FONT, namedAt, Painter } from "./draw.js";
 import { fade, faded } from "./fading.js";
 import { beamsAt } from "./growing.js";
 import { barAt, changedLines, grip, liftable, reachOf } from "./hands.js";
-import { headEntry, mostOf, peekAt } from "./heads.js";
+import { headEntry, mostOf, peekAt, tellingHead } from "./heads.js";
 import { actOf } from "./keys.js";
-import { layoutOf, thumbs } from "./layout.js";
+import { layoutOf, NARROW, thumbs, WIDE } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { modeOf, whenTurned } from "./mode.js";
 import { controlsOf, say, skeleton } from "./parts.js";
@@ -52,6 +52,7 @@ export class Board {
     this.series = /** @type {{label: string, bytes: Uint8Array}[] | null} */ (null);
     this.moment = 0; // which trace of a series is shown
     this.playing = false;
+    this.fresh = false;
     this.speed = 1;
     this.words = false;
     this.faint = 0;
@@ -129,9 +130,10 @@ export class Board {
     this.step = 0;
     this.choose(found < 0 ? 0 : found, view.head ?? 0, false);
     const row = Math.min(view.row ?? pronounIn(this.rows), this.rows.length - 1);
-    if (view.head == null) this.choose(this.at, this.telling(row), false);
+    if (view.head == null) this.choose(this.at, tellingHead(this, row), false);
     const { n, m } = headOf(this.site, this.head);
-    this.step = Math.max(0, this.site.stations.indexOf(view.station ?? "x"));
+    this.step = Math.max(0, this.site.stations.indexOf(view.station ?? "softmax"));
+    this.fresh = !view.station; // opened full, at the weights, and played from the beginning
     this.t = 1;
     this.point(Math.min(row, n - 1), Math.min(view.col ?? this.strongest(row), m - 1));
     this.size();
@@ -144,19 +146,6 @@ export class Board {
     let best = 0;
     for (let j = 1; j < m; j++) if (headOf(this.site, this.head).see(row, j) && counts(j) > counts(best)) best = j;
     return best;
-  }
-
-  /** The head that looks most at a single other word from a row: the one to begin with. @param {number} row */
-  telling(row) {
-    const heads = Array.from({ length: Math.min(this.site.heads, 16) }, (_, h) => h), before = this.head;
-    const share = (/** @type {number} */ h) => {
-      this.head = h;
-      const { alpha, m } = headOf(this.site, h), j = this.strongest(row), found = alpha[row * m + j];
-      return Math.abs(j - row) > 1 && found === found ? found : 0;
-    };
-    const shares = heads.map(share);
-    this.head = before;
-    return Math.max(0, shares.indexOf(Math.max(...shares)));
   }
 
   get site() {
@@ -214,6 +203,7 @@ export class Board {
     if (step !== this.step + 1) fade(this); // a leap; one step on has its own motion
     this.point(this.cursor.row, this.cursor.col); // a cell of another column belongs to the station that is left
     this.step = Math.max(0, Math.min(last, step));
+    this.fresh = false;
     this.t = this.cuts() ? 1 : 0;
     this.size();
     this.animate();
@@ -253,7 +243,8 @@ export class Board {
   wait() {
     const end = this.at === this.data.sites.length - 1 && this.step === this.site.stations.length - 1;
     if (end) return this.play(false);
-    this.timer = setTimeout(() => this.playing && this.go(this.step + 1), PAUSE / this.speed);
+    const idle = this.site.stations[this.step + 1] === "mask" && !forbids(headOf(this.site, this.head)); // passed over
+    this.timer = setTimeout(() => this.playing && this.go(this.step + (idle ? 2 : 1)), PAUSE / this.speed);
   }
 
   /** Play or pause. @param {boolean} on */
@@ -262,7 +253,7 @@ export class Board {
     this.playing = on;
     clearTimeout(this.timer);
     if (on && end) this.choose(0, this.head);
-    if (on) this.go(end ? 0 : this.step + 1);
+    if (on) this.go(end || this.fresh ? 0 : this.step + 1);
     else this.report();
     this.parts.play.textContent = on ? "❚❚" : "▶";
     this.parts.play.setAttribute("aria-label", on ? "Pause" : "Play");
@@ -298,7 +289,7 @@ export class Board {
     if (!this.data || !W) return;
     this.large = this.presenter || (this.room && W >= 1100);
     frame.classList.toggle("large", this.large);
-    frame.dataset.kind = W < 600 ? "phone" : W < 1000 && !this.large ? "bands" : "wide";
+    frame.dataset.kind = W < NARROW ? "phone" : W < WIDE && !this.large ? "bands" : "wide";
     const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), px = this.large ? 24 : 14;
     if (this.wide?.px !== px) {
       g.font = `${px}px ${FONT}`;
@@ -355,14 +346,14 @@ export class Board {
 
   /** The words around the picture. */
   told() {
-    const { site, station } = this, said = this.data.prose[site.stream === "cross" && station === "qkv" ? "crossed" : station], d = site.q?.s[2] ?? 0, layer = `${site.stream} layer ${site.layer}, head ${this.head}`;
+    const { site, station } = this, said = this.data.prose[site.stream === "cross" && station === "qkv" ? "crossed" : station === "mask" && !forbids(headOf(site, this.head)) ? "unmasked" : station], d = site.q?.s[2] ?? 0, layer = `${site.stream} layer ${site.layer}, head ${this.head}`;
     const group = site.k && site.k.s[0] < site.heads ? `, keys and values shared with its group (${headOf(site, this.head).group})` : "";
     say(this.parts.title, said.title);
     say(this.parts.where, `${this.data.model} · ${layer}${group}`);
     say(this.parts.says, said.says.replaceAll("{d}", String(d)));
     say(this.parts.formula, said.formula);
     say(this.parts.numpy, said.numpy);
-    say(this.parts.concludes, said.concludes);
+    said.concludes.split(/ (?=You may not conclude)/).forEach((text, at) => say(this.parts.concludes[at], text));
     say(this.parts.gap, [reachOf(this), gapLine(this.data, site, this.head), strangeNote(this.columns), ...this.data.notes.map(sentence)].filter(Boolean).join(" "));
     this.parts.mark(this);
     this.parts.time(this);

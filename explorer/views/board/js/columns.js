@@ -43,11 +43,11 @@ export function columnsOf(site, h, key) {
   if (site.q) addHead(add, site, h, key);
   const byHand = site.changes ? `~${site.changes}` : ""; // what a hand changed is painted anew
   const alpha = { id: `${key} A${h}${byHand}`, a: head.alpha, r: n, c: m, top: 1, share: true, see: head.see };
-  const top = site.q ? Math.max(strong(head.scores), strong(head.biased)) : 1; // one scale from q·k to the mask
-  /** @type {(id: string, a: any, see?: any) => Matrix | null} */
-  const square = (id, a, see = null) => (site.q ? { id: `${key} ${id}${h}`, a, r: n, c: m, top, see } : null);
-  add("S", 0, ["qk", square("S", head.scores), "S = q·k"], ["scale", square("C", head.scaled), "÷ √dₖ"], ["cap", square("P", head.capped), "cap"],
-    ["bias", square("B", head.biased), "+ bias"], ["mask", square("M", head.biased, head.see), "mask"], ["softmax", alpha, "A = softmax"]);
+  const tops = site.q ? [strong(head.scores), Math.max(strong(head.scaled), strong(head.biased))] : [1, 1]; // before √dₖ, and from there on
+  /** @type {(id: string, a: any, top: number, see?: any) => Matrix | null} */
+  const square = (id, a, top, see = null) => (site.q ? { id: `${key} ${id}${h}`, a, r: n, c: m, top, see } : null);
+  add("S", 0, ["qk", square("S", head.scores, tops[0]), "S = q·k"], ["scale", square("C", head.scaled, tops[1]), "÷ √dₖ"], ["cap", square("P", head.capped, tops[1]), "cap"],
+    ["bias", square("B", head.biased, tops[1]), "+ bias"], ["mask", square("M", head.biased, tops[1], head.see), "mask"], ["softmax", alpha, "A = softmax"]);
   if (dv) {
     const z = strip(`z${h}${byHand}`, { a: head.z, s: [n, dv] });
     const all = site.stations.includes("concat") ? strip(`zz${byHand}`, concatenated(site)) : null;

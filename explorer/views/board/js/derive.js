@@ -84,6 +84,12 @@ function fromQK(site, h) {
   return { n, m, d, dv, q, k, v, group, scores, scaled, capped, biased, alpha, z, gap, see };
 }
 
+/** Whether the mask of a head forbids anything. @param {Head} head */
+export function forbids({ n, m, see }) {
+  for (let i = 0; i < n; i++) for (let j = 0; j < m; j++) if (!see(i, j)) return true;
+  return false;
+}
+
 /** Shares of each row. @param {Float32Array} s @param {number} n @param {number} m @param {(i: number, j: number) => boolean} see
  * @param {number | null} sink */
 function softmaxed(s, n, m, see, sink) {

@@ -153,12 +153,20 @@ export class Painter {
     else this.write(state.says, b.x, b.y + b.h + 13, { ...how, most: b.w + 8 });
   }
 
+  /** Scores that get smaller: pale in the colours of before, then in colours of their own. @param {State} now @param {State} before @param {Box} b */
+  rescaled(now, before, b) {
+    const pale = { ...now, m: { ...now.m, id: `${now.m.id} pale`, top: before.m.top } }, turn = 0.65;
+    this.picture(pale, b, this.t < turn ? this.t / turn : 1);
+    if (this.t >= turn) this.picture(now, b, (this.t - turn) / (1 - turn));
+  }
+
   /** How a state enters its column. @param {string} id @param {State} now @param {State | undefined} before @param {Box} b */
   coming(id, now, before, b) {
     const { g, t } = this, rows = b.h / b.r;
     if (this.s.t >= 1) return this.picture(now, b);
     if (now.at === "qk") return this.cellByCell(now, b);
     if (now.at === "mask") return this.sweep(now, b);
+    if (now.at === "scale" && before) return this.rescaled(now, before, b);
     if (now.at === "bias" && before) return this.byDistance(now, before, b);
     if (now.at === "units") return this.picture({ ...now, m: { ...now.m, faint: (1 - Math.round(t * 24) / 24) * now.m.top } }, b); // the most active first
     if (now.at === "mix") return this.within(b.x, b.y, b.w, Math.ceil(b.r * t) * rows, () => this.picture(now, b));

@@ -62,3 +62,15 @@ export function peekAt(board, found) {
   board.peek = found?.thumb ? { site: found.thumb.site, head: found.thumb.head } : null;
   return Boolean(board.peek || before);
 }
+
+/** The head that looks most at a single other word from a row: the one to begin with. @param {any} board @param {number} row */
+export function tellingHead(board, row) {
+  const heads = Array.from({ length: Math.min(board.site.heads, 16) }, (_, h) => h), before = board.head;
+  const shares = heads.map((h) => {
+    board.head = h;
+    const { alpha, m } = headOf(board.site, h), j = board.strongest(row), share = alpha[row * m + j];
+    return Math.abs(j - row) > 1 && share === share ? share : 0;
+  });
+  board.head = before;
+  return Math.max(0, shares.indexOf(Math.max(...shares)));
+}

@@ -6,6 +6,8 @@
 
 const GAP = 16, PAD = 8, BELOW = 24;
 
+export const NARROW = 600, WIDE = 940; // dots: a telephone below the first, everything in one band from the second on
+
 /** What stands alone on a telephone at each station. */
 const FOCUS = /** @type {Record<string, string[]>} */ ({ x: ["x"], norm1: ["n1"], qkv: ["q", "k", "v"], turn: ["q", "k"], mix: ["v", "z"],
   concat: ["z"], wo: ["o"], inner1: ["o"], add1: ["s1"], post1: ["s1"], norm2: ["n2"], beside2: ["n2"], units: ["u"], narrow: ["u"], inner2: ["u"], add2: ["s2"],
@@ -15,7 +17,7 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({ x: ["x"], norm1: ["n1"]
  *   small?: boolean, columns: import("./columns.js").Column[], speaks: boolean}} Ask */
 
 /** @param {Ask} ask @returns {Layout} */
-export const layoutOf = (ask) => (ask.W < 600 && !ask.presenter ? phone(ask) : across(ask, ask.W >= 1000 || ask.presenter || Boolean(ask.small)));
+export const layoutOf = (ask) => (ask.W < NARROW && !ask.presenter ? phone(ask) : across(ask, ask.W >= WIDE || ask.presenter || Boolean(ask.small)));
 
 /** The same, further down. @param {Layout} made @param {number} by */
 export function lowered(made, by) {
@@ -25,11 +27,11 @@ export function lowered(made, by) {
 
 const clamp = (/** @type {number} */ x, /** @type {number} */ a, /** @type {number} */ b) => Math.max(a, Math.min(b, x));
 
-/** Two bands from 600 to 1,000 dots, one from there on. @param {Ask} ask @param {boolean} one @returns {Layout} */
+/** Two bands below `WIDE`, one from there on. @param {Ask} ask @param {boolean} one @returns {Layout} */
 function across(ask, one) {
   const { W, H, n, m, columns, presenter, stacked, small: less } = ask, font = presenter ? 24 : 14, below = presenter ? 34 : BELOW;
   const label = clamp(ask.rowLabel + 12, 40, presenter ? 240 : 130), keys = m <= 64 ? clamp(ask.colLabel * 0.85 + 10, 24, presenter ? 120 : 74) : 8;
-  const most = less ? 0.22 * H : presenter ? Math.min((stacked ? 0.27 : 0.6) * H, W * 0.35) : one ? Math.min(Math.max(340, Math.min(0.24 * W, H - 660)), W * 0.31, Math.max(220, 0.42 * H)) : Math.min(330, W * 0.4);
+  const most = less ? 0.22 * H : presenter ? Math.min((stacked ? 0.27 : 0.6) * H, W * 0.35) : one ? Math.min(Math.max(340, Math.min(0.24 * W, H - 660)), W * 0.31, Math.max(210, (stacked ? 0.3 : 0.42) * H)) : Math.min(330, W * 0.4);
   const cell = Math.min(most / m, most / n, less ? (presenter ? 24 : 16) : presenter ? 64 : 28), side = cell * m, tall = Math.max(cell * n, 12);
   const has = (/** @type {string} */ id) => columns.some((c) => c.id === id);
   const kh = has("k") ? (less ? 44 : clamp(ask.d * 7, 56, presenter ? 160 : 120)) : 0, high = Math.max(keys + kh, less ? 0 : presenter ? 250 : one ? 196 : 132);

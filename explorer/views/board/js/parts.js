@@ -46,9 +46,10 @@ export function skeleton(root) {
     put(legend, "i", { class: sign });
     put(legend, "span", {}, text);
   }
-  const may = put(foot, "details"), help = put(frame, "dialog", { class: "help", "aria-label": "Keys of the board" });
-  put(may, "summary", {}, "What may I conclude?");
-  const concludes = put(may, "p", {}), table = put(foot, "details", { class: "numbers" });
+  const may = put(foot, "details"), not = put(foot, "details"), help = put(frame, "dialog", { class: "help", "aria-label": "Keys of the board" });
+  put(may, "summary", {}, "Reading this figure");
+  put(not, "summary", {}, "What this does not show");
+  const concludes = [put(may, "p", {}), put(not, "p", {})], table = put(foot, "details", { class: "numbers" });
   put(table, "summary", {}, "The numbers as a table");
   const field = put(table, "div", { class: "field" }), twin = put(frame, "div", { class: "twin", role: "grid", "aria-label": "The numbers of this station" });
   return { frame, refusal, bar, choices, title, where, says, stage, canvas, ledger, pair, operands, weight, formula, numpy, holds, foot, gap, concludes, table, field,
@@ -165,20 +166,32 @@ function toggles(board, bar) {
   };
 }
 
+/** The sub-layer that a station belongs to; empty before and after both. @param {string} station @param {string} stream */
+function sublayerOf(station, stream) {
+  if (["norm2", "beside2", "units", "narrow", "inner2", "add2", "post2"].includes(station)) return "Feed-forward";
+  return ["x", "up", "next"].includes(station) ? "" : stream === "cross" ? "Cross-attention" : "Attention";
+}
+
 /** Show in the bars where the board is. @param {HTMLElement} bar @param {HTMLElement} choices @param {any} board */
 function marked(bar, choices, board) {
   const stations = /** @type {HTMLElement} */ (bar.querySelector(".stations")), names = board.site.stations.map((/** @type {string} */ id) => board.data.prose[id].name);
   if (stations.dataset.names !== names.join("|")) {
     stations.dataset.names = names.join("|");
     stations.replaceChildren();
-    names.forEach((/** @type {string} */ name, /** @type {number} */ at) => (put(stations, "button", { type: "button", "data-station": board.site.stations[at], title: board.data.prose[board.site.stations[at]].title }, name).onclick = () => board.go(at)));
+    let group = "";
+    names.forEach((/** @type {string} */ name, /** @type {number} */ at) => {
+      const id = board.site.stations[at], named = sublayerOf(id, board.site.stream);
+      if (named !== group) put(stations, "span", { class: "group" }, (group = named));
+      put(stations, "button", { type: "button", "data-station": id, title: board.data.prose[id].title }, name).onclick = () => board.go(at);
+    });
   }
-  [...stations.children].forEach((chip, at) => {
+  const chips = /** @type {HTMLElement[]} */ ([...stations.querySelectorAll("button")]);
+  chips.forEach((chip, at) => {
     chip.classList.toggle("past", at < board.step);
     if (at === board.step) chip.setAttribute("aria-current", "step");
     else chip.removeAttribute("aria-current");
   });
-  const now = /** @type {HTMLElement | null} */ (stations.children[board.step]);
+  const now = chips[board.step];
   if (now && stations.scrollWidth > stations.clientWidth) stations.scrollLeft = now.offsetLeft - stations.offsetLeft - stations.clientWidth / 2;
   /** @type {any} */ (choices.querySelector(".layer")).value = String(board.at);
   const head = /** @type {any} */ (choices.querySelector(".head"));
