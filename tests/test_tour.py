@@ -26,7 +26,7 @@ def shown(at: AppTest) -> str:
 
 
 def links(at: AppTest) -> dict[str, tuple[str, str]]:
-    """The links of the strip: by label the page and the address's rest."""
+    """The links of the card: by label the page and the address's rest."""
     return {link.proto.label: (link.proto.page, link.proto.query_string) for link in at.get("page_link")}
 
 
@@ -55,7 +55,7 @@ def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
     for key, value in step.choices.items():
         assert at.session_state[key] == value, "the page has taken over what the step sets"
     found = links(at)
-    for label, other in (("Next →", number + 1), ("← Back", number - 1)):
+    for label, other in (("Next step →", number + 1), ("← Previous step", number - 1)):
         if not 1 <= other <= len(STEPS):
             continue
         if STEPS[other - 1].page == step.page:  # a link to the page that is open would leave the old step in its address
@@ -161,8 +161,8 @@ def test_everything_comes_back_with_the_same_button() -> None:
 
 
 def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
-    at = opened("attention", step="10", part="both-masks")
-    know = STEPS[9].know
+    at = opened("attention", step="7", part="both-masks")
+    know = STEPS[6].know
     assert at.session_state[deeds.FIRST] and not knows(at, know)
     at = at.slider(key="masks.head").set_value(1).run()
     assert not knows(at, know), "another control than the one that was named"

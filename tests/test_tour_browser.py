@@ -6,16 +6,17 @@ import re
 import statistics
 import time
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from conftest import ALL, TABLE, Visit, some
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.app import deeds, tour_steps
-from explorer.app import tour as strip
+from explorer.app import deeds, streamlit_inside
+from explorer.app.tour_steps import STEPS, TourStep
 
 pytestmark = pytest.mark.browser
+NUMBERS = range(1, len(STEPS) + 1)
 
 
 def still(page: Page) -> None:
@@ -25,22 +26,50 @@ def still(page: Page) -> None:
     expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached(timeout=120_000)
 
 
+def card(page: Page) -> Locator:
+    """What says the step; the one of the step before may still be there."""
+    return page.locator(".st-key-tour").last
+
+
 def going_on(page: Page) -> Locator:
     """The way to the next step: a button on the same page, a link to another one."""
-    strip = page.locator(".st-key-tour").last
-    return strip.get_by_role("link", name="Next →").or_(strip.get_by_role("button", name="Next →"))
+    return card(page).get_by_role("link", name="Next step →").or_(card(page).get_by_role("button", name="Next step →"))
 
 
-def do(page: Page, deed: str) -> None:
-    """What a step asks for, at its control, of whatever kind it is."""
+def at_step(visit: Visit, number: int, **size: int) -> Page:
+    """The page of a step, opened by its link, once the card points at something."""
+    step = STEPS[number - 1]
+    page = visit(f"/{'' if step.page == 'start' else step.page}?step={number}&part={step.part}", **size)
+    expect(page.locator(f"[data-toured='{number}']")).to_be_attached()
+    still(page)
+    return page
+
+
+def do(page: Page, step: TourStep) -> None:
+    """What a step asks for, at its controls, of whatever kind they are."""
+    if step.page == "decoding" and step.part == "next-token":
+        page.get_by_role("radiogroup", name="Your guess").locator("label").first.click()
+        still(page)
+    for deed in step.done:
+        act(page, deed, page.locator(step.controls[0]) if step.control else None)
+        still(page)
+        if card(page).get_by_text("Now you know").count():
+            return
+
+
+def act(page: Page, deed: str, button: Locator | None) -> None:
+    """Do one deed."""
     name, _, value = deed.partition("=")
     control = page.locator(deeds.selector(name)).first
-    expect(control).to_be_visible()
     if "@" in name:  # a board
         control.locator(".board[data-state=ready] canvas").focus()
-        for _ in range(2):  # "from row to row": the first row reached is where one begins
-            page.keyboard.press("ArrowDown")
+        if value:
+            control.locator(f".board [data-station={value}]").click()
+        for key in ("]",) if name.endswith("@head") else ("ArrowDown", "ArrowDown") if name.endswith("@row") else ():
+            page.keyboard.press(key)
             still(page)
+    elif button is not None and button.get_by_role("button").count():
+        button.get_by_role("button").first.click()
     elif control.get_by_role("slider").count():
         control.get_by_role("slider").first.focus()
         page.keyboard.press("ArrowLeft")
@@ -49,47 +78,137 @@ def do(page: Page, deed: str) -> None:
         choice.last.click(force=True)
     else:
         field = control.locator("input").first
-        field.fill(value or "7")
-        field.press("Enter")
+        if field.get_attribute("role") == "combobox" and not value:
+            field.click()
+            page.keyboard.press("ArrowDown")
+        else:
+            field.fill(value or "2")
+        page.keyboard.press("Enter")
 
 
-SAME = [number for number, (step, after) in enumerate(pairwise(tour_steps.STEPS), 1) if step.page == after.page]
+SEEN = """([selectors, block]) => {  // the share of their area that neither the window's edge, the header, the bar nor the card hides
+  const frame = one => one.getBoundingClientRect(), main = document.querySelector(block);
+  const card = frame(document.querySelector(".st-key-tour")), there = one => one.offsetHeight && !one.closest("[data-stale=true]");
+  const bar = document.querySelector(".st-key-bar"), stuck = getComputedStyle(bar.parentElement).position === "sticky";
+  const every = selectors.map(one => [...main.querySelectorAll(one)].filter(there));
+  const some = every.find(parts => parts.length) || [];
+  const common = (a, b) => Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left))
+    * Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
+  let area = 0, seen = 0, covered = 0;
+  for (const part of some) {
+    const at = frame(part), top = stuck && !bar.contains(part) ? Math.max(60, frame(bar).bottom) : 60;
+    area += at.width * at.height;
+    seen += common(at, { left: 0, right: innerWidth, top, bottom: innerHeight }) - common(at, card);
+    covered += common(at, card);
+  }
+  return [seen / area, covered]; }"""
 
 
-@pytest.mark.parametrize("number", some(SAME, 15))
+def seen(page: Page, *selectors: str) -> tuple[float, float]:
+    """How much of the first of these that is there can be seen, and how many square pixels of it the card covers."""
+    share, covered = page.evaluate(SEEN, [list(selectors), streamlit_inside.BLOCK])
+    return share, covered
+
+
+LEAST = 0.6  # of the picture to look at, once the step has scrolled to it
+SIZES = ((1280, 720), (1280, 800))
+
+
+@pytest.mark.parametrize(("number", "size"), some(list(product(NUMBERS, SIZES)), (18, SIZES[0])))
+def test_the_card_covers_nothing_that_it_points_at(
+    visit: Visit, number: int, size: tuple[int, int], record_property: Callable[[str, str], None]
+) -> None:
+    step = STEPS[number - 1]
+    page = at_step(visit, number, width=size[0], height=size[1])
+    asked, covered = seen(page, *step.controls)
+    assert asked > 0.8 and covered == 0, "what is to be done"
+    before, covered = seen(page, step.pictures)
+    assert covered == 0
+    do(page, step)
+    expect(card(page)).to_contain_text("Now you know")
+    page.wait_for_function(
+        f"args => ({SEEN})(args)[0] >= {LEAST}", arg=[[step.pictures], streamlit_inside.BLOCK], timeout=30_000
+    )
+    after, covered = seen(page, step.pictures)
+    assert covered == 0 and page.locator("[data-testid=stException]").count() == 0
+    expect(card(page)).to_be_in_viewport(ratio=1)
+    expect(going_on(page).or_(page.get_by_role("button", name="What now?"))).to_be_in_viewport(ratio=1)
+    record_property(
+        TABLE + "steps of the tour", f"{size}: {number:2} {step.page}: {before:4.0%} of the picture, then {after:.0%}"
+    )
+
+
+SAME = [number for number, (step, after) in enumerate(pairwise(STEPS), 1) if step.page == after.page]
+
+
+@pytest.mark.parametrize("number", some(SAME, 16))
 def test_what_is_done_after_next_on_the_same_page_counts(visit: Visit, number: int) -> None:
     """The step that was left stays in no address, so that the first deed neither goes back nor is lost."""
-    before, after = tour_steps.STEPS[number - 1 : number + 1]
-    where = "" if before.page == "start" else before.page
-    page = visit(f"/{where}?step={number}&part={before.part}")
-    still(page)
+    page = at_step(visit, number)
     going_on(page).click()
-    strip = page.locator(".st-key-tour").last
-    expect(strip).to_contain_text(f"{number + 1} of {len(tour_steps.STEPS)}")
+    expect(card(page)).to_contain_text(f"{number + 1} of {len(STEPS)}")
     expect(page).to_have_url(re.compile(rf"step={number + 1}\b"))
+    expect(page.locator(f"[data-toured='{number + 1}']")).to_be_attached()
     still(page)
-    do(page, after.done[0])
-    expect(strip).to_contain_text("Now you know")
-    expect(strip).to_contain_text(f"{number + 1} of {len(tour_steps.STEPS)}")
+    do(page, STEPS[number])
+    expect(card(page)).to_contain_text("Now you know")
+    expect(card(page)).to_contain_text(f"{number + 1} of {len(STEPS)}")
+
+
+BOXES = ("Your sentence", "Your text, a few sentences", "Your text", "The beginning", "Words to watch", "Word")
+
+
+@pytest.mark.parametrize("number", some(NUMBERS, 12))
+def test_a_touch_and_another_sentence_lose_nothing_on_the_smallest_telephone(visit: Visit, number: int) -> None:
+    page = at_step(visit, number, width=320, height=568)
+    share, covered = seen(page, *STEPS[number - 1].controls)
+    assert share > 0 and covered <= 0.5 * 320 * 568
+    page.locator("h1").click(position={"x": 5, "y": 5}, force=True)
+    page.mouse.wheel(0, 200)
+    box = next((one for label in BOXES for one in page.get_by_label(label, exact=True).all() if one.is_visible()), None)
+    if box is not None:
+        box.fill("Tom was tired.")
+        box.press("Enter")
+        still(page)
+        expect(box).to_have_value("Tom was tired.")
+    expect(card(page)).to_contain_text(f"{number} of {len(STEPS)}")
+    expect(page).to_have_url(re.compile(rf"step={number}\b"))
+    assert page.locator("[data-testid=stException]").count() == 0
+    expect(card(page)).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_two_tabs_keep_their_own_steps_and_the_last_card_leads_on(visit: Visit) -> None:
+    first, last = at_step(visit, 7), at_step(visit, len(STEPS))
+    last.get_by_role("button", name="What now?").click()
+    expect(card(last)).to_contain_text("The end.")
+    expect(card(last).locator("pre code")).to_have_text(re.compile(r"^http://127\.0\.0\.1:\d+/\?step=1&part=masks$"))
+    do(first, STEPS[6])
+    expect(card(first)).to_contain_text("Now you know")
+    expect(card(first)).to_contain_text(f"7 of {len(STEPS)}")
+    other = visit(card(last).locator("pre code").inner_text())
+    expect(card(other)).to_contain_text(f"1 of {len(STEPS)}")
+    card(last).get_by_role("link", name="Core hour").click()
+    expect(last.get_by_role("button", name="Show everything")).to_be_visible()
+    expect(last).to_have_url(re.compile("core=1"))
 
 
 @pytest.mark.skipif(not ALL, reason="a walk through the whole tour takes a minute: make test-all")
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_tour_is_walked_to_its_end(visit: Visit, mode: str, record_property: Callable[[str, str], None]) -> None:
-    took, steps = [], strip.steps()
+    took: list[float] = []
     page = visit("/", mode)
     page.get_by_role("link", name="Take the guided tour").first.click()
-    for number, step in enumerate(steps, 1):
-        expect(page.get_by_text(f"{number} of {len(steps)}").first).to_be_visible(timeout=120_000)
+    for number, step in enumerate(STEPS, 1):
+        expect(page.get_by_text(f"{number} of {len(STEPS)}").first).to_be_visible(timeout=120_000)
         begun = time.perf_counter()
         expect(page.get_by_text(step.mark).first).to_be_attached(timeout=120_000)
         took.append(time.perf_counter() - begun)
         still(page)
         assert page.locator("[data-testid=stException]").count() == 0, step.says
-        if number < len(steps):
+        if number < len(STEPS):
             going_on(page).click()
-    assert len(steps) == len(tour_steps.STEPS)
     record_property(
         TABLE + "seconds",
-        f"the tour, {mode}: {len(steps)} steps, what to see stands there after {statistics.median(took):.2f} s, longest {max(took):.2f} s",
+        f"the tour, {mode}: {len(STEPS)} steps, what to see stands there after {statistics.median(took):.2f} s, longest {max(took):.2f} s",
     )

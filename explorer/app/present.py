@@ -38,6 +38,7 @@ def larger(figure: Any) -> Any:
     """A picture with everything in it half as large again, while presenting."""
     if not on():
         return figure
+    _shortened(figure)
     layout = figure.layout.to_plotly_json()
     grown = _grown({"font": {"size": 12}, **layout})
     if layout.get("height"):
@@ -48,6 +49,13 @@ def larger(figure: Any) -> Any:
             if name in trace and trace[name].size:
                 trace[name].size = LARGE * trace[name].size
     return figure
+
+
+def _shortened(figure: Any) -> None:
+    """Of several lines in each cell the first: on a screen that is no higher, larger letters have no room for more."""
+    for trace in figure.data:
+        if trace.type == "heatmap" and trace.text is not None:
+            trace.text = [[str(text).partition("<br>")[0] for text in row] for row in trace.text]
 
 
 def _grown(setting: Any, name: str = "") -> Any:
@@ -102,12 +110,16 @@ def _share() -> None:
     with st.popover("Share", type="tertiary", key="share", on_change="rerun") as popover:
         if not popover.open:
             return
-        where = address()
         st.markdown("This address holds the page, the model, the text and every choice.")
-        st.code(where, language=None, wrap_lines=True)
-        code(where)
-        if urlsplit(where).hostname in ("localhost", "127.0.0.1", "::1"):
-            st.caption("It opens on this computer only. `explorer app --classroom` serves a room.")
+        address_to_copy(address())
+        code(address())
+
+
+def address_to_copy(where: str) -> None:
+    """An address to copy, and whom it reaches."""
+    st.code(where, language=None, wrap_lines=True)
+    if urlsplit(where).hostname in ("localhost", "127.0.0.1", "::1"):
+        st.caption("It opens on this computer only. `explorer app --classroom` serves a room.")
 
 
 def code(text: str) -> None:

@@ -16,10 +16,11 @@ from typing import Any
 
 SEEN = "1.67.0"
 QUIET = "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"
-MAIN, BLOCK, STATE = (
+MAIN, BLOCK, STATE, PICTURE = (
     "[data-testid=stMain]",
     ".stMainBlockContainer",
     "[data-test-script-state]",
+    "[data-testid=stPlotlyChart]",
 )  # for the scripts of components
 FOLDER = Path(__file__).parent
 

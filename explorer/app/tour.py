@@ -1,18 +1,21 @@
-"""The guided tour: a strip at the foot of every page while it runs, which goes to what a step speaks of and ticks off what was done.
+"""The guided tour: a card beside every page while it runs, which goes to what a step speaks of and ticks off what was done.
 
 Its step is in the address, so a reload keeps it.
 """
 
 from __future__ import annotations
 
+from urllib.parse import urljoin
+
 import streamlit as st
 
-from explorer.app import deeds, streamlit_inside
+from explorer.app import deeds, hosted, present, streamlit_inside
 from explorer.app import tour_steps as lesson
 from explorer.app.lessons import LESSONS
 
-KEY, SET = "step", "step.set"
-_guide = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=streamlit_inside.script("tour"))
+KEY, SET, ENDED = "step", "step.set", "step.ended"  # in the session; the last is the page on which the tour ended
+ASKED, GIVEN = ":material/check_box_outline_blank:", ":material/check_box:"
+_pointer = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=streamlit_inside.script("tour"))
 
 
 def steps() -> tuple[lesson.TourStep, ...]:
@@ -25,50 +28,90 @@ def running() -> bool:
     return KEY in st.session_state
 
 
-def strip(here: str) -> None:
+def guide(here: str) -> None:
     """On the page `here`: the step that the visitor is at, with the controls of the page set as it says."""
     every = steps()
     address = st.query_params.get(KEY)
     number = lesson.number_of(address if address is not None else st.session_state.get(KEY), len(every))
-    if number is None:
+    if number is None or _is_over(number, here):
         return
     st.session_state[KEY] = number
     if address != str(number):
         st.query_params[KEY] = str(number)
-    step = every[number - 1]
+    if present.on():  # a room sees the page alone; the tour waits
+        return
     st.html(streamlit_inside.style("tour"))
     with st.container(border=True, key="tour"):
-        if step.page == here:
-            _arrive(number, step)
-            _say(number, step)
+        if number > len(every):
+            deeds.stop()
+            _end()
+        elif every[number - 1].page == here:
+            _arrive(number, every[number - 1])
+            _say(number, every[number - 1])
         else:
             deeds.stop()
             st.markdown(f"**{number} of {len(every)}** · The tour waits on another page.")
         _doors(number, here)
 
 
+def _is_over(number: int, here: str) -> bool:
+    """Whether the last card was on another page: whoever goes on from it has left the tour."""
+    if number <= len(steps()):
+        st.session_state.pop(ENDED, None)
+        return False
+    if st.session_state.setdefault(ENDED, here) == here:
+        return False
+    leave()
+    return True
+
+
 def _say(number: int, step: lesson.TourStep) -> None:
     """What to do and where to look; and once it is done, what one knows now."""
     done = deeds.done()
-    st.markdown(
-        f"**{number} of {len(steps())}** · {step.says}  \n{'☑' if done else '☐'} **Do:** {step.do} **Look:** {step.look}"
-    )
+    with st.container(key="tour.asks"):
+        st.markdown(f"**{number} of {len(steps())}** · {step.says}")
+        st.markdown(f"{GIVEN if done else ASKED} **Do:** {step.do}")
+    st.markdown(f"**Look:** {step.look}")
     if done:
-        st.markdown(f"✓ **Now you know:** {step.know}")
-    targets = [*map(deeds.selector, step.done), "h2"]
-    data = {"step": number, "targets": targets, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK}
-    _guide(key="tour.guide", data=data)
+        with st.container(key="tour.knows"):
+            st.markdown(f"✓ **Now you know:** {step.know}")
+    data = {
+        "step": number, "done": done, "controls": [*step.controls, "h2"], "pictures": step.pictures,
+        "lower": step.lower, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK,
+    }  # fmt: skip
+    _pointer(key="tour.guide", data=data)
+
+
+def _end() -> None:
+    """After the last step: what a visitor can do now."""
+    st.markdown(
+        f"**The end.** You have seen all {len(LESSONS)} lessons. Now you can read a mask, a tokenizer, a row of attention, a loss "
+        "and a beam tree, and test what a model needs. Every page reads a sentence of your own."
+    )
+    st.markdown("**Go on**, in about an hour: the same lessons, each with one question and two exercises.")
+    st.page_link(str(LESSONS["start"].page), label="**Core hour →**", query_params={"core": "1"})
+    st.page_link(str(LESSONS["decoding"].page), label="Translate a sentence →", query_params={"part": "translation"})
+    st.page_link(str(LESSONS["training"].page), label="Train a model yourself →", query_params={"part": "train-one"})
+    st.markdown("**Send this link**: it opens the tour.")
+    present.address_to_copy(invitation())
+
+
+def invitation() -> str:
+    """The address at which the tour begins, for somebody else."""
+    return urljoin(hosted.public(st.context.url or ""), f".?{KEY}=1&part={steps()[0].part}")
 
 
 def _doors(number: int, here: str) -> None:
     """The ways to other steps, and out."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if steps()[number - 1].page != here:
+    with st.container(horizontal=True, vertical_alignment="center", key="tour.doors"):
+        if number <= len(steps()) and steps()[number - 1].page != here:
             door("Go on with the tour", number)
         if number > 1:
-            door("← Back", number - 1, here)
+            door("← Previous step", number - 1, here)
         if number < len(steps()):
-            door("Next →", number + 1, here)
+            door("Next step →", number + 1, here)
+        elif number == len(steps()):
+            st.button("What now? →", key="tour.end", on_click=_go, args=(number + 1, ""))
         st.button("Leave the tour", key="tour.leave", on_click=leave, type="tertiary")
 
 
@@ -101,8 +144,8 @@ def _go(number: int, part: str) -> None:
 
 def leave() -> None:
     """End the tour."""
-    st.session_state.pop(KEY, None)
-    st.session_state.pop(SET, None)
+    for key in (KEY, SET, ENDED):
+        st.session_state.pop(key, None)
     deeds.stop()
     if KEY in st.query_params:
         del st.query_params[KEY]

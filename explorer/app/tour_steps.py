@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from explorer.app import deeds, streamlit_inside
 from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.start import questions as start
 from explorer.app.lessons.vectors import questions as vectors
@@ -17,7 +18,7 @@ from explorer.app.prose import filled
 @dataclass(frozen=True)
 class TourStep:
     """One step: its page and the part of it, a sentence, what to do, where to look, what one knows then, words that the page
-    shows, what its controls are set to, and the deeds of which one ticks it off.
+    shows, the picture to look at, what its controls are set to, the deeds of which one ticks it off, and the controls to press.
     """
 
     page: str
@@ -27,16 +28,34 @@ class TourStep:
     look: str
     know: str
     mark: str
+    picture: str = "*"  # a figure, a board or a box, by the beginning of its key
     done: tuple[str, ...] = ()  # as `deeds` reads them
+    control: tuple[str, ...] = ()  # where a deed is done elsewhere than at the control that it names
+    lower: bool = False  # whether the lower end of the picture is what to look at
     choices: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """Where the controls to press are on the page: the first that is there."""
+        return tuple(map(deeds.selector, (*self.control, *self.done)))
+
+    @property
+    def pictures(self) -> str:
+        """Where the picture is on the page, whether it is drawn or still waits for an answer."""
+        if self.picture == "*":
+            return streamlit_inside.PICTURE
+        named = deeds.selector(self.picture)
+        begins = deeds.selector(f"{self.picture}.*")
+        return f"{named}, {begins}:is([class*=-figure], [class*=-empty])"
 
 
 def _step(entry: dict[str, Any]) -> TourStep:
     """A step of the file, with the texts of the lessons in its gaps."""
     gaps = {"sentence": SENTENCE, "start": start.TEXT, "word": start.WORD, "parallel": vectors.PARALLEL}
-    texts = {name: filled(value, gaps) for name, value in entry.items() if isinstance(value, str)}
+    texts: dict[str, Any] = {name: filled(value, gaps) for name, value in entry.items() if isinstance(value, str)}
+    texts |= {name: tuple(entry.get(name, ())) for name in ("done", "control")} | {"lower": entry.get("lower", False)}
     choices = {key: filled(value, gaps) if isinstance(value, str) else value for key, value in entry.get("choices", {}).items()}
-    return TourStep(**texts, done=tuple(entry["done"]), choices=choices)
+    return TourStep(**texts, choices=choices)
 
 
 STEPS = tuple(map(_step, tomllib.loads(Path(__file__).with_name("tour.toml").read_text("utf-8"))["step"]))
@@ -51,6 +70,6 @@ def steps_on(pages: Collection[str]) -> tuple[TourStep, ...]:
 
 
 def number_of(address: object, count: int) -> int | None:
-    """A step's number, from 1, as an address says it; None where it says none."""
+    """A step's number, from 1, as an address says it, or the one after the last, which is the end; None where it says none."""
     text = str(address)
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 and 1 <= int(text) <= count else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 and 1 <= int(text) <= count + 1 else None

@@ -40,8 +40,9 @@ def show_snapshots(name: str, text: str) -> None:
     _curve(name, at)
     nearest = [step for step in lab.read_steps(name) if step.samples and step.step <= at]
     if nearest:
-        st.markdown(f"**Its predictions at step {nearest[-1].step:,}**")
-        st.markdown("\n".join(f"- {plain(line)}" for line in nearest[-1].samples))
+        with st.container(key="snapshots.said"):
+            st.markdown(f"**Its predictions at step {nearest[-1].step:,}**")
+            st.markdown("\n".join(f"- {plain(line)}" for line in nearest[-1].samples))
     rows = read(lambda: lab.able(folder, at, TEXT))
     st.table(rows)
     say(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)), small=True)

@@ -117,7 +117,7 @@ def classes() -> None:
     """Which architectures open."""
     table = result_of(TABLE)
     say(PROSE("architectures", table=table))
-    st.dataframe(
+    st.container(key="architectures").dataframe(
         [
             {"class": row.architecture, "family": row.family, "shown": row.way, "weights differ by": row.weights,
              "outputs differ by": row.outputs, "recomputed": row.residual, "edits": ", ".join(row.edits), "reason": row.reason}
