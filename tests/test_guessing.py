@@ -11,7 +11,6 @@ from opening import opened
 from plotly.subplots import make_subplots
 from streamlit.testing.v1 import AppTest
 
-from explorer.app.web import caption_of
 from explorer.views import VIEWS
 from explorer.views.emptied import emptied
 
@@ -63,7 +62,7 @@ def test_the_frame_waits_in_the_place_of_the_picture_and_gives_nothing_away(less
         "no token with its share"
     )
     view = {"attention": "saturation", "decoding": "next-piece", "corruption": "guess"}[lesson]
-    first, rest = re.split(r"(?<=[.?!])\s", caption_of(VIEWS[view])[0], maxsplit=1)
+    first, rest = re.split(r"(?<=[.?!])\s", VIEWS[view].reading, maxsplit=1)
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", page_text)  # without the marks of the glossary
     assert first in plain and rest.split("\n")[0] not in plain, "what is said after the first sentence may be the answer"
     at = radio.set_value(radio.options[0]).run()
@@ -74,14 +73,19 @@ def test_the_frame_waits_in_the_place_of_the_picture_and_gives_nothing_away(less
 
 
 @pytest.mark.usefixtures("parts")
-def test_the_card_stays_when_a_token_is_forced_so_that_nothing_jumps() -> None:
+def test_a_verdict_is_beside_the_distribution_that_it_speaks_of_alone() -> None:
+    def asked(at: AppTest) -> list[Any]:
+        return [component for component in at.radio if str(component.key).startswith("guess.next.")]
+
     at = opened("decoding")
-    card = next(component for component in at.radio if str(component.key).startswith("guess.next."))
+    (card,) = asked(at)
     at = card.set_value(card.options[0]).run()
+    assert at.success or at.info
     at = next(component for component in at.button if component.key == "force.1").click().run()
-    assert not at.exception and at.query_params["path"]
-    again = next(component for component in at.radio if str(component.key).startswith("guess.next."))
-    assert again.value == card.options[0] and (at.success or at.info), "the question about the beginning, with its answer"
+    assert not at.exception and at.query_params["path"] and not asked(at), "another distribution"
+    at = next(component for component in at.button if component.key == "force.none").click().run()
+    assert [again.value for again in asked(at)] == [card.options[0]], "the question about the beginning, with its answer"
+    at = next(component for component in at.button if component.key == "force.1").click().run()
     fresh = opened("decoding", path=at.query_params["path"])
     assert not any(str(component.key).startswith("guess.next.") for component in fresh.radio), (
         "a shared address shows what it names"

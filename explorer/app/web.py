@@ -22,12 +22,12 @@ from explorer.views import Choice, Control, Range, View, export
 from explorer.views.emptied import emptied
 from explorer.views.margins import resized
 from explorer.views.spoken import spoken
+from explorer.views.view import LIMITS, READING
 
 UNFOLDED = False  # whether numbers and files stand open at first
 mode = hold.mode
 MORE, SETTINGS = "Numbers · Files · Code", "More settings"
 SENTENCE = re.compile(r".*?[.?!](?=\s|$)", re.DOTALL)
-CONCLUDING = re.compile(r"\bYou may\b.*?\bconclude\b", re.DOTALL)
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
 
@@ -36,9 +36,9 @@ class Around:
     """What a page adds to a picture.
 
     `steps` names the choice that the arrow keys move; `beside` writes what the page has to say next to the picture, knowing what is
-    chosen; `click` is given the point of the picture that was clicked. Controls stand above the picture; with `first` these stand
-    beside it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is answered
-    before anything is drawn: until then the picture's empty frame stands in its place. `below` writes what follows the picture.
+    chosen; `click` is given the point of the picture that was clicked. Controls are above the picture; with `first` these are beside
+    it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is answered before
+    anything is drawn: until then the picture's empty frame is in its place. The caption is below; `below` writes what follows it.
     """
 
     steps: str = ""
@@ -88,7 +88,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     name = named[0]
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
-    above, picture, words = _laid(name, around)
+    above, picture, aside, words = _laid(name, around)
     with above:
         open_ = around.question is None or answered(*around.question)
         chosen = _controls(view, record, around, name) if open_ else {}
@@ -101,12 +101,12 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     with picture:
         listens: Any = "ignore" if around.click is None else partial(_clicked, name, around.click)
         drawn(figure, f"{name}.figure", on_select=listens)
-    with words:
-        if around.beside is not None:
+    if around.beside is not None:
+        with aside:
             around.beside(chosen)
-        if not present.on():
-            said_of(view)
-            _numbers_and_files(view, figure, chosen, named)
+    if not present.on():
+        with words:
+            said_of(view, partial(_numbers_and_files, view, figure, chosen, named))
     if around.below is not None:
         around.below()
 
@@ -121,18 +121,16 @@ def drawn(figure: Any, key: str, **more: Any) -> None:
     st.plotly_chart(figure, theme=None, key=key, config=export.CONFIG, alt=spoken(figure), **more)
 
 
-def _laid(name: str, around: Around) -> tuple[Any, Any, Any]:
-    """Where a question and controls stand, the picture, and the words about it. A room gets the picture alone."""
-    if present.on():
-        return st.container(), st.container(), st.container()
-    if around.question is None and around.first is None and not around.wide:
-        above, (picture, words) = st.container(), st.columns([3, 2], gap="large")
-        return above, picture, words
+def _laid(name: str, around: Around) -> tuple[Any, Any, Any, Any]:
+    """The places of a question and controls, of the picture, of what is beside it, and of its caption, which is always below."""
     if around.wide:
         picture = st.container()
-        return st.container(), picture, st.container()
-    with st.container(key=f"placed.{name}"):  # in a telephone's order; on a wider screen the picture stands beside the others
-        return st.container(), st.container(), st.container()
+        return st.container(), picture, st.container(), st.container()
+    if present.on() or (around.question is None and around.first is None and around.beside is None):
+        return st.container(), st.container(), st.container(), st.container()
+    with st.container(key=f"placed.{name}"):  # in a telephone's order; on a wider screen the picture is beside the others
+        above, picture, aside, words = (st.container(key=f"{place}.{name}") for place in ("above", "picture", "aside", "words"))
+        return above, picture, aside, words
 
 
 def _waiting(view: View, figure: Any, name: str, picture: Any, words: Any) -> None:
@@ -150,8 +148,7 @@ def awaited(view: View, what: Any, key: str = "") -> None:
     """The empty frame of a picture, and how to read it: what stands below a question while it has no answer."""
     record = result_of(what)
     if not view.fits(record):
-        picture, words = (st.container(), st.container()) if present.on() else st.columns([3, 2], gap="large")
-        _waiting(view, view(record), _named(view, key), picture, words)
+        _waiting(view, view(record), _named(view, key), st.container(), st.container())
 
 
 def beside(view: View, several: Sequence[Any], *, across: int = 0) -> None:
@@ -181,13 +178,16 @@ def level(figures: Sequence[Any]) -> Sequence[Any]:
     return figures
 
 
-def said_of(view: View) -> None:
-    """A view's caption: its first sentence, and folded how to read the picture, what may be concluded from it and what may not."""
+def said_of(view: View, more: Callable[[], None] | None = None) -> None:
+    """A view's caption: its first sentence, and folded how the figure is read, what it does not show, and `more`."""
     first_of(view)
-    seen, concluded = caption_of(view)
-    with st.popover("How to read it. May I conclude?", type="tertiary"):
-        st.markdown(marked(seen[len(first_sentence(view)) :].strip()))
-        st.markdown(marked(concluded))
+    with st.container(horizontal=True):
+        with st.popover(READING, type="tertiary"):
+            st.markdown(marked(view.reading[len(first_sentence(view)) :].strip()))
+        with st.popover(LIMITS, type="tertiary"):
+            st.markdown(marked(view.limits))
+        if more is not None:
+            more()
 
 
 def first_of(view: View) -> None:
@@ -197,16 +197,8 @@ def first_of(view: View) -> None:
 
 def first_sentence(view: View) -> str:
     """What is to be seen, in one sentence."""
-    seen = caption_of(view)[0]
-    match = SENTENCE.match(seen)
-    return match[0] if match else seen
-
-
-def caption_of(view: View) -> tuple[str, str]:
-    """The two halves of a caption."""
-    match = CONCLUDING.search(view.caption)
-    at = match.start() if match else len(view.caption)
-    return view.caption[:at].strip(), view.caption[at:].strip()
+    match = SENTENCE.match(view.reading)
+    return match[0] if match else view.reading
 
 
 def _numbers_and_files(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, Any]) -> None:

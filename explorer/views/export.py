@@ -26,6 +26,7 @@ from explorer.errors.waiting import during
 from explorer.views import theme
 from explorer.views.letters import POLICY, UNPACK, packed
 from explorer.views.spoken import spoken
+from explorer.views.view import LIMITS, READING, caption_halves
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 # No toolbar, whose hidden buttons a keyboard would walk through: a page or a file adds one to enlarge the picture.
@@ -97,7 +98,7 @@ def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     parts = {
         "TITLE": escape(title),
         "SPOKEN": escape(spoken(figure)),
-        "CAPTION": prose(caption),
+        "CAPTION": captioned(caption),
         "DATA": packed(json.dumps(content, ensure_ascii=False, separators=(",", ":"))),
         "PLOTLY": _packed_plotly(),
         "UNPACK": UNPACK,
@@ -255,6 +256,16 @@ def prose(caption: str) -> str:
     return "".join(f"<p>{part}</p>" for part in marked.split("\n\n"))
 
 
+def captioned(caption: str) -> str:
+    """A figure's caption as HTML, in its two halves: how it is read, and what it does not show.
+
+    >>> captioned("Bars. You may not conclude more.")[:49]
+    '<p><strong>Reading this figure.</strong> Bars.</p>'
+    """
+    reading, limits = caption_halves(caption)
+    return prose(f"**{READING}.** {reading}\n\n**{LIMITS}.** {limits}" if limits else caption)
+
+
 def _bare(figure: go.Figure) -> go.Figure:
     """The figure without a look."""
     return go.Figure(figure).update_layout(template=None)
@@ -365,6 +376,8 @@ PAGE = (
 #enlarge { position: absolute; top: .2rem; right: .2rem; z-index: 2; font: inherit; font-size: .85rem; padding: .1rem .6rem;
   border: 1px solid; border-radius: .3rem; background: var(--paper); color: var(--ink); cursor: pointer; }
 @media print { #enlarge { display: none; } }
+.heatmap-label text { paint-order: stroke; stroke: rgba(11, 14, 19, .5); stroke-width: 2.5px; stroke-linejoin: round; }
+.heatmap-label text[style*="fill: rgb(68, 68, 68)"] { fill: #0b0e13 !important; stroke: rgba(255, 255, 255, .5); }
  td, th { padding: .1rem .4rem; text-align: right; font-variant-numeric: tabular-nums; }
 </style>
 </head>

@@ -12,7 +12,7 @@ import ipywidgets as widgets
 from explorer.errors import unknown
 from explorer.errors.kinds import checked
 from explorer.views import Choice, Control, Range, View, theme, view_of
-from explorer.views.export import ALONE, prose, themed
+from explorer.views.export import ALONE, captioned, themed
 from explorer.views.lab import FRAME, Enlarge, Still, display_with_text, theme_of_lab
 
 PLOTLY = "application/vnd.plotly.v1+json"  # what JupyterLab, Notebook and VS Code draw by themselves
@@ -45,7 +45,7 @@ class Shown(widgets.VBox):
 
     def _ipython_display_(self) -> None:
         """The picture, and below it what a saved notebook holds of it."""
-        display_with_text(self, title=self.view.title, text=prose(self.view.caption), stills=(self.still,))
+        display_with_text(self, title=self.view.title, text=captioned(self.view.caption), stills=(self.still,))
 
     def _redraw(self, change: object) -> None:
         """Draw again. The figure is sent as data of its own kind: a widget would have to load plotly within two seconds."""
@@ -73,11 +73,11 @@ class Several(widgets.VBox):
     def _ipython_display_(self) -> None:
         """The pictures, and below them what a saved notebook holds of each."""
         stills = [picture.still for picture in self.pictures]
-        display_with_text(self, title=self.view.title, text=prose(self.view.caption), stills=stills)
+        display_with_text(self, title=self.view.title, text=captioned(self.view.caption), stills=stills)
 
 
 def _caption(view: View) -> widgets.HTML:
-    return widgets.HTML(f"<div style='max-width:60em;line-height:1.5'>{prose(view.caption)}</div>")
+    return widgets.HTML(f"<div style='max-width:60em;line-height:1.5'>{captioned(view.caption)}</div>")
 
 
 def _follow(shown: Shown) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getdoc
@@ -12,6 +13,9 @@ import plotly.graph_objects as go
 from explorer.errors import ChoiceError, ExplorerError, an, unknown
 from explorer.views import theme
 from explorer.views.margins import framed
+
+READING, LIMITS = "Reading this figure", "What this does not show"
+LIMITING = re.compile(r"\bYou\s+may\s+not\s+conclude\b")
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,17 @@ class Toggle:
 Control = Choice | Range | Toggle
 
 
+def caption_halves(caption: str) -> tuple[str, str]:
+    """How a figure is read, and what it does not show.
+
+    >>> caption_halves("Bars. You may conclude a. You may not conclude b.")
+    ('Bars. You may conclude a.', 'You may not conclude b.')
+    """
+    match = LIMITING.search(caption)
+    at = match.start() if match else len(caption)
+    return caption[:at].strip(), caption[at:]
+
+
 def always(record: Any) -> str:
     """A view that makes sense for every record."""
     return ""
@@ -102,6 +117,16 @@ class View:
     def caption(self) -> str:
         """The text under the picture, for a student: the docstring of `draw`."""
         return getdoc(self.draw) or ""
+
+    @property
+    def reading(self) -> str:
+        """The first half of the caption: what is drawn, and what may be concluded from it."""
+        return caption_halves(self.caption)[0]
+
+    @property
+    def limits(self) -> str:
+        """The second half of the caption: what may not be concluded."""
+        return caption_halves(self.caption)[1]
 
     def choices(self, record: Any, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Every choice with its value: what was given, checked, or the first value."""

@@ -83,7 +83,7 @@ def lesson(name: str) -> Lesson:
 LESSONS: dict[str, Lesson] = {
     lesson.name: lesson
     for lesson in (
-        Lesson("start", "Start", "", "One sentence through four architectures."),
+        Lesson("start", "One sentence, four architectures", "", "The same sentence in ELMo, BERT, GPT and BART."),
         Lesson("tokens", "Tokens", "L0 L1 L2", "Watch a vocabulary being learned, and tokenize your own text with it."),
         Lesson(
             "vectors",

@@ -14,8 +14,9 @@ from explorer.app.site.documents import document
 from explorer.corruption.strategies import STRATEGIES, entry_of
 from explorer.text.sentinels import with_sentinels
 from explorer.views import VIEWS, theme
-from explorer.views.export import ALONE, get_plotlyjs, prose
+from explorer.views.export import ALONE, captioned, get_plotlyjs, prose
 from explorer.views.spoken import spoken
+from explorer.views.view import READING
 
 MODEL, SEED = "bert", 0
 INTRO = """<h1>Corruption lab</h1>
@@ -55,7 +56,7 @@ def _page(figures: dict[str, Any]) -> str:
     intro = INTRO.format(count=len(figures), seed=SEED, model=MODEL, text=escape(STORY))
     links = " ".join(f'<a href="#{name}">{escape(name)}</a>' for name in figures)
     parts = "".join(_section(name, figure) for name, figure in figures.items())
-    caption = f"<details><summary>How to read a picture</summary>{prose(VIEWS['corruption'].caption)}</details>"
+    caption = f"<details><summary>{READING}</summary>{captioned(VIEWS['corruption'].caption)}</details>"
     lab = f'<div id="lab" data-plotly="plotly.bin" data-pictures="corruption.bin">{parts}</div>'
     body = f'{intro}<p class="places">{links}</p>{caption}{lab}'
     return document("Corruption lab", body, scripts=("lab_page.js",))

@@ -21,14 +21,14 @@ PART = "one-strategy"
 
 
 def show_strategies(model: str, text: str, seed: int, names: Sequence[str]) -> None:
-    """The matrix of strategies, and beside it a link to each."""
+    """The matrix of strategies, and below it a link to each."""
     calls = usable({name: lab.corrupted(model, text, name, seed) for name in names})
     rows, heads = placed(result_of(calls))
     web.show(
         VIEWS["strategies"],
         calls,
         click=partial(opens, rows),
-        beside=partial(links, rows, heads, {"story": text, "seed": str(seed), "masked": model}),
+        below=partial(links, rows, heads, {"story": text, "seed": str(seed), "masked": model}),
     )
 
 
@@ -40,13 +40,13 @@ def opens(rows: dict[int, Corruption], point: dict[str, Any]) -> None:
         choose(PART)
 
 
-def links(rows: dict[int, Corruption], heads: dict[int, str], kept: dict[str, str], chosen: dict[str, Any]) -> None:
+def links(rows: dict[int, Corruption], heads: dict[int, str], kept: dict[str, str]) -> None:
     """A link to every strategy, with its address, group by group."""
     st.markdown("**Open one**, here or by a click on its row:")
     starts = [*heads, max(rows) + 1]
     for begin, end in zip(starts, starts[1:], strict=False):
-        st.caption(heads[begin])
-        with st.container(horizontal=True, gap="small"):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption(heads[begin], width="content")
             for corruption in (rows[row] for row in range(begin + 1, end)):
                 address = {KEY: PART, "strategy": corruption.strategy, **kept}
                 st.page_link(str(LESSONS["corruption"].page), label=corruption.strategy, query_params=address, width="content")

@@ -38,8 +38,7 @@ def bars(prefix: tuple[int, ...]) -> None:
     def clicked(point: dict[str, Any]) -> None:
         desk.choose("path", (*prefix, int(here.ids[int(point["y"])])))
 
-    key = f"guess.next.{name}.{text}"  # its card stays where it is, so that nothing below it jumps
-    question = None if prefix and st.session_state.get(key) is None else (lesson.next_question(record), key)
+    question = None if prefix else (lesson.next_question(record), f"guess.next.{name}.{text}")  # of the beginning alone
     kept = ("temperature", "top_p")
     web.show(
         VIEWS["next-piece"], next_token, key=str(len(prefix)), click=clicked, first=kept, beside=partial(forcing, here, prefix),

@@ -289,15 +289,12 @@ def half(name: str) -> float:
 def show_exposed(name: str) -> None:
     """The probabilities as lines, and a few texts to read."""
     record = result_of(exposed(name))
-    web.show(VIEWS["exposure"], exposed(name).attr("curves"), key=f"exposed.{name}", beside=_caution)
+    web.show(
+        VIEWS["exposure"], exposed(name).attr("curves"), key=f"exposed.{name}", below=partial(say, PROSE("exposure: caution"))
+    )
     rows = zip(record.begins, record.slips, record.own, record.ends, strict=True)
     head = "| beginning | forced token | its own continuation | gold continuation |\n|---|---|---|---|\n"
     st.markdown(head + "\n".join("| " + " | ".join(plain(cell) for cell in row) + " |" for row in rows))
-
-
-def _caution(chosen: Mapping[str, Any]) -> None:
-    """What may not be concluded from the third line."""
-    say(PROSE("exposure: caution"))
 
 
 @st.fragment

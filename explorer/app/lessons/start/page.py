@@ -79,8 +79,10 @@ def shapes() -> None:
 
 def doors() -> None:
     """Where to go from here."""
-    for column, (title, line) in zip(st.columns(3), lesson.DOORS, strict=True):
-        with column, st.container(border=True):
+    for place, (title, line) in zip(
+        (*st.columns(2), st.container()), lesson.DOORS, strict=True
+    ):  # the list of lessons is the longest
+        with place, st.container(border=True):
             st.subheader(title, anchor=False)
             say(line)
             hall.door(title)

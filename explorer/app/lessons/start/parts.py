@@ -135,11 +135,17 @@ def door(title: str) -> None:
         lectures()
 
 
+ACROSS = 4  # lessons in a row of the list
+
+
 def lectures() -> None:
     """Every lesson under the lectures that it belongs to, a line for each."""
     for lecture, tab in zip(lesson.LECTURES, st.tabs(list(lesson.LECTURES)), strict=True):
         with tab:
             st.caption(f"{lecture}, {lesson.LECTURES[lecture]}")
-            for page in lesson.lessons_of(lecture, tuple(LESSONS)):
-                st.page_link(str(LESSONS[page].page))
-                st.caption(LESSONS[page].about)
+            pages = lesson.lessons_of(lecture, tuple(LESSONS))
+            for first in range(0, len(pages), ACROSS):
+                for column, page in zip(st.columns(ACROSS), pages[first : first + ACROSS], strict=False):
+                    with column:
+                        st.page_link(str(LESSONS[page].page))
+                        st.caption(LESSONS[page].about)

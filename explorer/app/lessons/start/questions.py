@@ -17,8 +17,8 @@ WORD = "went"
 TOUR, OWN = "A guided tour", "Your own model"
 DOORS = (
     (TOUR, "Short steps through all pages: one thing to do in each, one thing to see."),
-    ("A lesson", "The lessons by lecture."),
     (OWN, "Open a folder, a model of the hub or one of your notebook, in the same pictures."),
+    ("A lesson", "The lessons by lecture."),
 )
 LECTURES = {
     "L0": "from ELMo to BERT",

@@ -106,7 +106,8 @@ def plane() -> None:
     """Words on a plane."""
     offered, first = lab.offered(name)
     relation = st.segmented_control("Relation", offered, default=first, required=True, key="relation", bind="query-params")
-    web.show(VIEWS["plane"], lab.plane(name, relation), click=lab.to_neighbours, beside=lab.say_click)
+    say("**Click a dot** to see the nearest neighbours of its word.")
+    web.show(VIEWS["plane"], lab.plane(name, relation), click=lab.to_neighbours)
 
 
 def vector_exercises() -> tuple[Exercise, ...]:

@@ -74,11 +74,6 @@ def near(name: str, word: str, top: int = 12) -> Call:
     return Call(ex.analysis.neighbours, model_of(name), spoken(name, word), top=top)
 
 
-def say_click(chosen: dict[str, Any]) -> None:
-    """What a click on the plane does."""
-    say("**Click a dot** to see the nearest neighbours of its word.")
-
-
 def to_neighbours(point: dict[str, Any]) -> None:
     """Go to the neighbours of the word whose dot was clicked."""
     if isinstance(word := point.get("customdata"), str):
