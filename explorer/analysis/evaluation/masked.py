@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +20,9 @@ from explorer.corruption.masking import mlm
 from explorer.corruption.rows import MASKED
 from explorer.microworld.derived.following import following
 from explorer.microworld.giveaway import NAME
+from explorer.microworld.grammar.plain import plain_texts
+from explorer.microworld.mixture import STORIES
+from explorer.microworld.versions import world
 from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
@@ -134,24 +140,39 @@ def recoverable(context: EvalContext) -> Measure | None:
 
 
 def next_sentence(context: EvalContext) -> Measure | None:
-    """Does B follow A? Beside it the one-line rule that says yes where A and B share a name."""
-    pairs = _pairs(context)
+    """Does B follow A? Beside it the one-line rule that says yes where A and B share a name; and of plain sentences, where there are."""
+    asked = _asked(context, _pairs(context))
+    plain_ones = _asked(context, _other_ends(context, _plain_texts(context)))
+    if asked is None:
+        return None
+
+    @torch.no_grad()
+    def right(model: TransformerModel, sheet: Sheet, answers: np.ndarray) -> np.ndarray:
+        head = model.module.next_sentence
+        assert head is not None
+        classes = [head(states(model, sheet.cut(rows))).argmax(-1) for rows in in_turn(len(answers))]
+        return np.asarray(torch.cat(classes).cpu().numpy() == answers)
+
+    def measure(model: TransformerModel) -> Measured:
+        if model.module.next_sentence is None:
+            return Measured()
+        sheet, answers, rule = asked
+        metrics = {"nsp accuracy": scores.share(right(model, sheet, answers)), "nsp, shared-name rule": scores.share(rule)}
+        if plain_ones is not None:
+            metrics["nsp accuracy, plain sentences"] = scores.share(right(model, *plain_ones[:2]))
+        return Measured(metrics)
+
+    return measure
+
+
+def _asked(context: EvalContext, pairs: Sequence[tuple[str, str, bool]]) -> tuple[Sheet, np.ndarray, list[bool]] | None:
+    """Pairs as a model reads them, the right answers, and whether the rule of the shared name is right."""
     coded = [(context.tokenizer.encode(a, b), a, b, follows) for a, b, follows in pairs]
     coded = [pair for pair in coded if len(pair[0]) <= context.length]
     if not coded:
         return None
-    sheet, answers = _sheet([pair[0] for pair in coded]), np.array([0 if pair[3] else 1 for pair in coded])
     rule = [bool(set(NAME.findall(a)) & set(NAME.findall(b))) == follows for _, a, b, follows in coded]
-
-    @torch.no_grad()
-    def measure(model: TransformerModel) -> Measured:
-        if model.module.next_sentence is None:
-            return Measured()
-        classes = [model.module.next_sentence(states(model, sheet.cut(rows))).argmax(-1) for rows in in_turn(len(answers))]
-        right = torch.cat(classes).cpu().numpy() == answers
-        return Measured({"nsp accuracy": scores.share(right), "nsp, shared-name rule": scores.share(rule)})
-
-    return measure
+    return _sheet([pair[0] for pair in coded]), np.array([0 if pair[3] else 1 for pair in coded]), rule
 
 
 def _pairs(context: EvalContext) -> list[tuple[str, str, bool]]:
@@ -159,8 +180,23 @@ def _pairs(context: EvalContext) -> list[tuple[str, str, bool]]:
     if context.held.world == "microworld":
         stories = following(context.count, context.held.seed + 1, context.held.split, version=context.held.version)
         return [(" ".join(pair.first), " ".join(pair.second), pair.follows) for pair in stories]
+    return _other_ends(context, context.held.texts)
+
+
+def _plain_texts(context: EvalContext) -> list[list[str]]:
+    """As many texts of several plain sentences as there are others, from the worlds that have them."""
+    held, texts = context.held, list[list[str]]()
+    kinds = sorted({*world(held.version).strands} - {STORIES}) if held.world == "microworld" else []
+    for kind in kinds:
+        every = (text.sentences for text in plain_texts(sys.maxsize, held.seed + 1, held.split, strand=kind))
+        texts += islice((text for text in every if len(text) > 1), context.count // len(kinds))
+    return texts
+
+
+def _other_ends(context: EvalContext, texts: Sequence[Any]) -> list[tuple[str, str, bool]]:
+    """Texts cut in two, the second half of another text in half of the pairs."""
     rng, pairs = context.rng(4), []
-    parts = [sentences(text) for text in context.held.texts if len(sentences(text)) > 1]
+    parts = [sentences(text) for text in texts if len(sentences(text)) > 1]
     for n, story in enumerate(parts if len(parts) > 1 else []):
         cut, follows = 1 + int(rng.integers(len(story) - 1)), bool(rng.random() < 0.5)
         other = story if follows else parts[(n + 1 + int(rng.integers(len(parts) - 1))) % len(parts)]
