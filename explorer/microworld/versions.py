@@ -33,7 +33,7 @@ class World:
 
 
 LONGER = World("1.1", ("1.1",), (1, 12), short_forms=True, apart=True)
-MIXED = replace(LONGER, version="2.0", strands=("stories", "plain", "plain", "exchange", "plain"))
+MIXED = replace(LONGER, version="2.0", strands=("stories", "plain", "stories", "exchange", "plain"))
 WORLDS = {world.version: world for world in (World("1.0"), LONGER, MIXED)}
 
 
