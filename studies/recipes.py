@@ -132,13 +132,13 @@ def timed(run: TrainingRun, folder: Path) -> Iterator[TrainingStep]:
 
     Other programs on the machine make it no longer, as they would the time on a clock.
     """
-    before, begin, saved = seconds(folder), time.process_time(), 0.0
+    before, begin, saved = seconds(folder), time.process_time(), -CLOCK_EVERY
     for step in run:
         if time.process_time() - saved >= CLOCK_EVERY:
             saved = time.process_time()
             _write_clock(folder, before + saved - begin)
         yield step
-    if saved:
+    if saved >= 0:
         _write_clock(folder, before + time.process_time() - begin)
 
 
