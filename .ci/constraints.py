@@ -39,8 +39,8 @@ def oldest(project: dict[str, Any]) -> str:
 
 
 def resolved() -> dict[str, Any]:
-    """What pip would install for everything: the explorer, its checks and its measurements."""
-    return pip_report("--ignore-installed", f"{ROOT}[dev,bench]")
+    """What pip would install for everything: the explorer, its checks, its measurements and data sets of the hub."""
+    return pip_report("--ignore-installed", f"{ROOT}[dev,bench,hub]")
 
 
 def pip_report(*asked: str) -> dict[str, Any]:

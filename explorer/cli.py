@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import io
 import json
@@ -18,15 +17,18 @@ from typer.completion import completion_init, get_completion_script
 from explorer import __version__
 from explorer.errors import ChoiceError, ExplorerError, FileError, MissingError, unknown
 from explorer.errors.missing import check_installed, missing
+from explorer.errors.settings import setting_in
+from explorer.errors.targets import file_to_write
 
 if TYPE_CHECKING:
     from explorer.training.finetune.run import FinetuneRun
     from explorer.training.fit import TrainingRun
 
 cli = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+Field = Annotated[str, typer.Option(help="The field or column with the text, where a corpus has rows.")]
+Document = Annotated[str, typer.Option(help='What ends a document in a text file: "blank line", line or file.')]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 VARIABLE, SHELLS = "_EXPLORER_COMPLETE", ("bash", "zsh", "fish")  # by the first a shell asks how a line goes on
-OPTIONS = ("size", "steps", "seed", "corpus", "folder", "device", "precision", "processes")  # of fit, never by --set
 
 
 def _named(beginning: str) -> list[str]:
@@ -129,6 +131,7 @@ def trace(
     import explorer as ex
     from explorer.views import VIEWS
 
+    out = None if out is None else file_to_write(out, "trace.npz")
     record = ex.trace(ex.load(model), text, target=target)
     if out is not None:
         if out.suffix == ".npz":
@@ -153,14 +156,15 @@ def trace(
 def corrupt(
     text: Annotated[str, typer.Argument(help="The text to corrupt.")],
     strategy: Annotated[str, typer.Option(help="mlm, whole-word, spanbert, bart, …")] = "mlm",
-    model: Annotated[str, typer.Option(help="The model whose tokenizer is used.")] = "bert",
+    model: Annotated[str, typer.Option(help="The model whose tokenizer is used, or a tokenizer.json.")] = "bert",
     seed: int = 0,
     as_json: Json = False,
 ) -> None:
     """Corrupt a text as pre-training does: the model input and the target."""
     import explorer as ex
 
-    corruption = ex.corrupt(text, strategy, tokenizer=ex.load(model).tokenizer, seed=seed)
+    tokenizer = ex.tokenizer(model) if Path(model).is_file() else ex.load(model).tokenizer
+    corruption = ex.corrupt(text, strategy, tokenizer=tokenizer, seed=seed)
     target = None if corruption.target is None else list(corruption.target.texts)
     lines = [" ".join(corruption.source.texts), "→ " + ("the original" if target is None else " ".join(target))]
     _say(
@@ -172,11 +176,13 @@ def corrupt(
 
 @cli.command()
 def learn(  # noqa: PLR0913  one for each choice on the command line
-    texts: Annotated[str, typer.Argument(help="A text file, a folder of them, or a name such as microworld:2000.")],
+    texts: Annotated[str, typer.Argument(help="A file, a folder, hub:name, or a name such as microworld:2000.")],
     kind: Annotated[str, typer.Option(help="wordpiece, bpe or byte-bpe.")] = "bpe",
     size: Annotated[int, typer.Option(help="The most tokens that the vocabulary may have.")] = 1000,
     by: Annotated[str, typer.Option(help="By what a pair is chosen: count or score.")] = "count",
     watch: Annotated[str, typer.Option(help="Words whose tokens are shown after every merge.")] = "",
+    field: Field = "text",
+    document: Document = "blank line",
     out: Annotated[
         Path | None, typer.Option(help="Write the tokenizer (tokenizer.json), which transformers reads, too.")
     ] = None,
@@ -184,21 +190,23 @@ def learn(  # noqa: PLR0913  one for each choice on the command line
 ) -> None:
     """Learn a tokenizer from texts, merge by merge."""
     import explorer as ex
-    from explorer.training.corpora import corpus_of
+    from explorer.training.corpora import texts_to_learn
 
-    given = Path(texts) if Path(texts).exists() else texts
-    plain = [text if isinstance(text, str) else " ".join(text) for text in corpus_of(given, ()).texts]  # none is held out
+    target = None if out is None else file_to_write(out, "tokenizer.json")
+    plain, report = texts_to_learn(texts, field, document)
+    if not as_json:
+        sys.stderr.write(f"{report}\n")
     merge = None
     for merge in ex.learn(kind, plain, size=size, by=by, watch=watch.split()):
         row = {"step": merge.step, "pair": merge.pair, "count": merge.count, "score": merge.score, "size": merge.size}
         row |= {"words": dict(zip(merge.words, merge.after, strict=True))} if watch else {}
         shown = "  ".join(" ".join(after) for after in merge.after) if watch else ""
         _say(row, as_json, f"{merge.step:6}  {'  +  '.join(merge.pair):24} {merge.count:8,} times  {shown}".rstrip())
-    if out is not None:
-        ex.tokenizer(kind, plain, size=size, by=by).save(out)
+    if target is not None:
+        ex.tokenizer(kind, plain, size=size, by=by).save(target)
     if not as_json:
         many = 0 if merge is None else merge.size
-        sys.stderr.write(f"{many:,} tokens from {len(plain):,} texts.{'' if out is None else f' Written to {out}.'}\n")
+        sys.stderr.write(f"{many:,} tokens from {len(plain):,} texts.{'' if target is None else f' Written to {target}.'}\n")
 
 
 @cli.command()
@@ -213,7 +221,7 @@ def decode(
     """Generate text with a model, step by step."""
     import explorer as ex
 
-    options: dict[str, Any] = dict(map(_setting, settings or ())) | ({} if strategy == "fill" else {"seed": seed})
+    options: dict[str, Any] = dict(map(setting_in, settings or ())) | ({} if strategy == "fill" else {"seed": seed})
     steps = list(ex.decode(ex.load(model), text, strategy, **options))
     texts = [step.text if isinstance(step.text, str) else " ".join(step.text) for step in steps]
     _say({"model": model, "strategy": strategy, "steps": texts, "log P": float(steps[-1].total)}, as_json, "\n".join(texts))
@@ -225,7 +233,9 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     size: str = "tiny",
     steps: Annotated[int | None, typer.Option(help="Number of steps; by default that of the preset.")] = None,
     seed: int = 0,
-    corpus: Annotated[str | None, typer.Option(help="A name, a text file or a folder; by default that of the preset.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="A name, a file, a folder or hub:name; by default the preset's.")] = None,
+    field: Field = "text",
+    document: Document = "blank line",
     folder: Annotated[Path | None, typer.Option(help="The folder of the run; by default runs/SYSTEM.")] = None,
     batch: Annotated[int | None, typer.Option(help="Batch size: texts in a step.")] = None,
     rate: Annotated[float | None, typer.Option(help="The maximum learning rate.")] = None,
@@ -251,18 +261,20 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
         sys.exit(code)
     given = dict(batch=batch, rate=rate, checks=checks, accumulate=accumulate, teacher=teacher, shard=shard or None)
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    options |= dict(map(_setting, settings or ()))
-    options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision}
-    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, **options)
-    if _trained(run, as_json):
+    options |= dict(map(setting_in, settings or ()))
+    options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision, "field": field}
+    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, document=document, **options)
+    if _trained(run, as_json, run.report):
         summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
         _say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
 
 
-def _trained(run: TrainingRun, as_json: bool) -> bool:
+def _trained(run: TrainingRun, as_json: bool, first: str = "") -> bool:
     """Go through a run, print how far it is, and end here if it is stopped; whether this is the process that reports."""
     from explorer.training.progress import Progress, stopping
 
+    if run.processes.main and first and not as_json:
+        sys.stderr.write(f"{first}\n")
     progress = Progress(run.plan.steps, run.step, as_json)
     with stopping(run.stop) as stopped:
         for step in run:
@@ -304,7 +316,7 @@ def finetune(  # noqa: PLR0913  one for each choice on the command line
     chosen = task if file is None else _task_of(file, columns, kind, as_json)
     named = task if file is None else file.stem
     place = folder or Path("runs") / f"{Path(model).name}-{named}".replace(" ", "-")
-    options: dict[str, Any] = ({} if file is None else {"too_long": "error"}) | dict(map(_setting, settings or ()))
+    options: dict[str, Any] = ({} if file is None else {"too_long": "error"}) | dict(map(setting_in, settings or ()))
     run = ex.finetune(model, task=chosen, how=how, examples=examples, steps=steps, seed=seed, folder=place, **options)
     if _trained(run, as_json):
         _say_finetuned(run, place, as_json)
@@ -386,21 +398,6 @@ def _opened(folder: Path | None) -> str:
     """A folder as `ex.load` takes it: a path has a separator, a name has none."""
     text = str(folder)
     return text if os.sep in text or "/" in text else f"./{text}"
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """NAME=VALUE as a name and a number, a truth value or a word."""
-    name, sign, value = text.partition("=")
-    if not (sign and name.isidentifier()):
-        raise ChoiceError(f"--set {text!r} must be NAME=VALUE, for example --set dropout=0.1.")
-    if name in OPTIONS:
-        raise ChoiceError(f"--set {text!r}: this has a separate option. Write --{name} {value}.")
-    if name == "what":
-        raise ChoiceError(f"--set {text!r}: the system is the argument of fit. Write explorer fit {value}.")
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name, value
 
 
 @cli.command()

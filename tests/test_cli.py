@@ -17,7 +17,7 @@ from conftest import LONG
 from typed import typed
 
 import explorer as ex
-from explorer.cli import _setting
+from explorer.errors.settings import setting_in
 from explorer.text.toy import toy_stories as stories
 
 
@@ -95,9 +95,9 @@ def test_an_option_of_fit_is_not_set_twice(tmp_path: Path) -> None:
     for setting in ("seed=1", "steps=5", "size=tiny", "corpus=toy", "folder=here", "device=cpu", "precision=float32"):
         name, value = setting.split("=")
         with pytest.raises(ex.ExplorerError, match=f"Write --{name} {value}"):
-            _setting(setting)
+            setting_in(setting)
     refused("--seed 1", "fit ngram --set seed=1", tmp_path)
-    assert _setting("dropout=0.1") == ("dropout", 0.1)
+    assert setting_in("dropout=0.1") == ("dropout", 0.1)
 
 
 @LONG

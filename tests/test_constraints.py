@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 ASKED = [Requirement(line) for line in (*PROJECT["dependencies"], *sum(PROJECT["optional-dependencies"].values(), []))]
 # by ipywidgets, jupyterlab, streamlit and transformers
-BROUGHT = "starlette traitlets jupyterlab ipython packaging huggingface-hub nbconvert nbformat pil sentencepiece"
+BROUGHT = "starlette traitlets jupyterlab ipython packaging huggingface-hub nbconvert nbformat pil pyarrow sentencepiece"
 
 
 def pins(text: str) -> dict[str, Version]:

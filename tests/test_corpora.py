@@ -346,7 +346,7 @@ def test_a_hub_data_set_is_read_on_request_only(tmp_path: Path, monkeypatch: pyt
     assert requests == [once, once]  # to cut it into tokens, then for the texts that are held out
     assert len(ready) == 300 and KINDS["bpe"].decode(ready.document(7)) == STORIES[7]
     monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=lambda *a, **k: Rows([{"words": "x"}])))
-    with pytest.raises(ex.ExplorerError, match="no column of texts"):
+    with pytest.raises(ex.ExplorerError, match="Row 1 of hub:owner/other has no field 'text'; its fields are: words"):
         corpus("hub:owner/other", KINDS["bpe"], tmp_path / "other")
 
 

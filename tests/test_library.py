@@ -98,7 +98,7 @@ def test_what_does_not_exist_is_named(bert: TransformerModel) -> None:
         (ex.build, {"size": "huge"}, "no size of bert 'huge'"),
         (ex.build, {"layer": 3}, "no field of bert 'layer'. Did you mean 'layers'"),
         (ex.build, {"heads": "four"}, "do not fit bert|must be"),
-        (ex.build, {"tokenizer": "wordpiece"}, "must be a tokenizer, for example .*; this is str"),
+        (ex.build, {"tokenizer": "wordpiece"}, "There is no file wordpiece. A tokenizer is the path of a tokenizer.json"),
     ]
     usual = {ex.load: {}, ex.build: {"name": "bert", "tokenizer": bert.tokenizer}}
     for call, arguments, message in refused:

@@ -44,8 +44,8 @@ def fitted(system: str = "bert", **changes: object) -> list[dict[str, float]]:
         ({"corpus": "microword"}, "no corpus 'microword'. Did you mean 'microworld'"),
         ({"corpus": "./nowhere.txt"}, "no file or folder nowhere.txt|no file or folder ./nowhere.txt"),
         ({"corpus": 3}, "corpus=3 must be .*; this is int"),
-        ({"corpus": [3, 4]}, "corpus=.3, 4. must be .* each a text"),
-        ({"corpus": [["a dog", 4]]}, "corpus=.* must be .* each a text"),
+        ({"corpus": [3, 4]}, "Text 0 of the corpus is int; it must be a string or a list of sentences"),
+        ({"corpus": [["a dog", 4]]}, "Text 0 of the corpus cannot be used. A text must be a string; this is int"),
         ({"corpus": ["a half \ud800 letter"]}, "half a character"),
         ({"corpus": ["", "  "]}, "no text"),
         ({"corpus": TEXTS[:6]}, "A batch takes 8 stories, but there are 5"),  # the sixth is held out

@@ -11,16 +11,18 @@ from explorer.corruption.strategies import corruption_record, row_of
 from explorer.errors import ChoiceError, TextError, check_index, repeated
 from explorer.errors.kinds import checked
 from explorer.records import Corruption, Tokens
+from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.tokenizers import Tokenizer
 
 
 @checked
-def hide(text: str | Tokens, words: Sequence[int | str], *, tokenizer: Tokenizer) -> Corruption:
+def hide(text: str | Tokens, words: Sequence[int | str], *, tokenizer: AnyTokenizer) -> Corruption:
     """A text with some of its words under [MASK]: words by their number, counted from 0, or as they are written.
 
     >>> ex.hide("A dog ran.", ["dog"], tokenizer=ex.load("bert").tokenizer).source.texts
     ('[CLS]', 'a', '[MASK]', 'ran', '.', '[SEP]')
     """
+    tokenizer = as_tokenizer(tokenizer)
     tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
     if tokenizer.vocabulary.mask is None:
         raise ChoiceError("Hiding needs a tokenizer with a mask token, such as wordpiece.")

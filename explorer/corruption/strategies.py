@@ -15,6 +15,7 @@ from explorer.corruption.strategy import CorruptionStrategy
 from explorer.errors import ChoiceError, TextError, check_seed, unknown
 from explorer.errors.kinds import checked
 from explorer.records import ACTIONS, Corruption, Tokens
+from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.tokenizers import Tokenizer
 
 SHOWN_ELSEWHERE = ("span", "segments")  # in the record these are its spans, and the segments of its source
@@ -22,17 +23,18 @@ SHOWN_ELSEWHERE = ("span", "segments")  # in the record these are its spans, and
 
 @checked
 def corrupt(
-    text: str | Tokens, strategy: str, *, tokenizer: Tokenizer, seed: int = 0, corpus: Sequence[str] = (), **options: Any
+    text: str | Tokens, strategy: str, *, tokenizer: AnyTokenizer, seed: int = 0, corpus: Sequence[str] = (), **options: Any
 ) -> Corruption:
     """One text as pre-training would show it to a model. The same seed gives the same corruption.
 
+    `tokenizer` is ours, the path of a tokenizer.json, or one of the `tokenizers` or `transformers` library.
     `options` are the strategy's own, such as `rate`; "nsp" takes its unrelated second part from `corpus`, a list of other texts.
 
     >>> made = ex.corrupt("A dog ran. It was red.", "mlm", tokenizer=ex.load("bert").tokenizer, seed=1, rate=0.5)
     >>> int(made.scored.sum())
     4
     """
-    entry, seed = entry_of(strategy), check_seed(seed)
+    entry, seed, tokenizer = entry_of(strategy), check_seed(seed), as_tokenizer(tokenizer)
     tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
     if not any(word >= 0 for word in tokens.words):
         raise TextError("There is nothing to hide: the text is empty. Write a sentence.")

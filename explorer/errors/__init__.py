@@ -65,6 +65,15 @@ def an(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
+def many(count: int, noun: str) -> str:
+    """A number of things.
+
+    >>> many(1, "document"), many(1200, "word")
+    ('1 document', '1,200 words')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def repeated(given: object) -> str:
     """What was given, as Python writes it, cut where it is long."""
     if isinstance(given, str):

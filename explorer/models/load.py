@@ -12,6 +12,7 @@ import torch
 
 from explorer.errors import ChoiceError, ExplorerError, FileError, check_seed, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.targets import check_folder
 from explorer.models import run_folder, store
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.factory import as_model, configure
@@ -27,6 +28,7 @@ from explorer.nn.factory import initialised
 from explorer.nn.memory import is_short_of_memory
 from explorer.nn.transformer import Transformer
 from explorer.records.summary import shortened
+from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.tokenizers import Tokenizer
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -96,20 +98,20 @@ def build(  # noqa: PLR0913  the public contract fixes these names
     name: str,
     *,
     size: str = "tiny",
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     seed: int = 0,
     device: str = "auto",
     precision: str = "auto",
     **fields: Any,
 ) -> TrainableModel:
-    """An untrained model by its preset and size; every field of the preset can be overridden by keyword.
+    """An untrained model by its preset and size; every field of the preset can be overridden by keyword. `tokenizer` is ours, the
+    path of a tokenizer.json, or one of the `tokenizers` or `transformers` library.
 
     >>> ex.build("gpt2", tokenizer=ex.load("gpt2").tokenizer, layers=1, device="cpu").streams["decoder"][0]
     1
     """
     check_seed(seed)
-    if not isinstance(tokenizer, Tokenizer):
-        raise ChoiceError(f"tokenizer must be one of ours (ex.tokenizer(…)); this is {type(tokenizer).__name__}.")
+    tokenizer = as_tokenizer(tokenizer)
     config = configure(name, size, **{"vocab": tokenizer.vocabulary.size, **fields})
     try:
         module = initialised(config, seed).eval().to(pick_device(device), pick_precision(precision))
@@ -136,6 +138,7 @@ def export(model: Model, folder: str | Path) -> Path:
         raise ChoiceError(f"export takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
     if not isinstance(folder, (str, Path)):
         raise ChoiceError(f"export writes into a folder; this is {type(folder).__name__}.")
+    check_folder(folder)
     if not isinstance(model, TransformerModel):
         raise ChoiceError(f"{model.name} has no Hugging Face class: none is a model of this family. store.write keeps it.")
     if model.config.mask_decoder:

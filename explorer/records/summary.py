@@ -68,9 +68,10 @@ def _empty(value: Any) -> bool:
     return isinstance(value, (str, tuple, Mapping)) and not value
 
 
-def of_run(name: str, plan: Any, step: int, folder: Any) -> Summary:
-    """What is said of a run: the model that it trains, its objective, how far it is and where it is kept."""
+def of_run(name: str, plan: Any, step: int, folder: Any, report: str = "") -> Summary:
+    """What is said of a run: the model that it trains, its objective, its texts, how far it is and where it is kept."""
     rows = [("step", f"{step:,} of {plan.steps:,}"), ("objective", str(plan.objective)), ("seed", str(plan.seed))]
+    rows += [("texts", report)] if report else []
     return f"Run of {name!r}", [*rows, ("kept in", "memory alone" if folder is None else str(folder))]
 
 

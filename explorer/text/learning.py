@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 import tokenizers as library
 from tokenizers import models, pre_tokenizers, trainers
@@ -19,6 +19,7 @@ from explorer.errors.waiting import during
 from explorer.records import Merge
 from explorer.text.kinds import CUTS, SPECIALS, UNKNOWN, check_specials, framed, sentinels, unknown_of, words_of
 from explorer.text.learner import INSIDE, SHOWN, Learner, plain_letters, word_letters
+from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.pairs import WAYS
 from explorer.text.tokenizers import Seen, Tokenizer, check_text
 
@@ -80,10 +81,10 @@ def learn(
 
 @checked
 def tokenizer(  # noqa: PLR0913  each is a choice of its own
-    kind: str,
-    texts: Iterable[str],
+    kind: str | AnyTokenizer,
+    texts: Iterable[str] | None = None,
     *,
-    size: int,
+    size: int | None = None,
     by: str = "count",
     specials: Sequence[str] | None = None,
     sentinels: int | None = None,
@@ -92,8 +93,10 @@ def tokenizer(  # noqa: PLR0913  each is a choice of its own
 ) -> Tokenizer:
     """A tokenizer of this kind with at most `size` tokens, which remembers the words and tokens of `texts`.
 
-    It is the result of the last step of `learn`. Above 10,000 tokens or 50 million letters the `tokenizers` library does the same
-    merges, faster. `specials` names the special tokens in the order of their ids, for example ("<s>", "<pad>", "</s>", "<unk>",
+    Without texts, the tokenizer in a file (`ex.tokenizer("bpe.json")`), or a copy of one of the `tokenizers` or `transformers` library.
+
+    A learned one is the result of the last step of `learn`. Above 10,000 tokens or 50 million letters the `tokenizers` library does the
+    same merges, faster. `specials` names the special tokens in the order of their ids, for example ("<s>", "<pad>", "</s>", "<unk>",
     "<mask>") for a byte-bpe like BART's; `sentinels` is how many marks for hidden spans there are (100 for unigram, as in T5,
     otherwise none). Every word that occurs at least `whole` times in the texts becomes one token (0: only if it comes about). The
     characters of `letters` are tokens, also where no text has them.
@@ -101,13 +104,25 @@ def tokenizer(  # noqa: PLR0913  each is a choice of its own
     >>> ex.tokenizer("bpe", ["a dog and a dot"] * 3, size=40).encode("a dog").texts[0]
     '·a'
     """
+    if texts is None or size is None:
+        return _opened(kind, texts, size)
     marks = (100 if kind == "unigram" else 0) if sentinels is None else sentinels
     check_whole("whole", whole, 0)  # how often a word occurs that becomes one token; 0: none must
-    order = replace(ordered(kind, texts, size, by, specials, marks), whole=whole, letters=check_text(letters))
+    order = replace(ordered(cast(str, kind), texts, size, by, specials, marks), whole=whole, letters=check_text(letters))
     with during("Learning the tokenizer"):
-        learned = Tokenizer(TOKENIZERS[kind](order))
+        learned = Tokenizer(TOKENIZERS[order.kind](order))
         check_whole_words(learned.core, order)
         return Tokenizer(learned.core, met(learned, order.words))
+
+
+def _opened(given: AnyTokenizer, texts: Iterable[str] | None, size: int | None) -> Tokenizer:
+    """The tokenizer that somebody brought along, where there are no texts to learn one from."""
+    if texts is None and size is None and not (isinstance(given, str) and given in TOKENIZERS):
+        return as_tokenizer(given)
+    raise ChoiceError(
+        f"A tokenizer is learned from texts, to a size: ex.tokenizer('bpe', texts, size=2000). "
+        f"{'The texts are' if texts is None else 'size=… is'} missing."
+    )
 
 
 def check_whole_words(core: library.Tokenizer, order: Order) -> None:

@@ -21,10 +21,13 @@ import numpy as np
 
 from explorer.errors import FileError, TextError
 from explorer.errors.kinds import checked
+from explorer.errors.targets import check_folder
 from explorer.errors.waiting import waiting
 from explorer.records import Prepared
-from explorer.text.corpora import CorpusPart, Stretch, documents_of, parts
+from explorer.text.corpora import documents_of, parts
+from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.sentences import CLOSING, ENDING, SHORT, SPACELESS
+from explorer.text.stretches import CorpusPart, Layout, Stretch
 from explorer.text.tokenizers import Tokenizer
 
 PIECES, SENTENCES, DOCUMENTS, WORDS = "ids.bin", "sentences.bin", "documents.bin", "words.bin"
@@ -93,9 +96,18 @@ class PreparedCorpus:
 
 
 @checked
-def corpus(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> PreparedCorpus:
+def corpus(
+    source: str | Path,
+    tokenizer: AnyTokenizer,
+    folder: str | Path,
+    *,
+    field: str = "text",
+    document: str = "blank line",
+) -> PreparedCorpus:
     """Prepare a source (or find it prepared) and open it.
 
+    A source is a file (text, JSON lines, CSV, Parquet, each packed with gzip or not), a folder of them, or `hub:name`. `field` is the
+    field or column with the texts; a document of a text file ends with a "blank line", with each "line", or with the "file".
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> (folder / "mine.txt").write_text("A dog ran.\\n\\nIt was red.", "utf-8")
@@ -104,18 +116,18 @@ def corpus(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Prep
     2
     """
     with waiting("Preparing the corpus, in MB") as line:
-        for progress in prepare(source, tokenizer, folder):
+        for progress in prepare(source, as_tokenizer(tokenizer), folder, Layout(field, document)):
             line.done, line.total = progress.done_bytes // 1_000_000, progress.total_bytes // 1_000_000
             line.say()
     return PreparedCorpus(folder)
 
 
-def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Iterator[Prepared]:
+def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path, layout: Layout | None = None) -> Iterator[Prepared]:
     """Cut a source into tokens and write them into `folder`, one record for each stretch of work.
 
-    `source` is a text file, a folder of text files, or `hub:name`. Stop whenever you like: the next call goes on there.
+    `source` is a file, a folder of files, or `hub:name`. Stop whenever you like: the next call goes on there.
     """
-    sources, folder = parts(source), Path(folder)
+    sources, folder = parts(source, layout), Path(folder)
     identity = {"source": [[part.name, part.size, part.mark()] for part in sources], "tokenizer": fingerprint(tokenizer)}
     total = sum(part.size for part in sources)
     if (folder / CARD).is_file():
@@ -123,6 +135,7 @@ def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Ite
         card = read_card(folder)
         yield Prepared(total, total, card["tokens"], card["documents"])
         return
+    check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield from TokenWriter(sources, tokenizer, folder, identity).run(str(source), total)
@@ -166,7 +179,8 @@ class TokenWriter:
                     if time.monotonic() - saved > EVERY:
                         self._save()
                         saved = time.monotonic()
-                    yield Prepared(before + self.point.place, total, self.point.tokens, self.point.documents)
+                    read = batch[-1].read or self.point.place
+                    yield Prepared(before + read, total, self.point.tokens, self.point.documents)
                 self.point.part, self.point.place = number + 1, 0  # so that a kill before the card is written repeats nothing
             self._finish(source)
         finally:

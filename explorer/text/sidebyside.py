@@ -10,6 +10,7 @@ import numpy as np
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.records import Fertility, SideBySide, Tokens
+from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.tokenizers import Tokenizer
 
 # The same sentence, cut into words by hand: Chinese writes no spaces, and each emoji counts as a word.
@@ -51,30 +52,33 @@ def sentence(language: str) -> str:
 
 @checked
 def side_by_side(
-    text: str, tokenizers: Mapping[str, Tokenizer], *, pair: str | None = None, special: bool = False
+    text: str, tokenizers: Mapping[str, AnyTokenizer], *, pair: str | None = None, special: bool = False
 ) -> SideBySide:
-    """The same text, or pair of texts, as each of these tokenizers cuts it; with `special`, also the special tokens that it adds.
+    """The same text, or pair of texts, as each of these tokenizers (ours, files, or those of other libraries) cuts it; with `special`,
+    also the special tokens that it adds.
 
     >>> ex.text.side_by_side("A dog", {"bert": ex.load("bert").tokenizer}).tokens[0].texts
     ('a', 'dog')
     """
-    tokens = tuple(tokenizer.encode(text, pair, special=special) for tokenizer in tokenizers.values())
+    every = {name: as_tokenizer(tokenizer) for name, tokenizer in tokenizers.items()}
+    tokens = tuple(tokenizer.encode(text, pair, special=special) for tokenizer in every.values())
     if not any(len(cut) > sum(cut.special) for cut in tokens):
         raise ChoiceError("The text is empty. Write a word.")
-    unknown = tuple(-1 if t.vocabulary.unknown is None else t.vocabulary.unknown for t in tokenizers.values())
+    unknown = tuple(-1 if t.vocabulary.unknown is None else t.vocabulary.unknown for t in every.values())
     return SideBySide(text if pair is None else f"{text} {pair}", tuple(tokenizers), tokens, unknown)
 
 
 @checked
-def fertility(tokenizers: Mapping[str, Tokenizer]) -> Fertility:
+def fertility(tokenizers: Mapping[str, AnyTokenizer]) -> Fertility:
     """How many tokens each tokenizer needs for the same sentence in four languages and in emoji, and how many of them are unknown.
 
     >>> ex.text.fertility({"bert": ex.load("bert").tokenizer}).names
     ('bert',)
     """
     sentences = tuple(sentence(language) for language in LANGUAGES)
-    cut = [[tokenizer.encode(text, special=False) for text in sentences] for tokenizer in tokenizers.values()]
-    lost = [t.vocabulary.unknown for t in tokenizers.values()]
+    every = [as_tokenizer(tokenizer) for tokenizer in tokenizers.values()]
+    cut = [[tokenizer.encode(text, special=False) for text in sentences] for tokenizer in every]
+    lost = [t.vocabulary.unknown for t in every]
     return Fertility(
         tuple(tokenizers),
         tuple(LANGUAGES),

@@ -19,6 +19,7 @@ import tokenizers as library
 
 from explorer.errors import ChoiceError, FileError, TextError
 from explorer.errors.kinds import called
+from explorer.errors.targets import file_to_write
 from explorer.records import Tokens, Vocabulary
 from explorer.text.letters import letters
 from explorer.text.readable import raw_bytes, spelled
@@ -171,17 +172,18 @@ class Tokenizer:
             return self.core.decode(numbers, skip_special_tokens=not special)
 
     def save(self, path: str | Path) -> Path:
-        """Write tokenizer.json, which the `tokenizers` and `transformers` libraries read as it is.
+        """Write tokenizer.json, which the `tokenizers` and `transformers` libraries read as it is. The folder is made if need be.
 
         >>> import tempfile
         >>> ex.load("gpt2").tokenizer.save(tempfile.mkdtemp() + "/tokenizer.json").name
         'tokenizer.json'
         """
+        place = file_to_write(path, "tokenizer.json")
         try:
-            self.core.save(str(path), pretty=False)  # half as long as with line breaks
+            self.core.save(str(place), pretty=False)  # half as long as with line breaks
         except Exception as error:  # the library raises plain Exception
-            raise FileError(f"Could not write {path} ({error}). Choose a folder that exists and has space.") from error
-        return Path(path)
+            raise FileError(f"Could not write {place} ({error}). Choose a folder that has space.") from error
+        return place
 
     def word_of(self, text: str) -> str:
         """A word as it is counted: without the space before it, and normalised as this tokenizer does."""

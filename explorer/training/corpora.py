@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
@@ -17,27 +17,41 @@ import numpy as np
 from explorer import microworld
 from explorer.analysis.evaluation.context import EvalData
 from explorer.analysis.evaluation.windows import SENTENCE
-from explorer.errors import ChoiceError, TextError, unknown
+from explorer.errors import ChoiceError, TextError, many, unknown
 from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
 from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.translation import pairs
-from explorer.text.corpora import documents
+from explorer.text.corpora import ENDINGS, HUB, documents_of, parts
 from explorer.text.disk_cache import cached, source_mark
 from explorer.text.examples import Texts, Translation
 from explorer.text.packing import PackedTexts, pack_corpus, unpack_texts
 from explorer.text.prepared import CARD
+from explorer.text.rows import ending_of, text_of_row
 from explorer.text.streamed import StreamedTexts
+from explorer.text.stretches import Layout
 from explorer.text.tokenizers import Tokenizer, check_text
 from explorer.text.toy import toy_stories
 
 MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
-STORIES, TRANSLATIONS = 40_000, 100_000  # so many texts where no number is asked for
+STORIES, TRANSLATIONS, TOYS = 40_000, 100_000, 20_000  # so many texts where no number is asked for
 VERSIONED = re.compile(r"^(microworld|english-french)(?=:|$)")  # the names of what has versions, without one
 FIRST = "1.0"  # the version of the microworld that plans and cards do not name
 MORE = 2  # so many times as many questions are made as are asked, where some may be known
 SEEDS = {"validation": 3, "test": 2}  # of what has no splits of its own; 1 is that of the texts to learn from
+MOST, LONGEST = 200_000_000, 1 << 20  # letters: of all texts in memory, and of one that is cut into tokens at once
 SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What is said of texts that somebody brought along."""
+
+    count: int  # documents
+    rest: Texts = ()  # what is held out of them
+    held_out: str = ""  # the same in words
+    units: str = ""  # what divides them, in words
+    layout: Layout = Layout()
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,7 @@ class Corpus:
     held: Callable[[int, str], EvalData]
     tokenizer: Tokenizer | None = None  # that of texts which are in tokens already
     mark: str = ""  # what it is made of, in letters: with it, what is made of the texts can be kept on disk
+    brought: Brought | None = None  # of texts that somebody brought along
 
     @property
     def base(self) -> str:
@@ -66,24 +81,104 @@ class Corpus:
 
     def plan(self) -> dict[str, object]:
         """What the plan of a run says about it."""
-        return {"name": self.name, "stories": len(self.texts), "held": len(self.held(MEASURED, "validation").texts)}
+        layout = {} if self.brought is None else self.brought.layout.unusual()
+        return {"name": self.name, "stories": len(self.texts), "held": len(self.held(MEASURED, "validation").texts)} | layout
+
+    def report(self) -> str:
+        """How many documents and words there are, what divides them, and how many are held out, in a line."""
+        if isinstance(self.texts, StreamedTexts):
+            ready = self.texts.corpus
+            size = f"{many(len(ready), 'document')}, {len(ready.ids):,} tokens on the disk"
+            return f"{self.name}: {size}, {len(ready) - len(self.texts):,} held out."
+        if self.brought is None:
+            return f"{self.name}: {len(self.texts):,} generated texts."
+        units = f" ({self.brought.units})" if self.brought.units else ""
+        words = sum(map(number_of_words, (*self.texts, *self.brought.rest)))
+        return f"{self.name}: {many(self.brought.count, 'document')}{units}, {many(words, 'word')}, {self.brought.held_out}."
 
 
-def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
-    """A corpus by its name, a text file or a folder of them, or what was given; `held` are texts to be measured on instead."""
+def number_of_words(text: Sequence[str] | str) -> int:
+    """How many words a text has: what stands between spaces."""
+    return sum(len(part.split()) for part in ([text] if isinstance(text, str) else text))
+
+
+def letters_in(text: object) -> int:
+    """How many letters there are in a text or in its sentences; 0 in what is neither."""
+    parts = [text] if isinstance(text, str) else text if isinstance(text, (list, tuple)) else ()
+    return sum(len(part) for part in parts if isinstance(part, str))
+
+
+def corpus_of(what: str | Path | Texts | Iterable[Any], held: Texts | None = None, layout: Layout | None = None) -> Corpus:
+    """A corpus by its name, a file, a folder or `hub:name`, or the texts that were given; `held` are texts to be measured on instead."""
     if held is not None:
         check_texts(held)
     if isinstance(what, (str, Path)) and (Path(what) / CARD).is_file():  # a prepared corpus, which stays on the disk
         texts = StreamedTexts(Path(what))
         kept = texts.held if held is None else held
         return Corpus(str(Path(what)), texts, lambda count, _: EvalData(kept[:count]), tokenizer=texts.tokenizer)
-    if isinstance(what, Path) or (isinstance(what, str) and (what.startswith(".") or "/" in what)):
-        corpus = own(str(what), list(documents(what)), held)
+    layout = layout or Layout()
+    if is_source(what):
+        sources = parts(what, layout)  # type: ignore[arg-type]  # a path or hub:name
+        units = " or ".join(dict.fromkeys(part.unit for part in sources))
+        corpus = own(str(what), collected(documents_of(sources), str(what)), held, units, layout)
     elif not isinstance(what, str):
-        corpus = own("given", what, held)
+        corpus = own("given", texts_of(what, layout.field), held, layout=layout)
+    elif layout != Layout():
+        raise ChoiceError(f"field and document say how files are read, and {what!r} is none. Leave them out.")
     else:
         corpus = corpus_named(what)
     return corpus if held is None else replace(corpus, held=lambda count, _: EvalData(held[:count]))
+
+
+def texts_to_learn(what: str | Path, field: str, document: str) -> tuple[list[str], str]:
+    """The texts for a tokenizer, each as a document, and what was read, in a line: nothing is held out of them."""
+    corpus = corpus_of(what, (), Layout(field, document))
+    return [text if isinstance(text, str) else " ".join(text) for text in corpus.texts], corpus.report()
+
+
+def is_source(what: object) -> bool:
+    """Whether this is a file, a folder or a data set, and no name of ours."""
+    if not isinstance(what, str):
+        return isinstance(what, Path)
+    if what.partition(":")[0] in CORPORA and "/" not in what:
+        return False
+    return what.startswith((".", HUB)) or "/" in what or os.sep in what or ending_of(what) in ENDINGS or os.path.exists(what)
+
+
+def texts_of(what: Any, field: str) -> Texts:
+    """The texts of a list, of a table's column or a data set's field, or of anything that gives one after the other."""
+    if hasattr(what, "columns"):  # a table of pandas'
+        text_of_row(dict.fromkeys(what.columns), field, "The table")
+        what = what[field]
+    if isinstance(what, Mapping):
+        raise TextError(
+            f"This corpus is a {type(what).__name__} of several parts: {', '.join(map(str, what))}. Give one of them."
+        )
+    if not isinstance(what, Iterable):
+        check_texts(what)
+    if isinstance(what, Sequence) and not (len(what) and isinstance(what[0], Mapping)):
+        return what
+    rows = (
+        text_of_row(text, field, f"Row {number} of the corpus") if isinstance(text, Mapping) else text
+        for number, text in enumerate(what, 1)
+    )
+    return collected((text for text in rows if text is not None and text != ""), "The corpus")
+
+
+def collected(texts: Iterable[Any], name: str) -> list[Any]:
+    """Texts in a list, as long as it holds no more than a run should keep in memory."""
+    letters, kept = 0, []
+    for text in texts:
+        letters += letters_in(text)
+        if letters > MOST:
+            raise TextError(
+                f"{name} holds more than {MOST // 1_000_000} MB of text, and a run keeps its texts in memory. Take a part of it; or cut it "
+                "into tokens on the disk, which takes any size: ex.text.corpus(source, tokenizer, folder), and train on that folder."
+            )
+        kept.append(text)
+    if not kept:
+        raise TextError(f"{name} holds no text, only spaces and line ends.")
+    return kept
 
 
 def corpus_named(what: str) -> Corpus:
@@ -91,8 +186,6 @@ def corpus_named(what: str) -> Corpus:
     microworld-1.1:120000.
     """
     name, sign, count = what.partition(":")
-    if name not in CORPORA and os.path.exists(what):
-        raise ChoiceError(f"There is no corpus {what!r}. For the file or folder of that name write ./{what}")
     if name not in CORPORA or (sign and name not in COUNTABLE):
         raise unknown("corpus", what, [*CORPORA, *(f"{countable}:COUNT" for countable in COUNTABLE)])
     if not sign:
@@ -114,14 +207,39 @@ def recorded_corpus(name: str) -> Corpus:
     return corpus_of(VERSIONED.sub(rf"\1-{FIRST}", name))
 
 
-def own(name: str, texts: Texts, held_out: Texts | None = None) -> Corpus:
+def own(name: str, texts: Texts, held_out: Texts | None = None, units: str = "", layout: Layout | None = None) -> Corpus:
     """Texts that somebody brought along: the last 2 % of them, at least one, are held out; of a single text, its last 2 %."""
     check_texts(texts)
-    if len(texts) == 1 and held_out is None:
+    count, layout = len(texts), layout or Layout()
+    if held_out is not None:
+        beside = f"measured on {many(len(held_out), 'text')} beside them" if held_out else "none held out"
+        brought = Brought(count, (), beside, units, layout)
+        return Corpus(name, short(texts), lambda number, _: EvalData(held_out[:number]), brought=brought)
+    if count == 1:
         texts = split_end(texts[0])
-    many = max(1, round(SHARE * len(texts))) if len(texts) > 1 and held_out is None else 0
-    cut = len(texts) - many
-    return Corpus(name, texts[:cut], lambda count, _: EvalData(texts[cut:][:count]))
+        words = "its end held out" if len(texts) > 1 else "too short for holding out an end"
+    kept = max(1, round(SHARE * len(texts))) if len(texts) > 1 else 0
+    rest = texts[len(texts) - kept :]
+    brought = Brought(count, rest, words if count == 1 else f"{kept:,} held out", units, layout)
+    return Corpus(name, short(texts[: len(texts) - kept]), lambda number, _: EvalData(rest[:number]), brought=brought)
+
+
+def short(texts: Texts) -> Texts:
+    """The same texts; a document of over a million letters as several, that end with a word where they can."""
+    if not any(isinstance(text, str) and len(text) > LONGEST for text in texts):
+        return texts
+    return [part for text in texts for part in (short_parts(text) if isinstance(text, str) else [text])]
+
+
+def short_parts(text: str) -> Iterator[str]:
+    """The parts of a very long text."""
+    begin = 0
+    while len(text) - begin > LONGEST:
+        space = text.rfind(" ", begin + LONGEST // 2, begin + LONGEST)
+        end = begin + LONGEST if space < 0 else space + 1
+        yield text[begin:end]
+        begin = end
+    yield text[begin:]
 
 
 def split_end(text: Any) -> Texts:
@@ -156,11 +274,11 @@ def check_texts(texts: object) -> None:
             raise TextError(f"Text {number} of the corpus cannot be used. {error}") from error
 
 
-def _toy() -> Corpus:
+def _toy(count: int = TOYS) -> Corpus:
     def held(count: int, split: str) -> EvalData:
         return EvalData(list(toy_stories(count, SEEDS[split])))
 
-    return Corpus("toy", list(toy_stories(20_000, 1)), held)
+    return Corpus("toy", list(toy_stories(count, 1)), held)
 
 
 def _kept(kind: str, count: int, make: Callable[[], Sequence[Any]]) -> tuple[Sequence[Any], str]:
@@ -243,6 +361,6 @@ WORLDS = {
     for version in microworld.WORLDS
 }
 COUNTABLE: dict[str, Callable[..., Corpus]] = {
-    "microworld": _microworld, "english-french": _french, "tasks-as-text": _tasks, **WORLDS,
+    "toy": _toy, "microworld": _microworld, "english-french": _french, "tasks-as-text": _tasks, **WORLDS,
 }  # fmt: skip
-CORPORA: dict[str, Callable[[], Corpus]] = {"toy": _toy, "microworld+repeats": _repeats, **COUNTABLE}
+CORPORA: dict[str, Callable[[], Corpus]] = {"microworld+repeats": _repeats, **COUNTABLE}

@@ -61,6 +61,7 @@ class CountingRun(Summarised):
     """
 
     processes = Processes()  # counting takes one
+    report: str = ""  # what was read, in a line
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class CountingRun(Summarised):
 
     def summary(self) -> Summary:
         """What is trained, how far it is, and where it is kept."""
-        return of_run(self.model.name, self.plan, self.step, self.folder)
+        return of_run(self.model.name, self.plan, self.step, self.folder, self.report)
 
     def stop(self) -> None:
         """End after the portion that is being counted."""

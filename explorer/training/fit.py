@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.targets import check_folder
 from explorer.errors.waiting import during
 from explorer.models.factory import settings_of
 from explorer.models.load import build
@@ -19,7 +20,10 @@ from explorer.models.model import TrainableModel
 from explorer.models.presets import Preset, preset, size_of
 from explorer.text.begin_token import with_begin
 from explorer.text.examples import Texts, Translation, packed, prepared
+from explorer.text.learning import TOKENIZERS
+from explorer.text.opening import as_tokenizer
 from explorer.text.streamed import StreamedTexts
+from explorer.text.stretches import Layout
 from explorer.training.checking import Checks
 from explorer.training.corpora import Corpus, corpus_of
 from explorer.training.counting import CountingPlan, CountingRun
@@ -42,7 +46,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     what: str | TrainableModel,
     *,
     size: str = "tiny",
-    corpus: str | Path | Texts | None = None,
+    corpus: str | Path | Texts | Iterable[Any] | None = None,
     steps: int | None = None,
     seed: int = 0,
     folder: str | Path | None = None,
@@ -52,16 +56,16 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
 ) -> TrainingRun:
     """A run that trains a system from scratch, or goes on with a model. Iterate over it for one `TrainingStep` each.
 
-    `corpus` (the preset has its own) is a name, a text file or a folder of them, a folder that `ex.text.corpus` prepared (which stays on
-    the disk), or a list of stories (lists of sentences). It is measured about `checks` times (0: never) on texts held out: `held`, or
-    the last 2 %. `steps` is else the preset's. `folder` keeps the run, or takes up the one in it. `precision` is that of the products:
-    "auto" is bfloat16 where it is faster here. `options` are parts of the plan (batch, schedule, …), fields of the preset, a `tokenizer`
-    or a kind to learn, or the `teacher` of "distilbert" or "electra". An "ngram" takes `portions`, `order` and `smoothing`.
+    `corpus` (else the preset's) is a name, a file (text, JSON lines, CSV, Parquet, also as .gz), a folder of them or one that
+    `ex.text.corpus` prepared, `hub:name`, or texts: a list, generator, column, table or data set. `field` names the field of the text,
+    `document` what ends one in a text file ("blank line", "line", "file"). The last 2 % are held out, or `held` is given. `folder` keeps
+    the run, or takes up the one in it. `options` are parts of the plan (batch, …), fields of the preset, a `tokenizer` (that
+    `ex.tokenizer` opens, or a kind to learn), the `teacher` of "distilbert" or "electra", of "ngram" `portions`, `order`, `smoothing`.
     >>> len(list(ex.fit("gpt2", corpus=ex.microworld.texts(40, 1), pieces=300, steps=2, batch=4, checks=0, device="cpu")))
     2
     """
     system = preset(what.preset if isinstance(what, TrainableModel) else what)
-    source = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
+    source = _source(system.corpus if corpus is None else corpus, options, folder)
     if isinstance(what, str) and system.objective == "counting":
         return fit_ngram(system, source, options, steps=steps, seed=seed, folder=folder)
     planned = {name: options.pop(name) for name in PLANNED & options.keys()}
@@ -77,7 +81,39 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     examples = _examples(source, model, entry, packing=bool(settings.get("packed")))
     settings |= {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
     plan = Plan(objective, settings.pop("strategy", entry.usual_strategy), **settings)
-    return Run(model, examples, plan, folder, Checks(source, objective, examples, plan.strategy, teacher), teacher)
+    return _run(model, examples, plan, folder, source, teacher)
+
+
+def _run(
+    model: TrainableModel,
+    examples: Sequence[Any],
+    plan: Plan,
+    folder: str | Path | None,
+    source: Corpus,
+    teacher: Teacher | None,
+) -> Run[Any]:
+    """The run of a plan, measured on what is held out of its texts."""
+    checks = Checks(source, plan.objective, examples, plan.strategy, teacher)
+    return _with_report(Run(model, examples, plan, folder, checks, teacher), source)
+
+
+def _with_report(run: Any, corpus: Corpus) -> Any:
+    """The run, which says what was read."""
+    run.report = corpus.report()
+    return run
+
+
+def _source(corpus: Any, options: dict[str, Any], folder: str | Path | None) -> Corpus:
+    """The texts. Before they are read, the folder of the run and the tokenizer are looked at."""
+    if folder is not None:
+        check_folder(folder)
+    given = options.get("tokenizer")
+    if isinstance(given, str) and given not in TOKENIZERS and not Path(given).exists():
+        raise unknown("tokenizer or file", given, TOKENIZERS)
+    if given is not None and not (isinstance(given, str) and given in TOKENIZERS):
+        options["tokenizer"] = as_tokenizer(given)
+    layout = {name: options.pop(name) for name in ("field", "document") if name in options}
+    return corpus_of(corpus, options.pop("held", None), Layout(**layout))
 
 
 def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool, packable: bool) -> dict[str, Any]:
@@ -134,7 +170,9 @@ def fit_ngram(
     texts = [text for text in corpus.texts if not isinstance(text, Translation)]
     if len(texts) < len(corpus.texts):
         raise ChoiceError("An n-gram model counts texts, not translations. Choose another corpus.")
-    tokenizer = options.pop("tokenizer", None) or learned_tokenizer(system, corpus, options.pop("pieces", PIECES["tiny"]))
+    tokenizer, size = options.pop("tokenizer", corpus.tokenizer), options.pop("pieces", PIECES["tiny"])
+    if tokenizer is None or isinstance(tokenizer, str):
+        tokenizer = learned_tokenizer(system, corpus, size, tokenizer)
     options |= {} if steps is None else {"portions": steps}
     renamed = {"steps" if name == "portions" else name: value for name, value in options.items()}
     for name in renamed:
@@ -144,7 +182,7 @@ def fit_ngram(
     with during("Tokenizing the texts"):
         rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, tokenizer)]
     plan = CountingPlan(seed=seed, corpus=corpus.plan() | {"stories": len(rows)}, **renamed)
-    return CountingRun(rows, tokenizer, plan, folder, Checks(corpus, "counting"))
+    return _with_report(CountingRun(rows, tokenizer, plan, folder, Checks(corpus, "counting")), corpus)
 
 
 def _examples(corpus: Corpus, model: TrainableModel, objective: Objective, *, packing: bool) -> Sequence[Any]:

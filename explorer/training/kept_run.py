@@ -38,6 +38,7 @@ class KeptRun(Summarised, Generic[Trained]):
     folder: Path | None
     processes: Processes
     optimiser: Optimiser
+    report: str = ""  # what was read, in a line
     _shards: Shards | None = None
     _saves_now = False  # whether it is time for a resume point, as all processes know it
 
@@ -51,7 +52,7 @@ class KeptRun(Summarised, Generic[Trained]):
 
     def summary(self) -> Summary:
         """What is trained, how far it is, and where it is kept."""
-        return of_run(self.model.name, self.plan, self.step, self.folder)
+        return of_run(self.model.name, self.plan, self.step, self.folder, self.report)
 
     def _prepare_folder(self) -> None:
         """Begin in the folder, or go on from what is in it."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from explorer.errors import many
 from explorer.records import TrainingStep
 
 WIDTH, SECONDS, SHOWN = 24, 0.1, 4
@@ -83,13 +84,9 @@ def measured_on(counts: Mapping[str, int]) -> str:
     '  (24 texts in 187 windows, 3,412 predictions)'
     """
     texts, windows, predictions = (counts.get(name, 0) for name in ("texts", "windows", "predictions"))
-    parts = [f"{_many(texts, 'text')}{f' in {windows:,} windows' if windows > texts else ''}"] if texts else []
-    parts += [_many(predictions, "prediction")] if predictions else []
+    parts = [f"{many(texts, 'text')}{f' in {windows:,} windows' if windows > texts else ''}"] if texts else []
+    parts += [many(predictions, "prediction")] if predictions else []
     return f"  ({', '.join(parts)})" if parts else ""
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def as_plain(step: TrainingStep) -> dict[str, Any]:

@@ -21,12 +21,9 @@ from explorer.models.hub.adopting import adopt, no_attention
 from explorer.models.hub.foreign import HUGE, HubModel
 from explorer.models.hub.module_map import ATTENTION
 from explorer.records.summary import shortened
-from explorer.text import tokenizers
+from explorer.text.opening import as_tokenizer
 from explorer.text.tokenizer_limits import check_file, check_vocabulary, panics
-from explorer.text.tokenizers import Tokenizer
 
-SPECIAL = {"mask": "mask_token_id", "pad": "pad_token_id", "cls": "cls_token_id", "sep": "sep_token_id",
-           "begin": "bos_token_id", "end": "eos_token_id", "unknown": "unk_token_id"}  # fmt: skip
 STATES = ("rwkv",)  # whose file has a class called attention that keeps one state
 BYTES = 4  # of a number in float32
 CALLS = (
@@ -41,7 +38,7 @@ def open_pair(module: Any, tokenizer: Any, name: str = "") -> HubModel:
     if not isinstance(module, torch.nn.Module):
         raise ChoiceError(f"A live pair is (module, tokenizer), both of transformers'; the first is a {type(module).__name__}.")
     limit = getattr(tokenizer, "model_max_length", HUGE)
-    return HubModel(name or type(module).__name__, adopt(module), as_ours(tokenizer), int(min(limit, HUGE)))
+    return HubModel(name or type(module).__name__, adopt(module), as_tokenizer(tokenizer), int(min(limit, HUGE)))
 
 
 def open_id(name: str) -> HubModel:
@@ -91,7 +88,7 @@ def open_folder(folder: Path, name: str) -> HubModel:
     adopted = adopt(module.eval())
     adopted.settle()
     limit = int(min(getattr(tokenizer, "model_max_length", HUGE) or HUGE, HUGE))
-    return HubModel(name, adopted, as_ours(tokenizer), limit, notes if missing else ())
+    return HubModel(name, adopted, as_tokenizer(tokenizer), limit, notes if missing else ())
 
 
 def check_folder(folder: Path) -> None:
@@ -134,20 +131,6 @@ def count_tensors(folder: Path) -> int:
         except (SafetensorError, OSError) as error:
             raise FileError(f"{path} is broken or cut short ({error}). Copy or download it again.") from error
     return count
-
-
-def as_ours(tokenizer: Any) -> Tokenizer:
-    """A copy of a tokenizer, as ours; with the special tokens that theirs names."""
-    if isinstance(tokenizer, Tokenizer):
-        return tokenizer
-    core = getattr(tokenizer, "backend_tokenizer", None)
-    if core is None or not hasattr(core, "to_str"):
-        raise ChoiceError(
-            f"{type(tokenizer).__name__} is no tokenizer of the `tokenizers` library, the only kind that is read. Give a fast one, "
-            "or a folder with a tokenizer.json."
-        )
-    special = {ours: getattr(tokenizer, theirs, None) for ours, theirs in SPECIAL.items()}
-    return tokenizers.parse(core.to_str(), {name: int(i) for name, i in special.items() if isinstance(i, int)})
 
 
 @contextmanager

@@ -1,0 +1,170 @@
+"""What a corpus is read in: stretches of its documents; and how a text file is read so, packed with gzip or not.
+
+A file is read in stretches of at most 64 kB, from any place on, so that one of any size passes through.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+from explorer.errors import ChoiceError, FileError, repeated, unknown
+
+STRETCH = 1 << 15  # bytes
+MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+PACKED = ".gz"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How documents lie in files: the `field` (or column) of a row with the text, and what divides the documents of a text file."""
+
+    field: str = "text"
+    document: str = "blank line"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.field, str) or not self.field:
+            raise ChoiceError(f"field={repeated(self.field)} must be the name of a field or column, for example 'text'.")
+        if not isinstance(self.document, str) or self.document not in DIVISIONS:
+            raise unknown("way to divide a text file into documents:", self.document, DIVISIONS)
+
+    def unusual(self) -> dict[str, str]:
+        """What differs from the usual layout."""
+        return {name: value for name, value in vars(self).items() if value != getattr(Layout, name)}
+
+    @property
+    def mark(self) -> int:
+        """A number that differs between layouts; 0 for the usual one."""
+        return zlib.crc32(repr(self.unusual()).encode()) if self.unusual() else 0
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Some text of one document, where the next stretch begins in its part, and whether the document ends here."""
+
+    text: str
+    next: int
+    ends: bool
+    read: int = 0  # bytes of the part up to here, where `next` does not count them
+
+
+class CorpusPart(Protocol):
+    """One file or data set of a source."""
+
+    name: str
+    size: int
+    unit: str  # what divides its documents, in words
+
+    def mark(self) -> int:
+        """A number that changes when the content does."""
+
+    def stretches(self, start: int) -> Iterator[Stretch]:
+        """The text from this offset on."""
+
+
+class CorpusFile:
+    """One file of a source: where it lies, how large it is, and how documents lie in it."""
+
+    def __init__(self, path: Path, name: str, layout: Layout) -> None:
+        self.path, self.name, self.size, self.layout = path, name, path.stat().st_size, layout
+
+    def mark(self) -> int:
+        """A checksum of its size, its beginning and its end."""
+        with opened(self.path) as (file, _):
+            first = file.read(STRETCH)
+            file.seek(max(0, self.size - STRETCH))
+            return self.layout.mark ^ zlib.crc32(file.read(STRETCH), zlib.crc32(first, self.size))
+
+
+class TextFile(CorpusFile):
+    """A UTF-8 text file, read from any byte offset."""
+
+    def __init__(self, path: Path, name: str, layout: Layout) -> None:
+        super().__init__(path, name, layout)
+        self.unit, self.ends_with = DIVISIONS[layout.document]
+
+    def stretches(self, start: int) -> Iterator[Stretch]:
+        """The text from this byte on: up to the end of a document, or up to 64 kB."""
+        with opened(self.path) as (file, content):
+            self._check(content.read(1 << 13))
+            content.seek(start)
+            yield from self._read(content, file)
+
+    def _read(self, content: BinaryIO, file: BinaryIO) -> Iterator[Stretch]:
+        lines: list[bytes] = []
+        length, begin, rest = 0, content.tell(), b""
+        while line := rest + content.readline(STRETCH - len(rest)):
+            rest = b""
+            if len(line) == STRETCH and not line.endswith(b"\n"):
+                cut = line_break(line)
+                line, rest = line[:cut], line[cut:]
+            lines.append(line)
+            length += len(line)
+            if (ends := self.ends_with(line)) or length >= STRETCH:
+                yield self._stretch(b"".join(lines), begin, ends, file.tell())
+                lines, length, begin = [], 0, begin + length
+        yield self._stretch(b"".join(lines), begin, True, file.tell())
+
+    def _stretch(self, raw: bytes, begin: int, ends: bool, read: int) -> Stretch:
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise FileError(
+                f"{self.path} is not UTF-8 text: byte {begin + error.start} is {raw[error.start]:#04x}. "
+                "Save it again as UTF-8 (it may be Latin-1 or Windows-1252 now)."
+            ) from error
+        if "\0" in text:
+            raise FileError(f"{self.path} is not a text file: it holds a zero byte. Take it out of the corpus.")
+        text = text.replace("\r\n", "\n").removeprefix("\ufeff" if begin == 0 else "")
+        return Stretch(text.rstrip() if ends else text, begin + len(raw), ends, read if is_packed(self.path) else 0)
+
+    def _check(self, first: bytes) -> None:
+        if first[:2] in MARKS:
+            raise FileError(f"{self.path} is written in {MARKS[first[:2]]}. Save it as UTF-8.")
+        if b"\0" in first:
+            raise FileError(f"{self.path} is not a text file: it holds a zero byte. Take it out of the corpus.")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """A file, and what it holds: the same, or what gzip packed into it."""
+    try:
+        with path.open("rb") as file:
+            if not is_packed(path):
+                yield file, file
+                return
+            with gzip.GzipFile(fileobj=file) as content:
+                yield file, cast(BinaryIO, content)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FileError(f"{path} is no whole gzip file ({error}). Fetch or write it again.") from error
+    except OSError as error:
+        raise FileError(f"Could not read {path}: {error.strerror or error}. Is it yours to read?") from error
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is packed with gzip, by its name."""
+    return path.suffix.lower() == PACKED
+
+
+def line_break(line: bytes) -> int:
+    """Where a very long line may be cut: after its last space, or between two letters."""
+    space = line.rfind(b" ") + 1
+    if space > len(line) // 2:
+        return space
+    place = len(line)
+    while line[place - 1] & 0xC0 == 0x80:  # the bytes after the first of a letter
+        place -= 1
+    return place - 1
+
+
+# What divides the documents of a text file: in words, and whether a document ends with this line.
+DIVISIONS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
+    "blank line": ("a blank line between two", lambda line: not line.strip()),
+    "line": ("one a line", lambda line: line.endswith(b"\n")),
+    "file": ("one a file", lambda line: False),
+}
