@@ -23,7 +23,7 @@ def rates(record: Rates) -> go.Figure:
     coin for every token, and then a short text may get no mask at all or twice as many. Whole sentences cannot be cut to fit, so
     PEGASUS is far from its target rate on a short text.
 
-    You may conclude how much the rate varies for one short text. You may not conclude that the mean over a long training differs: in
+    You may conclude how much the rate varies for one short text. You may not conclude that the mean over a long training run differs: in
     the long run coin flips hide the same share.
     """
     low, high = np.percentile(record.realised, [2.5, 97.5], axis=1)

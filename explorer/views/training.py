@@ -29,7 +29,7 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
     Below, metrics on such texts. On a logarithmic axis every factor of ten has the same width: most of what is learned is learned
     early.
 
-    Where the masking rate changes during a training, line and points are different tasks: the points always mask 15 %, and a line that
+    Where the masking rate changes during a training run, line and points are different tasks: the points always mask 15 %, and a line that
     falls may only mask less.
 
     You may conclude when *this* run learned something. You may not conclude that a lower loss is a better model across tokenizers or
@@ -229,11 +229,11 @@ def along(record: Along, *, axis: str) -> go.Figure:
     )
 
 
-is_training = only_many(TrainingStep, "the steps of a training, tuple(ex.fit(…)) or ex.training.steps_of(folder)")
+is_training = only_many(TrainingStep, "the steps of a training run, tuple(ex.fit(…)) or ex.training.steps_of(folder)")
 
 
 has_probes = also(
-    is_training, lambda steps: _probed(steps), "in this training the heads were not measured. Take a run that kept probes."
+    is_training, lambda steps: _probed(steps), "in this run the heads were not measured. Take a run that kept probes."
 )
 
 

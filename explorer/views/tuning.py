@@ -101,7 +101,7 @@ def transitions(record: FinetuneWays, *, way: str) -> go.Figure:
     rows of tags whose other scores are equal, one that holds a pair of score a is e^a times as probable as one with a pair of score 0.
 
     You may conclude which pairs these labelled texts raised (blue) and which they lowered (brown). You may not conclude that the
-    scores decide an answer: they are added to the scores of the words, and after a short training they are small. Nor that a pair
+    scores decide an answer: they are added to the scores of the words, and after a short training run they are small. Nor that a pair
     with a low score is wrong: it may only be rare in these texts.
     """
     table = record.transitions[way]

@@ -26,7 +26,8 @@ class Station:
 
 
 NUMBERS = (
-    "You may conclude that the model computed with exactly these numbers. You may not conclude what a single dimension means."
+    "You may conclude that these are the numbers of this pass, up to the rounding printed below. You may not conclude what a single "
+    "dimension means."
 )
 NORMS = (
     "You may conclude that all tokens had the same spread before γ stretched each dimension by its own factor. You may not conclude "

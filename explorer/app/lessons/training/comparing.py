@@ -39,14 +39,14 @@ def show_comparison(runs: Mapping[str, Path]) -> None:
     """Which two runs, their curves, and their settings."""
     say(prose("training")("comparing"))
     given = st.text_input(
-        "Run IDs of your trainings, with spaces between them",
+        "Run IDs of your training runs, with spaces between them",
         st.session_state.get("training", ""),
         key="runs.ids",
         bind="query-params",
     )
     places: dict[str, Expression | str] = {**own(given), **{name: Call(ex.models).item(name).attr("folder") for name in runs}}
     if len(places) < 2:
-        st.info("There are not two trainings to compare yet. Train two in the part *Train one*.")
+        st.info("There are not two training runs to compare yet. Train two in the part *Train one*.")
         return
     names = list(places)
     with st.container(horizontal=True, vertical_alignment="bottom"):

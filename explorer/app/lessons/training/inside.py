@@ -54,5 +54,5 @@ def known(model: StaticModel, sentence: str) -> str:
     unknown = model.tokenizer.vocabulary.unknown
     words = [text for number, text in zip(tokens.ids, tokens.texts, strict=True) if number != unknown and text.isalpha()]
     if not words:
-        raise ExplorerError("No word of the sentence occurs in the texts of this training. Write another sentence above.")
+        raise ExplorerError("No word of the sentence occurs in the texts of this training run. Write another sentence above.")
     return max(words, key=len)

@@ -61,7 +61,7 @@ def data() -> None:
         say(PROSE("data: conclusion"), small=True)
         if runs:
             cost = lab.budget(runs[name], lab.read_steps(name)[-1].step)
-            st.subheader("What a training computes", anchor=False)
+            st.subheader("What a training run computes", anchor=False)
             say(texts.at_scale(cost.weights, cost.pieces))
 
     predict(texts.labels_question(), "guess.labels", said)

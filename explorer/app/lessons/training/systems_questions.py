@@ -107,7 +107,7 @@ def over_seeds(seeds: Mapping[str, tuple[float, ...]], names: Sequence[str], com
     spans = [f"{name} {min(seeds[name]):.3g} to {max(seeds[name]):.3g}" for name in names if len(set(seeds.get(name, ()))) > 1]
     sentence = "Measured on held-out text after the training"
     if count == 1:
-        sentence += "; one training, so it is unknown how much another seed would change"
+        sentence += "; one training run, so it is unknown how much another seed would change"
     else:
         sentence += (
             f". The best of {count} seeds on this text is shipped; over all seeds: {'; '.join(spans) or 'the same figures'}"
@@ -160,5 +160,5 @@ def by_pieces(steps: Sequence[TrainingStep], each: float) -> Curves:
     lines = tuple(Curve(name, read, np.array([step.metrics[name] for step in checked])) for name in (*FOUND, LOSS))
     return Curves(
         "What ELECTRA finds, by the tokens it has read", "tokens read, each with a label", "F1; loss in nats", lines,
-        f"one training of {steps[-1].step:,} steps, about {each:,.0f} tokens each", log=True,
+        f"one training run of {steps[-1].step:,} steps, about {each:,.0f} tokens each", log=True,
     )  # fmt: skip

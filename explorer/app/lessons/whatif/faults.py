@@ -99,7 +99,7 @@ def learned() -> None:
         return
     say(learned_fault(result_of(recorded.call(left_out.NAME))))
     page, address = str(LESSONS["training"].page), {"part": "a-part-left-out"}
-    st.page_link(page, label="The trainings without one part", query_params=address, width="content")
+    st.page_link(page, label="The training runs without one part", query_params=address, width="content")
 
 
 def learned_fault(measured: Curves) -> str:
