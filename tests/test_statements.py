@@ -291,3 +291,18 @@ def test_an_ability_that_minimal_pairs_ask_as_well_is_shown_beside_them() -> Non
             for split in SPLITS:
                 figures = shipped_figures(models()[name].folder, split)
                 assert f"{figures[ability.figure]:.3f}" in row and f"{figures[ability.pairs]:.3f}" in row
+
+
+DECKS = (  # words of the lectures that a student looks up
+    "autoregressive", "self-supervised", "cross-entropy", "self-attention", "multi-head attention", "causal", "bidirectional",
+    "residual connection", "teacher forcing", "encoder–decoder", "sequence transduction", "WordPiece", "BPE", "one-hot",
+    "static embedding", "contextual embedding", "skip-gram", "in-context learning", "zero-shot", "few-shot", "instruction tuning",
+    "RLHF", "epoch", "downstream task", "held-out text", "label smoothing", "antecedent", "BLEU", "block", "sub-layer",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", DECKS)
+def test_a_word_of_the_decks_is_explained_where_a_lesson_uses_it(word: str) -> None:
+    term = glossary.FORMS[word]
+    sections = (text for lesson in LESSONS for text in prose(lesson).sections.values())
+    assert any(f"](glossary#{term.anchor} " in glossary.explained(text, {}) for text in sections)

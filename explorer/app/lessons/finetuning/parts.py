@@ -65,7 +65,7 @@ def chosen_ways(task: str) -> tuple[str, ...]:
     first = ("full", CRF) if task == TAGGED else USUAL
     if task == TAGGED:
         say(prose("finetuning")("tags"))
-    return tuple(st.pills("Ways", offered, selection_mode="multi", default=first, key=key, bind="query-params"))
+    return tuple(st.pills("Methods", offered, selection_mode="multi", default=first, key=key, bind="query-params"))
 
 
 def tuned(name: str, task: str, examples: int, steps: int) -> Call:

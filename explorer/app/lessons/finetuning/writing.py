@@ -45,7 +45,7 @@ def show_tasks_as_text() -> None:
             "Labelled texts", (25, 50, 100, 200), 50, key="labelled.writer", bind="query-params", width=200
         )
         steps = st.select_slider("Steps", (20, 40, 80, 160), 40, key="steps.writer", bind="query-params", width=180)
-    how = tuple(st.pills("Ways", WAYS, selection_mode="multi", default=USUAL, key="ways.writer", bind="query-params"))
+    how = tuple(st.pills("Methods", WAYS, selection_mode="multi", default=USUAL, key="ways.writer", bind="query-params"))
     st.caption(lab.notes(how))
     st.table(given(task))
     run = lab.ways(name, task, how, {"examples": examples, "steps": steps})

@@ -99,6 +99,6 @@ page.parts(
     PagePart("Find the fault", partial(faults.show_faults, name, stream)),
     PagePart("Bring the answer back", partial(parts.patches, name), "Patches"),
     PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes"),
-    PagePart("Where a state comes from", partial(parts.ways, name, text), "Ways"),
+    PagePart("Where a state comes from", partial(parts.ways, name, text), "Information flow"),
     asking(lambda: lesson.exercises(read(hurt(name, text))), "whatif.exercise", PROSE),
 )
