@@ -296,6 +296,13 @@ def test_more_text_than_a_run_keeps_is_refused_as_soon_as_it_is_known(monkeypatc
         corpus_of(endless())
 
 
+def test_a_file_of_two_gigabytes_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    with (tmp_path / "x.txt").open("wb") as file:
+        file.truncate(2_000_000_000)  # zeros, which a reader would meet first
+    with pytest.raises(ex.ExplorerError, match=r"x\.txt holds more than 200 MB of text"):
+        corpus_of(tmp_path / "x.txt")
+
+
 def test_a_very_long_document_is_cut_between_words_and_its_end_is_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "LONGEST", 1000)
     text = "A dog ran home. " * 500

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,8 +138,9 @@ def test_where_a_tokenizer_goes_is_looked_at_first(tmp_path: Path) -> None:
         assert done.returncode == 2 and message in done.stderr and done.stdout == ""
     done = typed(*shlex.split("learn x.txt --size 100 --out folder"), folder=tmp_path)
     assert done.returncode == 0 and (tmp_path / "folder" / "tokenizer.json").is_file()
-    with pytest.raises(ex.ExplorerError, match="is in the way"):
-        ex.fit("gpt2", corpus="no such corpus", folder=tmp_path / "x.txt" / "run")
+    for work in (partial(ex.fit, "gpt2", corpus="no such corpus"), partial(ex.finetune, "no such model")):
+        with pytest.raises(ex.ExplorerError, match="is in the way"):
+            work(folder=tmp_path / "x.txt" / "run")
 
 
 REFUSED: list[tuple[Callable[[Path], Any], str]] = [

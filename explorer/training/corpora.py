@@ -29,7 +29,7 @@ from explorer.text.packing import PackedTexts, pack_corpus, unpack_texts
 from explorer.text.prepared import CARD
 from explorer.text.rows import ending_of, text_of_row
 from explorer.text.streamed import StreamedTexts
-from explorer.text.stretches import Layout
+from explorer.text.stretches import Layout, TextFile, is_packed
 from explorer.text.tokenizers import Tokenizer, check_text
 from explorer.text.toy import toy_stories
 
@@ -40,6 +40,7 @@ FIRST = "1.0"  # the version of the microworld that plans and cards do not name
 MORE = 2  # so many times as many questions are made as are asked, where some may be known
 SEEDS = {"validation": 3, "test": 2}  # of what has no splits of its own; 1 is that of the texts to learn from
 MOST, LONGEST = 200_000_000, 1 << 20  # letters: of all texts in memory, and of one that is cut into tokens at once
+LETTER = 4  # bytes, the most
 SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
 
 
@@ -119,6 +120,8 @@ def corpus_of(what: str | Path | Texts | Iterable[Any], held: Texts | None = Non
     layout = layout or Layout()
     if is_source(what):
         sources = parts(what, layout)  # type: ignore[arg-type]  # a path or hub:name
+        plain = sum(part.size for part in sources if isinstance(part, TextFile) and not is_packed(part.path))
+        check_memory_for(plain // LETTER, str(what))
         units = " or ".join(dict.fromkeys(part.unit for part in sources))
         corpus = own(str(what), collected(documents_of(sources), str(what)), held, units, layout)
     elif not isinstance(what, str):
@@ -165,16 +168,21 @@ def texts_of(what: Any, field: str) -> Texts:
     return collected((text for text in rows if text is not None and text != ""), "The corpus")
 
 
+def check_memory_for(letters: int, name: str) -> None:
+    """Refuse more text than a run should keep in memory."""
+    if letters > MOST:
+        raise TextError(
+            f"{name} holds more than {MOST // 1_000_000} MB of text, and a run keeps its texts in memory. Take a part of it; or cut it "
+            "into tokens on the disk, which takes any size: ex.text.corpus(source, tokenizer, folder), and train on that folder."
+        )
+
+
 def collected(texts: Iterable[Any], name: str) -> list[Any]:
     """Texts in a list, as long as it holds no more than a run should keep in memory."""
     letters, kept = 0, []
     for text in texts:
         letters += letters_in(text)
-        if letters > MOST:
-            raise TextError(
-                f"{name} holds more than {MOST // 1_000_000} MB of text, and a run keeps its texts in memory. Take a part of it; or cut it "
-                "into tokens on the disk, which takes any size: ex.text.corpus(source, tokenizer, folder), and train on that folder."
-            )
+        check_memory_for(letters, name)
         kept.append(text)
     if not kept:
         raise TextError(f"{name} holds no text, only spaces and line ends.")

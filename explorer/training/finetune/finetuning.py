@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.errors import ChoiceError, check_whole, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.targets import check_folder
 from explorer.errors.waiting import during
 from explorer.models.factory import as_model
 from explorer.models.hub.body import HubBody, body_of
@@ -58,6 +59,8 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
     ([1, 2], True)
     """
     chosen = task_named(task)
+    if folder is not None:
+        check_folder(folder)
     with during("Preparing the labelled texts"):
         labelled = _examples(chosen, examples, seed)
         source = _source(model, labelled, device)
