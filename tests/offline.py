@@ -89,7 +89,7 @@ class Watch:
     faults: list[str] = field(default_factory=list)
 
     def on(self, page: Page) -> None:
-        page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
+        page.on("pageerror", lambda error: self._noted(f"page error: {error}", page.url))
         page.on("console", self._console)
         page.on("dialog", self._dialog)
         page.on("request", self._request)
@@ -97,12 +97,12 @@ class Watch:
     def _console(self, message: ConsoleMessage) -> None:
         if SOUGHT in message.location["url"] and "404" in message.text:
             return
-        if "/lab/tree/" in message.location["url"] + getattr(message.page, "url", "") and any(
-            late in message.text for late in LATE
-        ):
-            return
         if message.type == "error" or message.text.startswith("WARN: "):  # so plotly warns, which is slower than drawing
-            self.faults.append(f"console: {message.text}")
+            self._noted(f"console: {message.text}", message.location["url"] + getattr(message.page, "url", ""))
+
+    def _noted(self, fault: str, place: str) -> None:
+        if not ("/lab/tree/" in place and any(late in fault for late in LATE)):
+            self.faults.append(fault)
 
     def _dialog(self, dialog: Dialog) -> None:
         self.faults.append(f"a script ran: {dialog.message}")
