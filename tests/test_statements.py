@@ -306,3 +306,13 @@ def test_a_word_of_the_decks_is_explained_where_a_lesson_uses_it(word: str) -> N
     term = glossary.FORMS[word]
     sections = (text for lesson in LESSONS for text in prose(lesson).sections.values())
     assert any(f"](glossary#{term.anchor} " in glossary.explained(text, {}) for text in sections)
+
+
+def test_a_word_is_predicted_in_the_row_of_the_token_before_it() -> None:
+    """So the cross-attention of that row, not of its own, belongs to its prediction."""
+    model = ex.load("transformer", device="cpu")
+    written = ex.decoding.written(model, SENTENCE, "greedy", "greedy", max_tokens=12).ids.tolist()
+    trace = ex.trace(model, SENTENCE, target=written)
+    assert trace.target is not None and trace.top is not None
+    rows = trace.target.ids.tolist()
+    assert rows[1:] == written[:-1] and trace.top.ids[:, 0].tolist() == written  # row i holds token i − 1 and predicts token i
