@@ -148,6 +148,20 @@ def test_a_wide_board_has_its_words_in_two_lines_and_never_moves(show: Show, nam
     assert len(tops) == 1 and max(tops) <= 120
 
 
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_a_board_opens_at_the_weights_and_plays_from_the_beginning_past_an_idle_mask(show: Show, name: str) -> None:
+    page = show(traced(name))
+    expect(page.locator(".stations [aria-current]")).to_have_attribute("data-station", "softmax")
+    expect(page.locator(".stations .group")).to_have_text(["Attention", "Feed-forward", ""])
+    page.evaluate(
+        f"""() => {{ const b = {BOARD}, go = b.go.bind(b); window.seen = []; b.speed = 20;
+            b.go = step => {{ window.seen.push(b.site.stations[step]); go(step); }}; b.play(true); }}"""
+    )
+    page.wait_for_function("() => window.seen.includes('mix')")
+    seen = page.evaluate("window.seen")
+    assert seen[0] == "x" and ("mask" in seen) == (name == "gpt2"), "an encoder's forbids nothing"
+
+
 def test_what_is_pointed_at_is_said_and_scaled_scores_share_one_scale(show: Show) -> None:
     trace = traced("bert")
     page, texts = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"}), trace.source.texts

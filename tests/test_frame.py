@@ -250,6 +250,14 @@ def test_presenting_shows_one_part_without_captions_and_keeps_the_answers_for_a_
 
 
 @pytest.mark.usefixtures("parts")
+def test_larger_letters_in_a_cell_leave_room_for_its_first_line_alone() -> None:
+    for choices, lines in (({}, 3), ({"present": "1"}, 1)):
+        (chart,) = opened("heads", part="lens", **choices).get("plotly_chart")
+        texts = [text for row in json.loads(chart.proto.spec)["data"][0]["text"] for text in row]
+        assert {len(text.split("<br>")) for text in texts} == {lines}
+
+
+@pytest.mark.usefixtures("parts")
 def test_all_type_of_a_picture_grows_for_a_room() -> None:
     plain, larger = [], []
     for sizes, choices in ((plain, {}), (larger, {"present": "1"})):
