@@ -11,6 +11,7 @@ from conftest import LONG, Visit, some
 from playwright.sync_api import Error, Locator, Page, expect
 
 from explorer.app.frame import addressed
+from explorer.app.glossary import meaning
 from explorer.app.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
@@ -174,7 +175,7 @@ def test_a_word_is_explained_by_pointing_at_it_by_the_keyboard_and_by_a_tap(visi
     page.locator("h1").click()
     expect(box).to_be_hidden()
     page.goto(urljoin(page.url, "/glossary#vector"))
-    expect(page.get_by_text("A list of numbers. Every token is one inside a model.")).to_be_visible()
+    expect(page.get_by_text(meaning("vector"))).to_be_visible()
 
 
 TOPS = """() => { const find = root => { for (const one of root.querySelectorAll('*')) {

@@ -114,8 +114,7 @@ STATIONS = {
             "The scores are scaled down",
             "s_ij / √dₖ",
             "scores = scores * scale",
-            "The standard deviation of a dot product of {d} terms grows as √{d}; most models divide by it. The colours fade with the "
-            "scores, then get a new scale.",
+            "The standard deviation of a dot product of {d} terms grows as √{d}; most models divide by it. Then colours rescale.",
             "You may conclude how much smaller the differences become. You may not conclude that the order changes: it stays.",
             1400,
         ),
