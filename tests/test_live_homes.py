@@ -138,7 +138,7 @@ def test_where_the_script_does_not_arrive_one_sentence_says_so(browser: Browser,
 
 def test_where_the_weights_do_not_arrive_the_board_is_recorded_and_says_so(browser: Browser, app: tuple[str, Path]) -> None:
     page = browser.new_context().new_page()
-    page.route("**/weights/**", lambda route: route.abort())
+    page.route("**/weights/*.bin", lambda route: route.abort())
     page.goto(f"{app[0]}/attention?part=walk")
     expect(page.locator(".board[data-state=ready] .gap")).to_contain_text(NOTE.format(where="the server"))
     page.locator(".board canvas").focus()
