@@ -187,7 +187,7 @@ BROKEN: list[tuple[str, bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "message"), BROKEN)
+@pytest.mark.parametrize(("name", "content", "message"), BROKEN, ids=[f"{name}, {message}" for name, _, message in BROKEN])
 def test_what_cannot_be_read_is_said_in_a_sentence_and_nothing_is_written(
     name: str, content: bytes, message: str, tmp_path: Path
 ) -> None:
