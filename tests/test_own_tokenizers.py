@@ -147,7 +147,7 @@ REFUSED: list[tuple[Callable[[Path], Any], str]] = [
     (lambda folder: ex.tokenizer(folder / "none.json"), "There is no file .*none.json. A tokenizer is the path"),
     (lambda folder: ex.tokenizer(folder / "x.json"), "not a tokenizer.json that can be read"),
     (lambda folder: ex.tokenizer(folder), "There is no file .*tokenizer.json"),
-    (lambda folder: ex.tokenizer(3), "3 is no tokenizer of the `tokenizers` library"),
+    (lambda folder: ex.tokenizer(3), "kind=3 must be a text or a path or a tokenizer"),
     (lambda folder: ex.tokenizer("bpe"), "The texts are missing"),
     (lambda folder: ex.tokenizer("bpe", TEXTS), "size=… is missing"),
     (lambda folder: ex.tokenizer("bpe", size=300), "The texts are missing"),

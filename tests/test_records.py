@@ -133,10 +133,12 @@ def test_the_loss_is_the_cross_entropy(bert: TransformerModel, gpt2: Transformer
     for model in (bert, gpt2):
         trace = ex.trace(model, SENTENCE)
         scores, ids = torch.tensor(model.logits(SENTENCE)), torch.tensor(trace.source.ids)
-        wanted = torch.nn.functional.cross_entropy(*((scores, ids) if model is bert else (scores[:-1], ids[1:])))
+        words = ~torch.tensor(trace.source.special)  # [CLS] and [SEP] are in no loss
+        wanted = torch.nn.functional.cross_entropy(*((scores[words], ids[words]) if model is bert else (scores[:-1], ids[1:])))
         comparison = ex.compare(trace, trace)
         assert comparison.loss[0] == pytest.approx(float(wanted), abs=1e-4)
-        assert np.isnan(comparison.surprise[0, -1]) == (model is gpt2)
+        without = ~words.numpy() if model is bert else np.arange(len(ids)) == len(ids) - 1
+        assert np.array_equal(np.isnan(comparison.surprise[0]), without)
 
 
 def test_an_encoder_decoder_is_compared_on_its_target(gpt2: TransformerModel) -> None:

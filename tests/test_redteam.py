@@ -64,14 +64,14 @@ def spoiled(path: Path, change: Any) -> None:
 def test_a_shape_larger_than_its_weights_is_refused_before_memory_is_taken(shape: dict[str, int], tmp_path: Path) -> None:
     folder = copied("bert", tmp_path)
     spoiled(folder / "config.json", lambda settings: settings["architecture"].update(shape))
-    network = store.network
+    unfilled = store.unfilled
 
     def on_meta(config: Any) -> Any:
         assert torch.get_default_device().type == "meta", "memory would be taken"
-        return network(config)
+        return unfilled(config)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "network", on_meta)
+        patch.setattr(store, "unfilled", on_meta)
         with pytest.raises(FileError, match="describes"):
             ex.load(folder, device="cpu")
 
@@ -366,8 +366,8 @@ def test_many_blanks_are_refused_before_they_take_minutes() -> None:
         next(iter(ex.decode(ex.load("bert", device="cpu"), "___ " * 61, "fill")))
 
 
-def test_a_corpus_in_this_folder_is_named_with_its_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_corpus_in_this_folder_is_read_by_its_bare_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus.txt").write_text("A dog ran.", "utf-8")
-    with pytest.raises(ChoiceError, match=re.escape("./corpus.txt")):
+    with pytest.raises(ChoiceError, match="16 stories, but there are 1"):
         ex.fit("gpt2", corpus="corpus.txt")

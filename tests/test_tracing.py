@@ -331,7 +331,7 @@ def arrays_in(value: object) -> dict[int, np.ndarray]:
 
 def test_a_trace_of_128_tokens_by_the_shape_of_bert_base_takes_40_megabytes() -> None:
     words = " ".join(f"w{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(126))
-    model = ex.load((BertForPreTraining(BertConfig(vocab_size=200)).eval(), ex.tokenizer("words", [words] * 2, size=200)))
+    model = ex.load((BertForPreTraining(BertConfig()).eval(), ex.tokenizer("words", [words] * 2, size=200)))
     record = ex.trace(model, words)
     assert len(record.source) == 128 and len(record.attention) == 12 and record.attention[0].q.shape == (12, 128, 64)  # type: ignore[union-attr]
     size = sum(array.nbytes for array in arrays_in(record).values())

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any, cast
 
 import tokenizers as library
@@ -19,7 +20,7 @@ from explorer.errors.waiting import during
 from explorer.records import Merge
 from explorer.text.kinds import CUTS, SPECIALS, UNKNOWN, check_specials, framed, sentinels, unknown_of, words_of
 from explorer.text.learner import INSIDE, SHOWN, Learner, plain_letters, word_letters
-from explorer.text.opening import AnyTokenizer, as_tokenizer
+from explorer.text.opening import AnyTokenizer, TheirTokenizer, as_tokenizer
 from explorer.text.pairs import WAYS
 from explorer.text.tokenizers import Seen, Tokenizer, check_text
 
@@ -81,7 +82,7 @@ def learn(
 
 @checked
 def tokenizer(  # noqa: PLR0913  each is a choice of its own
-    kind: str | AnyTokenizer,
+    kind: str | Path | Tokenizer | TheirTokenizer,
     texts: Iterable[str] | None = None,
     *,
     size: int | None = None,

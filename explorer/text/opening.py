@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from explorer.errors import ChoiceError, FileError, repeated
+from explorer.errors.kinds import called
 from explorer.text.tokenizers import Tokenizer, parse, tokenizer_in
 
 FILE, CONFIG, LARGEST = "tokenizer.json", "tokenizer_config.json", 20_000_000  # bytes of the settings
@@ -14,6 +15,18 @@ SPECIAL = {
     "mask": "mask_token_id", "pad": "pad_token_id", "cls": "cls_token_id", "sep": "sep_token_id", "begin": "bos_token_id",
     "end": "eos_token_id", "unknown": "unk_token_id",
 }  # fmt: skip
+
+
+@called("a tokenizer of the `tokenizers` or `transformers` library")
+@runtime_checkable
+class TheirTokenizer(Protocol):
+    """A tokenizer of another library."""
+
+    def get_vocab(self) -> dict[str, int]:
+        """Its tokens and their ids."""
+        ...
+
+
 AnyTokenizer = (
     Tokenizer | str | Path | Any
 )  # ours, the path of a tokenizer.json or of a folder with one, or an object of theirs
