@@ -26,7 +26,7 @@ def address_of(name: str) -> str:
     stored = models().get(name)
     if stored is None or not stored.shipped or name not in hosted.allowed([*models()]):
         return ""
-    if not streamlit_inside.answer_at(f"/{FOLDER}/{{file}}", _answer):
+    if not _served():
         return ""
     return _packed(name, stamp(stored.folder))[0]
 
@@ -36,9 +36,14 @@ def board_script() -> str:
 
     Streamlit sends the script of a component with everything that the component is told.
     """
-    if not streamlit_inside.answer_at(f"/{FOLDER}/{{file}}", _answer):
+    if not _served():
         return module(live=True)
     return streamlit_inside.script("arriving").replace("ADDRESS", f"{FOLDER}/{_script()[0]}")
+
+
+def _served() -> bool:
+    """Have this server answer for these files; False outside of a server."""
+    return streamlit_inside.answer_at(f"/{FOLDER}/{{file}}", _answer)
 
 
 @cache

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import cycle, islice
+from typing import TypeVar
 
 from explorer.errors import check_whole
 from explorer.errors.kinds import checked
@@ -16,6 +17,7 @@ from explorer.microworld.versions import VERSION, world
 
 STORIES = "stories"
 ENDLESS = 10**12
+Text = TypeVar("Text")
 
 
 @checked
@@ -26,14 +28,10 @@ def stories(count: int, seed: int, split: str = "train", *, version: str = VERSI
     [<class 'list'>, <class 'list'>]
     """
     check_whole("count", count, 0)
-    strands = world(version).strands
-    sources: dict[str, Iterator[list[str]]] = {STORIES: scripted(ENDLESS, seed, split, version=version)}
-    sources |= {name: _plain(name, seed, split) for name in strands if name != STORIES}
-    yield from (next(sources[name]) for name in islice(cycle(strands), count))
-
-
-def _plain(strand: str, seed: int, split: str) -> Iterator[list[str]]:
-    return (text.sentences for text in plain_texts(ENDLESS, seed, split, strand=strand))
+    every = scripted(ENDLESS, seed, split, version=version)
+    yield from _in_turn(
+        count, version, every, lambda name: (text.sentences for text in plain_texts(ENDLESS, seed, split, strand=name))
+    )
 
 
 @checked
@@ -45,8 +43,12 @@ def labelled(count: int, seed: int, split: str = "train", *, version: str = VERS
     True
     """
     check_whole("count", count, 0)
+    every = labelled_scripts(ENDLESS, seed, split, version=version)
+    yield from _in_turn(count, version, every, lambda name: map(labelled_text, plain_texts(ENDLESS, seed, split, strand=name)))
+
+
+def _in_turn(count: int, version: str, scripts: Iterator[Text], plain: Callable[[str], Iterator[Text]]) -> Iterator[Text]:
+    """`count` texts of the strands of a version, which take turns; `plain` draws those of a strand that holds no stories."""
     strands = world(version).strands
-    sources: dict[str, Iterator[Story]] = {STORIES: labelled_scripts(ENDLESS, seed, split, version=version)}
-    for name in set(strands) - {STORIES}:
-        sources[name] = (labelled_text(text) for text in plain_texts(ENDLESS, seed, split, strand=name))
+    sources = {name: scripts if name == STORIES else plain(name) for name in strands}
     yield from (next(sources[name]) for name in islice(cycle(strands), count))

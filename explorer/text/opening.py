@@ -24,7 +24,6 @@ class TheirTokenizer(Protocol):
 
     def get_vocab(self) -> dict[str, int]:
         """Its tokens and their ids."""
-        ...
 
 
 AnyTokenizer = (

@@ -141,10 +141,10 @@ def recoverable(context: EvalContext) -> Measure | None:
 
 def next_sentence(context: EvalContext) -> Measure | None:
     """Does B follow A? Beside it the one-line rule that says yes where A and B share a name; and of plain sentences, where there are."""
-    asked = _asked(context, _pairs(context))
-    plain_ones = _asked(context, _other_ends(context, _plain_texts(context)))
-    if asked is None:
+    questions = _questions(context, _pairs(context))
+    if questions is None:
         return None
+    plain_questions = _questions(context, _other_ends(context, _plain_texts(context)))
 
     @torch.no_grad()
     def right(model: TransformerModel, sheet: Sheet, answers: np.ndarray) -> np.ndarray:
@@ -156,16 +156,16 @@ def next_sentence(context: EvalContext) -> Measure | None:
     def measure(model: TransformerModel) -> Measured:
         if model.module.next_sentence is None:
             return Measured()
-        sheet, answers, rule = asked
+        sheet, answers, rule = questions
         metrics = {"nsp accuracy": scores.share(right(model, sheet, answers)), "nsp, shared-name rule": scores.share(rule)}
-        if plain_ones is not None:
-            metrics["nsp accuracy, plain sentences"] = scores.share(right(model, *plain_ones[:2]))
+        if plain_questions is not None:
+            metrics["nsp accuracy, plain sentences"] = scores.share(right(model, *plain_questions[:2]))
         return Measured(metrics)
 
     return measure
 
 
-def _asked(context: EvalContext, pairs: Sequence[tuple[str, str, bool]]) -> tuple[Sheet, np.ndarray, list[bool]] | None:
+def _questions(context: EvalContext, pairs: Sequence[tuple[str, str, bool]]) -> tuple[Sheet, np.ndarray, list[bool]] | None:
     """Pairs as a model reads them, the right answers, and whether the rule of the shared name is right."""
     coded = [(context.tokenizer.encode(a, b), a, b, follows) for a, b, follows in pairs]
     coded = [pair for pair in coded if len(pair[0]) <= context.length]
