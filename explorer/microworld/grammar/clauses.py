@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from explorer.errors import TextError
 from explorer.microworld.grammar.drawing import HUMAN, adverbs_called, kinds_of, verbs_called
-from explorer.microworld.grammar.frames import LINKS, PREPOSITIONS, ClausePlan, Piece, Slot, VerbPlan
+from explorer.microworld.grammar.frames import LINKS, POINTING, PREPOSITIONS, ClausePlan, Piece, Slot, VerbPlan
 from explorer.microworld.grammar.naming import Naming
 from explorer.microworld.grammar.scene import without_judgement
 from explorer.microworld.grammar.tree import (
@@ -150,8 +150,9 @@ class Clauses(Naming):
             if isinstance(shared, Gap) or unsaid:
                 return shared
             return Gap(agreement(shared), key_of(shared))
-        if plan.subject.key == "it":
-            return Pronoun(3, thing=True)
+        if plan.subject.key in POINTING:
+            word = plan.subject.key
+            return Pronoun(3, POINTING[word], thing=True, near="" if word in ("it", "they") else word)
         slot = plan.subject
         if slot.classes == "subjects":
             kind = self.draw.pick(verb.subjects)

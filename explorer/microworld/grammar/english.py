@@ -50,6 +50,8 @@ SEPARABLE = ("put on", "take off", "turn on", "turn off")  # *put it on*
 
 def pronoun(node: Pronoun, case: int) -> str:
     """A personal pronoun: 0 subject, 1 object, 2 possessive, 3 what belongs, 4 reflexive."""
+    if node.near:
+        return node.near
     if node.person == 3 and not node.plural:
         return IT[case] if node.thing else THIRD[node.gender][case]
     return FORMS[node.person, node.plural][case]

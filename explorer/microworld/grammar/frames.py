@@ -34,7 +34,17 @@ LINKS = {
 TENSES = (
     "auto", "present", "past", "progressive", "was", "perfect", "had", "will", "arriving", "going", "used", "would", "order",
 )  # fmt: skip
-ASKING = ("who", "what", "where", "when", "why", "how", "how_many", "which")
+ASKING = ("who", "what", "where", "when", "why", "how", "how_many", "how_much", "which")
+COUNTING = ("how_many", "how_much", "which")  # question words that take a noun
+# subjects without a noun: plural or not
+POINTING = {
+    "it": False,
+    "this": False,
+    "that": False,
+    "these": True,
+    "those": True,
+    "they": True,
+}
 TOKEN = re.compile(r'<[^>]*>|"[^"]*"|\S+')
 SLOT = re.compile(
     r"^(?:(?P<det>[a-zA-Z_']+)/)?(?:=(?P<adj>[\w-]+)/)?(?P<key>[A-Za-z]\d?)(?::(?P<cls>[\w|&()']+))?(?P<plural>\+s)?$"
@@ -247,7 +257,7 @@ class _Reader:
 
     def _question(self, plan: SentencePlan) -> SentencePlan:
         asks = self.take() if self.next in ASKING else "yes"
-        counted = self._slot() if asks in ("how_many", "which") else None
+        counted = self._slot() if asks in COUNTING else None
         return replace(plan, asks=asks, counted=counted)
 
     def _clauses(self, plan: SentencePlan) -> SentencePlan:
@@ -294,8 +304,8 @@ class _Reader:
 
     def _slot(self) -> Slot:
         token = self.take()
-        if token == "it":
-            return Slot("it")
+        if token in POINTING:
+            return Slot(token)
         if token in ("objects", "objects?"):
             self.unnamed += 1
             return Slot(f"o{self.number}{self.unnamed}", token)

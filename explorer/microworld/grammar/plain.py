@@ -14,7 +14,7 @@ from pathlib import Path
 from zlib import crc32
 
 from explorer.errors import check_whole, unknown
-from explorer.microworld.apart import LECTURE
+from explorer.microworld.apart import LECTURE, keeps, partners
 from explorer.microworld.grammar.contracting import contracted, long_forms
 from explorer.microworld.grammar.drawing import Draw
 from explorer.microworld.grammar.english import english
@@ -29,6 +29,7 @@ PAIRS = Path(__file__).parent.parent / "plain_pairs.tsv"
 STRANDS = ("plain", "exchange")
 CHAINED = 0.3  # the share of plain texts whose sentences are several frames about the same person
 SHORT, CURLY = 0.5, 0.2  # the shares of texts with short forms, and of those with a curly apostrophe
+WORLD = "1.1"  # the stories whose minimal pairs keep words apart: plain texts keep the same ones apart
 HIDDEN = 30  # one combination in so many is never met in training
 GLUED = frozenset((",", ".", "?", "!", "'s"))
 
@@ -121,11 +122,14 @@ def _of_pairs() -> frozenset[str]:
 
 
 def home(sentences: Sequence[str], trees: Sequence[Sentence]) -> str:
-    """Which split a text belongs to: by its letters, never train where it holds a hidden combination, a lecture's or a pair's words."""
+    """Which split a text belongs to, by its letters.
+
+    It is never train where it holds a hidden combination, words that are kept apart, or a sentence of a lecture or a plain pair.
+    """
     number = crc32(" ".join(sentences).encode())
     unmet = any(hidden(pair) for tree in trees for pair in combinations(tree))
     kept = not HELD_OUT.isdisjoint(sentences) or not _of_pairs().isdisjoint(sentences)
-    if unmet or kept or any(_of_lecture(sentence) for sentence in sentences):
+    if unmet or kept or any(_of_lecture(sentence) for sentence in sentences) or not keeps(list(sentences), partners(WORLD)):
         return SPLITS[1 + number % 2]
     return SPLITS[min(number % 24, 2)] if number % 24 in (1, 2) else "train"
 

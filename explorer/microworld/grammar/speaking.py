@@ -9,7 +9,7 @@ from dataclasses import replace
 from explorer.errors import TextError
 from explorer.microworld.grammar.clauses import Clauses
 from explorer.microworld.grammar.drawing import Draw, adverbs_called
-from explorer.microworld.grammar.frames import LINKS, Frame, SentencePlan, plans
+from explorer.microworld.grammar.frames import COUNTING, LINKS, Frame, SentencePlan, plans
 from explorer.microworld.grammar.tree import (
     NP,
     Addressed,
@@ -30,6 +30,7 @@ from explorer.microworld.grammar.tree import (
 from explorer.microworld.grammar.words import Adverb
 
 OPTIONAL = 0.5  # how often an optional part is written
+COMMA = 0.6  # how often a comma follows a time at the head of a sentence
 AFTER = {"will": "present", "would": "past", "going": "present"}  # the tense after *if* and *when* at the head of a sentence
 
 
@@ -83,7 +84,8 @@ class Speaker(Clauses):
                 whole = Fronted(Adverb(plan.leading, LINKS[plan.leading]), whole, comma=False)
         if plan.front:
             adverb = self._adverb(plan.front, tense)
-            whole = whole if adverb is None or isinstance(whole, Fronted) else Fronted(adverb, whole)
+            comma = adverb is None or "time" not in adverb.sort.split() or self.draw.maybe(COMMA)
+            whole = whole if adverb is None or isinstance(whole, Fronted) else Fronted(adverb, whole, comma)
         return whole if plan.to is None else Addressed(whole, self.noun_phrase(plan.to, None))
 
     def _you(self, plan: SentencePlan) -> Pronoun:
@@ -126,8 +128,8 @@ class Speaker(Clauses):
             clause = self.clause(replace(first, subject=None), tense, Gap(Features(2, False, "m")))
         else:
             clause = self.clause(first, tense)
-        if isinstance(clause, Clause) and plan.asks in ("what", "how_many", "which"):
+        if isinstance(clause, Clause) and plan.asks in ("what", *COUNTING):
             features = Features(2, False, "m") if counted is None else agreement(counted)
             clause = clause._replace(object=Gap(features))
-        word = "" if plan.asks in ("yes", "how_many", "which") else plan.asks
+        word = "" if plan.asks in ("yes", *COUNTING) else plan.asks
         return QuestionTree(clause, word, counted)

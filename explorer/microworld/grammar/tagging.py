@@ -65,7 +65,7 @@ def _beside(word: str, before: str, after: str) -> str:
     match word:
         case "to":
             return "PART" if pos_of(after) == "VERB" or after == "do" else "ADP"
-        case "this" | "that":
+        case "this" | "that" | "these" | "those":
             return "PRON" if ends else "DET"
         case "do" | "have":
             return "AUX" if pos_of(after) == "PRON" else "VERB"

@@ -35,7 +35,9 @@ class Features(NamedTuple):
 
 
 class Pronoun(NamedTuple):
-    """I, you, he, she, it, we, they; `thing` makes *it*; `polite` decides between *vous* and *tu*; `gender` is the French one."""
+    """I, you, he, she, it, we, they; `thing` makes *it*; `polite` decides between *vous* and *tu*; `gender` is the French one;
+    `near` is *this*, *that*, *these* or *those* instead of *it* and *they*.
+    """
 
     person: int = 3
     plural: bool = False
@@ -43,6 +45,7 @@ class Pronoun(NamedTuple):
     thing: bool = False
     polite: bool = True
     key: str = ""
+    near: str = ""
 
 
 class ProperName(NamedTuple):
