@@ -156,6 +156,8 @@ class Draw:
         if not choices:
             raise TextError(f"No adjective is called {spec!r}, and none has that class. Correct the frame, or adjectives.tsv.")
         known = subject.adjectives if isinstance(subject, Phrase) else ()
+        if any("colour" in adjective.classes for adjective in known):  # not *the blue book is white*
+            choices = tuple(a for a in choices if "colour" not in a.classes) or choices
         fitting = (
             [a for a in choices if set(a.kinds) & set(kinds_of(subject)) and a not in known] if spec != "of" else list(choices)
         )

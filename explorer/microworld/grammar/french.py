@@ -240,6 +240,9 @@ def _question(node: QuestionTree, at: str) -> list[Lexeme]:
     counted = phrase(node.counted, at + "c") if node.counted else []
     if isinstance(clause.subject, Gap):
         return [*word, *say_clause(clause, at)]
+    if node.word == "how":  # *how is he?* is *comment va-t-il ?* in meaning
+        goes = "vont" if agreement(clause.subject).plural else "va"
+        return [*word, Lexeme(goes, (at + "t", at + "v", q)), *phrase(clause.subject, at + "s")]
     return [*word, *counted, Lexeme("est-ce", (q,)), Lexeme("que", (q,)), *say_clause(clause, at)]
 
 

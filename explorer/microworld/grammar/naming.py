@@ -105,7 +105,8 @@ class Naming:
         if slot.determiner.endswith("'s") or slot.determiner in ("my", "your", "our"):
             key = slot.determiner.removesuffix("'s")
             whose = {"my": Pronoun(1), "your": Pronoun(2), "our": Pronoun(1, True)}.get(key) or self._owner(key)
-            plural = "pair" in node.noun.kinds or (slot.plural and not node.noun.mass)
+            several = "clothes" in node.noun.kinds and agreement(whose).plural  # *they put on their coats*
+            plural = "pair" in node.noun.kinds or ((slot.plural or several) and not node.noun.mass)
             return node._replace(owner=whose, determiner="the", plural=plural)
         name = slot.determiner
         whole = node.noun.mass or node.noun.only_plural or "pair" in node.noun.kinds

@@ -94,6 +94,7 @@ def _chain(draw: Draw) -> tuple[str, list[Sentence], list[int]]:
         while frame.name in names or not any(pattern[0] in (tense, "auto") for pattern in frame.tenses):
             frame = draw.weighted(*weighted("plain", True))
         names.append(frame.name)
+        speaker.tenses = (tense, *draw.pick([pattern for pattern in frame.tenses if pattern[0] in (tense, "auto")])[1:])
         trees += speaker.text(frame, again=number > 0)
         parts += [number] * (len(trees) - len(parts))
     return "+".join(names), trees, parts
