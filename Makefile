@@ -1,8 +1,9 @@
 # Two commands are enough: `make app` and `make test`. Everything is installed into .venv, with the versions of constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
-# Two processes; a file's tests run in one of them, so that what the file prepares for them is prepared once.
-PARALLEL := -n 2 --dist loadfile
+# Two processes. The tests of a file run in one of them, so that what the file prepares
+# for them is prepared once; files that open a browser come first, so that no long one is left to the end.
+PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help

@@ -181,7 +181,10 @@ def end(process: subprocess.Popen[bytes], *, kill: bool = False) -> None:
     for child in (*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)):
         with suppress(psutil.Error):
             child.kill() if kill else child.terminate()
-    process.wait(20)
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:  # hundreds of visitors' pages are still being computed
+        end(process, kill=True)
 
 
 @contextmanager

@@ -145,8 +145,9 @@ class Visitor:
         await asyncio.sleep(self.number * ARRIVAL)
         url, kind = address.replace("http", "ws", 1) + "/_stcore/stream", Subprotocol("streamlit")
         try:
-            async with connect(url, subprotocols=[kind], origin=Origin(address), max_size=None, open_timeout=60) as socket:
+            async with connect(url, subprotocols=[kind], origin=Origin(address), max_size=None, open_timeout=60, ping_interval=None) as socket:
                 reading = asyncio.create_task(self._read(socket))
+                reading.add_done_callback(lambda _: self.opened.set())  # nobody waits for a visitor whom the server has left
                 await socket.send(self.recording.opening)
                 await begin.wait()
                 await self._play(socket, time.monotonic() + seconds)
@@ -236,7 +237,7 @@ def main() -> None:
     with served() as (address, pid):
         recording = recorded(address)
         answers, taken = asyncio.run(visits(address, pid, recording, count, seconds))
-    print(report(recording, answers, count, seconds, taken))
+        print(report(recording, answers, count, seconds, taken), flush=True)
 
 
 if __name__ == "__main__":

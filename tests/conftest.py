@@ -93,6 +93,8 @@ def quickest(make: Callable[[], object], times: int = 5) -> float:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long is left to `make test-all`. Without a browser its tests are left out aloud; in CI they run and fail."""
+    slow = {item.path for item in items if item.get_closest_marker("browser")}
+    items.sort(key=lambda item: item.path not in slow)
     for item in items:
         if not ALL and item.get_closest_marker("long"):
             item.add_marker(pytest.mark.skip("what takes long, and of which a shorter test is run: make test-all"))
