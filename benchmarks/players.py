@@ -145,9 +145,11 @@ class Visitor:
         await asyncio.sleep(self.number * ARRIVAL)
         url, kind = address.replace("http", "ws", 1) + "/_stcore/stream", Subprotocol("streamlit")
         try:
-            async with connect(url, subprotocols=[kind], origin=Origin(address), max_size=None, open_timeout=60, ping_interval=None) as socket:
+            async with connect(
+                url, subprotocols=[kind], origin=Origin(address), max_size=None, open_timeout=60, ping_interval=None
+            ) as socket:
                 reading = asyncio.create_task(self._read(socket))
-                reading.add_done_callback(lambda _: self.opened.set())  # nobody waits for a visitor whom the server has left
+                reading.add_done_callback(lambda _: self.opened.set())  # nobody waits for one whom the server has left
                 await socket.send(self.recording.opening)
                 await begin.wait()
                 await self._play(socket, time.monotonic() + seconds)
