@@ -121,6 +121,16 @@ def test_every_station_of_every_model_is_python_s(page: Page, name: str) -> None
             assert gap(found["outputs"][output], scores) < CLOSE, (text, output)
 
 
+def test_a_model_without_feed_forward_layers_keeps_their_norms(page: Page) -> None:
+    model = ex.build("bert", tokenizer=ex.load("bert", device="cpu").tokenizer, feed_forward=False, device="cpu")
+    data = packed_model(model)
+    assert data is not None
+    page.evaluate("([name, letters]) => openModel(name, letters)", ["attention alone", base64.b64encode(data).decode()])
+    trace = ex.trace(model, TEXTS[1], blocks=True, scores=True)
+    found = page.evaluate(READ, ["attention alone", TEXTS[1], None, []])
+    assert len(found["blocks"]) == len(trace.blocks) and gap(found["outputs"]["lm"], trace.outputs["lm"]) < CLOSE
+
+
 def edits_for(model: Any, stream: str, queries: int, keys: int) -> list[tuple[ex.Edit, dict[str, Any]]]:
     """Each kind of edit, as Python and as the page has it."""
     wide = model.config.dim // model.config.heads

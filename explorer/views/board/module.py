@@ -57,18 +57,18 @@ def module(*, live: bool = False) -> str:
 
     The hosts are Streamlit and anywidget.
     """
-    joined = _joined(FOLDER, FILES)
+    joined = joined_files(FOLDER, FILES)
     joined = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes(), separators=(",", ":")))
     if not live:
         return f"{joined}\nexport {{ mount }};\n"
-    engine = f"() => {{\n{_joined(LIVE_FOLDER, ENGINE)}\nreturn {{ answering, LiveModel }};\n}}"
-    homes = _joined(LIVE_FOLDER, HOMES).replace(PLACE, engine)  # in functions, where their names are their own
+    engine = f"() => {{\n{joined_files(LIVE_FOLDER, ENGINE)}\nreturn {{ answering, LiveModel }};\n}}"
+    homes = joined_files(LIVE_FOLDER, HOMES).replace(PLACE, engine)  # in functions, where their names are their own
     names = "mountLive, LiveModel, home"
     parts = f"const {{ {names} }} = (() => {{\n{homes}\nconst {{ LiveModel }} = computing();\nreturn {{ {names} }};\n}})();"
     return f"{joined}\n{parts}\nexport {{ mount, mountLive, LiveModel, home as default }};\n"
 
 
-def _joined(folder: Path, names: tuple[str, ...]) -> str:
+def joined_files(folder: Path, names: tuple[str, ...]) -> str:
     """Some files as one, without their imports and exports."""
     return "\n".join(EXPORTED.sub("", IMPORT.sub("", (folder / f"{name}.js").read_text("utf-8"))) for name in names)
 

@@ -83,8 +83,8 @@ export function logSoftmax(scores) {
 /** The error function, to 1.2e-7 (a Chebyshev fit to erfc). @param {number} x */
 function erf(x) {
   const t = 2 / (2 + Math.abs(x));
-  const fit = [-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277];
-  const erfc = t * Math.exp(-x * x + fit.reduceRight((sum, term) => term + t * sum, 0));
+  const low = -0.18628806 + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223 + t * 0.17087277))));
+  const erfc = t * Math.exp(-x * x - 1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * low))));
   return x >= 0 ? 1 - erfc : erfc - 1;
 }
 
@@ -96,6 +96,17 @@ export const ACTIVATIONS = {
   gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
   "gelu-tanh": (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
   silu: (x) => x * sigmoid(x),
+};
+
+/** f′(x) of each activation, for the backward pass. @type {Record<string, (x: number) => number>} */
+export const SLOPES = {
+  relu: (x) => Number(x > 0),
+  gelu: (x) => 0.5 * (1 + erf(x / Math.SQRT2)) + (x * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI),
+  "gelu-tanh": (x) => {
+    const tanh = Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3));
+    return 0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * Math.sqrt(2 / Math.PI) * (1 + 3 * 0.044715 * x * x);
+  },
+  silu: (x) => sigmoid(x) * (1 + x * (1 - sigmoid(x))),
 };
 
 /** @type {Record<string, string>} a second product decides what passes */

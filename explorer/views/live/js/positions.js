@@ -57,15 +57,18 @@ function alibi({ heads }) {
   return { ...none, bias: (q, k) => pairs(q, k, heads, (h, distance) => -slope(h) * Math.abs(distance)) };
 }
 
+/** The range of distances (key − query) that shares a number in T5. @param {number} distance @param {boolean} causal */
+export function bucketOf(distance, causal) {
+  const count = causal ? 32 : 16, exact = count >> 1;
+  const side = !causal && distance > 0 ? count : 0, far = causal ? Math.max(0, -distance) : Math.abs(distance);
+  const log = Math.floor((Math.log(Math.max(far, 1) / exact) / Math.log(128 / exact)) * (count - exact) + 1e-6);
+  return side + (far < exact ? far : Math.min(exact + log, count - 1));
+}
+
 /** T5: one trained number for each head and each range of distances. @param {Context} context @param {Weight} weight @returns {Position} */
 function buckets({ heads, causal }, weight) {
-  const table = weight("position.table.weight"), count = causal ? 32 : 16, exact = count >> 1;
-  const bucket = (/** @type {number} */ distance) => {
-    const side = !causal && distance > 0 ? count : 0, far = causal ? Math.max(0, -distance) : Math.abs(distance);
-    const log = Math.floor((Math.log(Math.max(far, 1) / exact) / Math.log(128 / exact)) * (count - exact) + 1e-6);
-    return side + (far < exact ? far : Math.min(exact + log, count - 1));
-  };
-  return { ...none, bias: (q, k) => pairs(q, k, heads, (h, distance) => table[bucket(distance) * heads + h]) };
+  const table = weight("position.table.weight");
+  return { ...none, bias: (q, k) => pairs(q, k, heads, (h, distance) => table[bucketOf(distance, causal) * heads + h]) };
 }
 
 /** DeBERTa: content → position and position → content, by the same matrices. @param {Context} context @param {Weight} weight @returns {Position} */

@@ -178,7 +178,8 @@ export class Transformer {
     x = around("attention", "after_attention", x, (y) => this.#attention(trace, stream, `${name}.attention`, layer, y, inputs));
     if (stream === "decoder" && inputs.memory)
       x = around("cross-attention", "after_cross", x, (y) => this.#attention(trace, "cross", `${name}.cross`, layer, y, inputs));
-    if (this.config.feed_forward) x = around("feed-forward", "after_feed_forward", x, (y) => this.#feedForward(trace, stream, `${name}.feed_forward`, layer, y));
+    const { feed_forward: has } = this.config; // one that is left out adds nothing, and its norm stays
+    x = around("feed-forward", "after_feed_forward", x, (y) => (has ? this.#feedForward(trace, stream, `${name}.feed_forward`, layer, y) : times(y, 0)));
     return this.#handed(trace, stream, layer, x);
   }
 
