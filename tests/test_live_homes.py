@@ -31,6 +31,7 @@ from explorer.views.board.stations import STATIONS, prose
 
 pytestmark = pytest.mark.browser
 FIRST, SECOND = "The old cat did not sleep.", "Anna was hungry, so she ate some soup."
+LACKING = {"bert": b'"layers.0.attention.query.weight"', "elmo": b'"onward.layers.0.weight_hr_l0"'}
 NO_WORKERS = (  # a browser without them, and a page that may have none
     "delete globalThis.Worker",
     "globalThis.Worker = class { postMessage() { this.onerror?.(new Event('error', { cancelable: true })); } terminate() {} }",
@@ -200,7 +201,7 @@ def packs(name: str) -> bytes:
     if fault == "cut":
         return data[:-1000]
     if fault == "lacks":
-        return data.replace(b'"layers.0.attention.query.weight"', b'"layers.0.attention.query.weighs"')
+        return data.replace(LACKING[name], LACKING[name][:-2] + b's"')
     return data[:-20_000] + b"\xff\x7f" * 10_000 if fault else data
 
 
@@ -223,16 +224,22 @@ def test_the_sentence_that_was_typed_last_wins_with_and_without_workers(pages: A
 
 
 @pytest.mark.parametrize(
-    ("fault", "why"), [("cut", "cut off"), *long(("lacks", "lacks the tensor"), ("infinite", "not all finite"))]
+    ("model", "why"),
+    [
+        ("bert cut", "cut off"),
+        ("elmo lacks", "lacks the tensor"),
+        *long(("bert lacks", "lacks the tensor"), ("bert infinite", "not all finite"), ("elmo infinite", "not all finite")),
+    ],
 )
-def test_a_damaged_model_is_one_sentence_on_its_page(pages: Any, fault: str, why: str) -> None:
-    page = pages((f"bert {fault}", FIRST), ("gpt2", FIRST))
+def test_a_damaged_model_is_one_sentence_on_its_page(pages: Any, model: str, why: str) -> None:
+    page = pages((model, FIRST), ("gpt2", FIRST))
     expect(page.locator("#b0 [role=status]")).to_contain_text(why)
     expect(page.locator("#b1 .board[data-state=ready]")).to_be_visible()
 
 
-def test_odd_sentences_have_an_answer_or_a_sentence(pages: Any) -> None:
-    page = pages(("bert", FIRST))
+@pytest.mark.parametrize("name", ("bert", *long("elmo", "bart")))
+def test_odd_sentences_have_an_answer_or_a_sentence(pages: Any, name: str) -> None:
+    page = pages((name, FIRST))
     for text, said in (("", "Type a sentence"), (" ", "Type a sentence"), ("dog " * 600, "602 tokens; this model reads 128")):
         page.get_by_label("Your sentence").evaluate(
             "(box, text) => { box.value = text; box.dispatchEvent(new Event('input')); }", text

@@ -26,8 +26,8 @@ from explorer.errors import ChoiceError
 from explorer.models.packing import packed_model
 from studies import site as notebook_site
 
-SOME = () if ALL else ("bert-tiny", "gpt2")
-PAGES = ("index.html", "corruption.html", "models/gpt2.html")
+SOME = () if ALL else ("bert-tiny", "elmo", "gpt2")
+PAGES = ("index.html", "corruption.html", "models/elmo.html", "models/gpt2.html")
 OUTSIDE = re.compile(r"""(?:src|href)\s*=\s*["'](?:/|https?:|//)""")
 
 

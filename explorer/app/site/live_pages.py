@@ -32,7 +32,14 @@ FAMILIES = {
     "bilm": "Two directions, from left to right and from right to left",
     "static": "One vector for each word",
 }
-OPENING = {"encoder": SENTENCE, "decoder": PROMPT}
+OPENING = {"encoder": SENTENCE, "decoder": PROMPT, "bilm": SENTENCE}
+PICTURES = {  # what a page shows: its heading, and what to do there
+    "board": ("Its board", "Type a sentence: the board reads it at once. Its keys are listed under <b>?</b>."),
+    "directions": (
+        "Its two directions",
+        "Type a sentence: both directions read it at once. Choose a word to see what each expected there.",
+    ),
+}
 PREFIX = "translate: "  # of the one model that does several tasks
 FRONT = """<h1>Language models, opened</h1>
 <p class="lead">Small language models that run in your browser. Type a sentence and step through the attention of a BERT, a GPT or a T5,
@@ -65,7 +72,7 @@ def write(folder: Path, names: Sequence[str], room: int, say: Callable[[str], ob
     cards, omitted = [], []
     for name in names:
         model, stored = ex.load(name, device="cpu"), shelf()[name]
-        pack = live_pack(model) if getattr(model, "streams", {}) else None
+        pack = live_pack(model)
         sent = b"" if pack is None else travelling(pack)
         fits = pack is not None and len(sent) <= room
         if pack is not None and not fits:
@@ -112,6 +119,8 @@ def _card(model: Any, stored: StoredModel, page: str, size: int) -> SiteCard:
 def _size_of(model: Any) -> str:
     """The layers and heads of a model, and how wide it is."""
     layers = [f"{name}: {layers} layers × {heads} heads" for name, (layers, heads) in model.streams.items() if name != "cross"]
+    if model.family == "bilm":
+        layers = [f"2 directions × {model.config.layers} LSTM layers"]
     return ", ".join([*layers, f"{model.config.dim} dimensions"])
 
 
@@ -129,12 +138,10 @@ def _page(model: Any, stored: StoredModel, file: str, size: int) -> str:
         "writes": True,
         "view": {"station": "softmax"},
     }
-    head = (
-        f"<h1>{escape(stored.name)}</h1>\n<p>{escape(_sentence_of(stored))} "
-        f"Type a sentence: the board reads it at once. Its keys are listed under <b>?</b>.</p>\n"
-    )
+    shown, does = PICTURES["directions" if model.family == "bilm" else "board"]
+    head = f"<h1>{escape(stored.name)}</h1>\n<p>{escape(_sentence_of(stored))} {does}</p>\n"
     figure = (
-        f'<link rel="stylesheet" href="../live.css">\n<h2>Its board</h2>\n<div id="figure">{_fetching(size)}</div>\n'
+        f'<link rel="stylesheet" href="../live.css">\n<h2>{shown}</h2>\n<div id="figure">{_fetching(size)}</div>\n'
         f"<noscript>A model runs in this page, for which it needs JavaScript.</noscript>\n"
         f'<script type="application/json" id="begin">{json.dumps(begin).replace("<", chr(92) + "u003c")}</script>\n'
     )
@@ -170,8 +177,9 @@ def _group(title: str, cards: Sequence[SiteCard]) -> str:
 
 def _box(card: SiteCard) -> str:
     writes = f' <a href="{card.page}#decoder">Let it write</a>' if card.page and "decoder" in card.family else ""
+    opens = "See both directions" if card.family == "bilm" else "Open its board"
     ways = (
-        f'<p class="ways"><a href="{card.page}">Open its board</a>{writes} <span>{card.bytes / 1e6:.1f} MB</span></p>'
+        f'<p class="ways"><a href="{card.page}">{opens}</a>{writes} <span>{card.bytes / 1e6:.1f} MB</span></p>'
         if card.page
         else '<p class="ways"><span>In the app only: explorer app</span></p>'
     )

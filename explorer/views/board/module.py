@@ -45,7 +45,7 @@ ENGINE = (
     "boarded",
     "live",
 )  # fmt: skip  what computes, in a worker
-HOMES = ("session", "engine", "candidates", "decoder", "home", "homes")  # what asks it, and shows the answers
+HOMES = ("session", "engine", "candidates", "decoder", "directions", "home", "homes")  # what asks it, and shows the answers
 PLACE = "/*ENGINE*/ () => ({ answering, LiveModel })"  # of the engine, in engine.js
 IMPORT = re.compile(r'^import \{[^}]*\} from "\.[\w./]+";\n', re.MULTILINE)
 EXPORTED = re.compile(r"^export ", re.MULTILINE)

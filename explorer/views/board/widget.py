@@ -59,7 +59,7 @@ class Board(anywidget.AnyWidget):
     def _runs_in_the_page(self) -> bool:
         """Hand the model itself over, where it can run in the page and reads there what was traced; whether it can."""
         last = self._traces[-1]
-        texts = None if self.model is None or self.labels else texts_of(last, self.model)
+        texts = None if self.model is None or self.labels or not last.attention else texts_of(last, self.model)
         if texts is None:
             return False
         self.live = again.packed_of(self.model, prose=prose(list(STATIONS), detects=last.top is None)) or b""

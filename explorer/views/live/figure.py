@@ -43,8 +43,9 @@ def live(model: Any, text: str, *, target: str = "", mode: str = "") -> Live:
 
     In JupyterLab, or saved with `ex.save(figure, "x.html")`: such a file needs no network and nothing installed. A decoder goes on with
     `text`, greedily, by sampling or with beams; an encoder-decoder writes for `text`, and its board reads `target`, which is what it
-    writes greedily where none is given. An encoder has the board alone. `mode` is "light" or "dark"; without it the figure
-    follows the notebook or the reader. Our Transformers can run in a page; any other model is shown by `ex.board(ex.trace(model, text))`.
+    writes greedily where none is given. An encoder has the board alone; an ELMo shows what its two directions expect. `mode` is
+    "light" or "dark"; without it the figure follows the notebook or the reader. Our Transformers and ELMos can run in a page; any
+    other model is shown by `ex.board(ex.trace(model, text))`.
 
     >>> ex.live(ex.load("gpt2"), "The dog was hungry, so").name
     'gpt2'
@@ -53,10 +54,10 @@ def live(model: Any, text: str, *, target: str = "", mode: str = "") -> Live:
     if mode not in ("", *theme.MODES):
         raise unknown("mode", mode, theme.MODES)
     pack = live_pack(model)
-    if pack is None or not model.streams:
+    if pack is None:
         raise ChoiceError(
-            f"live takes a Transformer that ex.load or ex.fit made; {getattr(model, 'name', type(model).__name__)} does not run in a page. "
-            "Show it with ex.board(ex.trace(model, text))."
+            "live takes a Transformer or an ELMo that ex.load or ex.fit made; "
+            f"{getattr(model, 'name', type(model).__name__)} does not run in a page. Show it with ex.board(ex.trace(model, text))."
         )
     return Live(model.name, pack, {"text": text, "target": target or None, "edits": []}, mode)
 

@@ -1,8 +1,14 @@
 // What the engine computed, in the form in which a board reads it: the same as openBuffer (board/js/data.js) makes of what Python packed.
 import { concerns, labelOf } from "./edits.js";
+import { sigmoid, softmax } from "./maths.js";
 
 /** @typedef {any} Trace what Transformer.run and Transformer.translate give */
-/** @typedef {{ids: number[], texts: string[], special: boolean[], words: number[], unseen: boolean[] | null, segments: number[], offsets: number[][]}} Tokens */
+/** @typedef {{ids: number[], texts: string[], special: boolean[], words: number[], unseen: boolean[] | null, segments: number[], offsets: number[][],
+ * sources: string[]}} Tokens */
+/** @typedef {{name: string, config: any, notes: string[], prose: any, readable: (id: number) => string}} Model what a picture says of its model */
+/** @typedef {{texts: string[], p: number[], truth: number}} Expected the most probable words, with their probabilities, and that of the word itself */
+/** @typedef {{sides: Record<"forward" | "backward", (Expected | null)[]>, words: string[], texts: string[], layers: Float32Array[], dim: number}} Sides by position:
+ * `words` as they are written, `texts` as the vocabulary has them */
 
 const STEPS = 255, BEST = 10;
 const AFTER = { post: ["add1", "post1"], inside: ["inner1", "add1"], pre: ["add1"] };
@@ -11,16 +17,17 @@ const LAST = { post: ["units", "narrow", "add2", "post2"], inside: ["units", "na
 /** An array with its shape. @param {Float32Array | Uint8Array} a @param {...number} s */
 const shaped = (a, ...s) => ({ a, s });
 
-/** The data of a board. @param {Trace} trace @param {{name: string, config: any, notes: string[], prose: any, readable: (id: number) => string}} model
- * @param {Tokens} source @param {Tokens | null} target @param {import("./edits.js").Edit[]} edits */
+/** The tokens as they are shown: † marks what training never had. @param {Tokens} tokens @param {string[]} [texts] */
+const marked = ({ unseen, texts: own }, texts = own) => texts.map((text, n) => text + (unseen?.[n] ? "†" : ""));
+
+/** The data of a board. @param {Trace} trace @param {Model} model @param {Tokens} source @param {Tokens | null} target @param {import("./edits.js").Edit[]} edits */
 export function boardOf(trace, model, source, target, edits) {
-  if (!trace.attention.length) throw new Error(`The board shows attention, and ${model.name} has none.`);
   const { config } = model, sets = { source, ...(target && { target }) };
   const sites = trace.attention.map((/** @type {any} */ one) => siteOf(one, trace, config, target ? "target" : "source", edits));
   sites.sort((/** @type {any} */ a, /** @type {any} */ b) => rank(a.stream)[0] - rank(b.stream)[0] || a.layer - b.layer || rank(a.stream)[1] - rank(b.stream)[1]);
   return {
     version: 1, model: model.name, family: config.family, notes: [...model.notes, ...edits.map((edit) => `edited: ${labelOf(edit)}`)], sites, residual: null, rounded: false, top: topOf(trace, config, model.readable), prose: model.prose,
-    tokens: Object.fromEntries(Object.entries(sets).map(([name, t]) => [name, { texts: t.texts.map((text, n) => text + (t.unseen?.[n] ? "†" : "")), special: t.special.map(Number), words: t.words, unseen: t.unseen && t.unseen.map(Number) }])),
+    tokens: Object.fromEntries(Object.entries(sets).map(([name, t]) => [name, { texts: marked(t), special: t.special.map(Number), words: t.words, unseen: t.unseen && t.unseen.map(Number) }])),
   };
 }
 
@@ -90,16 +97,32 @@ function embeddedOf(trace, one, n, config) {
 /** What is expected at each row: the most probable tokens, or how probably the token was replaced. @param {Trace} trace @param {any} config @param {(id: number) => string} readable */
 function topOf(trace, config, readable) {
   const { lm, rtd } = trace.outputs;
-  if (rtd) return { kind: "rtd", p: shaped(rtd.map((/** @type {number} */ x) => 1 / (1 + Math.exp(-x))), rtd.length) };
-  const rows = lm.length / config.vocab, texts = [], p = new Float32Array(rows * BEST), ids = [];
-  for (let row = 0; row < rows; row++) {
-    const scores = lm.subarray(row * config.vocab, (row + 1) * config.vocab), best = bestOf(scores);
-    const most = scores[best[0]], sum = scores.reduce((/** @type {number} */ all, /** @type {number} */ s) => all + Math.exp(s - most), 0);
-    texts.push(best.map(readable));
-    ids.push(best);
-    best.forEach((id, k) => (p[row * BEST + k] = Math.exp(scores[id] - most) / sum));
-  }
-  return { kind: "lm", texts, ids, p: shaped(p, rows, BEST) };
+  if (rtd) return { kind: "rtd", p: shaped(rtd.map(sigmoid), rtd.length) };
+  const rows = expected(lm, config.vocab, readable);
+  return { kind: "lm", texts: rows.map(({ texts }) => texts), ids: rows.map(({ ids }) => ids), p: shaped(Float32Array.from(rows.flatMap(({ p }) => p)), rows.length, BEST) };
+}
+
+/** Of every row of scores the most probable tokens, and the probability of any. @param {Float32Array} scores @param {number} vocab @param {(id: number) => string} readable */
+function expected(scores, vocab, readable) {
+  const shares = softmax(scores, vocab);
+  return Array.from({ length: scores.length / vocab }, (_, row) => {
+    const ids = bestOf(scores.subarray(row * vocab, (row + 1) * vocab)), chance = (/** @type {number} */ id) => shares[row * vocab + id];
+    return { ids, texts: ids.map(readable), p: ids.map(chance), chance };
+  });
+}
+
+/** What an ELMo computed: what each direction expects at every word, of which it has not read the word itself (analysis.both_sides), and the
+ * vectors of all layers. @param {Trace} trace @param {Model} model @param {Tokens} source @returns {Sides} */
+export function sidesOf({ outputs, layers }, { config, readable }, source) {
+  const about = (/** @type {Float32Array} */ scores, /** @type {number} */ step) => {
+    const rows = expected(scores, config.vocab, readable);
+    return source.ids.map((id, n) => {
+      const row = rows[n + step]; // the state beside the word; at one end of the text there is none
+      return row ? { texts: row.texts, p: row.p, truth: row.chance(id) } : null;
+    });
+  };
+  const words = marked(source, source.texts.map((text, n) => (source.special[n] ? text : source.sources[n])));
+  return { sides: { forward: about(outputs.lm, -1), backward: about(outputs.backward, 1) }, words, texts: source.texts, layers, dim: 2 * config.dim };
 }
 
 /** The places of the largest numbers, largest first, without sorting them all. @param {Float32Array} scores */

@@ -20,7 +20,7 @@ export const percent = (/** @type {number} */ share) => (share > 0 && share < 0.
 const rounded = (/** @type {number} */ value) => value.toFixed(2).replace("-", "−");
 
 /** A table with a caption, the names of its columns and its rows. @param {string} caption @param {string[]} names @param {(string | HTMLElement)[][]} rows @param {string[]} kinds of the rows */
-function tableOf(caption, names, rows, kinds) {
+export function tableOf(caption, names, rows, kinds) {
   const table = /** @type {HTMLTableElement} */ (element("table", "steps"));
   table.createCaption().textContent = caption;
   const head = table.createTHead().insertRow(), body = table.createTBody();
@@ -34,7 +34,7 @@ function tableOf(caption, names, rows, kinds) {
 }
 
 /** A share as a bar with its percentage. @param {number} share */
-function barOf(share) {
+export function barOf(share) {
   const bar = element("span", "share"), fill = bar.appendChild(element("span", "track")).appendChild(element("span", "fill"));
   fill.style.width = `${100 * share}%`;
   bar.append(element("span", "number", percent(share)));

@@ -2,6 +2,7 @@
 import { Board } from "../../board/js/board.js";
 import { say } from "../../board/js/parts.js";
 import { LiveDecoder } from "./decoder.js";
+import { Directions } from "./directions.js";
 import { Engine } from "./engine.js";
 import { Session } from "./session.js";
 
@@ -22,6 +23,8 @@ export class LiveBoard {
     this.session = new Session(engine, { text, target, edits }, both);
     /** @type {Board | null} */
     this.board = null;
+    /** @type {Directions | null} */
+    this.directions = null; // of an ELMo, which has no attention
     /** @type {any} */
     this.resting = 0;
     root.replaceChildren();
@@ -90,11 +93,18 @@ export class LiveBoard {
     }
   }
 
-  /** @param {import("../../board/js/data.js").Data} data @param {any} [at] where the board is then */
+  /** @param {any} data of a board, or of the directions of an ELMo @param {any} [at] where the board is then */
   #draw(data, at) {
+    if (data.sides) return this.#drawDirections(data);
     if (this.board) return this.board.give(data, at ?? this.board.view());
     const ask = (/** @type {any} */ what) => void this.answer(what), { mask, config } = /** @type {any} */ (this.session.header), { view, mode } = this.begin;
     this.board = new Board(this.place, data, { mode, view, ask, silence: ask, mask, force: config.family !== "encoder-decoder", replace: true, ...this.home.options });
+  }
+
+  /** @param {import("./boarded.js").Sides} data */
+  #drawDirections(data) {
+    if (this.directions) this.directions.give(data);
+    else this.directions = new Directions(this.place, data, { ...this.begin, ...this.home.options });
   }
 
   /** What is read is what is written in the boxes. */
@@ -116,6 +126,7 @@ export class LiveBoard {
   end() {
     clearTimeout(this.resting);
     this.board?.end();
+    this.directions?.end();
   }
 }
 

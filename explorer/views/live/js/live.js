@@ -1,5 +1,5 @@
 // A model in the page: it reads what is typed, with what hands have changed, and gives the data of a board.
-import { boardOf } from "./boarded.js";
+import { boardOf, sidesOf } from "./boarded.js";
 import { beam, greedy, sample, Stepper } from "./decoding.js";
 import { Edits, labelOf } from "./edits.js";
 import { Elmo } from "./elmo.js";
@@ -39,8 +39,12 @@ export class LiveModel {
   /** Read a text (and a target, for an encoder–decoder) with these edits. @param {string} text @param {string | null} target @param {any[]} edits */
   read(text, target, edits) {
     const { tokens, note } = this.tokens(text), source = /** @type {any} */ (tokens), both = this.config.family === "encoder-decoder";
-    const network = /** @type {Transformer} */ (this.network);
+    const { network } = this;
     if (!text.trim()) throw new Error("There is nothing to read yet. Type a sentence.");
+    if (network instanceof Elmo) {
+      if (edits.length) throw new Error(`${this.header.name} has no layers of attention to edit.`);
+      return { trace: network.run(this.#words(source)), source, target: null, note, edits };
+    }
     network.edits = edits.length ? new Edits(edits) : null;
     if (!both) {
       const trace = network.run(source.ids, source.segments);
@@ -48,6 +52,11 @@ export class LiveModel {
     }
     const reads = this.#shifted(target === null ? this.#nothing(source) : /** @type {any} */ (this.tokens(target).tokens));
     return { trace: network.translate(source.ids, reads.ids), source, target: reads, note, edits };
+  }
+
+  /** The words as they are written, whose letters an ELMo reads. @param {import("./boarded.js").Tokens} tokens */
+  #words({ ids, special, sources }) {
+    return ids.map((id, n) => (special[n] ? (this.tokenizer.pieces.get(id) ?? "") : sources[n]));
   }
 
   /** No tokens at all: without a target, a decoder reads its start token alone. @param {any} like */
@@ -63,9 +72,10 @@ export class LiveModel {
     return /** @type {any} */ (Object.fromEntries(shifted));
   }
 
-  /** The board's data. @param {ReturnType<LiveModel["read"]>} found */
-  board(found) {
+  /** The data of a board, or of an ELMo those of its two directions. @param {ReturnType<LiveModel["read"]>} found */
+  shown(found) {
     const model = { name: this.header.name, config: this.config, notes: this.header.notes, prose: this.header.prose, readable: (/** @type {number} */ id) => this.tokenizer.readable(id) };
+    if (this.network instanceof Elmo) return sidesOf(found.trace, model, found.source);
     return boardOf(found.trace, model, found.source, found.target, found.edits);
   }
 
@@ -92,7 +102,7 @@ const ANSWERS = {
   header: ({ header: { name, mask }, config, writes }) => ({ name, mask, config, writes }),
   read(model, { text, target, edits }) {
     const found = model.read(text, target, edits), { source, note } = found;
-    return { source, note, logits: found.trace.logits, data: model.board(found), labels: edits.map(labelOf) };
+    return { source, note, logits: found.trace.logits, data: model.shown(found), labels: edits.map(labelOf) };
   },
   trace: (model, { text, target, edits }) => model.read(text, target, edits).trace,
   write: (model, { text, way, settings }) => [...model.write(text, way, settings)],

@@ -81,7 +81,7 @@ export class Session {
     const { source, logits, data } = this.found, { name } = /** @type {any} */ (this.header);
     /** @type {Record<string, number[][][][]>} */
     const weights = {};
-    for (const { stream, weights: { a, s: [heads, n, m] } } of data.sites)
+    for (const { stream, weights: { a, s: [heads, n, m] } } of data.sites ?? [])
       (weights[stream] ??= []).push(Array.from({ length: heads }, (_, h) => Array.from({ length: n }, (_q, i) => Array.from(a.slice((h * n + i) * m, (h * n + i + 1) * m)))));
     return { model: name, text: this.now.text, tokens: source.texts, ids: source.ids, weights, logits: Array.from(logits) };
   }

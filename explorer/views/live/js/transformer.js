@@ -1,6 +1,7 @@
 // A Transformer of any of the three families, as in explorer/nn/transformer.py: one forward pass that hands out all it computes.
 import { ACTIVATIONS, GATED, linear, normalise, plus, softmax, times } from "./maths.js";
 import { POSITIONS } from "./positions.js";
+import { required } from "./weights.js";
 
 /** @typedef {Record<string, any>} Config the fields of explorer.nn.config.Config */
 /** @typedef {{q: Float32Array, k: Float32Array, v: Float32Array, projected: Record<string, Float32Array>, terms: Record<string, Float32Array>,
@@ -14,6 +15,7 @@ export class Transformer {
   constructor(config, weight) {
     this.config = config;
     this.weight = weight;
+    this.need = required(weight);
     this.wide = config.dim / config.heads; // of a head
     this.groups = config.kv_heads || config.heads;
     this.own = config.family === "encoder" ? "encoder" : "decoder";
@@ -23,22 +25,15 @@ export class Transformer {
     this.schemes = new Map();
   }
 
-  /** @param {string} name */
-  #need(name) {
-    const found = this.weight(name);
-    if (!found) throw new Error(`The model file lacks the tensor ${name}. Export the model again.`);
-    return found;
-  }
-
   /** x Wᵀ + b by the name of a layer. @param {string} name @param {Float32Array} x @param {number} wide */
   #linear(name, x, wide) {
-    return linear(x, wide, this.#need(`${name}.weight`), this.weight(`${name}.bias`));
+    return linear(x, wide, this.need(`${name}.weight`), this.weight(`${name}.bias`));
   }
 
   /** The settings of a norm by its name. @param {string} name @param {string} [kind] */
   #norm(name, kind = this.config.norm) {
     const bare = kind === "bare" || kind === "none";
-    return { gain: bare ? null : this.#need(`${name}.weight`), shift: this.weight(`${name}.bias`), epsilon: this.config.norm_epsilon, centred: kind !== "rms" };
+    return { gain: bare ? null : this.need(`${name}.weight`), shift: this.weight(`${name}.bias`), epsilon: this.config.norm_epsilon, centred: kind !== "rms" };
   }
 
   /** @param {string} name @param {Float32Array} x @param {number} wide @param {string} [kind] */
@@ -104,7 +99,7 @@ export class Transformer {
       x = normalise(x, wide, this.#norm("head.transform.norm", "layer"));
     }
     if (config.scaled_head) x = times(x, config.dim ** -0.5);
-    const table = this.#need(config.tied ? "embeddings.tokens.weight" : "head.project.weight");
+    const table = this.need(config.tied ? "embeddings.tokens.weight" : "head.project.weight");
     return linear(x, wide, table, this.weight("head.bias"));
   }
 
@@ -131,7 +126,7 @@ export class Transformer {
     const { config } = this, known = this.schemes.get(prefix);
     if (known) return known;
     const context = { dim: config.embedding || config.dim, heads: config.heads, length: config.length, causal: stream === "decoder", base: config.rope_base, epsilon: config.norm_epsilon };
-    const made = POSITIONS[config.positions](context, (name) => this.#need(`${prefix}embeddings.${name}`));
+    const made = POSITIONS[config.positions](context, (name) => this.need(`${prefix}embeddings.${name}`));
     this.schemes.set(prefix, made);
     return made;
   }
@@ -139,14 +134,14 @@ export class Transformer {
   /** Token + position + segment, a norm, and a projection to the layers' width. @param {any} trace @param {string} stream @param {string} prefix
    * @param {number[]} ids @param {number[] | undefined} segments @param {Inputs} inputs */
   #embedded(trace, stream, prefix, ids, segments, inputs) {
-    const { config } = this, wide = config.embedding || config.dim, table = this.#need("embeddings.tokens.weight");
+    const { config } = this, wide = config.embedding || config.dim, table = this.need("embeddings.tokens.weight");
     const scale = config.embedding_scale ? config.dim ** 0.5 : 1, token = gathered(table, ids, wide).map((value) => value * scale);
     /** @type {Record<string, Float32Array>} */
     const parts = { token };
     const where = this.edits ? this.edits.positions(stream, -1, inputs.at[0]) : inputs.at[0];
     const added = where && inputs.position.add(where);
     if (added) parts.position = added;
-    if (config.segments) parts.segment = gathered(this.#need(`${prefix}embeddings.segments.weight`), segments ?? ids.map(() => 0), wide);
+    if (config.segments) parts.segment = gathered(this.need(`${prefix}embeddings.segments.weight`), segments ?? ids.map(() => 0), wide);
     let x = Object.values(parts).reduce(plus);
     trace.embeddings[stream] = { ...parts, sum: x };
     if (config.embedding_norm) x = this.#normalised(`${prefix}embeddings.norm`, x, wide);
@@ -165,7 +160,7 @@ export class Transformer {
   #maskDecoder(trace, stream, last, x, inputs) {
     const seen = { ...inputs, states: x }, { dim } = this.config;
     const where = this.edits ? this.edits.positions(stream, -1, inputs.at[1]) : inputs.at[1];
-    const asking = where ? plus(x, gathered(this.#need("mask_decoder.position.table.weight"), where, dim)) : x;
+    const asking = where ? plus(x, gathered(this.need("mask_decoder.position.table.weight"), where, dim)) : x;
     const once = this.#layer(trace, stream, `layers.${last}`, last, asking, seen);
     return this.#layer(trace, stream, `layers.${last}`, last + 1, once, seen);
   }

@@ -27,6 +27,13 @@ export function openWeights(file) {
   };
 }
 
+/** The weights of a name, of which none may be missing. @param {(name: string) => Float32Array | null} weight */
+export const required = (weight) => (/** @type {string} */ name) => {
+  const numbers = weight(name);
+  if (!numbers) throw new Error(`The model file lacks the tensor ${name}. Export the model again.`);
+  return numbers;
+};
+
 /** @param {ArrayBuffer} bytes @param {keyof typeof WIDTHS} kind */
 function asFloats(bytes, kind) {
   if (kind === "F32") return new Float32Array(bytes);
