@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 import io
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.completion import completion_init, get_completion_script
@@ -19,15 +18,10 @@ from explorer.errors import ChoiceError, ExplorerError, FileError, MissingError,
 from explorer.errors.missing import check_installed, missing
 from explorer.errors.settings import setting_in
 from explorer.errors.targets import file_to_write
-
-if TYPE_CHECKING:
-    from explorer.training.finetune.run import FinetuneRun
-    from explorer.training.fit import TrainingRun
+from explorer.fitting import finetune, fit
+from explorer.options import Document, Field, Json, say
 
 cli = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-Field = Annotated[str, typer.Option(help="The field or column with the text, where a corpus has rows.")]
-Document = Annotated[str, typer.Option(help='What ends a document in a text file: "blank line", line or file.')]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 VARIABLE, SHELLS = "_EXPLORER_COMPLETE", ("bash", "zsh", "fish")  # by the first a shell asks how a line goes on
 
 
@@ -110,7 +104,7 @@ def models(as_json: Json = False) -> None:
         f"{'shipped' if row['shipped'] else 'yours':8} {row['folder']}"
         for row in rows
     ]
-    _say(rows, as_json, "\n".join(lines))
+    say(rows, as_json, "\n".join(lines))
 
 
 def _count(steps: int | None) -> str:
@@ -149,7 +143,7 @@ def trace(
     ]
     lines = [f"{row['token']:16} {'  '.join(f'{t} {p:.3f}' for t, p in row['predicts'].items())}" for row in rows]
     note = f"Largest gap between re-derived attention weights and the model's own: {record.residual:.1e}"
-    _say({"model": record.model, "rows": rows, "residual": record.residual}, as_json, "\n".join([*lines, note]))
+    say({"model": record.model, "rows": rows, "residual": record.residual}, as_json, "\n".join([*lines, note]))
 
 
 @cli.command()
@@ -167,7 +161,7 @@ def corrupt(
     corruption = ex.corrupt(text, strategy, tokenizer=tokenizer, seed=seed)
     target = None if corruption.target is None else list(corruption.target.texts)
     lines = [" ".join(corruption.source.texts), "→ " + ("the original" if target is None else " ".join(target))]
-    _say(
+    say(
         {"source": list(corruption.source.texts), "action": list(corruption.action), "target": target},
         as_json,
         "\n".join(lines),
@@ -201,7 +195,7 @@ def learn(  # noqa: PLR0913  one for each choice on the command line
         row = {"step": merge.step, "pair": merge.pair, "count": merge.count, "score": merge.score, "size": merge.size}
         row |= {"words": dict(zip(merge.words, merge.after, strict=True))} if watch else {}
         shown = "  ".join(" ".join(after) for after in merge.after) if watch else ""
-        _say(row, as_json, f"{merge.step:6}  {'  +  '.join(merge.pair):24} {merge.count:8,} times  {shown}".rstrip())
+        say(row, as_json, f"{merge.step:6}  {'  +  '.join(merge.pair):24} {merge.count:8,} times  {shown}".rstrip())
     if target is not None:
         ex.tokenizer(kind, plain, size=size, by=by).save(target)
     if not as_json:
@@ -224,128 +218,11 @@ def decode(
     options: dict[str, Any] = dict(map(setting_in, settings or ())) | ({} if strategy == "fill" else {"seed": seed})
     steps = list(ex.decode(ex.load(model), text, strategy, **options))
     texts = [step.text if isinstance(step.text, str) else " ".join(step.text) for step in steps]
-    _say({"model": model, "strategy": strategy, "steps": texts, "log P": float(steps[-1].total)}, as_json, "\n".join(texts))
+    say({"model": model, "strategy": strategy, "steps": texts, "log P": float(steps[-1].total)}, as_json, "\n".join(texts))
 
 
-@cli.command()
-def fit(  # noqa: PLR0913  one for each choice on the command line
-    system: Annotated[str, typer.Argument(help="A preset: bert, gpt2, bart, …")],
-    size: str = "tiny",
-    steps: Annotated[int | None, typer.Option(help="Number of steps; by default that of the preset.")] = None,
-    seed: int = 0,
-    corpus: Annotated[str | None, typer.Option(help="A name, a file, a folder or hub:name; by default the preset's.")] = None,
-    field: Field = "text",
-    document: Document = "blank line",
-    folder: Annotated[Path | None, typer.Option(help="The folder of the run; by default runs/SYSTEM.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Batch size: texts in a step.")] = None,
-    rate: Annotated[float | None, typer.Option(help="The maximum learning rate.")] = None,
-    checks: Annotated[int | None, typer.Option(help="About how often the model is evaluated on held-out text.")] = None,
-    teacher: Annotated[str | None, typer.Option(help="Who teaches a student, or where an electra begins: a model.")] = None,
-    accumulate: Annotated[
-        int | None, typer.Option(help="Gradient accumulation: in how many parts a batch is computed, to save memory.")
-    ] = None,
-    precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
-    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
-    processes: Annotated[int, typer.Option(help="Train in so many processes, one for each GPU.")] = 1,
-    shard: Annotated[bool, typer.Option("--shard", help="Divide weights and optimiser over the processes.")] = False,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other setting of the plan or preset: NAME=VALUE.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Train a system from scratch. Ctrl-C stops it; the same command resumes it."""
-    import explorer as ex
-    from explorer.training.starting import in_processes
-
-    if (code := in_processes(processes, sys.argv[1:])) is not None:
-        sys.exit(code)
-    given = dict(batch=batch, rate=rate, checks=checks, accumulate=accumulate, teacher=teacher, shard=shard or None)
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    options |= dict(map(setting_in, settings or ()))
-    options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision, "field": field}
-    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, document=document, **options)
-    if _trained(run, as_json, run.report):
-        summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
-        _say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
-
-
-def _trained(run: TrainingRun, as_json: bool, first: str = "") -> bool:
-    """Go through a run, print how far it is, and end here if it is stopped; whether this is the process that reports."""
-    from explorer.training.progress import Progress, stopping
-
-    if run.processes.main and first and not as_json:
-        sys.stderr.write(f"{first}\n")
-    progress = Progress(run.plan.steps, run.step, as_json)
-    with stopping(run.stop) as stopped:
-        for step in run:
-            if run.processes.main:
-                progress.say(step)
-    if run.processes.main and stopped and run.step < run.plan.steps:
-        sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
-        sys.exit(130)
-    return run.processes.main
-
-
-@cli.command()
-def finetune(  # noqa: PLR0913  one for each choice on the command line
-    model: Annotated[str, typer.Argument(help="A name (see `explorer models`), a folder, or 'bag of words'.")],
-    task: Annotated[
-        str, typer.Option(help="sentiment, topic, acceptability, entailment, paraphrase, entities, …")
-    ] = "sentiment",
-    how: Annotated[str, typer.Option(help="full, last-1, last-2, frozen, lora or scratch.")] = "",
-    examples: Annotated[int, typer.Option(help="How many labelled texts are learned from.")] = 200,
-    steps: int = 200,
-    seed: int = 0,
-    file: Annotated[Path | None, typer.Option(help="A CSV, JSON or JSONL file of your own instead of a task.")] = None,
-    columns: Annotated[str, typer.Option(help="Its columns: TEXT,LABEL or TEXT,PAIR,LABEL.")] = "text,label",
-    kind: Annotated[str, typer.Option(help="What its labels are: class, number, token, question or text.")] = "class",
-    folder: Annotated[Path | None, typer.Option(help="Where the run is kept; runs/MODEL-TASK if nothing is said.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other part of the plan: NAME=VALUE (rate, batch, lm_weight, …).")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Teach a pre-trained model a task. Ctrl-C stops it; the same command goes on where it was."""
-    import explorer as ex
-
-    wrong = next(
-        (name for name in ("how", "examples", "task") for given in settings or () if given.startswith(f"{name}=")), None
-    )
-    if wrong is not None:
-        raise ChoiceError(f"--set {wrong}=…: this is a separate option. Write --{wrong} ….")
-    chosen = task if file is None else _task_of(file, columns, kind, as_json)
-    named = task if file is None else file.stem
-    place = folder or Path("runs") / f"{Path(model).name}-{named}".replace(" ", "-")
-    options: dict[str, Any] = ({} if file is None else {"too_long": "error"}) | dict(map(setting_in, settings or ()))
-    run = ex.finetune(model, task=chosen, how=how, examples=examples, steps=steps, seed=seed, folder=place, **options)
-    if _trained(run, as_json):
-        _say_finetuned(run, place, as_json)
-
-
-def _say_finetuned(run: FinetuneRun, place: Path, as_json: bool) -> None:
-    """Say how good the model is on new texts, and where it lies."""
-    score, blind, moving = run.score("test"), run.blind("test"), run.moved
-    result = {"folder": str(place), "how": run.plan.how, "metric": run.task.metric, "test": score, "most frequent": blind}
-    result |= {"moved": moving[0], "weights": moving[1], "examples": len(run.examples)}
-    summary = (
-        f"\n{run.report}\n{run.task.metric} on new texts: {score:.3f} (the most frequent answer alone: {blind:.3f}); "
-        f"{moving[0]:,} of {moving[1]:,} weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
-    )
-    _say(result, as_json, summary)
-
-
-def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
-    """The task in a file; what was read is said."""
-    import explorer as ex
-
-    names = [name.strip() for name in columns.split(",")]
-    if len(names) not in (2, 3) or not all(names):
-        raise ChoiceError(f"--columns {columns!r} must be TEXT,LABEL or TEXT,PAIR,LABEL.")
-    text, *pair, label = names
-    task = ex.tasks.from_file(file, text=text, label=label, pair=pair[0] if pair else None, kind=kind)
-    if not as_json:
-        sys.stderr.write(task.report + "\n")
-    return task
+cli.command()(fit)
+cli.command()(finetune)
 
 
 @cli.command()
@@ -387,30 +264,25 @@ def _say_measured(name: str, settings: tuple[Any, ...] | None, as_json: bool) ->
             "Measuring again needs a checkout, this copy is installed: --recorded prints the shipped measurement."
         )
     record: Any = importlib.import_module(f"studies.{name}").again(*settings) if settings else ex.result(name)
-    _say(record.as_plain(), as_json, record.as_text())
+    say(record.as_plain(), as_json, record.as_text())
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _opened(folder: Path | None) -> str:
-    """A folder as `ex.load` takes it: a path has a separator, a name has none."""
-    text = str(folder)
-    return text if os.sep in text or "/" in text else f"./{text}"
-
-
 @cli.command()
 def export(
     model: ModelName,
     folder: Annotated[Path, typer.Argument(help="Where the Hugging Face checkpoint is written.")],
+    push_to_hub: Annotated[str | None, typer.Option(help="Upload it, too: the repository, as user/name.")] = None,
     as_json: Json = False,
 ) -> None:
     """Write a model as a plain Hugging Face checkpoint."""
     import explorer as ex
 
-    written = ex.export(ex.load(model), folder)
-    _say({"folder": str(written), "files": sorted(p.name for p in written.iterdir())}, as_json, f"Written to {written}.")
+    written = ex.export(ex.load(model), folder, push_to_hub=push_to_hub)
+    say({"folder": str(written), "files": sorted(p.name for p in written.iterdir())}, as_json, f"Written to {written}.")
 
 
 @cli.command()
@@ -426,7 +298,7 @@ def site(
     from explorer.app.site import write_site
 
     report = write_site(folder, _names(models), notebooks=notebooks, pages=pages, say=None if as_json else print)
-    _say(report.as_plain(), as_json, "\n".join((*report.left_out, str(report))))
+    say(report.as_plain(), as_json, "\n".join((*report.left_out, str(report))))
 
 
 @cli.command()
@@ -438,7 +310,7 @@ def cache(
 
     size, where = (empty_cache() if empty else sum(cached_files().values())), str(cache_folder() or "memory only")
     report = f"{size / 1e6:.1f} MB removed from {where}." if empty else f"{where}: {size / 1e6:.1f} MB"
-    _say({"folder": where, "bytes": size, "removed": empty}, as_json, report)
+    say({"folder": where, "bytes": size, "removed": empty}, as_json, report)
 
 
 @cli.command()
@@ -450,7 +322,7 @@ def doctor(
     from explorer.app.status import facts_of
 
     facts = facts_of(check)
-    _say(facts, as_json, "\n".join(f"{name:26} {value}" for name, value in facts.items()))
+    say(facts, as_json, "\n".join(f"{name:26} {value}" for name, value in facts.items()))
     if any(str(value).startswith(("missing", "broken", "does not open", "cannot")) for value in facts.values()):
         sys.exit(1)
 
@@ -491,7 +363,3 @@ def _start(module: str, *arguments: str) -> None:
     sys.stdout.flush()
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # else glibc keeps memory for every thread that a visitor's page ran in
     os.execv(sys.executable, command)
-
-
-def _say(value: Any, as_json: bool, text: str) -> None:
-    sys.stdout.write((json.dumps(value, ensure_ascii=False) if as_json else text) + "\n")

@@ -21,6 +21,7 @@ from explorer.models.folders import staged
 from explorer.models.hub import TWINS, Twin, classifiers, opening, remedies
 from explorer.models.hub.body import HubBody
 from explorer.models.hub.exporting import classifier_of
+from explorer.models.hub.publishing import publish, write_card
 from explorer.models.model import Model, TrainableModel
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
@@ -125,13 +126,22 @@ def build(  # noqa: PLR0913  the public contract fixes these names
 
 
 @checked
-def export(model: Model, folder: str | Path) -> Path:
+def export(model: Model, folder: str | Path, *, push_to_hub: str | None = None) -> Path:
     """Write a plain Hugging Face checkpoint with its tokenizer, which `from_pretrained` opens with equal outputs.
 
-    A generator goes into a folder "generator" inside, as a separate checkpoint.
+    A generator goes into a folder "generator" inside, as a separate checkpoint. `push_to_hub` names a repository ("user/name") into which
+    the folder is uploaded with a model card.
     >>> (ex.export(ex.load("gpt2"), __import__("tempfile").mkdtemp()) / "config.json").is_file()
     True
     """
+    written = _exported(model, folder)
+    if push_to_hub is not None:
+        write_card(model, written)
+        publish(written, push_to_hub)
+    return written
+
+
+def _exported(model: Model, folder: str | Path) -> Path:
     if isinstance(model, FinetunedModel):
         return _export_finetuned(model, folder)
     if not isinstance(model, TrainableModel):
@@ -151,7 +161,7 @@ def export(model: Model, folder: str | Path) -> Path:
     try:
         with staged(folder, store.CONFIG, stale=(store.SEEN,)) as stage:
             if model.generator is not None:
-                export(model.generator, stage / "generator")
+                _exported(model.generator, stage / "generator")
             store.write_weights(stage / store.WEIGHTS, twin.export(model.config, store.state(model.module)))
             _write_tokenizer(model.tokenizer, stage, model.config.length)
             config = twin.config(model.config) | _special_ids(model.tokenizer)
@@ -179,11 +189,11 @@ def _twin_of(model: TransformerModel) -> Twin:
 def _export_finetuned(model: FinetunedModel, folder: str | Path) -> Path:
     """Write the checkpoint of the body, then make it that of the class with this output layer."""
     if model.output.kind == "text":
-        return export(model.body, folder)
+        return _exported(model.body, folder)
     classifiers.check_exports(model.name, model.output)
     if isinstance(model.body, HubBody):
         return _export_hub(model, model.body, Path(folder))
-    place = export(model.body, folder)
+    place = _exported(model.body, folder)
     config, weights = store.read_config(place), store.read_weights(place / store.WEIGHTS)
     end = model.tokenizer.vocabulary.last
     config, weights = classifiers.as_classifier(config, weights, model.output, store.state(model.layer), end)

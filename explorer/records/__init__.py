@@ -90,6 +90,7 @@ from explorer.records.training import (
     RunsBeside,
     Saturation,
     Schedules,
+    Steps,
     TrainingStep,
     spread,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from typing import Any, Never
 
 import numpy as np
 
@@ -40,8 +41,13 @@ def mark(value: object) -> Hashable:
     return len(value) if isinstance(value, (tuple, Mapping)) else None
 
 
-def thawed(value: object) -> object:
-    """A value as pickle and deepcopy take it: read-only mappings as dictionaries."""
-    if isinstance(value, Mapping):
-        return {key: thawed(part) for key, part in value.items()}
-    return tuple(thawed(part) for part in value) if isinstance(value, tuple) else value
+class FrozenDict(dict[Any, Any]):
+    """A dictionary that nobody changes. A copy of it, and what pickle makes of it, is an ordinary one."""
+
+    def _refused(self, *_: object, **__: object) -> Never:
+        raise TypeError("A record cannot be changed. Take a copy: dict(…).")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refused
+
+    def __reduce__(self) -> tuple[type[dict[Any, Any]], tuple[dict[Any, Any]]]:
+        return dict, (dict(self),)

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
 from explorer.errors import FileError
-from explorer.records.equality import mark, same, thawed
+from explorer.records.equality import FrozenDict, mark, same
 from explorer.records.summary import WIDE, Summarised, Summary, fields_of, is_plain
 
 MOST = 3 << 29  # bytes that the arrays of one record may take: a trace has at most two thirds of it
@@ -58,7 +57,7 @@ class Record(Summarised):
         return hash((type(self).__name__, *(mark(getattr(self, f.name)) for f in fields(self))))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {f.name: thawed(getattr(self, f.name)) for f in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({name: settle(value) for name, value in state.items()})
@@ -133,7 +132,7 @@ def settle(value: Any) -> Any:
         plain = PLAIN.issuperset(map(type, value))  # as long lists of texts are: nothing in them needs a look
         return tuple(value) if plain else tuple(settle(item) for item in value)
     if isinstance(value, Mapping):
-        return MappingProxyType({key: settle(item) for key, item in value.items()})
+        return FrozenDict({key: settle(item) for key, item in value.items()})
     return value
 
 

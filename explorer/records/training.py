@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from explorer.errors import ChoiceError
 from explorer.records.record import Record
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +88,32 @@ class TrainingStep(Record):
     probes: dict[str, np.ndarray] = field(default_factory=dict)
     snapshot: int | None = None
     counts: dict[str, int] = field(default_factory=dict)
+
+    def to_row(self) -> dict[str, float]:
+        """The numbers of this step by name: `step`, `rate`, `speed`, each loss as `loss/…`, and what was measured."""
+        losses = {f"loss/{name}": value for name, value in self.losses.items()}
+        return {"step": self.step, "rate": self.rate, "speed": self.speed, **losses, **self.metrics}
+
+    def to_frame(self) -> DataFrame:
+        """The numbers of this step as a table of pandas with one row."""
+        return Steps((self,)).to_frame()
+
+
+class Steps(tuple[TrainingStep, ...]):
+    """The steps of a run, one after the other."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> DataFrame:
+        """The steps as a table of pandas, a row for each; a figure that was not measured at a step is NaN there.
+
+        >>> import explorer as ex
+        >>> list(ex.training.steps_of(ex.models()["gpt2"].folder).to_frame().columns)[:4]
+        ['step', 'rate', 'speed', 'loss/lm']
+        """
+        from explorer.records.frames import table_of
+
+        return table_of([step.to_row() for step in self])
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,6 +85,9 @@ class Tokenizer:
         self.bytes = self.style == "bytes"
         self._texts: dict[int, str] = {}  # of tokens that were asked for
 
+    def __repr__(self) -> str:
+        return f"Tokenizer({type(self.core.model).__name__}, {self.vocabulary.size:,} tokens)"
+
     @property
     def special(self) -> frozenset[int]:
         """The ids that are no part of a text: marks, padding, masks; not the unknown token."""

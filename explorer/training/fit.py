@@ -34,6 +34,7 @@ from explorer.training.objectives import FRAME, Objective, text_examples
 from explorer.training.objectives import objective as entry_of
 from explorer.training.plan import Plan
 from explorer.training.run import Run
+from explorer.training.tracking import taken_log
 
 TrainingRun = Run[Any] | CountingRun  # iterate for one `TrainingStep` each, and go on later from the folder
 STEPS = 2000  # how long a preset without a number trains
@@ -59,12 +60,13 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     `corpus` (else the preset's) is a name, a file (text, JSON lines, CSV, Parquet, also as .gz), a folder of them or one that
     `ex.text.corpus` prepared, `hub:name`, or texts: a list, generator, column, table or data set. `field` names the field of the text,
     `document` what ends one in a text file ("blank line", "line", "file"). The last 2 % are held out, or `held` is given. `folder` keeps
-    the run, or takes up the one in it. `options` are parts of the plan (batch, …), fields of the preset, a `tokenizer` (that
-    `ex.tokenizer` opens, or a kind to learn), the `teacher` of "distilbert" or "electra", of "ngram" `portions`, `order`, `smoothing`.
+    the run or takes it up, `resume=True` lengthens it, `log` follows it ("tensorboard", "wandb", …). `options` are parts of the plan
+    (batch, …), fields of the preset, a `tokenizer`, the `teacher` of "distilbert", "electra", of "ngram" `portions`, `order`, `smoothing`.
     >>> len(list(ex.fit("gpt2", corpus=ex.microworld.texts(40, 1), pieces=300, steps=2, batch=4, checks=0, device="cpu")))
     2
     """
     system = preset(what.preset if isinstance(what, TrainableModel) else what)
+    log = taken_log(options)
     source = _source(system.corpus if corpus is None else corpus, options, folder)
     if isinstance(what, str) and system.objective == "counting":
         return fit_ngram(system, source, options, steps=steps, seed=seed, folder=folder)
@@ -79,22 +81,25 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     usual, given = _usual(system, tiny, planned, new=new, packable=packable), {} if steps is None else {"steps": steps}
     settings = {"steps": STEPS, **usual, **planned, **given, "seed": seed, "precision": pick_autocast(precision, model.device)}
     examples = _examples(source, model, entry, packing=bool(settings.get("packed")))
-    settings |= {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
-    plan = Plan(objective, settings.pop("strategy", entry.usual_strategy), **settings)
-    return _run(model, examples, plan, folder, source, teacher)
+    read = {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
+    plan = Plan(objective, settings.pop("strategy", entry.usual_strategy), **settings, **read)
+    return _run(model, examples, plan, folder, source, teacher, log)
 
 
-def _run(
+def _run(  # noqa: PLR0913
     model: TrainableModel,
     examples: Sequence[Any],
     plan: Plan,
     folder: str | Path | None,
     source: Corpus,
     teacher: Teacher | None,
+    log: Any,
 ) -> Run[Any]:
     """The run of a plan, measured on what is held out of its texts."""
     checks = Checks(source, plan.objective, examples, plan.strategy, teacher)
-    return _with_report(Run(model, examples, plan, folder, checks, teacher), source)
+    run = Run(model, examples, plan, folder, checks, teacher)
+    run.log = log
+    return _with_report(run, source)
 
 
 def _with_report(run: Any, corpus: Corpus) -> Any:

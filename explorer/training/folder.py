@@ -21,7 +21,7 @@ from explorer.training import resume
 
 LOCK = "lock"
 LEFT = (LOCK, ".new", ".part")  # how the names end of what a killed run may leave behind
-FREE = ("accumulate", "deterministic", "shard")  # parts of a plan that may change when a run goes on
+FREE = ("accumulate", "deterministic", "shard", "resume")  # parts of a plan that may change when a run goes on
 REFUSED = ("static", "by_row")  # of the former parts of a plan, those that decided what a batch is
 
 
@@ -31,13 +31,23 @@ def enter(folder: Path, plan: Any, parts: Mapping[str, Any]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / run_folder.RUN).is_file():
-            _check_same(folder, run_folder.described(folder), wanted, _usual(plan))
+            described = run_folder.described(folder)
+            lengthened = getattr(plan, "resume", False) and described["plan"].get("steps", plan.steps) < plan.steps
+            begun = {**wanted, "plan": {**wanted["plan"], "steps": described["plan"]["steps"]}} if lengthened else wanted
+            _check_same(folder, described, begun, _usual(plan))
+            if lengthened:
+                described["plan"]["steps"] = plan.steps
+                _write_described(folder, described)
         elif any(not place.name.endswith(LEFT) for place in folder.iterdir()):
             raise ChoiceError(f"{folder} holds other things. Choose an empty or a new folder.")
         else:
-            resume.replace_file(folder / run_folder.RUN, (json.dumps(wanted, indent=1) + "\n").encode("utf-8"))
+            _write_described(folder, wanted)
     except (OSError, ValueError) as error:
         raise FileError(f"{folder} cannot be used for a run ({error}). Choose another folder.") from error
+
+
+def _write_described(folder: Path, described: dict[str, Any]) -> None:
+    resume.replace_file(folder / run_folder.RUN, (json.dumps(described, indent=1) + "\n").encode("utf-8"))
 
 
 def _usual(plan: Any) -> dict[str, Any]:
@@ -55,8 +65,11 @@ def _check_same(folder: Path, described: dict[str, Any], wanted: dict[str, Any],
         if described[part].get(name, usual.get(name, None if value else value)) != value and name not in FREE
     ]
     if different:
+        begun, longer = described["plan"].get("steps"), wanted["plan"]["steps"]
+        more = len(different) == 1 and isinstance(begun, int) and begun < longer
+        way = "resume=True (--resume) lengthens it. Or choose" if more else "Choose"
         raise ChoiceError(
-            f"{folder} holds another run ({'; '.join(different)}). Choose another folder, or that run's settings; its "
+            f"{folder} holds another run ({'; '.join(different)}). {way} another folder, or that run's settings; its "
             "snapshots open with ex.load(folder, step=…)."
         )
     older = [f"{name}=True" for name in REFUSED if described["plan"].get(name)]

@@ -107,9 +107,20 @@ def resume_stamp(folder: Path) -> bytes | None:
 
 
 def run_mark(folder: Path) -> str:
-    """Which run a folder holds."""
-    described = folder / "run.json"
-    return hashlib.sha256(described.read_bytes()).hexdigest() if described.is_file() else ""
+    """Which run a folder holds; how long it is does not matter, since it may be lengthened."""
+    return _marks(folder)[0]
+
+
+def _marks(folder: Path) -> tuple[str, str]:
+    """The mark of a run, and the one that earlier versions wrote into a point, in which its length counts."""
+    path = folder / "run.json"
+    if not path.is_file():
+        return "", ""
+    content = path.read_bytes()
+    described = json.loads(content)
+    described["plan"] = {name: value for name, value in described["plan"].items() if name not in ("steps", "resume")}
+    lasting = json.dumps(described, sort_keys=True).encode("utf-8")
+    return hashlib.sha256(lasting).hexdigest(), hashlib.sha256(content).hexdigest()
 
 
 def read(folder: Path, module: nn.Module, optimiser: Optimiser) -> int:
@@ -121,7 +132,8 @@ def read(folder: Path, module: nn.Module, optimiser: Optimiser) -> int:
         if hashlib.sha256(content).hexdigest() != stamp["sha256"]:
             raise ValueError("its checksum is wrong")
         tensors, step = load(content), int(stamp["step"])
-        if stamp.get("run", run_mark(folder)) != run_mark(folder):
+        marks = _marks(folder)
+        if stamp.get("run", marks[0]) not in marks:
             raise ValueError("it belongs to another run")
         for name, value in module.named_parameters():  # all of them, before the first is changed
             if (there := tensors[f"weight.{name}"].shape) != value.shape:

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from explorer.training.optimising import Optimiser, check_norm
 from explorer.training.plan import Plan, check_fits, check_heads
 from explorer.training.processes import Shards, join_processes
 from explorer.training.schedules import lr_share
+from explorer.training.tracking import following
 
 Measure = Callable[[TrainableModel], Measured]
 
@@ -50,7 +51,10 @@ class Run(KeptRun[Trained]):
 
     `loss` is computed instead of the objective's own. With `plan.shard`, each of several processes holds a part of the weights, and
     `model` is whole in the main one after the loop; who leaves that loop by `break` leaves the folder as the last resume point has it.
+    `log` names a tracker of accelerate, or is one.
     """
+
+    log: Any = None
 
     def __init__(  # noqa: PLR0913  what a run is made of
         self,
@@ -116,10 +120,12 @@ class Run(KeptRun[Trained]):
             self._open_folder(until_the_end)
             until_the_end.enter_context(deterministic(self.model.device, self.plan.deterministic))
             until_the_end.enter_context(coarse_float32(self.model.device, self.plan.precision))
+            followed = self.log if self.processes.main else None
+            log = until_the_end.enter_context(following(followed, self.model.name, self.folder, asdict(self.plan)))
             self.trained.train()
             try:
                 while self.step < self.plan.steps and not self._all_stopped:
-                    yield self._next()
+                    yield log(self._next())
                     if self.processes.count == 1:  # several end together: after the step in which all of them learned of it
                         self._all_stopped = self._stopped
             finally:

@@ -12,7 +12,7 @@ from explorer.errors.kinds import checked
 from explorer.models import run_folder
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.shelf import snapshots_of as snapshots  # noqa: F401  for ex.training.snapshots
-from explorer.records import TrainingStep
+from explorer.records import Steps, TrainingStep
 
 
 def line_of(step: TrainingStep) -> str:
@@ -31,7 +31,7 @@ def _files_of(folder: str | Path) -> tuple[Path, ...]:
 
 @cache_policy(CachePolicy(files=_files_of))
 @checked
-def steps_of(folder: str | Path) -> list[TrainingStep]:
+def steps_of(folder: str | Path) -> Steps:
     """The steps that a run wrote down.
 
     >>> steps = ex.training.steps_of(ex.models()["bert"].folder)
@@ -45,4 +45,4 @@ def steps_of(folder: str | Path) -> list[TrainingStep]:
             steps.append(TrainingStep(**{**line, "samples": tuple(line.get("samples", ())), "probes": probes}))
         except TypeError as error:
             raise FileError(f"{Path(folder) / run_folder.STEPS} was not written by a run of this package ({error}).") from error
-    return steps
+    return Steps(steps)

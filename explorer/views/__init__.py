@@ -67,6 +67,14 @@ class Gallery(dict[str, View]):
     True
     """
 
+    def for_(self, record: object) -> list[str]:
+        """The names of the views that draw this record.
+
+        >>> "attention" in ex.views.for_(ex.trace(ex.load("bert"), "A dog ran."))
+        True
+        """
+        return [name for name, view in self.items() if not view.fits(record)]
+
     def __missing__(self, name: str) -> View:
         return view_of(name)
 

@@ -158,7 +158,7 @@ def only(kind: type, maker: str) -> Callable[[Any], str]:
     return check
 
 
-def only_many(kind: type, drawn: str, rows: type = tuple) -> Callable[[Any], str]:
+def only_many(kind: type, drawn: str, rows: type | tuple[type, ...] = (tuple, list)) -> Callable[[Any], str]:
     """The same for a view that draws several records of one kind, at least one."""
 
     def check(records: Any) -> str:

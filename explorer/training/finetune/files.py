@@ -83,8 +83,9 @@ def from_file(  # noqa: PLR0913  the public contract fixes these names
     metric = metric or METRIC.get(named, "accuracy")
     if metric not in METRICS:
         raise unknown("metric", metric, METRICS)
-    report = _report(place, reading, examples, columns)
-    return Task(place.stem, named, f"from {place.name}", _Split(texts, examples, seed), metric=metric, report=report)
+    split = _Split(texts, examples, seed)
+    report = _report(place, reading, split, columns)
+    return Task(place.stem, named, f"from {place.name}", split, metric=metric, report=report)
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,22 @@ class _Split:
     units: tuple[tuple[LabelledExample, ...], ...]  # what belongs together: the words of one text, otherwise one example
     seed: int
 
-    def __call__(self, count: int, split: str, seed: int = 0) -> Questions:
+    def order(self, *, held_out: bool) -> np.ndarray:
+        """The numbers of the units that are held out, or of the others."""
         order = np.random.default_rng((self.seed, 22)).permutation(len(self.units))
         many = max(1, round(HELD_OUT * len(order)))
-        part = order[many:] if split == "train" else order[:many]
+        return order[:many] if held_out else order[many:]
+
+    def on_both_sides(self) -> int:
+        """How many of the units that are held out have the same texts as one that is learned from."""
+        learned = {self._texts_of(n) for n in self.order(held_out=False)}
+        return sum(self._texts_of(n) in learned for n in self.order(held_out=True))
+
+    def _texts_of(self, unit: int) -> tuple[str, ...]:
+        return tuple(self.texts[number] for number in dict.fromkeys(place.text for e in self.units[unit] for place in e.places))
+
+    def __call__(self, count: int, split: str, seed: int = 0) -> Questions:
+        part = self.order(held_out=split != "train")
         if split == "train":
             part = np.random.default_rng((seed, 23)).permutation(part)
         return Questions(self.texts, tuple(example for n in part[:count] for example in self.units[n]))
@@ -255,15 +268,28 @@ def _check_labels(path: Path, units: Iterable[tuple[LabelledExample, ...]], colu
         )
 
 
-def _report(path: Path, reading: Reading, units: Sequence[tuple[LabelledExample, ...]], columns: Columns) -> str:
-    """What was read, in one or two sentences."""
-    held_out = max(1, round(HELD_OUT * len(units)))
+def _report(path: Path, reading: Reading, split: _Split, columns: Columns) -> str:
+    """What was read, in a few sentences."""
+    units, held_out = split.units, len(split.order(held_out=True))
     summary = f"{path.name}: {len(units):,} rows read ({', '.join(columns.names)}), {held_out:,} of them held out{_said(reading.left_out)}."
     if columns.kind in ("class", "token"):
         counts = Counter(example.label for unit in units for example in unit)
         summary += " Labels: " + ", ".join(f"{label} {count:,}" for label, count in counts.most_common(SHOWN))
         summary += f" and {len(counts) - SHOWN} more." if len(counts) > SHOWN else "."
-    return summary
+        alike = [names for names in _alike(counts) if len(names) > 1]
+        summary += f" Labels that differ in their capitals only: {_some(alike[0])}." if alike else ""
+    both = split.on_both_sides()
+    return summary + (
+        f" {both:,} of the held-out rows are among those that are learned from, too: scores on them flatter." if both else ""
+    )
+
+
+def _alike(labels: Iterable[str]) -> list[list[str]]:
+    """Labels grouped by what they are without capitals and spaces at their ends."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(label.casefold(), []).append(label)
+    return list(groups.values())
 
 
 def _said(left_out: Counter[str]) -> str:

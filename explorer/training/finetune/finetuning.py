@@ -25,6 +25,7 @@ from explorer.training.finetune.microworld import SEED
 from explorer.training.finetune.plan import NARROW, NARROW_RATES, RATES, FinetunePlan
 from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.task import Task
+from explorer.training.tracking import taken_log
 
 WITHOUT_ATTENTION = 1e-2  # the rate of models that have no attention layers
 WORDS = 20_000  # the most words that a bag of words counts
@@ -46,19 +47,19 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
     """A run that teaches a pre-trained model a task. Iterate over it for one `TrainingStep` each; `run.model` answers.
 
     `model` is a name, a folder or a model, ours or of Hugging Face's, of which a copy learns; "bag of words" counts words and knows
-    nothing else. `task` is
-    a name of `ex.tasks()` or one read by `ex.tasks.from_file`. `examples` is how many labelled texts are learned from; another
-    `seed` draws others. `how` is "full" (every weight moves), "last-2" (the last two layers and the output layer), "frozen" (the
-    output layer alone), "lora" (low-rank adapters of `rank`) or "scratch" (the same shape with new weights); where nothing is said
-    it is full for Transformers and frozen for ELMo and word vectors. A decoder with `lm_weight` λ minimises L3 = L2 + λ·L1.
-    `folder` keeps the run and takes it up again. `options` are parts of the plan: batch, rate, schedule, checks, …; `pool` ("mean",
-    "first", "last") is the state that stands for a text, `head` ("crf", "spans", "attentive spans") what answers a task about words.
-    `run.report` says how many texts were learned from, and which were too long.
+    nothing else. `task` is a name of `ex.tasks()` or one read by `ex.tasks.from_file`. `examples` is how many labelled texts are learned
+    from; another `seed` draws others. `how` is "full" (every weight moves), "last-2" (the last two layers and the output layer), "frozen"
+    (the output layer alone), "lora" (low-rank adapters of `rank`) or "scratch" (the same shape with new weights); where nothing is said
+    it is full for Transformers and frozen for ELMo and word vectors. A decoder with `lm_weight` λ minimises L3 = L2 + λ·L1. `folder` keeps
+    the run and takes it up again, `resume=True` lengthens it, `log` follows it ("tensorboard", "wandb", …). `options` are parts of the
+    plan: batch, rate, schedule, checks, …; `pool` ("mean", "first", "last") is the state that stands for a text, `head` ("crf", "spans",
+    "attentive spans") what answers a task about words. `run.report` says how many texts were learned from, and which were too long.
     >>> run = ex.finetune("bert", task="sentiment", examples=24, steps=2, checks=0, snapshots=0)
     >>> [step.step for step in run], run.model.classify("Anna was happy.")[0] in run.model.output.labels
     ([1, 2], True)
     """
     chosen = task_named(task)
+    log = taken_log(options)
     if folder is not None:
         check_folder(folder)
     with during("Preparing the labelled texts"):
@@ -69,7 +70,9 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
         plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(labelled), **options})
         if folder is not None and isinstance(source, HubBody):
             raise ChoiceError(f"{source.name} has no class of ours, so a folder cannot keep its run. Leave folder out.")
-        return FinetuneRun(with_output_layer(source, chosen, labels, plan), chosen, labelled, plan, folder)
+        run = FinetuneRun(with_output_layer(source, chosen, labels, plan), chosen, labelled, plan, folder)
+        run.log = log
+        return run
 
 
 def _examples(task: Task, examples: int | Sequence[Labelled], seed: int) -> tuple[Labelled, ...]:

@@ -45,6 +45,7 @@ class FinetunePlan:
     too_long: str = "skip"  # what becomes of a text that the model cannot read: error, cut or skip
     precision: str = "float32"
     accumulate: int = 1
+    resume: bool = False  # whether a run of fewer steps in the folder goes on to these
     optimiser: str = "adamw"
     objective: str = "fine-tuning"
     corpus: dict[str, Any] = field(default_factory=dict)

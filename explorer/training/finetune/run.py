@@ -28,6 +28,7 @@ from explorer.training.finetune.task import Task, majority
 from explorer.training.processes import join_processes
 from explorer.training.run import Run
 
+MUCH = 0.05  # the share of unknown tokens from which on it is said
 KEPT_STATES = 2000  # so many rows of states of a body that does not move are computed once and kept
 
 
@@ -151,7 +152,14 @@ def reported(model: FinetunedModel, given: Sequence[Labelled], kept: Sequence[Ta
     if too_long == "cut":
         cut = sum(max(map(len, rows)) > model.longest for rows in model.rows([labelled.asked for labelled in given]))
     left = f"; left out: {many} with more than {model.longest} tokens (too_long='cut' keeps their beginnings)" if many else ""
-    return f"{len(kept)} labelled texts{left}{f'; cut to {model.longest} tokens: {cut}' if cut else ''}."
+    return f"{len(kept)} labelled texts{left}{f'; cut to {model.longest} tokens: {cut}' if cut else ''}.{_unknown(model, kept)}"
+
+
+def _unknown(model: FinetunedModel, kept: Sequence[TargetExample]) -> str:
+    """Which share of the texts' tokens this model has never read, where that is much."""
+    ids = np.concatenate([row.ids[row.part >= 0] for example in kept for row in example.rows])
+    share = float(np.mean(ids == model.tokenizer.vocabulary.unknown)) if len(ids) else 0.0
+    return f" {share:.0%} of their tokens are unknown to {model.name}: it can learn little from them." if share > MUCH else ""
 
 
 def _filled(states: list[Tensor]) -> Tensor:

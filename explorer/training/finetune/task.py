@@ -71,6 +71,9 @@ class Task:
     metric: str = "accuracy"
     report: str = ""  # of a task from a file: what was read
 
+    def __repr__(self) -> str:
+        return f"Task({self.name!r}: {self.kind}, {self.about}, {self.metric})"
+
     def score(self, answers: Sequence[str], gold: Sequence[str]) -> float:
         """How good these answers are."""
         return METRICS[self.metric](answers, gold)
