@@ -65,8 +65,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     >>> len(list(ex.fit("gpt2", corpus=ex.microworld.texts(40, 1), pieces=300, steps=2, batch=4, checks=0, device="cpu")))
     2
     """
-    system = preset(what.preset if isinstance(what, TrainableModel) else what)
-    log = taken_log(options)
+    system, log = preset(what.preset if isinstance(what, TrainableModel) else what), taken_log(options)
     source = _source(system.corpus if corpus is None else corpus, options, folder)
     if isinstance(what, str) and system.objective == "counting":
         return fit_ngram(system, source, options, steps=steps, seed=seed, folder=folder)

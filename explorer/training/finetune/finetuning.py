@@ -58,8 +58,7 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
     >>> [step.step for step in run], run.model.classify("Anna was happy.")[0] in run.model.output.labels
     ([1, 2], True)
     """
-    chosen = task_named(task)
-    log = taken_log(options)
+    chosen, log = task_named(task), taken_log(options)
     if folder is not None:
         check_folder(folder)
     with during("Preparing the labelled texts"):
