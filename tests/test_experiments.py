@@ -288,7 +288,7 @@ def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
     at = radio.set_value(radio.options[0]).run()
     for family in lengths.FAMILIES:
         at = at.button_group(key="family").set_value(family).run()
-        assert not at.exception and len(pictures(at)) == before + 2
+        assert not at.exception and len(pictures(at)) == before
         for name in ("lengths", "learning"):
             record = results.result(f"{name}-{family}")
             spec = next(json.loads(c.proto.spec) for c in pictures(at) if record.title in c.proto.spec)

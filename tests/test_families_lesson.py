@@ -374,7 +374,6 @@ def test_a_block_of_the_blueprint_is_a_station_of_the_board(name: str) -> None:
 
 def test_a_block_that_was_clicked_is_opened_on_the_board() -> None:
     at = opened("families", model="gpt2", part="blueprint")
-    at.radio("guess.doubling").set_value(at.radio("guess.doubling").options[0]).run()
     at.selectbox("blueprint.block").select("decoder: feed-forward").run()
     at.button("blueprint.board").click().run()
     board_header = header(board_of(at))

@@ -243,7 +243,7 @@ def test_presenting_shows_one_part_without_captions_and_keeps_the_answers_for_a_
     at = at.button(key="present.button").click().run()
     said = " ".join(block.value for block in at.markdown)
     assert "present" not in at.query_params and "under both" in said
-    at = opened("attention", part="why-d", present="1")
+    at = opened("attention", part="why-d", present="1", guess="1")
     assert "empty until you answer" in at.get("plotly_chart")[0].proto.spec, "the picture waits for a guess"
     at.session_state["present.answers"] = True
     assert "empty until you answer" not in at.run().get("plotly_chart")[0].proto.spec

@@ -90,7 +90,7 @@ def test_the_bar_stays_in_view(visit: Visit) -> None:
 
 
 def test_a_picture_is_one_stop_of_the_tab_key_and_a_page_is_presented_with_keys(visit: Visit) -> None:
-    page = visit("/attention?part=both-masks", width=1920, height=1080)
+    page = visit("/attention?part=both-masks&guess=1", width=1920, height=1080)
     page.wait_for_selector(HEATMAP, state="attached")
     rested(page)
     check_tab_stops(page)

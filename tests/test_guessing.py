@@ -1,18 +1,26 @@
-"""A picture before its question is answered: an empty frame in its place, which tells nothing; then the picture, in the same place."""
+"""A question beside its picture: the guess is made in it or beside it, and marked; with *Guess first* an empty frame waits in its place."""
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from typing import Any
 
+import numpy as np
+import plotly.graph_objects as go
 import pytest
 from opening import opened
 from plotly.subplots import make_subplots
 from streamlit.testing.v1 import AppTest
 
-from explorer.views import VIEWS
+from explorer.app import guessing, hosted
+from explorer.app.lessons import LESSONS
+from explorer.errors import ExplorerError
+from explorer.records import Exercise
+from explorer.views import VIEWS, theme
 from explorer.views.emptied import emptied
+from explorer.views.guessed import BOTH, GUESS, RIGHT, YOURS, Spot, clicked, marked, spots
 
 
 @pytest.fixture
@@ -49,7 +57,7 @@ def test_nothing_that_was_measured_is_left_in_an_empty_frame() -> None:
     [("attention", "why-d", "guess.scale"), ("decoding", "", "guess.next."), ("corruption", "", "guess.word.")],
 )
 def test_the_frame_waits_in_the_place_of_the_picture_and_gives_nothing_away(lesson: str, part: str, key: str) -> None:
-    at = opened(lesson, **({"part": part} if part else {}))
+    at = opened(lesson, guess="1", **({"part": part} if part else {}))
     (frame,) = drawn(at)
     radio = next(component for component in at.radio if str(component.key).startswith(key))
     spec = json.dumps(frame["data"]) + json.dumps([frame["layout"].get("annotations"), frame["layout"].get("shapes")])
@@ -90,3 +98,107 @@ def test_a_verdict_is_beside_the_distribution_that_it_speaks_of_alone() -> None:
     assert not any(str(component.key).startswith("guess.next.") for component in fresh.radio), (
         "a shared address shows what it names"
     )
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_picture_waits_and_every_question_can_be_shown(lesson: str) -> None:
+    at = opened(lesson)
+    assert not at.exception and not any("empty until you answer" in chart.proto.spec for chart in at.get("plotly_chart"))
+    asked_here = {str(radio.key) for radio in at.radio if radio.label == "Your guess"}
+    assert (
+        asked_here == {str(button.key).removeprefix("show.") for button in at.button if button.label == "Show me"} & asked_here
+    )
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_picture_is_drawn_at_once_and_the_verdict_waits() -> None:
+    at = opened("attention", part="why-d")
+    before, radio = drawn(at), at.radio(key="guess.scale")
+    assert any(value is not None for component in before[0]["data"] for value in component.get("x", [None]))
+    assert not at.success and not at.info
+    at = radio.set_value("it falls").run()
+    assert "The answer: **it rises" in at.info[0].value and drawn(at)[0]["data"] == before[0]["data"]
+    at = opened("attention", part="why-d").button(key="show.guess.scale").click().run()
+    assert (
+        at.info[0].value.startswith("The answer") and not at.success and not any(b.key == "show.guess.scale" for b in at.button)
+    )
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_guess_that_stands_in_the_picture_is_marked_there_beside_the_answer() -> None:
+    at = opened("training", part="how-much-to-mask")
+    radio = at.radio(key="guess.rates")
+    at = radio.set_value(radio.options[0]).run()
+    figure = drawn(at)[0]
+    notes = {re.sub("<[^>]*>", "", note["text"]): note for note in figure["layout"]["annotations"]}
+    best = max(figure["data"], key=last)
+    assert notes[YOURS]["y"] == pytest.approx(last(next(line for line in figure["data"] if line["name"] == radio.options[0])))
+    assert notes[RIGHT]["y"] == pytest.approx(last(best))
+
+
+def last(line: dict[str, Any]) -> float:
+    """The last value of a line, however its numbers were packed."""
+    values = line["y"]
+    return float(
+        np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])[-1] if isinstance(values, dict) else values[-1]
+    )
+
+
+def test_options_are_found_by_their_names_on_an_axis_or_as_lines_and_nowhere_else() -> None:
+    bars = go.Figure(go.Bar(orientation="h", x=[0.7, 0.3, 0.1], y=[0, 1, 2], name="shares"))
+    bars.update_yaxes(tickvals=[0, 1, 2], ticktext=["milk ✓", "<b>some</b><br>grass", "water †"])
+    options = ("some grass", "water", "milk", "tea")
+    assert spots(bars, options) == {"milk": Spot("yaxis", 0), "some grass": Spot("yaxis", 1), "water": Spot("yaxis", 2)}
+    assert clicked(bars, options, {"curve_number": 0, "x": 0.3, "y": 1}) == "some grass"
+    assert clicked(bars, options, {"curve_number": 0, "x": 0.3, "y": 7}) is None
+    assert spots(bars, ("water", "it rises")) == {}, "one alone would give itself away"
+    lines = go.Figure([go.Scatter(x=[1, 2], y=[3, 4], name="rope"), go.Scatter(x=[1, 2], y=[5, None], name="alibi")])
+    assert spots(lines, ("alibi", "rope")) == {"rope": Spot("", 0), "alibi": Spot("", 1)}
+    assert clicked(lines, ("alibi", "rope"), {"curve_number": 1, "x": 1, "y": 5}) == "alibi"
+    named = go.Figure(go.Bar(x=["last letter<br>γ 1.8", "topic<br>γ 2"], y=[1, 2]))
+    assert clicked(named, ("topic", "last letter"), {"curve_number": 0, "x": "topic<br>γ 2", "y": 2}) == "topic"
+    assert spots(named, ("topic", "last letter"))["topic"] == Spot("xaxis", 1)
+
+
+def test_marks_stand_where_the_options_do() -> None:
+    bars = go.Figure(go.Bar(x=[3, 30, 100], y=[1, 2, 3])).update_xaxes(
+        type="log", tickvals=[3, 30, 100], ticktext=["3", "30", "100"]
+    )
+    there = spots(bars, ("3", "30"))
+    figure = marked(bars, there["30"], there["3"], "light")
+    guess, answer = figure.layout.annotations
+    assert (guess.text, answer.text) == (f"<b>{YOURS}</b>", f"<b>{RIGHT}</b>")
+    assert 10**guess.x == pytest.approx(30) and 10**answer.x == pytest.approx(3), "a note has the logarithm"
+    assert all(shape.x0 < value < shape.x1 for shape, value in zip(figure.layout.shapes, (30, 3), strict=True)), (
+        "a frame the value"
+    )
+    (both,) = marked(bars, there["3"], there["3"], "dark").layout.annotations
+    assert both.text == f"<b>{BOTH}</b>" and both.font.color == GUESS["dark"] and both.bgcolor == theme.PAPER["dark"]
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_click_in_the_picture_is_the_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(guessing.st, "session_state", state)
+    figure = go.Figure([go.Scatter(x=[1, 2], y=[3, 4], name="rope"), go.Scatter(x=[1, 2], y=[5, 6], name="alibi")])
+    question = Exercise("Which is lower?", "rope", "3 < 5.", ("rope", "alibi"))
+    guessing.choose(figure, question, "guess.lower", {"curve_number": 1, "x": 1, "y": 5})
+    assert state == {"guess.lower": "alibi"}
+
+
+@pytest.mark.usefixtures("parts")
+def test_guess_first_is_a_switch_of_the_presenter_the_address_and_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    def waits(at: AppTest) -> bool:
+        return "empty until you answer" in at.get("plotly_chart")[0].proto.spec
+
+    at = opened("attention", part="why-d", present="1")
+    assert not waits(at)
+    at = at.button(key="guessing.button").click().run()
+    assert waits(at) and at.query_params["guess"] == "1"
+    at = at.button(key="guessing.button").click().run()
+    assert not waits(at)
+    room = hosted.Classroom(guess_first=True)
+    monkeypatch.setattr(hosted, "room", lambda: room)
+    assert waits(opened("attention", part="why-d")) and not waits(opened("attention", part="why-d", guess="0"))
+    with pytest.raises(ExplorerError, match="guess_first"):
+        hosted.classroom_of({"guess_first": "yes"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 from test_short_studies import drawn, part
 
 import explorer as ex
@@ -87,9 +88,17 @@ def test_what_x_adds_to_elmo_is_said_as_it_was_measured() -> None:
     assert "a tie" in lesson.tagging_conclusion(made(0.95, 0.1)) and "0.900" in lesson.tagging_conclusion(made(0.95, 0.1))
 
 
+CONCLUDED = "[x; ELMo] reaches"
+
+
+def words(at: AppTest) -> str:
+    return " ".join(block.value for block in at.markdown)
+
+
 @pytest.mark.usefixtures("unfolded")
-def test_the_page_asks_before_it_shows() -> None:
+def test_what_is_concluded_waits_for_a_guess() -> None:
     at = part("elmo", "tagger")
     radio_ = next(radio for radio in at.radio if radio.key == "guess.tagging")
+    assert any(ex.result("tagging").title in title for title in drawn(at)) and CONCLUDED not in words(at)
     at = radio_.set_value(radio_.options[0]).run()
-    assert not at.exception and any(ex.result("tagging").title in title for title in drawn(at))
+    assert not at.exception and any(ex.result("tagging").title in title for title in drawn(at)) and CONCLUDED in words(at)

@@ -191,23 +191,15 @@ def test_the_page_answers_odd_input_calmly() -> None:
 
 
 def test_sentences_and_the_corpus_follow_what_is_typed() -> None:
-    """One picture of the corpus, the other where it is chosen, and that of the sentences come once guessed; odd input is met calmly."""
+    """One picture of the corpus, the other where it is chosen, and that of the sentences; odd input is met calmly."""
     at = opened("vectors")
-    for name in ("stranger", "opposite", "analogy", "sense"):
-        radio = at.radio(key=f"guess.{name}")
-        radio.set_value(radio.options[-1])
-    at.run()
-    # a plane, a word in its contexts, both of pairs, neighbours of a word and of a sum, analogies, ratios, f(X)
-    assert not at.exception and len(pictures(at)) == 9
-    for name in ("turned", "added"):
-        radio = at.radio(key=f"guess.{name}")
-        radio.set_value(radio.options[0])
-    assert len(pictures(at.run())) == 11
+    there = len(pictures(at))
+    assert not at.exception and there > 11
     at.session_state["corpus.shows"] = "Counts"
     assert any("Counts near a word" in chart.proto.spec for chart in pictures(at.run()))
     at.text_area(key="corpus").set_value("ice <b>bold</b> steam\n" + "مرحبا 😀 ice\n" * 9)
     at.text_area(key="sentences").set_value("<script>alert(1)</script>\n😀 مرحبا").run()
-    assert not at.exception and not at.warning and len(pictures(at)) == 11
+    assert not at.exception and not at.warning and len(pictures(at)) == there
     at.text_area(key="corpus").set_value("x" * 100_000)
     at.text_area(key="sentences").set_value("word " * 20_000 + "\none").run()
     assert not at.exception and len(at.warning) == 2

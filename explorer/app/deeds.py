@@ -1,8 +1,8 @@
 """What a visitor has done on a page, measured from its controls: the tour ticks off a step when one of its deeds is done.
 
 A deed names a control by its key. "relation" is done when the control has another value than at first, "masks.stage=weights" when it
-has this one, "guess.mask" when the question has an answer ("guess.word.*": any that begins so), "board@head" when a board stands at
-another head than at first, "board@station=softmax" when it stands there.
+has this one, "guess.mask" when the question has an answer or shows it ("guess.word.*": any that begins so), "board@head" when a board
+stands at another head than at first, "board@station=softmax" when it stands there.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def value_of(name: str) -> Any:
     if name.endswith("*"):
         known = (value for key, value in st.session_state.items() if str(key).startswith(name[:-1]))
         return next((value for value in known if value is not None), None)
-    return st.session_state.get(name)
+    value = st.session_state.get(name)
+    return st.session_state.get(f"{name}.shown") if value is None and name.startswith("guess.") else value
 
 
 def selector(deed: str) -> str:

@@ -1,17 +1,17 @@
-"""What a lesson page has besides pictures: questions to guess, exercises that are checked, and a box about the slides."""
+"""What a lesson page has besides pictures: exercises that are checked, and a box about the slides."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
-from explorer.app import core, deeds, present
+from explorer.app import core, present
 from explorer.app.glossary import marked, say
 from explorer.records import Exercise
-from explorer.records.answering import Tries, feedback, score, verdict, wanted_form
+from explorer.records.answering import Tries, feedback, score, wanted_form
 
 ASIDE: dict[str, Any] = {"horizontal": True, "label_visibility": "collapsed", "persist_state": "session"}
 LOOK, TRY = "Hover over the figure above.", "Try again, or press *Show me*."  # with a figure beside it, and without
@@ -20,36 +20,6 @@ LOOK, TRY = "Hover over the figure above.", "Try again, or press *Show me*."  # 
 def plain(text: str) -> str:
     """A text that Markdown leaves as it is, on one line."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|$:<>~&])", r"\\\1", " ".join(text.split()))
-
-
-@st.fragment
-def predict(question: Exercise, key: str, reveal: Callable[[], None], before: Callable[[], None] | None = None) -> None:
-    """Predict first, then see: `reveal` shows the picture once there is an answer; until then `before` shows what may be seen.
-
-    An answer redraws nothing else.
-    """
-    if answered(question, key):
-        return reveal()
-    return before() if before is not None else None
-
-
-def answered(question: Exercise, key: str) -> bool:
-    """A question with its options, and whether what it asks about may be shown: it has an answer, or is not asked."""
-    if not core.asks(key):
-        return True
-    with st.container(border=True, gap="small"):
-        say(f"**◇ Predict, then reveal.** {question.question}")
-        given = st.radio("Your guess", question.options, index=None, key=key, **ASIDE)
-        if given is None and present.answers():
-            given = str(question.answer)
-        else:
-            deeds.check()
-        if given is None:
-            st.caption("Choose an answer to see what happens.")
-        else:
-            message = verdict(question, given)
-            (st.success if message.kind == "right" else st.info)(message.text)
-    return given is not None
 
 
 @st.fragment

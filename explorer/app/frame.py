@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from explorer.app import core, glossary, hold, present, streamlit_inside
+from explorer.app import core, glossary, guessing, hold, present, streamlit_inside
 from explorer.app.exercises import deck as slides
 from explorer.app.exercises import exercises
 from explorer.app.glossary import marked
@@ -35,9 +35,9 @@ def style() -> str:
 
 
 def reach() -> None:
-    """What the style of a page cannot do: tables that are moved sideways take the keyboard, and the words of the glossary open."""
+    """What the style of a page cannot do: tables that are moved sideways take the keyboard, words of the glossary open, answers move."""
     with st.container(key="reach"):
-        for name in ("streamlit_inside", "glossary"):
+        for name in ("streamlit_inside", "glossary", "guessing"):
             st.html(f"<script>{streamlit_inside.script(name)}</script>", unsafe_allow_javascript=True)
 
 
@@ -79,11 +79,11 @@ class LessonPage:
         self.about, self.prose, self.more = about or prose("about"), prose, more
         glossary.begin()
         hold.begin()
+        guessing.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
             st.title(prose.title, width="stretch")
             with st.container(horizontal=True, width="content", wrap=False, vertical_alignment="center", key="more"):
-                if not present.on():
-                    core.button()
+                (guessing if present.on() else core).button()
                 present.buttons()
         with st.container(horizontal=True, vertical_alignment="center", key="says"):
             self._says, self.aside = st.container(), st.container(width="content")

@@ -31,8 +31,8 @@ class Classroom:
     """The settings of a room. `models` are those that visitors may choose (none named: all of them).
 
     `letters` of a text, `steps` and `minutes` of a training, `queue` trainings at once; a training that nobody has looked at for
-    `idle` minutes is stopped. `uploads` allows folders, hub names and uploaded checkpoints. `public` is the address that
-    visitors use, `key` opens the pages of the teacher.
+    `idle` minutes is stopped. `uploads` allows folders, hub names and uploaded checkpoints; with `guess_first` a picture waits for an
+    answer to its question. `public` is the address that visitors use, `key` opens the pages of the teacher.
     """
 
     models: tuple[str, ...] = ()
@@ -42,6 +42,7 @@ class Classroom:
     queue: int = 6
     idle: int = 10
     uploads: bool = False
+    guess_first: bool = False
     public: str = ""
     key: str = ""
 
@@ -52,8 +53,9 @@ class Classroom:
                 raise ChoiceError(f"{name} = {value!r} must be a whole number from 1 to {most:,}.")
         if not isinstance(self.models, tuple) or not all(isinstance(name, str) for name in self.models):
             raise ChoiceError('models must be a list of names, for example models = ["bert", "gpt2"].')
-        if not isinstance(self.uploads, bool):
-            raise ChoiceError(f"uploads = {self.uploads!r} must be true or false.")
+        for name in ("uploads", "guess_first"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise ChoiceError(f"{name} = {value!r} must be true or false.")
         if not all(isinstance(text, str) for text in (self.public, self.key)):
             raise ChoiceError('public and key must be texts, for example public = "http://lecture.example:8501".')
 

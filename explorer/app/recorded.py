@@ -9,9 +9,8 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import web
+from explorer.app import guessing, web
 from explorer.app.call import Call
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.training import questions
 from explorer.app.prose import prose
@@ -44,9 +43,21 @@ def show(texts: Mapping[str, str]) -> None:
 
 
 def guessed(question: Exercise, key: str, texts: Mapping[str, str]) -> None:
-    """Recorded results, after a question about them; until it is answered the frame of the first one stands there, empty."""
-    first = next(name for name in texts if there(name))
-    predict(question, key, partial(show, texts), partial(web.awaited, VIEWS["curves"], call(first), key=first))
+    """Recorded results with a question about them beside the first; what has to be said waits for its answer."""
+    first, *others = (name for name in texts if there(name))
+
+    def rest() -> None:
+        for name in others:
+            web.show(VIEWS["curves"], call(name), key=name, beside=partial(_conclude, key, texts[name]))
+
+    web.show(
+        VIEWS["curves"],
+        call(first),
+        key=first,
+        question=(question, key),
+        beside=partial(_conclude, key, texts[first]),
+        below=rest,
+    )
 
 
 def abilities() -> None:
@@ -72,3 +83,7 @@ def abilities() -> None:
 
 def _say(words: str, chosen: dict[str, Any]) -> None:
     say(words)
+
+
+def _conclude(key: str, words: str, chosen: dict[str, Any]) -> None:
+    guessing.conclusion(key, words)

@@ -12,10 +12,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.app import deeds, hold, playing, present
+from explorer.app import deeds, guessing, hold, playing, present
 from explorer.app.call import program
 from explorer.app.controls import result_of
-from explorer.app.exercises import answered
 from explorer.app.glossary import marked
 from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export
@@ -37,8 +36,9 @@ class Around:
 
     `steps` names the choice that the arrow keys move; `beside` writes what the page has to say next to the picture, knowing what is
     chosen; `click` is given the point of the picture that was clicked. Controls are above the picture; with `first` these are beside
-    it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is answered before
-    anything is drawn: until then the picture's empty frame is in its place. The caption is below; `below` writes what follows it.
+    it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is beside it, and an
+    option that stands in it can be clicked; with *Guess first* the picture's empty frame is in its place until there is an answer. The
+    caption is below; `below` writes what follows it.
     """
 
     steps: str = ""
@@ -89,18 +89,17 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
     above, picture, aside, words = _laid(name, around)
+    if around.question is not None:
+        with above if guessing.first() else aside:
+            if not guessing.answered(*around.question) and guessing.first():
+                _waiting(view, view(record), name, picture, words)
+                return
     with above:
-        open_ = around.question is None or answered(*around.question)
-        chosen = _controls(view, record, around, name) if open_ else {}
+        chosen = _controls(view, record, around, name)
     deeds.check()
-    figure = view(record, **chosen)
-    if not open_:
-        _waiting(view, figure, name, picture, words)
-        return
-    figure = styled(hold.framed(figure))
+    figure = styled(hold.framed(view(record, **chosen)))
     with picture:
-        listens: Any = "ignore" if around.click is None else partial(_clicked, name, around.click)
-        drawn(figure, f"{name}.figure", on_select=listens)
+        _drawn_with(figure, name, around)
     if around.beside is not None:
         with aside:
             around.beside(chosen)
@@ -109,6 +108,17 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
             said_of(view, partial(_numbers_and_files, view, figure, chosen, named))
     if around.below is not None:
         around.below()
+
+
+def _drawn_with(figure: Any, name: str, around: Around) -> None:
+    """A picture with the guess and the answer in it; as long as there is none, a click on an option is the guess."""
+    click = around.click
+    if around.question is not None:
+        figure = guessing.with_marks(figure, *around.question)
+        if guessing.may_choose(figure, *around.question):
+            click = partial(guessing.choose, figure, *around.question)
+    listens: Any = "ignore" if click is None else partial(_clicked, name, click)
+    drawn(figure, f"{name}.figure", on_select=listens)
 
 
 def styled(figure: Any) -> Any:
@@ -122,11 +132,11 @@ def drawn(figure: Any, key: str, **more: Any) -> None:
 
 
 def _laid(name: str, around: Around) -> tuple[Any, Any, Any, Any]:
-    """The places of a question and controls, of the picture, of what is beside it, and of its caption, which is always below."""
+    """The places of the controls, of the picture, of a question and what else is beside it, and of its caption, which is always below."""
     if around.wide:
         picture = st.container()
         return st.container(), picture, st.container(), st.container()
-    if present.on() or (around.question is None and around.first is None and around.beside is None):
+    if around.question is None and (present.on() or (around.first is None and around.beside is None)):
         return st.container(), st.container(), st.container(), st.container()
     with st.container(key=f"placed.{name}"):  # in a telephone's order; on a wider screen the picture is beside the others
         above, picture, aside, words = (st.container(key=f"{place}.{name}") for place in ("above", "picture", "aside", "words"))
@@ -142,13 +152,6 @@ def _waiting(view: View, figure: Any, name: str, picture: Any, words: Any) -> No
     if not present.on():
         with words:
             first_of(view)
-
-
-def awaited(view: View, what: Any, key: str = "") -> None:
-    """The empty frame of a picture, and how to read it: what stands below a question while it has no answer."""
-    record = result_of(what)
-    if not view.fits(record):
-        _waiting(view, view(record), _named(view, key), st.container(), st.container())
 
 
 def beside(view: View, several: Sequence[Any], *, across: int = 0) -> None:

@@ -66,14 +66,15 @@ def feedback(item: Exercise, tries: Tries, given: str, look: str, *, opened: boo
 
 
 def verdict(item: Exercise, given: str) -> Feedback:
-    """To a prediction, which has one try.
+    """To a prediction, which has one try; without one, to whoever asks for the answer.
 
     >>> verdict(Exercise("Which?", "b", "Because.", ("a", "b")), "a").text
     'You said *a*. The answer: **b**. Because.'
     """
-    if item.right(given):
+    if given and item.right(given):
         return Feedback("right", f"Yes: {item.shown}. {item.why}")
-    return Feedback("shown", f"You said *{given}*. The answer: **{item.shown}**. {item.why}")
+    guess = f"You said *{given}*. " if given else ""
+    return Feedback("shown", f"{guess}The answer: **{item.shown}**. {item.why}")
 
 
 def wanted_form(item: Exercise) -> str:

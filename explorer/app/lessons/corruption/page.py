@@ -9,7 +9,6 @@ import streamlit as st
 import explorer as ex
 from explorer.app import hold, recorded, web
 from explorer.app.controls import chosen_model, opened, read, result_of
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.corruption import matrix, pairs
@@ -77,13 +76,11 @@ def hidden() -> None:
     say("Choose one word or several. The model reads your text with these words replaced by [MASK].")
     chosen = pick()
     guess = lab.guessed(name, text, chosen)
-
-    def reveal() -> None:
-        web.show(VIEWS["guess"], guess)
-        web.show(VIEWS["surprises"], guess)
-
     question = lesson.guess_question(result_of(guess), int(result_of(guess).corruption.scored.argmax()))
-    predict(question, f"guess.word.{name}.{text}.{chosen}", reveal, partial(web.awaited, VIEWS["guess"], guess))
+    web.show(
+        VIEWS["guess"], guess, question=(question, f"guess.word.{name}.{text}.{chosen}"),
+        below=partial(web.show, VIEWS["surprises"], guess),
+    )  # fmt: skip
 
 
 def how_much() -> None:
@@ -99,9 +96,7 @@ def thousand() -> None:
 
 def planted() -> None:
     """What 80/10/10 is for."""
-    predict(
-        lesson.planted_question(result_of(recorded.call("planted"))), "guess.planted", lab.both_measured, lab.to_be_measured
-    )
+    lab.both_measured((lesson.planted_question(result_of(recorded.call("planted"))), "guess.planted"))
 
 
 def spans() -> None:

@@ -101,16 +101,15 @@ def planted_curves(what: str) -> Call:
     return Call(Call(ex.lesson, "corruption").attr("part"), Call(ex.result, "planted"), what)
 
 
-def both_measured() -> None:
-    """Who corrects a planted word, and who fills a blank: they give different answers."""
-    for what in (questions.PLANTED, questions.BLANK):
-        web.show(VIEWS["curves"], planted_curves(what), key=what.split()[0])
-    recorded.again("planted", "planted")
+def both_measured(question: tuple[Exercise, str]) -> None:
+    """Who corrects a planted word, which is asked, and who fills a blank: they give different answers."""
 
+    def blanks() -> None:
+        web.show(VIEWS["curves"], planted_curves(questions.BLANK), key=questions.BLANK.split()[0])
+        recorded.again("planted", "planted")
 
-def to_be_measured() -> None:
-    """Where the first of both will be drawn."""
-    web.awaited(VIEWS["curves"], planted_curves(questions.PLANTED))
+    key = questions.PLANTED.split()[0]
+    web.show(VIEWS["curves"], planted_curves(questions.PLANTED), key=key, question=question, below=blanks)
 
 
 def presets() -> None:

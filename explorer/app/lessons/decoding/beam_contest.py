@@ -8,7 +8,6 @@ import streamlit as st
 
 from explorer.app import web
 from explorer.app.controls import result_of
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
@@ -21,13 +20,12 @@ def show_contest(name: str) -> None:
     """The contest, when a visitor starts it: it takes seconds."""
     say("New stories are cut after eight tokens. Greedy and 5-beam search continue them; the true ending competes too.")
     if st.toggle("Let them write", key="contest", bind="query-params"):
-        empty = partial(web.awaited, VIEWS["contest"], desk.contest(name))
-        predict(lesson.beam_question(result_of(desk.contest(name))), f"guess.contest.{name}", partial(judged, name), empty)
+        question = (lesson.beam_question(result_of(desk.contest(name))), f"guess.contest.{name}")
+        web.show(VIEWS["contest"], desk.contest(name), question=question, below=partial(deepest_trap, name))
 
 
-def judged(name: str) -> None:
-    """Which texts are more probable, and the prompt where greedy lost most."""
-    web.show(VIEWS["contest"], desk.contest(name))
+def deepest_trap(name: str) -> None:
+    """The prompt where greedy lost most."""
     if result_of(desk.trap(name)):
         say(prose("decoding")("deepest trap"))
         web.show(VIEWS["written"], desk.trap(name), key="trap")

@@ -1,13 +1,11 @@
 """Lesson 9. ELMo lab: letters, two directions that never meet, and a mix of layers for each task."""
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from explorer.app import hold, recorded, web
 from explorer.app.controls import read, result_of
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo import by_hand, tagging
@@ -52,14 +50,9 @@ def crossing() -> None:
     say(PROSE("crossing"))
     measured = recorded.call("crossed")
 
-    def lines() -> None:
-        """The losses, and how to measure them again."""
-        web.show(VIEWS["curves"], measured, key="crossed")
-        recorded.again("crossed", "crossed")
-
-    predict(
-        lesson.crossing_question(result_of(measured)), "guess.crossing", lines, partial(web.awaited, VIEWS["curves"], measured)
-    )
+    question = (lesson.crossing_question(result_of(measured)), "guess.crossing")
+    web.show(VIEWS["curves"], measured, key="crossed", question=question)
+    recorded.again("crossed", "crossed")
 
 
 def senses() -> None:
@@ -72,9 +65,8 @@ def senses() -> None:
     web.show(VIEWS["contexts"], lab.used(chosen), steps="layer")
 
 
-def show_shares() -> None:
-    """The weights while they are learned, as bars and as paths through the triangle."""
-    web.show(VIEWS["mix-shares"], mixes)
+def triangle() -> None:
+    """The weights while they are learned, as paths through a triangle."""
     web.show(VIEWS["mix-triangle"], mixes, steps="step")
     say(PROSE("probed"), small=True)
     recorded.again("mixes", "mixes")
@@ -82,22 +74,20 @@ def show_shares() -> None:
 
 def shares() -> None:
     """The weights that each task learns."""
-    predict(
-        lesson.lowest_question(result_of(mixes)), "guess.lowest", show_shares, partial(web.awaited, VIEWS["mix-shares"], mixes)
-    )
+    question = (lesson.lowest_question(result_of(mixes)), "guess.lowest")
+    web.show(VIEWS["mix-shares"], mixes, question=question, below=triangle)
 
 
-def show_scores() -> None:
-    """The scores of the mix and of every layer, and what the baseline of one task leaves out."""
-    web.show(VIEWS["mix-scores"], mixes)
+def baseline() -> None:
+    """What the baseline of one task leaves out."""
     say(lesson.baseline_note(result_of(mixes), *lab.per_word()), small=True)
     recorded.again("mixes", "mixes")
 
 
 def helps() -> None:
-    """Whether the mix is better than a layer."""
+    """Whether the mix is better than a layer: their scores."""
     say("A weight says how much a task uses a layer. Does the mix help?")
-    predict(lesson.use_question(result_of(mixes)), "guess.use", show_scores, partial(web.awaited, VIEWS["mix-scores"], mixes))
+    web.show(VIEWS["mix-scores"], mixes, question=(lesson.use_question(result_of(mixes)), "guess.use"), below=baseline)
 
 
 def compared() -> None:

@@ -9,7 +9,6 @@ import streamlit as st
 
 from explorer.app import board, hold, web
 from explorer.app.controls import attentive, chosen_model, opened, read, result_of, sentence
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
@@ -18,6 +17,7 @@ from explorer.app.lessons.families import parts, published
 from explorer.app.lessons.families import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
+from explorer.records import Exercise
 from explorer.views import VIEWS
 
 PROSE = prose("families")
@@ -25,11 +25,12 @@ PROSE = prose("families")
 INSIDE = {"Part by part": "board", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
 
 
-def show_masks() -> None:
+def show_masks(question: tuple[Exercise, str] | None) -> None:
     """The mask, the attention weights and the loss: on this text, on new stories, or on the board."""
-    ways: dict[str, Callable[[], object]] = {"This text": partial(web.show, VIEWS["under-masks"], parts.under(name, text))}
+    shown = partial(web.show, question=question)
+    ways: dict[str, Callable[[], object]] = {"This text": partial(shown, VIEWS["under-masks"], parts.under(name, text))}
     if family != "encoder-decoder":
-        ways["New stories"] = partial(web.show, VIEWS["held-masks"], parts.held_out_losses(name))
+        ways["New stories"] = partial(shown, VIEWS["held-masks"], parts.held_out_losses(name))
     web.one_of("Look at", ways | {"The board": mask_after_mask}, "masks.shows")
 
 
@@ -47,10 +48,9 @@ def masks() -> None:
         st.caption(
             "Here the mask of the decoder changes, while it reads its own output. Choose gpt2 or bert to predict the loss on new stories."
         )
-        show_masks()
+        show_masks(None)
     else:
-        empty = partial(web.awaited, VIEWS["under-masks"], parts.under(name, text))
-        predict(lesson.mask_question(result_of(parts.held_out_losses(name))), "guess.mask", show_masks, empty)
+        show_masks((lesson.mask_question(result_of(parts.held_out_losses(name))), "guess.mask"))
 
 
 def blocks() -> None:

@@ -13,8 +13,9 @@ from explorer.app import frame, hold, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
 from explorer.app.controls import at_the_source, model_of, opened, result_of
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.guessing import after_answer
 from explorer.app.lessons.elmo.parts import elmo
 from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.families import questions as lesson
@@ -23,7 +24,7 @@ from explorer.app.prose import prose
 from explorer.nn.config import Config
 from explorer.nn.positions import POSITIONS
 from explorer.records import Blueprint, Exercise
-from explorer.records.families import Part
+from explorer.records.families import Exposure, Part
 from explorer.views import VIEWS
 from explorer.views.board.place import addressed
 
@@ -64,14 +65,12 @@ def unmasked() -> None:
         st.info("Not measured yet: `python -m studies.unmasked` trains six small decoders and keeps the record.")
         return
     vocabulary = result_of(recorded.call(name, "with")).size
-    empty = partial(web.awaited, VIEWS["curves"], recorded.call(name), name)
-    predict(lesson.copy_question(result_of(recorded.call(name)), vocabulary), "guess.copy", _trained, empty)
-
-
-def _trained() -> None:
-    """The lines, then the loss when no later tokens can be seen."""
-    web.show(VIEWS["curves"], recorded.call("unmasked"), key="unmasked")
-    predict(lesson.writing_question(result_of(recorded.call("unmasked"))), "guess.writing", _written)
+    writing = lesson.writing_question(result_of(recorded.call(name)))
+    web.show(
+        VIEWS["curves"], recorded.call(name), key=name,
+        question=(lesson.copy_question(result_of(recorded.call(name)), vocabulary), "guess.copy"),
+        below=partial(after_answer, writing, "guess.writing", _written),
+    )  # fmt: skip
 
 
 def _written() -> None:
@@ -289,9 +288,14 @@ def half(name: str) -> float:
 def show_exposed(name: str) -> None:
     """The probabilities as lines, and a few texts to read."""
     record = result_of(exposed(name))
-    web.show(
-        VIEWS["exposure"], exposed(name).attr("curves"), key=f"exposed.{name}", below=partial(say, PROSE("exposure: caution"))
-    )
+    question = (lesson.exposure_question(record), f"guess.{name}")
+    below = partial(show_texts, record)
+    web.show(VIEWS["exposure"], exposed(name).attr("curves"), key=f"exposed.{name}", question=question, below=below)
+
+
+def show_texts(record: Exposure) -> None:
+    """What the decoder went on to write, text by text."""
+    say(PROSE("exposure: caution"))
     rows = zip(record.begins, record.slips, record.own, record.ends, strict=True)
     head = "| beginning | forced token | its own continuation | gold continuation |\n|---|---|---|---|\n"
     st.markdown(head + "\n".join("| " + " | ".join(plain(cell) for cell in row) + " |" for row in rows))
@@ -302,8 +306,7 @@ def exposed_section() -> None:
     """What one wrong token does to a decoder, after a guess."""
     say(PROSE("exposure"))
     wrote = st.segmented_control("Decoder of", tuple(EXPOSED), default="gpt2", required=True, key="writer", bind="query-params")
-    empty = partial(web.awaited, VIEWS["exposure"], exposed(wrote).attr("curves"), "exposed")
-    predict(lesson.exposure_question(result_of(exposed(wrote))), f"guess.{wrote}", partial(show_exposed, wrote), empty)
+    show_exposed(wrote)
 
 
 @st.fragment

@@ -12,7 +12,6 @@ from explorer.analysis.parameters import Count, counts, total
 from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, read, result_of
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.families import published_questions as lesson
 from explorer.app.prose import prose
@@ -91,11 +90,8 @@ def reaching() -> None:
     names = [name for name in ("elmo", "gpt2") if name in models()]
     call = Call(ex.analysis.reach, [model_of(name) for name in names], Call(ex.microworld.texts, TEXTS, 1, "validation"))
 
-    def reached() -> None:
-        say(PROSE("reach"))
-        web.show(VIEWS["curves"], call, key="reach")
-
-    predict(lesson.steps_question(), "guess.steps", reached)
+    say(PROSE("reach"))
+    web.show(VIEWS["curves"], call, key="reach", question=(lesson.steps_question(), "guess.steps"))
 
 
 def repeating() -> None:

@@ -6,9 +6,9 @@ import streamlit as st
 
 from explorer.app import recorded, web
 from explorer.app.controls import chosen_model, opened, read, result_of
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.guessing import after_answer
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import prefixes, writing
@@ -24,7 +24,7 @@ def inputs() -> None:
     """What the model reads for each task, and that it reads no [MASK]."""
     read(lab.inputs(name))
     web.show(VIEWS["task-inputs"], lab.inputs(name))
-    predict(lesson.mask_question(*lab.hidden()), "guess.mask", to_the_lab)
+    after_answer(lesson.mask_question(*lab.hidden()), "guess.mask", to_the_lab)
 
 
 def to_the_lab() -> None:
@@ -36,17 +36,16 @@ def show_curves() -> None:
     """The score by the number of labels, and all tasks at one number of labels."""
     ways = {"By number of labels": "labels", "All tasks": "label-gains"}
     curves = recorded.call("labels")
-    web.one_of("Look at", {label: partial(web.show, VIEWS[view], curves) for label, view in ways.items()}, "labels.shows")
+    question = (lesson.label_question(result_of(curves)), "guess.labels")
+    shown = partial(web.show, what=curves, question=question)
+    web.one_of("Look at", {label: partial(shown, VIEWS[view]) for label, view in ways.items()}, "labels.shows")
     recorded.again("labels", "labels")
 
 
 def few_labels() -> None:
     """The score by the number of labels, pre-trained and from scratch."""
     if recorded.there("labels"):
-        curves = recorded.call("labels")
-        predict(
-            lesson.label_question(result_of(curves)), "guess.labels", show_curves, partial(web.awaited, VIEWS["labels"], curves)
-        )
+        show_curves()
     else:
         st.info("Not measured yet: `explorer labels` measures the score by the number of labels, pre-trained and from scratch.")
     st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
@@ -64,17 +63,14 @@ def live() -> None:
         return
     trained = lab.trained(run, "Fine-tuning")
 
-    def show_ways() -> None:
-        """The scores, the losses and the answers."""
-        web.show(VIEWS["finetune-ways"], run)
+    def below() -> None:
+        """The losses and the answers."""
         web.show(VIEWS["finetune-losses"], run)
         if trained.transitions:
             web.show(VIEWS["tag-transitions"], run)
         say(lesson.answers_table(trained))
 
-    predict(
-        lesson.ways_question(trained), f"guess.ways.{run.text}", show_ways, partial(web.awaited, VIEWS["finetune-ways"], run)
-    )
+    web.show(VIEWS["finetune-ways"], run, question=(lesson.ways_question(trained), f"guess.ways.{run.text}"), below=below)
 
 
 def rates() -> None:

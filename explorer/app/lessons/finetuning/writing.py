@@ -9,9 +9,8 @@ import streamlit as st
 
 from explorer.app import web
 from explorer.app.cached import cached
-from explorer.app.call import Call
 from explorer.app.controls import one_of
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import questions as lesson
@@ -54,17 +53,12 @@ def show_tasks_as_text() -> None:
         st.caption("Press Train: about ten seconds for each way. Each model then writes its answers to new texts.")
         return
     trained = lab.trained(run, "Fine-tuning")
-    predict(
-        lesson.ways_question(trained),
-        f"guess.ways.{run.text}",
-        partial(written, run, trained),
-        partial(web.awaited, VIEWS["finetune-ways"], run),
-    )
+    question = (lesson.ways_question(trained), f"guess.ways.{run.text}")
+    web.show(VIEWS["finetune-ways"], run, key="writer", question=question, below=partial(written, trained))
 
 
-def written(run: Call, trained: FinetuneWays) -> None:
-    """The scores, what was written, and what a summary is compared with."""
-    web.show(VIEWS["finetune-ways"], run, key="writer")
+def written(trained: FinetuneWays) -> None:
+    """What was written, and what a summary is compared with."""
     say(lesson.answers_table(trained))
     if trained.task == SUMMARY:
         say(first_sentence(*beginnings()))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
 
 from explorer.app import recorded, web
 from explorer.app.controls import result_of
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
+from explorer.app.guessing import after_answer, conclusion
 from explorer.app.lessons.heads import behaviour_questions as lesson
 from explorer.app.prose import prose
 from explorer.models import run_folder, store
@@ -31,26 +30,16 @@ def show_behaviour() -> None:
     """Which models find what *it* means; then, beside it, their best heads. Each after a guess."""
     if pairs := lesson.paired():
         say(PROSE("who"))
-        predict(lesson.who_question(pairs), "guess.resolves", partial(resolving, pairs))
+        st.table(lesson.pair_rows(pairs))
+        after_answer(lesson.who_question(pairs), "guess.resolves", partial(say, PROSE("who: conclusion")))
         st.subheader("And their heads?", anchor=False)
     figures = lesson.best_heads()
     if not any(not taught for *_, taught in figures.values()):
         st.info("No model here was measured on such pairs. `python -m studies.recipes` measures the shipped ones.")
         return
     say(PROSE("behaviour"))
-
-    def table() -> None:
-        """Both figures of every model."""
-        st.table(lesson.rows(figures))
-        say(PROSE("behaviour: conclusion"))
-
-    predict(lesson.head_question(figures), "guess.behaviour", table)
-
-
-def resolving(pairs: Mapping[str, tuple[float, ...]]) -> None:
-    """In how many pairs each model is right in both texts."""
-    st.table(lesson.pair_rows(pairs))
-    say(PROSE("who: conclusion"))
+    st.table(lesson.rows(figures))
+    after_answer(lesson.head_question(figures), "guess.behaviour", partial(say, PROSE("behaviour: conclusion")))
 
 
 def search() -> None:
@@ -58,10 +47,8 @@ def search() -> None:
     call = recorded.call(SEARCH)
     say(PROSE("searched"))
 
-    def show() -> None:
-        """All phenomena, and what they say together."""
-        web.show(VIEWS["heads-that-find"], call)
-        say(lesson.search_results(result_of(call)))
+    def below() -> None:
+        conclusion("guess.silenced", lesson.search_results(result_of(call)))
         recorded.again(SEARCH, "attention_there bert")
 
-    predict(lesson.silence_question(result_of(call)), "guess.silenced", show)
+    web.show(VIEWS["heads-that-find"], call, question=(lesson.silence_question(result_of(call)), "guess.silenced"), below=below)

@@ -1,14 +1,11 @@
 """Lesson 3. Positions: how a model encodes the order of tokens, and what it knows without position encodings."""
 
-from functools import partial
-
 import streamlit as st
 
 import explorer as ex
-from explorer.app import flying, hold, recorded, thumbnails, web
+from explorer.app import flying, guessing, hold, recorded, thumbnails, web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, result_of, sentence
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
@@ -74,7 +71,7 @@ def orders() -> None:
 
 def changes_known() -> None:
     """Once the first question is answered, the tokens above it show how far their states changed."""
-    if FLOWN not in st.session_state:
+    if guessing.known("guess.bert") and FLOWN not in st.session_state:
         st.session_state[FLOWN] = True
         st.rerun()
 
@@ -90,15 +87,15 @@ def reach() -> None:
     family = st.segmented_control(
         "Family", ("decoder", "encoder"), default="decoder", required=True, key="family", bind="query-params"
     )
-    recorded.show({f"{name}-{family}": words for name, words in lesson.REACH.items()})
+    question = lesson.reach_question(result_of(recorded.call("lengths-decoder")))
+    recorded.guessed(question, "guess.reach", {f"{name}-{family}": words for name, words in lesson.REACH.items()})
     st.markdown(f"Measure again: `python -m studies.lengths {family}`.")
 
 
 def beyond() -> None:
     """Texts longer than those of training."""
     if recorded.there("lengths-decoder"):
-        curves = recorded.call("lengths-decoder")
-        predict(lesson.reach_question(result_of(curves)), "guess.reach", reach, partial(web.awaited, VIEWS["curves"], curves))
+        reach()
     else:
         st.info("Not measured yet: `python -m studies.lengths decoder` does it.")
 

@@ -1,12 +1,9 @@
 """Lesson 11. Prompting: a frozen model answers by the probability of a word."""
 
-from functools import partial
-
 import streamlit as st
 
 from explorer.app import recorded, web
 from explorer.app.controls import chosen_model, clickable, opened, read, result_of
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.prompting import parts as desk
@@ -35,7 +32,6 @@ def ask() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = st.slider("Solved examples", 0, len(lesson.SHOTS), 0, key="shots", bind="query-params", width=180)
         backwards = st.toggle("In reverse order", key="backwards", bind="query-params")
-        first = st.toggle("Guess before you look", True, key="guessing", bind="query-params")
     words = lesson.words_of(written)
     with page.bar:
         clickable(name, text)
@@ -43,7 +39,7 @@ def ask() -> None:
     answer = read(call)
     st.code(f"{answer.prompts[0]} ___", language=None, wrap_lines=True)
     notice(answer.prompts[0], name)
-    asks = first and (text, template, count) != (lesson.TEXT, lesson.TEMPLATE, 0)
+    asks = (text, template, count) != (lesson.TEXT, lesson.TEMPLATE, 0)
     question = (lesson.play_question(answer), f"guess.play.{name}.{answer.prompts[0]}") if asks else None
     web.show(VIEWS["prompt-answer"], call, question=question)
 
@@ -71,15 +67,15 @@ def show_curves() -> None:
     task = st.segmented_control(
         "Task", list(curves), default=next(iter(curves)), required=True, key="task", bind="query-params"
     )
-    web.show(VIEWS["curves"], curves[task], key=task)
+    question = (lesson.shots_question(desk.curves(), desk.FIRST), "guess.shots")
+    web.show(VIEWS["curves"], curves[task], key=task, question=question)
     recorded.again(desk.RESULT, "prompting")
 
 
 def solved() -> None:
     """Solved examples in the prompt, beside fine-tuning on the same ones."""
     say(PROSE("solved"))
-    empty = partial(web.awaited, VIEWS["curves"], next(iter(desk.recorded_tasks().values())))
-    predict(lesson.shots_question(desk.curves(), desk.FIRST), "guess.shots", show_curves, empty)
+    show_curves()
 
 
 def order() -> None:

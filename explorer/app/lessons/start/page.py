@@ -6,9 +6,10 @@ import streamlit as st
 
 from explorer.app import board, hold, tour, web
 from explorer.app.controls import read, result_of
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.guessing import predict
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as lesson
 from explorer.app.notice import notice
@@ -68,8 +69,7 @@ def elsewhere() -> None:
             say(lesson.static_note(result_of(hall.moved(name, text, span, compared))), small=True)
 
     fixed = result_of([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.with_vectors(lesson.WORD)])
-    first = partial(web.awaited, VIEWS["moves"], hall.moved(hall.shown_models()[0], text, span, compared)) if compared else None
-    predict(lesson.moved_question(fixed), "guess.moved", moves, first)
+    predict(lesson.moved_question(fixed), "guess.moved", moves)
 
 
 def shapes() -> None:

@@ -9,7 +9,6 @@ import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import read, result_of
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.tokens import questions as lesson
@@ -66,13 +65,9 @@ def readings() -> None:
     """One word by longest match, and by the merges done again."""
     word = one_word(st.text_input("Your word", "breadbasket", key="word", bind="query-params"))
     trying = Call(tuple, Call(ex.text.matches, word, SHELF.item("wordpiece")))
-    tries = read(trying)
-
-    def two_readings() -> None:
-        web.show(VIEWS["matches"], trying, steps="step")
-        web.show(VIEWS["joins"], Call(tuple, Call(ex.text.replay, word, SHELF.item("bpe"))))
-
-    predict(lesson.longest_question(tries), f"guess.{word}", two_readings, partial(web.awaited, VIEWS["matches"], trying))
+    question = lesson.longest_question(read(trying))
+    merged = partial(web.show, VIEWS["joins"], Call(tuple, Call(ex.text.replay, word, SHELF.item("bpe"))))
+    web.show(VIEWS["matches"], trying, steps="step", question=(question, f"guess.{word}"), below=merged)
 
 
 def several() -> None:

@@ -6,9 +6,10 @@ import streamlit as st
 
 from explorer.app import lessons, recorded, web
 from explorer.app.controls import chosen_model, clickable, one_of, opened, read, result_of
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.guessing import after_answer, answered
 from explorer.app.lessons.training import comparing, left_out, live, scrub, sizes, smoothing, systems
 from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts as lab
@@ -40,10 +41,11 @@ def watch() -> None:
         st.metric("Operations, 6 × weights × tokens", powers(cost.operations), help=PROSE("operations"))
     planned = lab.plan(folder)
     say(lab.said_of(planned, preset(model.preset).objective), small=True)
-    then, empty = (partial(way, VIEWS["training"], lab.steps_of(name)) for way in (web.show, web.awaited))
+    half = None
     if not planned.get("mask_rate_first"):  # else the loss at the end has another masking rate than at the start
-        then = partial(predict, lesson.half_question(steps), f"guess.half.{name}", then, empty)
-    predict(lesson.first_question(steps, vocabulary, systems.teacher_of(name)), f"guess.first.{name}", then, empty)
+        half = partial(answered, lesson.half_question(steps), f"guess.half.{name}")
+    question = lesson.first_question(steps, vocabulary, systems.teacher_of(name))
+    web.show(VIEWS["training"], lab.steps_of(name), question=(question, f"guess.first.{name}"), below=half)
 
 
 def probes() -> None:
@@ -64,7 +66,7 @@ def data() -> None:
             st.subheader("What a training run computes", anchor=False)
             say(texts.at_scale(cost.weights, cost.pieces))
 
-    predict(texts.labels_question(), "guess.labels", said)
+    after_answer(texts.labels_question(), "guess.labels", said)
 
 
 def schedule() -> None:

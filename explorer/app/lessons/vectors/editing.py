@@ -10,7 +10,6 @@ import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import result_of
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import editing_questions as lesson
 from explorer.app.lessons.vectors.parts import tried
@@ -47,18 +46,8 @@ def show_corpus() -> None:
         )
     mine = partial(edited, lines.splitlines(), a, b, watch)
     record = tried(mine)
-
-    def show_edited() -> None:
-        """The ratios and the counts, before and now."""
-        if record is not None:
-            ways = {"Ratios": "corpus-ratios", "Counts": "corpus-counts"}
-            web.one_of(
-                "Look at", {label: partial(web.show, VIEWS[view], mine()) for label, view in ways.items()}, "corpus.shows"
-            )
-
-    predict(
-        lesson.added_question(result_of(with_added())),
-        "guess.added",
-        show_edited,
-        partial(web.awaited, VIEWS["corpus-ratios"], with_added()),
-    )
+    if record is None:
+        return
+    shown = partial(web.show, what=mine(), question=(lesson.added_question(result_of(with_added())), "guess.added"))
+    ways = {"Ratios": "corpus-ratios", "Counts": "corpus-counts"}
+    web.one_of("Look at", {label: partial(shown, VIEWS[view]) for label, view in ways.items()}, "corpus.shows")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.app import recorded, web
+from explorer.app import guessing, recorded, web
 from explorer.app.controls import result_of
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import misled_questions as lesson
 from explorer.app.prose import prose
@@ -23,10 +22,8 @@ def show_misled() -> None:
     say(prose("vectors")("misled"))
     call = recorded.call(NAME)
 
-    def show() -> None:
-        """Both kinds of questions."""
-        web.show(VIEWS["sentence-traps"], call)
-        say(lesson.misled_conclusion(result_of(call)))
+    def below() -> None:
+        guessing.conclusion("guess.misled", lesson.misled_conclusion(result_of(call)))
         recorded.again(NAME, "misled")
 
-    predict(lesson.plain_question(result_of(call)), "guess.misled", show)
+    web.show(VIEWS["sentence-traps"], call, question=(lesson.plain_question(result_of(call)), "guess.misled"), below=below)

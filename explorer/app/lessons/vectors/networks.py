@@ -10,7 +10,6 @@ import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, result_of
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import networks_questions as lesson
 from explorer.app.lessons.vectors import parts as lab
@@ -44,14 +43,9 @@ def of_word2vec() -> None:
     """The network, after a guess."""
     say(PROSE("network"))
     call = partial(network, *word_pair("network", lesson.PAIR))
-
-    def show() -> None:
-        if lab.tried(call) is not None:
-            web.show(VIEWS["skipgram-network"], call())
-
-    asked_about = network(*lesson.PAIR)
-    empty = partial(web.awaited, VIEWS["skipgram-network"], asked_about)
-    predict(lesson.used_question(result_of(asked_about)), "guess.network", show, empty)
+    question = lesson.used_question(result_of(network(*lesson.PAIR)))
+    if lab.tried(call) is not None:
+        web.show(VIEWS["skipgram-network"], call(), question=(question, "guess.network"))
 
 
 def of_glove() -> None:

@@ -6,7 +6,6 @@ import streamlit as st
 
 from explorer.app import web
 from explorer.app.controls import chosen_model, result_of
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import editing, misled, networks, sentences
@@ -42,22 +41,12 @@ def pairs() -> None:
 def nearest() -> None:
     """The nearest neighbours of a word, after a guess."""
     word = st.text_input("Word", lesson.OPPOSITES[0], key="word", bind="query-params", width=240)
-
-    def show_near() -> None:
-        if lab.tried(partial(lab.near, name, word)) is not None:
-            web.show(VIEWS["neighbours"], lab.near(name, word))
-
-    first = lesson.OPPOSITES[0]
-    every = lab.tried(partial(lab.near, name, first, 10**9))
+    every = lab.tried(partial(lab.near, name, lesson.OPPOSITES[0], 10**9))
+    question = None
     if every is not None and lesson.OPPOSITES[1] in every.words:
-        predict(
-            lesson.opposite_question(every),
-            "guess.opposite",
-            show_near,
-            partial(web.awaited, VIEWS["neighbours"], lab.near(name, first)),
-        )
-    else:
-        show_near()
+        question = (lesson.opposite_question(every), "guess.opposite")
+    if lab.tried(partial(lab.near, name, word)) is not None:
+        web.show(VIEWS["neighbours"], lab.near(name, word), question=question)
 
 
 def sums() -> None:
@@ -74,22 +63,16 @@ def sums() -> None:
         )
         allowed = st.toggle("Allow the three given words as answers", key="allowed", bind="query-params")
 
-    def show_sums() -> None:
-        if lab.tried(partial(lab.analogy, name, a, b, c, not allowed)) is not None:
-            web.show(VIEWS["neighbours"], lab.analogy(name, a, b, c, not allowed), key="sum")
+    def solved() -> None:
         if lab.tried(partial(lab.solved, name)) is not None:
             web.show(VIEWS["analogies"], lab.solved(name))
 
     both = lab.tried(lambda: [lab.analogy(name, *lesson.ASKED[:3], forbid) for forbid in (False, True)] + [lab.solved(name)])
-    if both is not None:
-        predict(
-            lesson.analogy_question(*both),
-            "guess.analogy",
-            show_sums,
-            partial(web.awaited, VIEWS["analogies"], lab.solved(name)),
-        )
+    question = (lesson.analogy_question(*both), "guess.analogy") if both is not None else None
+    if lab.tried(partial(lab.analogy, name, a, b, c, not allowed)) is not None:
+        web.show(VIEWS["neighbours"], lab.analogy(name, a, b, c, not allowed), key="sum", question=question, below=solved)
     else:
-        show_sums()
+        solved()
 
 
 def ratios() -> None:

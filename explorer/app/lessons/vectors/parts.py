@@ -13,9 +13,10 @@ import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, result_of
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.frame import choose
 from explorer.app.glossary import say
+from explorer.app.guessing import after_answer
 from explorer.app.lessons.vectors import questions as lesson
 from explorer.app.prose import prose
 from explorer.errors import ExplorerError, TextError
@@ -148,4 +149,4 @@ def one_vector() -> None:
         say(lesson.by_layer(cosines))
         st.caption(PROSE("two senses: conclusion", word=lesson.SENSE))
 
-    predict(lesson.sense_question(cosines), "guess.sense", show_uses)
+    after_answer(lesson.sense_question(cosines), "guess.sense", show_uses)

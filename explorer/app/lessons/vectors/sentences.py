@@ -10,7 +10,6 @@ import explorer as ex
 from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, result_of
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import sentences_questions as lesson
 from explorer.app.lessons.vectors.parts import tried
@@ -61,18 +60,9 @@ def show_sentences() -> None:
     )
     record = tried(partial(alike, texts))
     notice(" ".join(texts.split()), *dict.fromkeys(name for name, _ in sentence_ways() if name != NAME), whole=False)
-
-    def show_own() -> None:
-        """The visitor's sentences by one way after the other."""
-        if record is not None:
-            web.show(VIEWS["sentence-likeness"], alike(texts))
-
-    predict(
-        lesson.turned_question(result_of(first())),
-        "guess.turned",
-        show_own,
-        partial(web.awaited, VIEWS["sentence-likeness"], first()),
-    )
+    if record is not None:
+        question = lesson.turned_question(result_of(first()))
+        web.show(VIEWS["sentence-likeness"], alike(texts), question=(question, "guess.turned"))
 
 
 def ranking() -> None:
@@ -82,11 +72,10 @@ def ranking() -> None:
         st.info("Not measured yet: `python -m studies.sentences` trains Sentence-BERT and compares all ways.")
         return
 
-    def show_ranked() -> None:
-        """The table drawn, and the pairs behind it."""
-        web.show(VIEWS["sentence-ways"], recorded.call(sentences.HOME))
+    def grades() -> None:
+        """The pairs behind the table."""
         web.show(VIEWS["sentence-grades"], recorded.call(sentences.HOME))
         recorded.again(sentences.HOME, "sentences")
 
-    empty = partial(web.awaited, VIEWS["sentence-ways"], recorded.call(sentences.HOME))
-    predict(lesson.best_question(ranked), "guess.best", show_ranked, empty)
+    question = (lesson.best_question(ranked), "guess.best")
+    web.show(VIEWS["sentence-ways"], recorded.call(sentences.HOME), question=question, below=grades)

@@ -10,9 +10,10 @@ from explorer.analysis.trace import MEMORY, cost
 from explorer.app import board, hold, hosted
 from explorer.app.call import Call, Given
 from explorer.app.controls import AGREED, attentive, chosen_model, opened, read, result_of, trace_of
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.guessing import after_answer
 from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.yours import layers, twin
 from explorer.app.lessons.yours import questions as lesson
@@ -125,7 +126,7 @@ def classes() -> None:
         ],
         width="stretch",
     )  # fmt: skip
-    predict(lesson.perplexity_question(), "guess.perplexity", lambda: None)
+    after_answer(lesson.perplexity_question(), "guess.perplexity")
 
 
 TABLE = Call(ex.support_table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 
 import streamlit as st
 
@@ -10,8 +11,9 @@ import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, target_of, trace_of
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.guessing import after_answer
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.prose import prose
 from explorer.models.factory import settings_of
@@ -59,12 +61,8 @@ def guessing(name: str, text: str) -> None:
     for column, trace, key in zip(st.columns(2), traces[::-1] if turned else traces, ("A", "B"), strict=True):
         with column:
             drawn(trace, key, max(map(largest, traces)))
-    predict(lesson.twin_question(*traces, turned), f"guess.twin.{name}.{turned}", _concluded)
-
-
-def _concluded() -> None:
-    """What the two pictures show, and what not."""
-    say(PROSE("twins"), small=True)
+    conclude = partial(say, PROSE("twins"), small=True)  # what the two pictures show, and what not
+    after_answer(lesson.twin_question(*traces, turned), f"guess.twin.{name}.{turned}", conclude)
 
 
 def openness() -> None:
