@@ -23,6 +23,7 @@ import explorer as ex
 from explorer.app import weights
 from explorer.app.call import Call
 from explorer.app.controls import model_of
+from explorer.app.frame import addressed
 from explorer.models.packing import packed_model
 from explorer.views.board.module import module
 from explorer.views.board.reading import texts_of
@@ -87,6 +88,42 @@ def test_a_sentence_that_is_typed_on_a_page_is_read_without_the_server(visit: Vi
     assert page.evaluate("masked") == FIRST.replace("cat", "[MASK]") and shown(page, FIRST) == state
     page.evaluate("explorerBoards[0].answer({what: 'mask', row: 3})")
     expect(box).to_have_value(FIRST.replace("cat", "[MASK]"))  # and the page follows what a hand changed
+
+
+def at_part(page: Page, name: str) -> None:
+    """Another part of the page, once it is there."""
+    page.get_by_role("radio", name=name).click(force=True)
+    expect(page).to_have_url(re.compile(f"part={addressed(name)}"))
+    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
+
+
+def test_a_board_that_is_drawn_anew_holds_what_a_hand_changed_and_takes_it_back(visit: Visit) -> None:
+    page = visit("/attention?part=walk")
+    page.wait_for_function("globalThis.explorerBoards?.length === 1")
+    state, box = "explorerBoards[0].state()", page.get_by_label("Your sentence")
+    edited = page.get_by_text("Edited: head 1 of layer 0 silenced.", exact=True)
+    undo = page.get_by_role("button", name="Undo the last change")
+    first, text = page.evaluate(state), box.input_value()
+    page.evaluate("explorerBoards[0].answer({what: 'mask', row: 2})")
+    expect(box).to_have_value(re.compile(r"\[MASK\]"))  # the page follows
+    masked = shown(page, box.input_value())
+    page.evaluate("explorerBoards[0].answer({what: 'silence', stream: 'encoder', layer: 0, head: 1})")
+    expect(edited).to_be_visible()
+    silenced = page.evaluate(state)
+    assert silenced["logits"] != masked["logits"]
+    page.evaluate("globalThis.before = explorerBoards[0]")
+    at_part(page, "Both masks")
+    at_part(page, "Walk")
+    page.wait_for_function("explorerBoards.length === 1 && explorerBoards[0] !== before")
+    assert page.evaluate(state) == silenced
+    expect(edited).to_be_visible()
+    undo.click()
+    expect(edited).to_be_hidden()
+    assert page.evaluate(state) == masked
+    undo.click()
+    expect(box).to_have_value(text)
+    expect(undo).to_be_hidden()
+    assert page.evaluate(state) == first
 
 
 def test_weights_have_an_address_that_browsers_keep(visit: Visit, app: tuple[str, Path]) -> None:

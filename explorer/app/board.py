@@ -96,7 +96,7 @@ def _drawn(  # noqa: PLR0913  what a page knows of its board
     mask = mask_of(trace)
     forced = force or (_forced if trace.family != "encoder-decoder" and options["replace"] and written == "text" else None)
     note = "" if options["live"] else NOTE.format(where="the server")
-    options |= {"asks": True, "note": note, "mask": mask, "force": forced is not None, "forces": force is not None}
+    options |= {"key": key, "asks": True, "note": note, "mask": mask, "force": forced is not None, "forces": force is not None}
     _component(
         key=key,
         data=hosted(data, mode=web.mode(), large=present.on(), **options),

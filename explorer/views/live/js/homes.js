@@ -10,7 +10,7 @@ import { listed, LiveBoard, openLive } from "./home.js";
 /** @typedef {{address: string, text: string, target: string | null, both: boolean, box: string, decoding: any}} Told what a page says
  * of a live board; `box` finds its sentence */
 
-const LEFT = /** @type {Map<string, import("./session.js").Session>} */ (new Map()); // what was last read of a model by a board that its page took away
+const LEFT = /** @type {Map<string, import("./session.js").Session>} */ (new Map()); // what a board of this name last read of a model, before its page took it away
 const TYPED = 700; // milliseconds without a letter before the rest of the page follows
 
 /** In Streamlit: called again at every rerun, with the same element. @param {any} host */
@@ -73,18 +73,20 @@ function liveIn(place, told, host) {
   const options = { ...optionsOf(told, host), ask, ...(told.forces && { force: true }) };
   place.heldSend = send;
   if (!place.heldLive) {
+    const name = `${told.key} ${address}`, left = LEFT.get(name);
+    const last = left && left.now.text === text && (both || left.now.target === target) ? left : null; // drawn anew: what hands changed stays, and can be taken back
     const rested = (/** @type {import("./session.js").State} */ now) => {
-      LEFT.set(address, live.session); // the page may draw the board anew before it takes this one away
+      LEFT.set(name, live.session); // the page may draw the board anew before it takes this one away
       place.heldSend({ what: "write", text: now.text, edits: now.edits, view: place.heldLive?.board?.view() });
     };
-    const live = new LiveBoard(place, engineAt(address), { text, target, both, decoding, view: told.view ?? undefined, mode: told.mode },
+    const live = new LiveBoard(place, engineAt(address), { text, target, edits: last?.now.edits, both, decoding, view: told.view ?? undefined, mode: told.mode },
       { boxes: false, options, rested });
-    const gone = listed(live), left = LEFT.get(address);
-    if (left && left.wanted.text === text) live.session.before.push(...left.before); // drawn anew: what a hand changed can still be taken back
+    const gone = listed(live);
+    live.session.before.push(...(last?.before ?? []));
     place.heldLive = live;
     place.leave = () => {
       gone();
-      LEFT.set(address, live.session);
+      LEFT.set(name, live.session);
       live.end();
       place.unheard?.();
       place.heldLive = place.heldTurn = place.heldBox = place.heldTold = null;
