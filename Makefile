@@ -47,7 +47,7 @@ check: env-dev    ## lint, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check-js:         ## types of the board's JavaScript, from its comments; needs Node, and the network once
+check-js:         ## types of the JavaScript of board, engine and site, from its comments; needs Node, and the network once
 	npx --yes --package typescript@5.9.3 tsc -p .ci/jsconfig.json
 
 fix: env-dev      ## what the linter can mend by itself

@@ -1,6 +1,5 @@
 // The page of a model: its weights are fetched once, then its board and its decoder run here.
 import { fetched } from "./fetched.js";
-import { mountLive } from "./live.js";
 
 /** The model as explorer/models/packing.py packed it, from the form in which it travels (explorer/app/site/live_pages.py): the low bytes
  * of all weights, then the high ones. @param {Uint8Array<ArrayBuffer>} sent */
@@ -13,6 +12,8 @@ function joined(sent) {
 const place = /** @type {HTMLElement} */ (document.getElementById("figure"));
 const { file, ...begin } = JSON.parse(document.getElementById("begin")?.textContent ?? "{}");
 try {
+  /** @type {typeof import("../../views/live/js/home.js")} board/module.py joined it, and what it needs, to one file */
+  const { mountLive } = await import(new URL("live.js", import.meta.url).href);
   const sent = new Uint8Array(await (await fetched(file)).arrayBuffer());
   await mountLive(place, joined(sent), begin);
   if (location.hash === "#decoder") place.querySelector(".decoder")?.scrollIntoView();
