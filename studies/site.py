@@ -21,6 +21,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from explorer.errors import unknown
+from explorer.views import theme
 from explorer.views.export import drawing
 from studies import solutions
 from studies.mathml import formulas, mathml
@@ -31,6 +32,12 @@ KEEPING = "from studies.solutions import keep\n\nkeep()"
 SOLUTIONS = "solutions"
 LARGEST = 2_900_000  # bytes of a page
 ASIDE = "For teachers: every question that the notebooks ask, with the answer that was computed in the same run."
+IMAGES = ":is(.jp-RenderedImage, .jp-RenderedSVG) img"
+EXCHANGED = f"{IMAGES} {{ filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; }}"
+NARROW = (  # on a telephone, what is wide keeps its size and is moved sideways; JupyterLab makes rows of tables of it
+    ":is(.jp-OutputArea-child, .jp-OutputArea-child .jp-OutputArea-output) { display: block; } "
+    f":is(.jp-OutputArea-output, .highlight pre) {{ overflow-x: auto; }} {IMAGES} {{ max-width: none; }}"
+)
 HEAD = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
 
 
@@ -85,11 +92,23 @@ def page(notebook: NotebookNode) -> str:
             text = output.get("data", {}).get("text/html", "")
             if text.startswith(PROSE):
                 output.data["text/html"] = marked(text, drawn)
-    body, _ = HTMLExporter(template_name="lab").from_notebook_node(notebook)
+    exporter = HTMLExporter(template_name="lab")
+    body, _ = exporter.from_notebook_node(notebook)
     head, rest = body.split("</head>", 1)
-    head = re.sub(r"<script\b.*?</script>", "", head, flags=re.DOTALL)
+    head = re.sub(r"<script\b.*?</script>", "", head, flags=re.DOTALL) + own_style(exporter)
     rest = re.sub(r"-?FORMULA\d+ENDS(?=[^<]*>)", "", rest)  # in the address of a heading
     return head + "</head>" + re.sub(r"FORMULA\d+ENDS", lambda match: drawn[match[0]], rest)
+
+
+def own_style(exporter: HTMLExporter) -> str:
+    """What is added to nbconvert's style: a telephone's, and where a reader chose dark JupyterLab's dark theme on our pictures' paper.
+
+    An image stays one file: in the dark it is shown with light and dark exchanged and with its hues, its colour bar as well.
+    """
+    lab, *_ = exporter.environment.loader.get_source(exporter.environment, "static/theme-dark.css")
+    paper = f":root {{ --jp-layout-color0: {theme.PAPER['dark']}; }}"
+    dark = f":root {{ color-scheme: light dark; }} @media (prefers-color-scheme: dark) {{ {lab} {paper} {EXCHANGED} }}"
+    return f"<style>{dark} @media (max-width: 760px) {{ {NARROW} }}</style>\n"
 
 
 def without_images(notebook: NotebookNode) -> int:

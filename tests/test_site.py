@@ -16,11 +16,13 @@ import pytest
 from conftest import ALL, Visit
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
+from playwright.sync_api import Browser
 from test_notebooks import FORMULA, NOTEBOOKS, check_formula
 
 import explorer as ex
 from explorer.app.lessons import SENTENCE
 from explorer.errors import ChoiceError
+from explorer.views import theme
 from studies import board_picture, site
 from studies.mathml import formulas, mathml
 from studies.still_widgets import fitted
@@ -74,6 +76,37 @@ def test_a_page_is_small_and_drawn_without_a_network(written: Path, visit: Visit
     text = page.inner_text("body")
     assert "import explorer as ex" not in text and not re.search(r"FORMULA|\$\$|\$[\\]|\$d_|ipywidget|Widget\(", text)
     assert page.locator("math").count() >= text_formulas(path), "questions have formulas, too"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", theme.MODES)
+def test_a_page_and_its_pictures_are_light_or_dark_as_its_reader_is(browser: Browser, tmp_path: Path, mode: str) -> None:
+    drawn = np.full((300, 800, 3), 255, np.uint8)
+    drawn[:, 400:] = 0x08, 0x40, 0x7E  # paper, and blue
+    out = io.BytesIO()
+    Image.fromarray(drawn).save(out, "PNG")
+    image = new_output("display_data", {"image/png": base64.b64encode(out.getvalue()).decode()})
+    cells = [new_markdown_cell("# A picture\n\nIts words."), new_code_cell(f"x = '{'long ' * 60}'", outputs=[image])]
+    site.write(new_notebook(cells=cells), tmp_path / "a")
+    shown = browser.new_page(color_scheme="dark" if mode == "dark" else "light", viewport={"width": 390, "height": 800})
+    shown.goto((tmp_path / "a.html").as_uri())
+    paper = tuple(int(theme.PAPER[mode][at : at + 2], 16) for at in (1, 3, 5))
+    assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == f"rgb{paper}"
+    words = [
+        int(part) for part in re.findall(r"\d+", shown.evaluate("getComputedStyle(document.querySelector('h1')).color"))[:3]
+    ]
+    assert min(words) > 200 if mode == "dark" else max(words) < 50
+    picture = shown.locator(".jp-RenderedImage")
+    with Image.open(io.BytesIO(picture.screenshot())) as seen:
+        assert seen.convert("RGB").getpixel((100, 150)) == paper, "the paper of a picture is that of the page"
+    picture.evaluate("box => { box.scrollLeft = 400; }")
+    assert picture.evaluate("box => box.scrollLeft") == 400 and shown.evaluate("document.documentElement.scrollWidth") == 390
+    with Image.open(io.BytesIO(picture.screenshot())) as seen:
+        red, _, blue = np.asarray(seen.convert("RGB"), int)[150:250, 100:200].mean((0, 1))
+    assert blue > red + 30, "blue stays blue"
+    code = shown.locator(".highlight pre").first
+    assert code.evaluate("box => [box.scrollWidth > box.clientWidth, getComputedStyle(box).overflowX]") == [True, "auto"]
+    shown.close()
 
 
 def loads(page: str) -> bool:

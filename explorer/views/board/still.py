@@ -13,6 +13,7 @@ from explorer.views import theme
 
 MOST = 96  # rows and columns that can be told apart in print
 CELL, LEFT, TOP = 20, 110, 130
+NOTED = 560  # so wide is the line of text above the cells
 
 
 def still(trace: Trace, view: dict[str, Any] | None = None) -> str:
@@ -24,7 +25,7 @@ def still(trace: Trace, view: dict[str, Any] | None = None) -> str:
     cells = "".join(_cell(i, j, float(share), size) for (i, j), share in np.ndenumerate(weights))
     names = "".join(_row(theme.plain(text), i, size) for i, text in enumerate(rows.texts[: len(weights)]))
     names += "".join(_column(theme.plain(text), j, size) for j, text in enumerate(columns.texts[: weights.shape[1]]))
-    wide, high = LEFT + size * weights.shape[1] + 60, TOP + size * len(weights) + 36
+    wide, high = max(NOTED, LEFT + size * weights.shape[1] + 60), TOP + size * len(weights) + 36
     title = f"{theme.printable(trace.model)}: {attention.stream} layer {attention.layer}, head {head}"
     note = "The weights (softmax). Run the cell, or open the saved page, for all other stations."
     return (
