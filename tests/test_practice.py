@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import explorer as ex
 from explorer.cli import cli
-from explorer.errors import ChoiceError, MissingError
+from explorer.errors import ChoiceError, FileError, MissingError
 from explorer.models.transformer import TransformerModel
 from explorer.records import Steps, TrainingStep
 
@@ -254,3 +254,26 @@ def test_texts_that_a_model_cannot_read_are_said(tmp_path: Path) -> None:
         for name in ("chinese", "english")
     }
     assert "are unknown to bert" in reports["chinese"] and "unknown" not in reports["english"]
+
+
+def test_labelled_texts_are_read_in_every_format(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {"body": [f"text {n}" for n in range(30)], "mark": ["ab"[n % 2] for n in range(30)], "more": range(30)}
+    )
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    table.to_csv(tmp_path / "mine.tsv", index=False, sep="\t")
+    table.to_csv(tmp_path / "mine.csv.gz", index=False)
+    table.to_json(tmp_path / "mine.jsonl.gz", orient="records", lines=True)
+    table.to_parquet(tmp_path / "mine.parquet")
+    tasks = [ex.tasks.from_file(path, text="body", label="mark") for path in sorted(tmp_path.iterdir())]
+    first = tasks[0].make(24, "train")
+    assert len(tasks) == 5 and all(task.make(24, "train") == first for task in tasks) and len(first.examples) == 24
+    for name, content in (
+        ("cut.csv.gz", (tmp_path / "mine.csv.gz").read_bytes()[:60]),
+        ("cut.parquet", b"PAR1 and nothing else"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(FileError, match="is no whole"):
+            ex.tasks.from_file(tmp_path / name, text="body", label="mark")
+    with pytest.raises(FileError, match="no column 'label'"):
+        ex.tasks.from_file(tmp_path / "mine.parquet", text="body")

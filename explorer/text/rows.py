@@ -104,8 +104,8 @@ def csv_rows(content: BinaryIO, field: str) -> Iterator[Any]:
         yield row
 
 
-def parquet_rows(content: BinaryIO, field: str) -> Iterator[Any]:
-    """The rows of a Parquet file, with the column of the texts alone."""
+def parquet_rows(content: BinaryIO, *fields: str) -> Iterator[Any]:
+    """The rows of a Parquet file, with these columns alone."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -113,14 +113,17 @@ def parquet_rows(content: BinaryIO, field: str) -> Iterator[Any]:
         raise missing("Reading a Parquet file", "pyarrow") from error
     try:
         schema = parquet.read_schema(content)
-        if field not in schema.names:
+        if not set(fields) <= set(schema.names):
             yield dict.fromkeys(schema.names)
             return
-        written_once = [field] if pyarrow.types.is_string(schema.field(field).type) else None  # however often a text comes
+        written_once = [
+            field for field in fields if pyarrow.types.is_string(schema.field(field).type)
+        ]  # however often a text comes
         file = parquet.ParquetFile(content, read_dictionary=written_once)
-        _check_groups(file.metadata, field)
-        for batch in file.iter_batches(batch_size=AT_ONCE, columns=[field]):
-            yield from ({field: value.as_py()} for value in batch.column(0))
+        for field in fields:
+            _check_groups(file.metadata, field)
+        for batch in file.iter_batches(batch_size=AT_ONCE, columns=list(fields)):
+            yield from ({field: batch.column(field)[n].as_py() for field in fields} for n in range(batch.num_rows))
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(str(error)) from error
 

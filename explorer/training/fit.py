@@ -80,7 +80,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     usual, given = _usual(system, tiny, planned, new=new, packable=packable), {} if steps is None else {"steps": steps}
     settings = {"steps": STEPS, **usual, **planned, **given, "seed": seed, "precision": pick_autocast(precision, model.device)}
     examples = _examples(source, model, entry, packing=bool(settings.get("packed")))
-    read = {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
+    read: dict[str, Any] = {"corpus": source.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
     plan = Plan(objective, settings.pop("strategy", entry.usual_strategy), **settings, **read)
     return _run(model, examples, plan, folder, source, teacher, log)
 

@@ -1,4 +1,4 @@
-"""A task from a teacher's own file: CSV, JSON or a JSON object a line, with a report of what was read."""
+"""A task from a teacher's own file: CSV, JSON, a JSON object a line, or Parquet, also as .gz, with a report of what was read."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import ChoiceError, FileError, TextError, unknown
+from explorer.text.rows import LIST, ending_of, parquet_rows
+from explorer.text.stretches import opened
 from explorer.training.finetune.metrics import METRICS
 from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition
 
@@ -66,7 +68,7 @@ def from_file(  # noqa: PLR0913  the public contract fixes these names
 ) -> Task:
     """A task whose texts and labels are in a file; `task.report` says what was read. A fifth of the rows is held out, by `seed`.
 
-    `text`, `pair` (a second text) and `label` name columns of a CSV file with a first line of names, or fields of JSON objects.
+    `text`, `pair` (a second text) and `label` name columns of a CSV or Parquet file, or fields of JSON objects; files may end in .gz.
     `kind` is what the labels are: "class", "number" (a grade), "token" (a list of tags, one for each word of a list of words),
     "question" (`text` is the question, `pair` the text in which the label occurs word for word) or "text" (the label is written).
     `labels` fixes the labels that may occur.
@@ -121,8 +123,7 @@ def read(path: Path, columns: Columns, encoding: str = "utf-8") -> Reading:
     """The rows of a file that can be used."""
     if not path.is_file():
         raise FileError(f"There is no file {path}. Give the path of a CSV, JSON or JSONL file.")
-    content = _decoded(path, encoding)
-    rows = _json_rows(path, content) if content.lstrip()[:1] in ("{", "[") else _csv_rows(path, content)
+    rows = _rows(path, columns, encoding)
     reading = Reading()
     for number, row in enumerate(islice(rows, columns.most + 1), 1):
         if number > columns.most:
@@ -142,9 +143,28 @@ def read(path: Path, columns: Columns, encoding: str = "utf-8") -> Reading:
     return reading
 
 
+def _rows(path: Path, columns: Columns, encoding: str) -> Iterator[dict[str, Any]]:
+    """The rows of a file, by its ending and what it begins with."""
+    if ending_of(path) == ".parquet":
+        return _parquet_rows(path, columns)
+    content = _decoded(path, encoding)
+    return _json_rows(path, content) if content.lstrip()[:1] in ("{", "[") else _csv_rows(path, content)
+
+
+def _parquet_rows(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
+    with opened(path) as (_, content):
+        try:
+            yield from parquet_rows(content, *columns.names)
+        except ValueError as error:
+            raise FileError(f"{path.name} is no whole Parquet file ({error}). Write it again.") from error
+
+
 def _decoded(path: Path, encoding: str) -> str:
     try:
-        content = path.read_bytes()
+        with opened(path) as (_, packed):
+            content = packed.read(LIST + 1)
+        if len(content) > LIST:
+            raise FileError(f"{path.name} holds more than {LIST >> 20} MB. Divide it.")
         if b"\x00" in content[:1000] and encoding == "utf-8":
             raise FileError(f"{path.name} is no text in UTF-8 (perhaps UTF-16, or a spreadsheet). Save it as CSV in UTF-8.")
         return content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
@@ -156,8 +176,6 @@ def _decoded(path: Path, encoding: str) -> str:
         ) from error
     except LookupError as error:
         raise ChoiceError(f"There is no encoding {encoding!r}. Choose utf-8, latin-1, cp1252, …") from error
-    except OSError as error:
-        raise FileError(f"{path} cannot be read ({error.strerror}). Is it yours to read?") from error
 
 
 def _csv_rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
