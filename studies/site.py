@@ -1,7 +1,7 @@
 """The notebooks as pages that need neither a kernel nor a network, and the solutions of their questions.
 
 `python -m studies.site` runs every notebook and writes it into `site/` twice: as HTML, and as a notebook whose pictures
-are images, which a code host shows, too. Names after it choose some: `python -m studies.site 04_attention`.
+are images, which a code host shows, too. Names after it choose some: `python -m studies.site 03_attention`.
 """
 
 from __future__ import annotations

@@ -388,7 +388,7 @@ PAPER = f'.js-plotly-plot:not(:has(.main-svg:first-child[style="{CLEAR}"])) .mai
 WITHOUT_CONTROLS = ("00_start.ipynb", "09_elmo.ipynb", "11_prompting.ipynb")  # their pictures have nothing to choose from
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS if ALL else ["04_attention.ipynb"])
+@pytest.mark.parametrize("notebook", NOTEBOOKS if ALL else ["03_attention.ipynb"])
 def test_a_notebook_runs_in_jupyterlab(visit: Visit, tmp_path: Path, notebook: str) -> None:
     """Opened and run as a student does; pictures and controls must be on the screen, and move."""
     shutil.copy(ROOT / "notebooks" / notebook, tmp_path / notebook)

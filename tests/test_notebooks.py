@@ -13,7 +13,7 @@ from conftest import ALL, TABLE
 from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
-FORMULA = "04_attention"
+FORMULA = "03_attention"
 TURNS = len(NOTEBOOKS)  # so many commits in turn run every notebook
 
 

@@ -154,7 +154,7 @@ def test_answers_are_on_the_page_for_teachers_alone(written: Path) -> None:
     exercises = ex.lesson("attention").exercises(trace)
     solved = nbformat.read(written / "solutions.ipynb", as_version=4)
     text = "\n".join(cell.source for cell in solved.cells)
-    handed = unescape((written / "04_attention.html").read_text("utf-8"))
+    handed = unescape((written / "03_attention.html").read_text("utf-8"))
     for exercise in exercises:
         where = text.index(exercise.question)
         assert f"**{exercise.shown}**. {exercise.why}" in text[where : where + 2000]
@@ -176,7 +176,7 @@ def test_the_front_page_s_picture_is_short_small_and_moves() -> None:
 
 
 def test_a_notebook_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ChoiceError, match="04_attention"):
+    with pytest.raises(ChoiceError, match="03_attention"):
         site.main(["04_atention"], tmp_path)
 
 

@@ -43,11 +43,12 @@ def reach() -> None:
 
 @dataclass(frozen=True)
 class PagePart:
-    """A part of a page: its title, what shows it, and a shorter name for the bar and the address."""
+    """A part of a page: its title, what shows it, a shorter name for the bar and the address, and whether it stands under *More*."""
 
     title: str
     show: Callable[[], object]
     label: str = ""
+    more: bool = False
 
     @property
     def short(self) -> str:
@@ -96,7 +97,9 @@ class LessonPage:
         """The choice of a part in the bar, and the chosen one below."""
         every = tuple(core.parts(every, part_in_address()))
         chosen = self._chosen(every)
-        present.keys([part.name for part in every], chosen[0].name if len(chosen) == 1 else "")
+        present.keys(
+            [part.name for part in every if part in chosen or not part.more], chosen[0].name if len(chosen) == 1 else ""
+        )
         if chosen[0] is every[0]:
             self._open()
         for part in chosen:
@@ -133,12 +136,22 @@ class LessonPage:
         if st.session_state.get("part.shown") != name:  # what the part before showed is gone, even if it comes back at once
             st.session_state["part.turn"] = st.session_state.get("part.turn", 0) + 1
         st.session_state["part.chosen"] = st.session_state["part.shown"] = name
-        with self._choice:
+        shown = [part.name for part in every if not part.more or part.name == name]
+        with self._choice, st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.segmented_control(
-                "Parts of this page", list(named), format_func=lambda part: named[part].short, required=True, key="part.chosen",
+                "Parts of this page", shown, format_func=lambda part: named[part].short, required=True, key="part.chosen",
                 on_change=_follow, label_visibility="collapsed",
             )  # fmt: skip
+            _more([part for part in every if part.name not in shown], name)
         return (named[name],)
+
+
+def _more(folded: Sequence[PagePart], name: str) -> None:
+    """The parts that the bar does not show, by their titles; the list closes when one is opened, since it is another page's then."""
+    if folded:
+        with st.popover("More", type="tertiary", key=f"part.more.{name}"):
+            for part in folded:
+                st.button(part.title, key=f"part.more.{name}.{part.name}", on_click=choose, args=(part.name,), type="tertiary")
 
 
 def part_in_address() -> str:

@@ -92,8 +92,8 @@ LESSONS: dict[str, Lesson] = {
             "Find a word's nearest neighbours, and add and subtract word vectors.",
             models=("word2vec", "glove"),
         ),
-        Lesson("positions", "Positions", "L0 L1 L2", "Compare the ways to encode position, and shuffle a sentence."),
         Lesson("attention", "Attention, step by step", "L0 L1 L2 L3", "Walk through one layer, one operation at a time."),
+        Lesson("positions", "Positions", "L0 L1 L2", "Compare the ways to encode position, and shuffle a sentence."),
         Lesson("heads", "Heads and layers", "L0 L2", "See which token attends to which, in every head of every layer."),
         Lesson("families", "Three families", "L0 L1 L2 L3", "Remove a mask, and compare the three families block by block."),
         Lesson(
@@ -132,8 +132,8 @@ LESSONS: dict[str, Lesson] = {
 
 SECTIONS: dict[str, tuple[str, ...]] = {  # of the menu
     "Begin": ("start",),
-    "Text": ("tokens", "vectors", "positions"),
-    "Inside": ("attention", "heads", "families"),
+    "Text": ("tokens", "vectors"),
+    "Inside": ("attention", "positions", "heads", "families"),
     "Learning": ("corruption", "training", "elmo", "finetuning"),
     "Writing": ("prompting", "decoding"),
     "Testing": ("whatif", "yours"),

@@ -1,4 +1,4 @@
-"""Lesson 4. Attention, step by step: from the vectors that enter a layer to the vectors that leave it."""
+"""Lesson 3. Attention, step by step: from the vectors that enter a layer to the vectors that leave it."""
 
 from functools import partial
 
@@ -47,9 +47,9 @@ warn_of_lectured(text)
 
 page.parts(
     PagePart("One layer, one operation at a time", partial(board.show, call), "Walk"),
-    PagePart("First, without parameters", simple, "Without parameters"),
+    PagePart("First, without parameters", simple, "Without parameters", more=True),
     PagePart("Both masks", partial(web.show, VIEWS["masks"], call)),
     PagePart("Why divide by √dₖ?", drawn, "Why √dₖ"),
-    PagePart("Trained with and without √dₖ", trained, "Without √dₖ"),
+    PagePart("Trained with and without √dₖ", trained, "Without √dₖ", more=True),
     asking(lambda: lesson.exercises(record), "attention.exercise", PROSE),
 )

@@ -116,23 +116,24 @@ tokens = read(lambda: model.tokens(text))
 with page.bar:
     hold.bar(text, tokens)
 notice(text, name)
-two = PagePart("Two texts, and borders of spans", partial(pairs.show_text_pairs, name, text, seed), "Pairs")
+two = PagePart("Two texts, and borders of spans", partial(pairs.show_text_pairs, name, text, seed), "Pairs", more=True)
 names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(tokens.sentences) > 0]
 
 page.parts(
     PagePart("Hide a word", hidden),
-    PagePart("One text under every strategy", partial(matrix.show_strategies, name, text, seed, names), "Every strategy"),
-    PagePart("word2vec, too", lab.as_pairs),
     PagePart("One strategy, token by token", one_strategy, "One strategy"),
+    PagePart("One text under every strategy", partial(matrix.show_strategies, name, text, seed, names), "Every strategy"),
+    PagePart("word2vec, too", lab.as_pairs, more=True),
     *((two,) if max(tokens.sentences) else ()),
-    PagePart("How much is hidden?", how_much, "How much"),
-    PagePart("A thousand tokens", thousand, "Thousand"),
+    PagePart("How much is hidden?", how_much, "How much", more=True),
+    PagePart("A thousand tokens", thousand, "Thousand", more=True),
     PagePart("What 80/10/10 is for", planted, "80/10/10"),
-    PagePart("How long are spans?", spans, "Spans"),
+    PagePart("How long are spans?", spans, "Spans", more=True),
     PagePart(
         "Whole sentences",
         partial(web.show, VIEWS["gap-sentences"], lab.counted(ex.corruption.gap_sentences, name, text)),
         "Sentences",
+        more=True,
     ),
     asking(lambda: lab.corruption_exercises(name, text, seed), "corruption.exercise", PROSE),
 )

@@ -114,18 +114,18 @@ notice(text, *(("elmo",) if lab.trained() else ()))
 mixes = recorded.call("mixes")
 measured = (
     PagePart("The weights that each task learns", shares, "Weights"),
-    PagePart("Does the mix help?", helps, "Scores"),
+    PagePart("Does the mix help?", helps, "Scores", more=True),
     PagePart("Mix by hand", lambda: by_hand.show_mix_by_hand(result_of(mixes).tasks)),
-    PagePart("The lecture's results, and ours", compared, "Results"),
+    PagePart("The lecture's results, and ours", compared, "Results", more=True),
 )
 
 page.parts(
     PagePart("From letters to a word", letters, "Letters"),
-    PagePart("Highway layers", lab.highway, "Highway"),
+    PagePart("Highway layers", lab.highway, "Highway", more=True),
     PagePart("Two directions", directions),
-    *((PagePart("Directions crossed", crossing, "Crossed"),) if recorded.there("crossed") else ()),
-    PagePart("One word, many vectors", senses, "Senses"),
+    *((PagePart("Directions crossed", crossing, "Crossed", more=True),) if recorded.there("crossed") else ()),
+    PagePart("One word, many vectors", senses, "Senses", more=True),
     *(measured if recorded.there("mixes") else (PagePart("The weights that each task learns", missing, "Weights"),)),
-    *((PagePart("A tagger with ELMo", tagging.show_tagging, "Tagger"),) if tagging.has_tagging() else ()),
+    *((PagePart("A tagger with ELMo", tagging.show_tagging, "Tagger", more=True),) if tagging.has_tagging() else ()),
     asking(lambda: lesson.exercises(*turned()[::2], lab.filters()), "elmo.exercise", PROSE),
 )

@@ -125,12 +125,16 @@ page.parts(
     PagePart("What is read for each task", inputs, "Inputs"),
     PagePart("How many labels?", few_labels, "Labels"),
     PagePart("Fine-tune it yourself", live, "Train"),
-    *((PagePart("How fast should each way learn?", rates, "Rates"),) if recorded.there("finetuning-rates") else ()),
-    *((PagePart("Tasks as text", writing.show_tasks_as_text, "As text"),) if writing.shelf() else ()),
-    *((PagePart("One model, four tasks", prefixes.show_prefixes, "Prefixes"),) if prefixes.has_prefixed_model() else ()),
+    *((PagePart("How fast should each way learn?", rates, "Rates", more=True),) if recorded.there("finetuning-rates") else ()),
+    *((PagePart("Tasks as text", writing.show_tasks_as_text, "As text", more=True),) if writing.shelf() else ()),
+    *(
+        (PagePart("One model, four tasks", prefixes.show_prefixes, "Prefixes", more=True),)
+        if prefixes.has_prefixed_model()
+        else ()
+    ),
     PagePart("Before and after", inside, "Inside"),
-    PagePart("Every span of a text", spans, "Spans"),
-    *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE"),) if recorded.there("miniglue") else ()),
+    PagePart("Every span of a text", spans, "Spans", more=True),
+    *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE", more=True),) if recorded.there("miniglue") else ()),
     asking(
         lambda: lesson.exercises(result_of(lab.inputs(name)), lab.output_of(name)),
         "finetuning.exercise",

@@ -131,16 +131,16 @@ notice(text, name)
 warn_of_lectured(text)
 
 page.parts(
-    PagePart("Every head on the board", board_of_heads, "Board"),
     PagePart("All heads of all layers", glance, "All layers"),
-    PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined"),
-    PagePart("Weight and contribution", contributing, "Contribution"),
+    PagePart("Every head on the board", board_of_heads, "Board", more=True),
+    PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined", more=True),
+    PagePart("Weight and contribution", contributing, "Contribution", more=True),
     PagePart("Patterns over many texts", over_texts, "Many texts"),
-    PagePart("Behaviour and heads", behaviour.show_behaviour, "Behaviour"),
-    PagePart("Heads that find a word", behaviour.search, "Searched"),
-    PagePart("Beyond attention: gradients", gradients, "Gradients"),
+    PagePart("Behaviour and heads", behaviour.show_behaviour, "Behaviour", more=True),
+    PagePart("Heads that find a word", behaviour.search, "Searched", more=True),
+    PagePart("Beyond attention: gradients", gradients, "Gradients", more=True),
     PagePart("Beyond attention: the logit lens", lens, "Lens"),
-    PagePart("In BertViz", partial(in_bertviz.show_bertviz, traced), "BertViz"),
+    PagePart("In BertViz", partial(in_bertviz.show_bertviz, traced), "BertViz", more=True),
     asking(
         lambda: lesson.exercises(record, result_of(habits(name)), result_of(asked_of(name, text, ex.visibility))),
         "heads.exercise",

@@ -1,4 +1,4 @@
-"""Lesson 3. Positions: how a model encodes the order of tokens, and what it knows without position encodings."""
+"""Lesson 4. Positions: how a model encodes the order of tokens, and what it knows without position encodings."""
 
 import streamlit as st
 
@@ -118,9 +118,9 @@ warn_of_lectured(text)
 
 page.parts(
     PagePart("Ways to encode a position", schemes, "Schemes"),
-    PagePart("Four schemes side by side", together, "Side by side"),
+    PagePart("Four schemes side by side", together, "Side by side", more=True),
     PagePart("Shuffle the words", orders, "Shuffle"),
-    PagePart("Attention follows the words", followed, "Attention"),
+    PagePart("Attention follows the words", followed, "Attention", more=True),
     PagePart("Beyond the trained length", beyond, "Length"),
     asking(
         lambda: lesson.exercises(*(result_of(placed(name)) for name in ("sinusoidal", "rope", "alibi", "learned (bert)"))),

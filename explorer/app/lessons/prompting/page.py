@@ -105,12 +105,12 @@ there = recorded.there(desk.RESULT)
 measured = (
     PagePart("A few words of the template", other_words, "Templates"),
     PagePart("How many solved examples?", solved, "Examples"),
-    PagePart("The same examples in another order", order, "Order"),
+    PagePart("The same examples in another order", order, "Order", more=True),
 )
 page.parts(
     PagePart("Ask it yourself", ask, "Ask"),
     *(measured if there else (PagePart("How many solved examples?", missing, "Examples"),)),
-    PagePart("At scale: what the lectures and papers report", scale, "At scale"),
+    PagePart("At scale: what the lectures and papers report", scale, "At scale", more=True),
     asking(
         lambda: lesson.exercises(default_answer(), result_of(recorded.call(desk.RESULT, "orders")) if there else None),
         "prompting.exercise",

@@ -118,8 +118,8 @@ page.parts(
     PagePart("Who may see whom", masks, "Masks"),
     PagePart(f"What does each model predict for “{plain(word)}”?", answers, "Predictions"),
     PagePart("One word, another sentence", elsewhere, "Another sentence"),
-    PagePart("Three shapes of a task", shapes, "Tasks"),
-    PagePart("Three doors", doors, "Doors"),
+    PagePart("Three shapes of a task", shapes, "Tasks", more=True),
+    PagePart("Three doors", doors, "Doors", more=True),
     asking(
         lambda: lesson.exercises(
             read([hall.sight(name, text, span) for name in hall.names()]),

@@ -113,12 +113,12 @@ LONG = Call(ex.text.segments, Call(ex.text.classroom.toys, 60), SHELF.item("word
 page = LessonPage(PROSE, PROSE("about", stories=classroom.STORIES))
 page.parts(
     PagePart("Learned merge by merge", merges, "Learn"),
-    PagePart("Count or score?", growth),
-    PagePart("One word, two readings", readings, "One word"),
+    PagePart("Count or score?", growth, more=True),
+    PagePart("One word, two readings", readings, "One word", more=True),
     PagePart("One text, several tokenizers", several, "One text"),
     PagePart("Special tokens and segments", special, "Special tokens"),
-    PagePart("What a language costs", partial(web.show, VIEWS["fertility"], COST), "Languages"),
-    PagePart("From tokens back to words", back, "Back to words"),
-    PagePart("Longer than the model", long, "Long texts"),
+    PagePart("What a language costs", partial(web.show, VIEWS["fertility"], COST), "Languages", more=True),
+    PagePart("From tokens back to words", back, "Back to words", more=True),
+    PagePart("Longer than the model", long, "Long texts", more=True),
     asking(token_exercises, "tokens.exercise", PROSE),
 )

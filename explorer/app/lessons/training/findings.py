@@ -50,7 +50,7 @@ def _copied(measured: Any) -> Exercise:
 
 def show_findings() -> None:
     """A card for each study that was recorded."""
-    say(prose(HERE)("findings"))
+    say(prose("training")("findings"))
     shown = [finding for finding in FINDINGS if recorded.there(finding.result)]
     for begin in range(0, len(shown), ACROSS):
         for column, finding in zip(st.columns(ACROSS), shown[begin : begin + ACROSS], strict=False):

@@ -10,7 +10,7 @@ from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.guessing import after_answer, answered
-from explorer.app.lessons.training import comparing, left_out, live, scrub, sizes, smoothing, systems
+from explorer.app.lessons.training import comparing, findings, left_out, live, scrub, sizes, smoothing, systems
 from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
@@ -123,19 +123,20 @@ if runs:
 
 page.parts(
     PagePart("Watch a recorded training", watch, "Watch"),
-    *((PagePart("What it can do, step by step", probes, "Measures"),) if runs else ()),
+    *((PagePart("What it can do, step by step", probes, "Measures", more=True),) if runs else ()),
     *((PagePart("Scrub through its snapshots", partial(scrub.show_snapshots, name, text), "Snapshots"),) if runs else ()),
     PagePart("Train one yourself", partial(live.show_live_training, text), "Train one"),
     PagePart("Compare two runs", partial(comparing.show_comparison, runs), "Compare"),
-    PagePart("How much text, how many labels?", data, "Data"),
-    PagePart("How large is a step?", schedule, "Step size"),
-    *((PagePart("How much to mask", rates),) if recorded.there("rates") else ()),
-    *((PagePart("How much one prediction teaches", signal, "One prediction"),) if recorded.there("signal") else ()),
-    *((PagePart("A part left out", left_out.show_left_out),) if left_out.has_left_out() else ()),
-    *((PagePart("Larger models", sizes.show_sizes),) if sizes.has_sizes() else ()),
-    *((PagePart("Smoothed targets", smoothing.show_smoothing),) if smoothing.has_smoothed_model() else ()),
-    PagePart("What each training objective teaches", recorded.abilities, "Objectives"),
-    PagePart("From a random start to θ̂", along, "Start to end"),
+    PagePart("What the studies found", findings.show_findings, "Findings"),
     PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
+    PagePart("How much text, how many labels?", data, "Data", more=True),
+    PagePart("How large is a step?", schedule, "Step size", more=True),
+    *((PagePart("How much to mask", rates, more=True),) if recorded.there("rates") else ()),
+    *((PagePart("How much one prediction teaches", signal, "One prediction", more=True),) if recorded.there("signal") else ()),
+    *((PagePart("A part left out", left_out.show_left_out, more=True),) if left_out.has_left_out() else ()),
+    *((PagePart("Larger models", sizes.show_sizes, more=True),) if sizes.has_sizes() else ()),
+    *((PagePart("Smoothed targets", smoothing.show_smoothing, more=True),) if smoothing.has_smoothed_model() else ()),
+    PagePart("What each training objective teaches", recorded.abilities, "Objectives", more=True),
+    PagePart("From a random start to θ̂", along, "Start to end", more=True),
     asking(lambda: training_exercises() if runs else (), f"training.exercise.{name}", PROSE),
 )

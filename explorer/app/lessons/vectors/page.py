@@ -110,18 +110,18 @@ with page.bar:
     name = chosen_model(lab.shelf(), "vectors", "word2vec", label="Vectors of", box="")
 
 page.parts(
-    PagePart("Words on a plane", plane, "Plane"),
     PagePart("Training pairs", pairs, "Pairs"),
-    PagePart("word2vec as a network", networks.of_word2vec, "Network"),
-    PagePart("Nearest neighbours of a word", nearest, "Neighbours"),
+    PagePart("Words on a plane", plane, "Plane"),
+    PagePart("word2vec as a network", networks.of_word2vec, "Network", more=True),
+    PagePart("Nearest neighbours of a word", nearest, "Neighbours", more=True),
     PagePart("Sums of word vectors", sums, "Sums"),
     PagePart("Ratios of counts", ratios, "Ratios"),
-    PagePart("How much a pair counts in GloVe", networks.of_glove, "f(X)"),
-    PagePart("Edit the corpus", editing.show_corpus),
-    PagePart("One word, one vector", lab.one_vector, "Two senses"),
+    PagePart("How much a pair counts in GloVe", networks.of_glove, "f(X)", more=True),
+    PagePart("Edit the corpus", editing.show_corpus, more=True),
+    PagePart("One word, one vector", lab.one_vector, "Two senses", more=True),
     PagePart("One word in many contexts", lab.many_contexts, "Contexts"),
-    PagePart("A vector for a sentence", sentences.show_sentences, "Sentences"),
-    PagePart("Which way ranks sentences best", sentences.ranking, "Ranking"),
-    *((PagePart("Where shared words mislead", misled.show_misled, "Misled"),) if misled.has_misled() else ()),
+    PagePart("A vector for a sentence", sentences.show_sentences, "Sentences", more=True),
+    PagePart("Which way ranks sentences best", sentences.ranking, "Ranking", more=True),
+    *((PagePart("Where shared words mislead", misled.show_misled, "Misled", more=True),) if misled.has_misled() else ()),
     asking(vector_exercises, "vectors.exercise", PROSE),
 )

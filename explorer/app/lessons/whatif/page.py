@@ -98,7 +98,7 @@ page.parts(
     PagePart("Each part alone", each),
     PagePart("Find the fault", partial(faults.show_faults, name, stream)),
     PagePart("Bring the answer back", partial(parts.patches, name), "Patches"),
-    PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes"),
-    PagePart("Where a state comes from", partial(parts.ways, name, text), "Information flow"),
+    PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes", more=True),
+    PagePart("Where a state comes from", partial(parts.ways, name, text), "Information flow", more=True),
     asking(lambda: lesson.exercises(read(hurt(name, text))), "whatif.exercise", PROSE),
 )

@@ -136,11 +136,11 @@ with page.bar:
 page.parts(
     PagePart("What can be shown of it", opened_models, "Models"),
     PagePart("Two texts or two models", partial(show_pair, names, text), "Side by side"),
-    PagePart("Which layers are alike?", partial(layers.show_likeness, names), "Layers"),
-    PagePart("Words in the space of a layer", partial(layers.show_space, names), "Space"),
+    PagePart("Which layers are alike?", partial(layers.show_likeness, names), "Layers", more=True),
+    PagePart("Words in the space of a layer", partial(layers.show_space, names), "Space", more=True),
     PagePart("Which architectures open", classes, "Architectures"),
     PagePart("Trained or random?", partial(twin.guessing, beside, text), "Random twin"),
-    PagePart("Open and closed models", twin.openness, "Openness"),
-    PagePart("Take it with you", partial(take_along, beside), "Files"),
+    PagePart("Open and closed models", twin.openness, "Openness", more=True),
+    PagePart("Take it with you", partial(take_along, beside), "Files", more=True),
     asking(lambda: lesson.exercises(read(trace_of(beside, text))), "yours.exercise", PROSE),
 )
