@@ -1,4 +1,4 @@
-"""The command line: explorer app, lab, models, trace, corrupt, learn, decode, fit, finetune, export, site, doctor and others."""
+"""The command line: explorer app, lab, get, models, trace, corrupt, learn, decode, fit, finetune, export, site, doctor and others."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from explorer.errors.missing import check_installed, missing
 from explorer.errors.settings import setting_in
 from explorer.errors.targets import file_to_write
 from explorer.fitting import finetune, fit
+from explorer.getting import get
 from explorer.options import Document, Field, Json, say
 
 cli = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+cli.command()(get)
 VARIABLE, SHELLS = "_EXPLORER_COMPLETE", ("bash", "zsh", "fish")  # by the first a shell asks how a line goes on
 
 
@@ -98,10 +100,11 @@ def models(as_json: Json = False) -> None:
     """List the models that open by name."""
     from explorer.models.shelf import models as shelf
 
-    rows = [{"name": m.name, **m.about(), "shipped": m.shipped, "folder": str(m.folder)} for m in shelf().values()]
+    rows = [
+        {"name": m.name, **m.about(), "shipped": m.shipped, "from": m.whence, "folder": str(m.folder)} for m in shelf().values()
+    ]
     lines = [
-        f"{row['name']:16} {row['preset']:12} {row['size']:8} {_count(row['steps']):14} "
-        f"{'shipped' if row['shipped'] else 'yours':8} {row['folder']}"
+        f"{row['name']:16} {row['preset']:12} {row['size']:8} {_count(row['steps']):14} {row['from']:8} {row['folder']}"
         for row in rows
     ]
     say(rows, as_json, "\n".join(lines))

@@ -17,7 +17,7 @@ from opening import opened
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, GPTNeoXConfig, GPTNeoXForCausalLM
 
 import explorer as ex
-from explorer.app.controls import AGREED
+from explorer.app.brought import AGREED
 from explorer.app.lessons.decoding import parts as desk
 from explorer.models.hub.architectures import tiny
 from studies import support

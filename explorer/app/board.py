@@ -149,10 +149,11 @@ def series(
 
 
 def _packed(expressions: tuple[Expression, ...], labels: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
-    """The buffer, once for every visitor; of a checkpoint that somebody uploaded it is made each time."""
-    if any(isinstance(part, Given) for what in expressions for part in calls(what)):
+    """The buffer, once for every visitor; what is given without a mark that others do not have is packed each time."""
+    given = [part.mark for what in expressions for part in calls(what) if isinstance(part, Given)]
+    if not all(given):
         return make()
-    return kept(("board", *(what.text for what in expressions), *labels, *map(stamp_of, expressions)), make)
+    return kept(("board", *(what.text for what in expressions), *labels, *map(stamp_of, expressions), *given), make)
 
 
 def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace) -> dict[str, Any]:

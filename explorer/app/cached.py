@@ -50,8 +50,13 @@ class Cached(Generic[Asked, Answer]):
         if "written" in arguments:
             return ()
         named = [value for name in NAMING if isinstance(value := arguments.get(name), (str, Path))]
-        places = (value if isinstance(value, Path) else shelf_folder(value) for value in (*self.models, *named))
+        places = (value if isinstance(value, Path) else _place(value) for value in (*self.models, *named))
         return stamp(*(place for place in places if place is not None))
+
+
+def _place(name: str) -> Path | None:
+    """Where a model lies: on the shelf, or at the path that its name is."""
+    return Path(name).expanduser() if name.startswith((".", "/", "~")) else shelf_folder(name)
 
 
 class cached:  # noqa: N801  a decorator

@@ -144,10 +144,13 @@ class CallPart(Expression):
 
 
 class Given(Expression):
-    """What is there already and can be made elsewhere by a call: a checkpoint that a visitor uploaded, and has as a file."""
+    """What is there already and can be made elsewhere by a call: a checkpoint that a visitor uploaded, and has as a file.
 
-    def __init__(self, value: Any, elsewhere: Call) -> None:
-        self.value, self.elsewhere = value, elsewhere
+    `mark` tells it from others that are written alike; without one, nothing that is made of it is kept.
+    """
+
+    def __init__(self, value: Any, elsewhere: Call, mark: str = "") -> None:
+        self.value, self.elsewhere, self.mark = value, elsewhere, mark
 
     def run(self, make: Callable[[Any], Any] | None = None) -> Any:
         """The value."""

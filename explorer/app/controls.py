@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import hold, hosted
+from explorer.app import brought, hold, hosted
 from explorer.app.cached import KEPT, OPENED, kept, lasting
 from explorer.app.call import Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
@@ -19,12 +19,9 @@ from explorer.app.model_card import about_model
 from explorer.errors import ExplorerError
 from explorer.models.cache import Cache, Stamp, stamp
 from explorer.models.caching import USUAL, policy_of
-from explorer.models.presets import PRESETS
-from explorer.models.store import models
-from explorer.nn.config import FAMILIES
+from explorer.models.suited import attends
 from explorer.training.jobs import job_queue
 
-AGREED = "yours.agreed"  # in the session: the folder or hub name that the visitor opened in *Your model*
 FIRST = "bert"  # the model that a lesson opens with
 LECTURED = "The animal didn't cross the street because it was too tired."  # in the lectures, and kept out of every training
 WARNING = (
@@ -33,9 +30,13 @@ WARNING = (
 )
 
 
-def model_of(name: str) -> Call:
-    """The call that opens a model."""
-    return Call(ex.load, name, device="cpu")
+def model_of(name: str) -> Expression:
+    """What opens a model: the call, or the checkpoint that this visitor uploaded."""
+    held = brought.upload()
+    if held is not None and held.name == name:
+        return Given(held.model, Call(ex.load, held.elsewhere, device="cpu"), held.name)
+    mine = brought.named()
+    return Call(ex.load, mine if mine and brought.is_called(mine, name) else name, device="cpu")
 
 
 def opened(name: str) -> Any:
@@ -61,13 +62,19 @@ def result_of(what: Any) -> Any:
     if not isinstance(what, Call):
         return run(what, result_of)
     hosted.check_text((*what.given, *what.options.values()))
-    policy = policy_of(what.function)
-    if not policy.keeps or any(isinstance(part, Given) for part in calls(what)):
+    policy, given = policy_of(what.function), [part.mark for part in calls(what) if isinstance(part, Given)]
+    if not policy.keeps or not all(given):
         return what.run(result_of)
     doing = "Opening the model …" if policy.opens else "Asking the model …"
-    key = (what.text, stamp_of(what))
-    make = (lambda: lasting(key, lambda: what.run(result_of))) if policy.on_disk else lambda: what.run(result_of)
+    key = key_of(what)
+    on_disk = policy.on_disk and not given  # nothing of what a visitor brought
+    make = (lambda: lasting(key, lambda: what.run(result_of))) if on_disk else lambda: what.run(result_of)
     return kept(key, make, doing, cache_of(what))
+
+
+def key_of(what: Call) -> tuple[Any, ...]:
+    """Under what the result of a call is kept: its text, its files, and which uploads it reads."""
+    return (what.text, stamp_of(what), *(part.mark for part in calls(what) if isinstance(part, Given)))
 
 
 def cache_of(what: Call) -> Cache:
@@ -98,9 +105,8 @@ def stamp_of(what: Expression) -> tuple[Stamp, ...]:
 
 
 def attentive() -> list[str]:
-    """The models on the shelf whose attention can be looked at: not those that count, read letters or keep one vector a word."""
-    others = {name for name, system in PRESETS.items() if system.architecture["family"] not in FAMILIES}
-    return [name for name, model in models().items() if model.about()["preset"] not in others]
+    """The models whose attention can be looked at: not those that count, read letters or keep one vector a word."""
+    return [name for name, stored in brought.offered_models().items() if attends(stored)]
 
 
 def model_and_text(names: Sequence[str] | None = None) -> tuple[str, str]:
@@ -117,8 +123,10 @@ def chosen_model(
     names: Iterable[str], key: str = "model", first: str = FIRST, *, label: str = "Model", box: str = "text"
 ) -> str:
     """One of these models, and on request what it can; a sentence that is clicked there goes into the box of this key."""
+    offered = list(names)
+    brought.ask_for_named(key, offered)
     with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
-        name = one_of(label, names, key, first)
+        name = one_of(label, offered, key, first)
         about_model(name, box)
     return name
 
@@ -141,7 +149,8 @@ def clickable(name: str, text: str) -> None:
 
 def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> str:
     """One of these models, chosen by its name; a name in the address that is none of them is forgotten."""
-    offered = hosted.allowed(names)
+    mine, every = brought.brought_models(), list(names)
+    offered = [*hosted.allowed(name for name in every if name not in mine), *(name for name in every if name in mine)]
     if st.session_state.get(key, offered[0]) not in offered:
         del st.session_state[key]
     at = offered.index(first) if first in offered else 0

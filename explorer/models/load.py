@@ -16,6 +16,7 @@ from explorer.errors.targets import check_folder
 from explorer.models import run_folder, store
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.factory import as_model, configure
+from explorer.models.fetched import HUB, name_on_shelf
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.folders import staged
 from explorer.models.hub import TWINS, Twin, classifiers, opening, remedies
@@ -34,8 +35,7 @@ from explorer.text.tokenizers import Tokenizer
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 PRECISIONS = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
-HUB, ON_HUB = "hub:", re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-HUB_NAME = re.compile(r"(?!.*(\.\.|--))[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
+ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
 
 
@@ -61,8 +61,9 @@ def load(
     """Open a model: by its name (`ex.models()`), by the path of a folder, from the Hugging Face hub, or a live one.
 
     A path begins with a dot, a slash or ~, or is a folder that exists; another name with a slash in it ("org/model", or "hub:gpt2")
-    is fetched from the hub. A live pair (module, tokenizer) is not changed. `step` opens the snapshot of that step of a run. `native`
-    True opens a folder as our own model, False through transformers; left out, as ours where we have that class.
+    is that of a model on the hub: opened from where `explorer get` put it, else fetched. A live pair (module, tokenizer) is not
+    changed. `step` opens the snapshot of that step of a run. `native` True opens a folder as our own model, False through
+    transformers; left out, as ours where we have that class.
 
     >>> ex.load("bert").family
     'encoder'
@@ -73,13 +74,12 @@ def load(
         raise ChoiceError(f"load takes a name, a path or a pair (module, tokenizer); this is {type(what).__name__}.")
     model: Model
     if on_hub(what):
-        named = str(what).removeprefix(HUB)
-        if not HUB_NAME.fullmatch(named):
-            raise ChoiceError(f"{shortened(named)!r} is no name on the hub. Write it as hub:name or org/model.")
-        model = opening.open_id(named)
+        name_on_shelf(str(what))
+        model = opening.open_id(named := str(what).removeprefix(HUB))
+        model.name = named if "/" in named else HUB + named  # by which it opens again
     else:
-        shelved = what if isinstance(what, str) and what in store.models() else ""
-        model = _from_folder(store.folder_of(what), step, native, shelved)
+        stored = store.stored_model(what) if isinstance(what, str) else None
+        model = _from_folder(store.folder_of(what), step, native, "" if stored is None else stored.name)
     if model.family == "ngram":  # counts, no weights
         return model
     model.module.to(pick_device(device), pick_precision(precision))
@@ -88,7 +88,7 @@ def load(
 
 def on_hub(what: str | Path) -> bool:
     """Whether this means a model on the hub: "hub:gpt2", or "org/model" where there is no such folder."""
-    if not isinstance(what, str) or what in store.models():
+    if not isinstance(what, str) or store.stored_model(what) is not None:
         return False
     return what.startswith(HUB) or (ON_HUB.fullmatch(what) is not None and not _there(Path(what)))
 
@@ -267,7 +267,7 @@ def _from_folder(folder: Path, step: int | None, native: bool | None, name: str 
         return store.read(folder, name)
     twin = TWINS.get(str(config.get("model_type", "")))
     if native is None:
-        native = twin is not None and _fits_ours(twin, config, folder)
+        native = twin is not None and fits_ours(twin, config, folder)
     if not native:
         return opening.open_folder(folder, name)
     if twin is None:
@@ -275,7 +275,7 @@ def _from_folder(folder: Path, step: int | None, native: bool | None, name: str 
     return _from_twin(twin, config, folder, name)
 
 
-def _fits_ours(twin: Twin, theirs: dict[str, Any], folder: Path) -> bool:
+def fits_ours(twin: Twin, theirs: dict[str, Any], folder: Path) -> bool:
     """Whether our class is the same one, has a place for these settings, and its files are those that we read.
 
     Weights in several files, tokenizers in a form of their own and other settings are left to transformers.

@@ -12,6 +12,7 @@ from explorer.errors import ChoiceError, FileError, unknown
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
 from explorer.models.caching import CachePolicy, cache_policy
+from explorer.models.fetched import HUB, HUB_NAME, fetched_models, folder_for, listed_models, name_on_shelf
 from explorer.models.folders import data_folder, own_folder
 from explorer.models.presets import size_of
 
@@ -24,11 +25,17 @@ RETIRED = {  # models that were shipped once: what to open instead, and what tra
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A model in the store: its name, its folder and whether it is shipped with the package."""
+    """A model in the store: its name, its folder, and whether it is shipped with the package or was fetched from the hub."""
 
     name: str
     folder: Path
     shipped: bool
+    fetched: bool = False
+
+    @property
+    def whence(self) -> str:
+        """Where it came from, in a word."""
+        return "shipped" if self.shipped else "hub" if self.fetched else "yours"
 
     def about(self) -> dict[str, Any]:
         """Which preset it is, of which size, for how many steps it was trained, and which of them can be opened."""
@@ -49,7 +56,9 @@ class StoredModel:
 
 @cache_policy(CachePolicy(keeps=False))  # there may be more of them
 def models() -> dict[str, StoredModel]:
-    """Every model that opens by name: the shipped ones and your own; your own wins where both have a name.
+    """Every model that opens by name: the shipped ones, your own, and those that `explorer get` fetched.
+
+    Your own wins where it has the name of a shipped one. A fetched one never does: the real GPT-2 is "hub:gpt2".
 
     >>> "bert" in ex.models()
     True
@@ -59,25 +68,45 @@ def models() -> dict[str, StoredModel]:
         for place in sorted(folder.iterdir()) if folder.is_dir() else ():
             if (place / CONFIG).is_file():
                 stored[place.name] = StoredModel(place.name, place, shipped)
+    for real, place in fetched_models().items():
+        name = HUB + real if real in stored else real
+        stored[name] = StoredModel(name, place, shipped=False, fetched=True)
     return stored
+
+
+def stored_model(what: str) -> StoredModel | None:
+    """The model of this name; of a fetched one also by the name that it has on the hub ("hub:gpt2", "openai-community/gpt2")."""
+    shelf = models()
+    if what in shelf or not HUB_NAME.fullmatch(what.removeprefix(HUB)):
+        return shelf.get(what)
+    real = name_on_shelf(what)
+    named = what.startswith(HUB) or real != what
+    fetched = (shelf[name] for name in (HUB + real, real) if named and name in shelf and shelf[name].fetched)
+    return next(fetched, None)
 
 
 def shelf_folder(name: str) -> Path | None:
     """Where the model of that name lies, without looking at the others; None where there is none."""
-    places = (own_folder() / name, data_folder() / "models" / name)
+    places = [own_folder() / name, data_folder() / "models" / name]
+    if HUB_NAME.fullmatch(real := name.removeprefix(HUB)):
+        places.append(folder_for(real))
     return next((place for place in places if (place / CONFIG).is_file()), None)
 
 
 def folder_of(what: str | Path) -> Path:
     """The folder of a model or a run: by its name, or by its path (it has a separator or begins with a dot)."""
     text, shelf = str(what), models()
-    if isinstance(what, str) and text in shelf:
-        return shelf[text].folder
+    if isinstance(what, str) and (stored := stored_model(text)) is not None:
+        return stored.folder
     if isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
         return Path(os.path.expanduser(text))
     if text in RETIRED:
         raise ChoiceError(f"{text} is no longer shipped. {RETIRED[text]}")
-    raise unknown("model", text, shelf)
+    error = unknown("model", text, shelf)
+    if HUB_NAME.fullmatch(text):
+        some = f"explorer get {text}" if text in listed_models() else "explorer get"
+        raise ChoiceError(f"{error} Models of the Hugging Face hub: hub:{text} opens one, `{some}` keeps real ones here.")
+    raise error
 
 
 @checked

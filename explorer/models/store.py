@@ -34,6 +34,7 @@ from explorer.models.shelf import models as models
 from explorer.models.shelf import read_config as read_config
 from explorer.models.shelf import shelf_folder as shelf_folder
 from explorer.models.shelf import snapshots_of as snapshots_of
+from explorer.models.shelf import stored_model as stored_model
 from explorer.models.typical import TYPICAL
 from explorer.nn.factory import AnyConfig, config_from, unfilled
 from explorer.nn.output_layers import OutputConfig, output_layer

@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.errors.waiting import during
+from explorer.models.fetched import HUB, name_on_shelf
 from explorer.models.hub import remedies, settings
 from explorer.models.hub.adopting import adopt, no_attention
 from explorer.models.hub.foreign import HUGE, HubModel
@@ -59,6 +60,15 @@ def _fetched(name: str, files: list[str]) -> Path:
         return Path(snapshot_download(name, allow_patterns=files, ignore_patterns=["*/*"]))
     except Exception as error:  # no network, no such model, no right to read it
         raise _not_had(name, str(error), error) from error
+
+
+def cached_folder(given: str) -> Path | None:
+    """Where a model of the hub lies in its cache on this machine; None where it was never opened. The network is not asked."""
+    from huggingface_hub import try_to_load_from_cache
+
+    name_on_shelf(given)  # refuses what is no name
+    there = try_to_load_from_cache(given.removeprefix(HUB), settings.CONFIG)
+    return Path(there).parent if isinstance(there, str) else None
 
 
 def _size_on_hub(name: str, folder: Path, files: list[str]) -> int:
@@ -191,20 +201,20 @@ def read_config_of(folder: Path) -> Any:
             raise ChoiceError(
                 f"{folder} is of an architecture that the installed transformers library does not have."
             ) from error
-        raise FileError(f"The config.json in {folder} cannot be used ({_first_line(error)}).") from error
+        raise FileError(f"The config.json in {folder} cannot be used ({first_line(error)}).") from error
 
 
 def _not_had(name: str, message: str, error: Exception) -> ExplorerError:
     """Why a model could not be had from the hub."""
     offline = os.environ.get("HF_HUB_OFFLINE") == "1" or "connect" in message or "offline" in message
-    reason = "there is no way to the network now, and it is not in the cache of this machine" if offline else _first_line(error)
+    reason = "there is no way to the network now, and it is not in the cache of this machine" if offline else first_line(error)
     return FileError(
         f"The model {name!r} could not be had from the hub: {reason}. Check the name, or download the checkpoint elsewhere and give "
         "its folder, for example ex.load('./folder')."
     )
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """What an error of another library says first; where it says nothing, its kind."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
@@ -232,7 +242,7 @@ def count_weights(kind: Any, config: Any, name: str, tensors: int | None = None)
             tables = sum(table.numel() * table.element_size() for table in model.buffers())
             return sum(part.numel() for part in model.parameters()), tables
     except Exception as error:  # each architecture fails in its own way on numbers that do not fit
-        raise FileError(f"The config.json of {name} does not describe a {kind.__name__} ({_first_line(error)}).") from error
+        raise FileError(f"The config.json of {name} does not describe a {kind.__name__} ({first_line(error)}).") from error
 
 
 def class_of(config: Any) -> Any:
@@ -294,7 +304,7 @@ def _weights(kind: Any, config: Any, place: str) -> tuple[Any, list[str]]:
             local_files_only=True, trust_remote_code=False, output_loading_info=True,
         )  # fmt: skip
     except Exception as error:  # also what a quantised or otherwise unusual checkpoint lacks here
-        raise FileError(f"The weights of {place} could not be read ({_first_line(error)}).") from error
+        raise FileError(f"The weights of {place} could not be read ({first_line(error)}).") from error
     return module, sorted(report["missing_keys"])
 
 
@@ -306,4 +316,4 @@ def _tokenizer(folder: Path, config: Any) -> Any:
             with panics("be opened"):
                 return AutoTokenizer.from_pretrained(place, config=config, local_files_only=True, trust_remote_code=False)
         except Exception as error:  # many kinds of tokenizers fail in many ways
-            raise FileError(f"The tokenizer of {folder} could not be read ({_first_line(error)}).") from error
+            raise FileError(f"The tokenizer of {folder} could not be read ({first_line(error)}).") from error

@@ -51,14 +51,20 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def check_file_of(path: Path, most: int = TOKEN_BYTES) -> None:
-    """Refuse a device, a file that is too large, and a link out of its folder (those of the hub's cache excepted)."""
+    """Refuse a device, a file that is too large, and a link out of its folder."""
+    target = check_place(path)
+    if not target.is_file() or target.stat().st_size > most:
+        raise FileError(f"{path} is not a file of at most {most / 1e6:.0f} MB, which is the most that is read.")
+
+
+def check_place(path: Path) -> Path:
+    """Where a file really lies; refused is a link out of its folder (those of the hub's cache excepted)."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
     target, allowed = path.resolve(), (path.parent.resolve(), Path(HF_HUB_CACHE).resolve())
     if not any(target.is_relative_to(folder) for folder in allowed):
         raise FileError(f"{path} is a link to a file in another folder. Copy the file itself there.")
-    if not target.is_file() or target.stat().st_size > most:
-        raise FileError(f"{path} is not a file of at most {most / 1e6:.0f} MB, which is the most that is read.")
+    return target
 
 
 @contextmanager

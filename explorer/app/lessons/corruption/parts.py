@@ -9,6 +9,7 @@ import streamlit as st
 
 import explorer as ex
 from explorer.app import recorded, web
+from explorer.app.brought import offered_models
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, result_of
 from explorer.app.exercises import plain
@@ -17,10 +18,8 @@ from explorer.app.lessons.corruption import questions
 from explorer.app.prose import prose
 from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
-from explorer.errors import ExplorerError
-from explorer.models import store
-from explorer.models.presets import PRESETS
-from explorer.models.store import StoredModel, models
+from explorer.models.store import models
+from explorer.models.suited import fills_masks
 from explorer.records import Exercise
 from explorer.views import VIEWS
 
@@ -42,19 +41,8 @@ def _draw_again(key: str, seed: int) -> None:
 
 
 def fillers() -> list[str]:
-    """The models on the shelf that fill masks: encoders that were not made to say a label, nor to find what was replaced."""
-    return [name for name, stored in models().items() if _fills(stored)]
-
-
-def _fills(stored: StoredModel) -> bool:
-    try:
-        output = store.read_config(stored.folder).get("output")
-    except ExplorerError:
-        return False
-    system = PRESETS.get(stored.about()["preset"])
-    if system is None:  # its files do not say what it is
-        return False
-    return not output and system.architecture["family"] == "encoder" and system.objective != "replaced"
+    """The models that fill masks."""
+    return [name for name, stored in offered_models().items() if fills_masks(stored)]
 
 
 def sentinel_tokenizer(name: str) -> Call:

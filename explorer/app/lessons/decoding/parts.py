@@ -8,57 +8,24 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import board, hosted
+from explorer.app import board
+from explorer.app.brought import offered_models
 from explorer.app.call import Call
-from explorer.app.controls import AGREED, at_the_source, model_of, opened, read, trace_of
+from explorer.app.controls import at_the_source, model_of, opened, read, trace_of
 from explorer.app.glossary import say
 from explorer.decoding import STRATEGIES
-from explorer.decoding.decode import can_write, writer
-from explorer.errors import ExplorerError
-from explorer.models import run_folder, store
-from explorer.models.presets import PRESETS, Preset
-from explorer.models.store import StoredModel, models
+from explorer.decoding.decode import writer
+from explorer.models import run_folder
+from explorer.models.suited import writes_as
 from explorer.records import Trace
 
-WRITING = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")  # so the classes of Hugging Face that write are called
 LENGTH = 4  # of the texts that are all tried
 Way = tuple[str, str, dict[str, Any]]  # what a row is called, its strategy, its options
 
 
 def writers(family: str = "decoder") -> list[str]:
-    """The models that continue a text; of family "encoder-decoder" those that write a text for another.
-
-    Those on the shelf, of our kinds or of Hugging Face's, and the one that the visitor opened in *Your model*.
-    """
-    mine = sorted(name for name, stored in models().items() if _family_of(stored) == family)
-    given = str(st.session_state.get(AGREED, ""))
-    if given and given not in mine and hosted.uploads():
-        try:
-            model = opened(given)
-        except ExplorerError:  # that page says why
-            return mine
-        mine += [given] if model.family == family and can_write(model) else []
-    return mine
-
-
-def _family_of(stored: StoredModel) -> str:
-    """The family of a model that writes, by its configuration alone; nothing is opened."""
-    try:
-        config = store.read_config(stored.folder)
-    except ExplorerError:
-        return ""
-    if "explorer" not in config:
-        classes = " ".join(map(str, config.get("architectures") or ()))
-        both = "encoder-decoder" if classes.endswith(WRITING[-1]) else "decoder"
-        return both if classes.endswith(WRITING) else ""
-    output, system = config.get("output"), PRESETS.get(stored.about()["preset"])
-    answers = isinstance(output, dict) and output.get("kind") != "text"  # fine-tuned to say a label
-    return "" if answers or system is None else of(system)
-
-
-def of(system: Preset) -> str:
-    """The family of a preset."""
-    return str(system.architecture["family"])
+    """The models that continue a text; of family "encoder-decoder" those that write a text for another."""
+    return sorted(name for name, stored in offered_models().items() if writes_as(stored) == family)
 
 
 def steps(name: str, text: str, strategy: str, **options: Any) -> Call:
@@ -183,10 +150,10 @@ def contest(name: str, count: int = 16) -> Call:
 
 def world_of(name: str) -> dict[str, str]:
     """The version of the stories that a model learned from, where it is not the first."""
-    folder = models()[name].folder if name in models() else None
-    if folder is None or not (folder / run_folder.RUN).is_file():
+    stored = offered_models().get(name)
+    if stored is None or not (stored.folder / run_folder.RUN).is_file():
         return {}
-    read_once = str(run_folder.described(folder)["plan"].get("corpus", {}).get("name"))
+    read_once = str(run_folder.described(stored.folder)["plan"].get("corpus", {}).get("name"))
     version = re.fullmatch(r"microworld-([\d.]+)(:\d+)?", read_once)
     return {"version": version[1]} if version else {}
 

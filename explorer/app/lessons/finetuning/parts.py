@@ -9,9 +9,10 @@ import streamlit as st
 
 import explorer as ex
 from explorer.app import hosted
+from explorer.app.brought import offered_models
 from explorer.app.cached import KEPT, kept
 from explorer.app.call import Call
-from explorer.app.controls import model_of, one_of, opened, result_of, stamp_of
+from explorer.app.controls import key_of, model_of, one_of, opened, result_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.finetuning.questions import CRF, CRF_NOTE, TAGGED, WAY_NOTES
@@ -19,6 +20,7 @@ from explorer.app.prose import prose
 from explorer.errors import ExplorerError
 from explorer.microworld import texts
 from explorer.models.store import models
+from explorer.models.suited import learns_tasks
 from explorer.models.task_rows import task_row
 from explorer.nn.output_layers import OutputLayer, output_layer
 from explorer.records import Corruption
@@ -38,7 +40,8 @@ CHANGED = ("before-after", "states-moved")  # views of what fine-tuning changed
 
 def shelf() -> list[str]:
     """The models on the shelf that may be fine-tuned here."""
-    return [name for name in READERS if name in models()]
+    mine = (name for name, stored in offered_models().items() if not stored.shipped and learns_tasks(stored))
+    return [*dict.fromkeys([*(name for name in READERS if name in models()), *mine])]
 
 
 def inputs(name: str) -> Call:
@@ -75,7 +78,7 @@ def tuned(name: str, task: str, examples: int, steps: int) -> Call:
 
 def known(call: Call) -> bool:
     """Whether this was trained already, for this or another visitor."""
-    return (call.text, stamp_of(call)) in KEPT
+    return key_of(call) in KEPT
 
 
 def trained(call: Call, doing: str) -> Any:
@@ -91,7 +94,7 @@ def trained(call: Call, doing: str) -> Any:
 
     try:
         with hosted.turn():
-            return kept((call.text, stamp_of(call)), train)
+            return kept(key_of(call), train)
     except ExplorerError as error:
         st.warning(plain(str(error)))
         st.stop()

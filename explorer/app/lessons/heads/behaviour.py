@@ -7,12 +7,13 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import recorded, web
+from explorer.app.brought import offered_models
 from explorer.app.controls import result_of
 from explorer.app.glossary import say
 from explorer.app.guessing import after_answer, conclusion
 from explorer.app.lessons.heads import behaviour_questions as lesson
 from explorer.app.prose import prose
-from explorer.models import run_folder, store
+from explorer.models import run_folder
 from explorer.views import VIEWS
 
 PROSE = prose("heads")
@@ -22,8 +23,10 @@ SEARCH = "heads-bert"
 
 def supervised(name: str) -> bool:
     """Whether a head was trained with gold labels to point at antecedents."""
-    folder = store.folder_of(name)
-    return (folder / run_folder.RUN).is_file() and "antecedent" in str(run_folder.described(folder)["plan"].get("objective"))
+    stored = offered_models().get(name)
+    if stored is None or not (stored.folder / run_folder.RUN).is_file():
+        return False
+    return "antecedent" in str(run_folder.described(stored.folder)["plan"].get("objective"))
 
 
 def show_behaviour() -> None:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import explorer as ex
 from explorer.app import recorded
+from explorer.app.brought import offered_models
 from explorer.app.call import Call
 from explorer.app.controls import model_of, result_of
 from explorer.app.lessons.prompting.questions import SHOTS
 from explorer.models import store
-from explorer.models.presets import PRESETS
-from explorer.models.store import models
+from explorer.models.suited import writes_as
 from explorer.nn.config import FAMILIES
 from explorer.records import Curves
 
@@ -22,15 +22,9 @@ FIRST = "gpt2"
 
 
 def shelf() -> list[str]:
-    """Every model on the shelf that continues a text, or writes one for another."""
-    writes = {
-        name
-        for name, system in PRESETS.items()
-        if system.architecture["family"] in FAMILIES and system.architecture["family"] != "encoder"
-    }
-    return sorted(
-        (name for name, stored in models().items() if stored.about()["preset"] in writes), key=lambda name: name != FIRST
-    )
+    """Every model with attention that continues a text, or writes one for another."""
+    writing = (name for name, stored in offered_models().items() if writes_as(stored) in FAMILIES)
+    return sorted(writing, key=lambda name: name != FIRST)
 
 
 def recorded_tasks() -> dict[str, Call]:

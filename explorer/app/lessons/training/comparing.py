@@ -13,6 +13,7 @@ from explorer.app.call import Call, Expression
 from explorer.app.controls import one_of, read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
+from explorer.app.lessons.training.parts import place_of
 from explorer.app.prose import prose
 from explorer.errors import ExplorerError
 from explorer.training.jobs import job_queue
@@ -44,7 +45,7 @@ def show_comparison(runs: Mapping[str, Path]) -> None:
         key="runs.ids",
         bind="query-params",
     )
-    places: dict[str, Expression | str] = {**own(given), **{name: Call(ex.models).item(name).attr("folder") for name in runs}}
+    places: dict[str, Expression | str] = {**own(given), **{name: place_of(name) for name in runs}}
     if len(places) < 2:
         st.info("There are not two training runs to compare yet. Train two in the part *Train one*.")
         return

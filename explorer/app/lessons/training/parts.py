@@ -8,8 +8,9 @@ from typing import Any
 
 import explorer as ex
 from explorer.analysis.capabilities import abilities
+from explorer.app.brought import offered_folders
 from explorer.app.cached import cached
-from explorer.app.call import Call
+from explorer.app.call import Call, Expression
 from explorer.app.controls import FIRST, result_of
 from explorer.app.exercises import plain
 from explorer.app.prose import prose
@@ -18,6 +19,7 @@ from explorer.models import run_folder, store
 from explorer.models.cache import Stamp, stamp
 from explorer.models.presets import PRESETS, preset
 from explorer.models.store import models
+from explorer.models.suited import trained_here
 from explorer.nn.config import FAMILIES
 from explorer.records import Budget
 from explorer.training.cost import budget as of_training
@@ -39,7 +41,8 @@ COUNTING = (
 
 def shelf() -> dict[str, Path]:
     """The models that were trained step by step, by their name; one that only counts has no weights to look at."""
-    return {name: stored.folder for name, stored in models().items() if stored.about()["preset"] in SYSTEMS}
+    every = offered_folders().items()
+    return {name: stored.folder for name, stored in every if trained_here(stored) and stored.about()["preset"] in SYSTEMS}
 
 
 def kept() -> dict[str, Path]:
@@ -54,9 +57,14 @@ def filmed(runs: Mapping[str, Path]) -> str:
 
 def steps_of(run: str | Path) -> Call:
     """The steps of a run, by the name of its model or its folder."""
-    return Call(
-        tuple, Call(ex.training.steps_of, Call(ex.models).item(run).attr("folder") if isinstance(run, str) else str(run))
-    )
+    return Call(tuple, Call(ex.training.steps_of, place_of(run)))
+
+
+def place_of(run: str | Path) -> Expression | str:
+    """The folder of a run, by the name of its model where it has one."""
+    if isinstance(run, str) and run in models():
+        return Call(ex.models).item(run).attr("folder")
+    return str(shelf()[run] if isinstance(run, str) else run)
 
 
 def read_steps(run: str | Path) -> tuple[Any, ...]:

@@ -10,12 +10,11 @@ import streamlit as st
 
 import explorer as ex
 from explorer.app import present, web
-from explorer.app.call import Call, Given
+from explorer.app.call import Call
 from explorer.app.controls import attentive, model_of, one_of, opened, read, result_of
 from explorer.app.glossary import say
 from explorer.app.lessons.yours import layers_questions as lesson
 from explorer.app.lessons.yours.twin import twin_of
-from explorer.app.lessons.yours.upload import Upload
 from explorer.app.prose import prose
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
@@ -33,15 +32,10 @@ def stories() -> Call:
     return Call(ex.microworld.openings, TEXTS, 7, "test", sentences=SENTENCES)
 
 
-def opening_of(which: str | Upload) -> Any:
-    """What opens a model, by its name or from an upload."""
-    return model_of(which) if isinstance(which, str) else Given(which.model, Call(ex.load, f"./{which.name}", device="cpu"))
-
-
-def alike(first: str | Upload, second: str | Upload) -> Call:
+def alike(first: str, second: str) -> Call:
     """CKA of the layers of two models; the second may be the random twin of the first."""
-    other = twin_of(str(first)) if second == TWIN else opening_of(second)
-    return Call(ex.analysis.cka, opening_of(first), other, stories())
+    other = twin_of(first) if second == TWIN else model_of(second)
+    return Call(ex.analysis.cka, model_of(first), other, stories())
 
 
 def twin_likeness() -> Any:
@@ -49,29 +43,26 @@ def twin_likeness() -> Any:
     return result_of(alike(FIRST, TWIN))
 
 
-def show_likeness(names: Sequence[str | Upload]) -> None:
+def show_likeness(names: Sequence[str]) -> None:
     """Two models, and how alike their layers are, after a guess."""
     if not present.on():
         say(PROSE("alike"))
-    brought = {model.name if isinstance(model, Upload) else model: model for model in names}
-    offered = [*dict.fromkeys([*brought, *_readers()])]
+    offered = [*dict.fromkeys([*names, *_readers()])]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = one_of("First model", offered, "alike.first", next(iter(brought)))
-        twin = [TWIN] if first not in brought or isinstance(brought[first], str) else []
-        twin = twin if twin and getattr(read(partial(opened, first)), "preset", "") in PRESETS else []
-        second = one_of("Second model", [*offered, *twin], "alike.second", [*brought][-1])
-    call = alike(brought.get(first, first), brought.get(second, second))
+        first = one_of("First model", offered, "alike.first", names[0])
+        twin = [TWIN] if getattr(read(partial(opened, first)), "preset", "") in PRESETS else []
+        second = one_of("Second model", [*offered, *twin], "alike.second", names[-1])
+    call = alike(first, second)
     read(call)
     web.show(VIEWS["cka"], call, question=(lesson.twin_question(twin_likeness()), "guess.alike"))
 
 
-def show_space(names: Sequence[str | Upload]) -> None:
+def show_space(names: Sequence[str]) -> None:
     """The words of stories in one layer of a model."""
     if not present.on():
         say(PROSE("space"))
-    brought = {model.name if isinstance(model, Upload) else model: model for model in names}
-    name = one_of("Model", [*dict.fromkeys([*brought, *_readers()])], "space.model", next(iter(brought)))
-    call = Call(ex.analysis.word_states, opening_of(brought.get(name, name)), stories())
+    name = one_of("Model", [*dict.fromkeys([*names, *_readers()])], "space.model", names[0])
+    call = Call(ex.analysis.word_states, model_of(name), stories())
     read(call)
     web.show(VIEWS["word-space"], call)
 

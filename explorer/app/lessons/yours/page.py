@@ -8,8 +8,9 @@ import streamlit as st
 import explorer as ex
 from explorer.analysis.trace import MEMORY, cost
 from explorer.app import board, hold, hosted
-from explorer.app.call import Call, Given
-from explorer.app.controls import AGREED, attentive, chosen_model, opened, read, result_of, trace_of
+from explorer.app.brought import BOX, LETTERS, agree, agreed, brought_models
+from explorer.app.call import Call
+from explorer.app.controls import attentive, chosen_model, opened, read, result_of, trace_of
 from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -18,15 +19,12 @@ from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.yours import layers, twin
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours.pair import show_pair
-from explorer.app.lessons.yours.upload import Upload, take_along, uploaded
+from explorer.app.lessons.yours.upload import take_along, uploaded
 from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.errors import ExplorerError, an
-from explorer.models.store import models
 
 PROSE = prose("yours")
-
-LETTERS = 500
 
 
 def report(model: Any, record: Any) -> None:
@@ -60,47 +58,29 @@ def report(model: Any, record: Any) -> None:
         st.warning(plain(note))
 
 
-def agree() -> None:
-    """Whoever types a name means it."""
-    st.session_state[AGREED] = st.session_state["yours"].strip()
-
-
-def agreed(name: str) -> str:
-    """The name, once the visitor wants it opened: a link alone opens no folder and asks no hub."""
-    if not name or name in models() or st.session_state.get(AGREED) == name:
-        return name
-    st.info(
-        f"The address of this page names **{plain(name[:LETTERS])}**. Nothing of it is opened, or asked for, until you say so."
-    )
-    st.button("Open it", key="yours.open", on_click=agree)
-    return ""
-
-
-def asked_models() -> tuple[list[str | Upload], str, str]:
-    """What is opened, the shipped model beside it, and the sentence."""
+def asked_models() -> tuple[list[str], str, str]:
+    """What is opened, the model of the shelf beside it, and the sentence."""
     given, upload = "", None
     if hosted.uploads():
         with page.opening, st.container(horizontal=True):
             given = st.text_input(
-                "Folder or hub name", key="yours", bind="query-params", placeholder="./my-model or org/model", on_change=agree,
-                max_chars=LETTERS,
+                "Folder or hub name", key=BOX, bind="query-params", placeholder="./my-model or org/model",
+                on_change=lambda: agree(st.session_state[BOX].strip()), max_chars=LETTERS,
             )  # fmt: skip
             upload = uploaded()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        beside = chosen_model(attentive(), label="Beside it")
+        beside = chosen_model([name for name in attentive() if name not in brought_models()], label="Beside it")
         text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
     hold.bar(text, read(lambda: opened(beside).tokens(text)))
-    return [name for name in (agreed(given.strip()), upload, beside) if name], beside, text
+    return [name for name in (agreed(given.strip()), upload.name if upload else "", beside) if name], beside, text
 
 
 def opened_models() -> list[Any]:
     """The models that open, each with what can be shown of it."""
     records: list[Any] = []
-    for number, which in enumerate(names):
-        name, at = (f"./{which.name}", which) if isinstance(which, Upload) else (which, None)
+    for number, name in enumerate(names):
         try:
-            model = opened(name) if at is None else at.model
-            record = result_of(trace_of(name, text)) if at is None else at.trace(text)
+            model, record = opened(name), result_of(trace_of(name, text))
         except ExplorerError as error:
             st.warning(plain(str(error)))
             continue
@@ -108,9 +88,8 @@ def opened_models() -> list[Any]:
         if len(names) > 1:
             st.subheader(plain(name), anchor=False)
         report(model, record)
-        if at is None:
-            notice(text, name)
-        board.show(trace_of(name, text) if at is None else Given(record, at.call(name, text)), key=f"yours.board.{number}")
+        notice(text, name)
+        board.show(trace_of(name, text), key=f"yours.board.{number}")
     return records
 
 

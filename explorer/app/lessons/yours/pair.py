@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
 import explorer as ex
 from explorer.app import hold, present, web
-from explorer.app.call import Call, Given
+from explorer.app.call import Call
 from explorer.app.controls import attentive, model_of, one_of, opened, read, target_of
 from explorer.app.glossary import say
 from explorer.app.lessons import SENTENCE
-from explorer.app.lessons.yours.upload import Upload
 from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.views import VIEWS
@@ -22,16 +21,15 @@ OTHER = "The dog did not cross the river because it was too wide."  # beside the
 SHOWS = {"Predictions": "beside-predictions", "Attention": "beside-attention", "States": "beside-states"}
 
 
-def show_pair(names: Sequence[str | Upload], text: str) -> None:
+def show_pair(names: Sequence[str], text: str) -> None:
     """What is compared, the aligned texts, and one picture of what is different. `names` are the models of the page, with what the
     visitor brought first.
     """
     if not present.on():
         say(prose("yours")("side by side"))
-    brought = {model.name if isinstance(model, Upload) else model: model for model in names}
-    offered = list(dict.fromkeys([*brought, *attentive()]))
+    offered = list(dict.fromkeys([*names, *attentive()]))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = [_model(label, offered, list(brought)[at]) for label, at in (("First model", 0), ("Second model", -1))]
+        chosen = [_model(label, offered, names[at]) for label, at in (("First model", 0), ("Second model", -1))]
         usual = OTHER if text == SENTENCE and chosen[0] == chosen[1] else text
         other = st.text_input(
             "Second text (the first is the sentence above)", key="pair.text", bind="query-params", placeholder=usual
@@ -39,11 +37,11 @@ def show_pair(names: Sequence[str | Upload], text: str) -> None:
     texts = (text, other.strip() or usual)
     call = Call(
         ex.analysis.align,
-        *(_traced(brought.get(model, model), written) for model, written in zip(chosen, texts, strict=True)),
+        *(_traced(model, written) for model, written in zip(chosen, texts, strict=True)),
         texts,
     )
     hold.units(read(call))
-    notice(texts[1], *(model for model in chosen if not isinstance(brought.get(model), Upload)))
+    notice(texts[1], *chosen)
     shown = st.segmented_control(
         "Look at", list(SHOWS), default="Predictions", required=True, key="pair.shows", bind="query-params"
     )
@@ -55,10 +53,6 @@ def _model(label: str, offered: Sequence[str], first: str) -> str:
     return one_of(label, offered, f"pair.{label.partition(' ')[0].lower()}", first)
 
 
-def _traced(which: str | Upload, text: str) -> Call:
+def _traced(name: str, text: str) -> Call:
     """The call that traces a text with all scores; an encoder-decoder writes the text as well."""
-    model: Any = read(lambda: opened(which)) if isinstance(which, str) else which.model
-    opening: Any = (
-        model_of(which) if isinstance(which, str) else Given(which.model, Call(ex.load, f"./{which.name}", device="cpu"))
-    )
-    return Call(ex.trace, opening, text, scores=True, **target_of(model, text))
+    return Call(ex.trace, model_of(name), text, scores=True, **target_of(read(partial(opened, name)), text))

@@ -10,9 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-import explorer as ex
-from explorer.app.cached import cached
-from explorer.app.call import Call, Given
+from explorer.app.brought import UPLOADED
+from explorer.app.cached import KEPT, cached
 from explorer.app.controls import opened
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
@@ -24,32 +23,30 @@ PROSE = prose("yours")
 
 
 class Upload:
-    """A checkpoint that a visitor uploaded: unpacked into a folder that is removed together with this object."""
+    """A checkpoint that a visitor uploaded: unpacked into a folder that is removed together with this object, and what is kept of it.
+
+    Its name is nobody else's, so that nothing which is kept under it is ever shown to another visitor.
+    """
 
     def __init__(self, file: Any) -> None:
         from explorer.models.load import load
 
-        self.id, self.name = file.file_id, Path(file.name).stem or "upload"
+        self.id, stem = file.file_id, Path(file.name).stem or "upload"
+        self.name, self.elsewhere = f"{stem} (upload {str(self.id)[:8]})", f"./{stem}"
         self.folder = Path(tempfile.mkdtemp(prefix="explorer-"))
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
-        folder = archive.unpack(file, self.folder / "model", file.name)
+        weakref.finalize(self, _forget, self.folder, self.name)
+        self.place = archive.unpack(file, self.folder / "model", file.name)
         try:
-            self.model = load(folder, device="cpu")
+            self.model = load(self.place, device="cpu")
         except ExplorerError as error:  # without the folder on the server
-            raise type(error)(str(error).replace(str(folder), file.name)) from error
+            raise type(error)(str(error).replace(str(self.place), file.name)) from error
         self.model.name = self.name
-        self._read: tuple[str, Any] = ("", None)
 
-    def trace(self, text: str) -> Any:
-        """The trace of a text; the last one is kept."""
-        if self._read[0] != text:
-            self._read = (text, self.call(self.name, text).run())
-        return self._read[1]
 
-    def call(self, name: str, text: str) -> Call:
-        """The call that traces a text: with the model that is open here, and elsewhere with the folder of that name."""
-        blocks = not getattr(self.model, "without_blocks", "")
-        return Call(ex.trace, Given(self.model, Call(ex.load, name, device="cpu")), text, blocks=blocks)
+def _forget(folder: Path, name: str) -> None:
+    """Nothing of an upload stays behind."""
+    shutil.rmtree(folder, ignore_errors=True)
+    KEPT.drop(lambda key: isinstance(key, tuple) and name in map(str, key))
 
 
 def uploaded() -> Upload | None:
@@ -59,20 +56,26 @@ def uploaded() -> Upload | None:
         type="zip",
         key="upload",
         help=PROSE("upload", packed=archive.PACKED / 1e6, unpacked=archive.UNPACKED / 1e6),
+        on_change=_close,
     )
-    kept = st.session_state.get("upload.held")
-    if file is None:
-        st.session_state.pop("upload.held", None)
-        return None
-    if kept is None or kept.id != file.file_id:
-        st.session_state.pop("upload.held", None)
+    held: Upload | None = st.session_state.get(UPLOADED)
+    if file is None:  # it is empty, too, when somebody comes back from another page
+        if held is not None:
+            st.button(f"Close {plain(held.name)}", key="upload.close", on_click=_close)
+        return held
+    if held is None or held.id != file.file_id:
         try:
             with st.spinner("Opening your checkpoint …"):
-                kept = st.session_state["upload.held"] = Upload(file)
+                held = st.session_state[UPLOADED] = Upload(file)
         except ExplorerError as error:
             st.warning(plain(str(error)))
             return None
-    return kept
+    return held
+
+
+def _close() -> None:
+    """Another file takes the place of the one that is open, or none."""
+    st.session_state.pop(UPLOADED, None)
 
 
 def take_along(name: str) -> None:
