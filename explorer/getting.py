@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,13 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from explorer.errors import ChoiceError
+from explorer.options import Json, say
 
 
 def get(
     names: Annotated[list[str] | None, typer.Argument(help="Names from the list, or any other id on the hub.")] = None,
     to: Annotated[Path | None, typer.Option("--to", help="Put them into this folder, to be carried.")] = None,
     source: Annotated[Path | None, typer.Option("--from", help="Take them from such a folder; no network is asked.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Fetch real models from the Hugging Face hub, once; without names: list some. A fetch that was cut goes on."""
     from explorer.models import fetched
@@ -27,15 +27,15 @@ def get(
     there = list(carrying.carried_models(source)) if source is not None else list(fetched.fetched_models()) if to else []
     wanted = names or there
     if not wanted:
-        _print(listing(), as_json, _table(listing()))
+        say(listing(), as_json, _table(listing()))
         return
     rows = []
     for name in dict.fromkeys(map(fetched.name_on_shelf, wanted)):
         rows.append(_row(name, put(name, to, source, quiet=as_json), to))
         if not as_json:
-            sys.stdout.write(rows[-1]["says"] + "\n")
-            sys.stdout.flush()
-    _print(rows, as_json, "")
+            say(None, False, rows[-1]["says"])
+    if as_json:
+        say(rows, True, "")
 
 
 def put(name: str, to: Path | None, source: Path | None, *, quiet: bool = False) -> Path:
@@ -91,8 +91,3 @@ def _row(name: str, folder: Path, to: Path | None) -> dict[str, Any]:
     if to is not None:
         says += f" In the other room: explorer get --from {to.name} {name}."
     return {"name": name, "folder": str(folder), "megabytes": round(size, 1), "opens as": opens, "says": says}
-
-
-def _print(rows: list[dict[str, Any]], as_json: bool, text: str) -> None:
-    if as_json or text:
-        sys.stdout.write((json.dumps(rows, ensure_ascii=False) if as_json else text) + "\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,7 +58,7 @@ def under_masks(model: Model, text: Text, *, target: Text | None = None) -> Unde
     for name in MASKS:
         change = edits(stream, name, rows, prefix)
         traced = trace(model, given, target=target_tokens, edits=change, scores=True)
-        scores = traced.outputs["lm"]
+        scores = _predicted(model, traced.outputs)
         if model.family == "encoder":
             wanted, token_losses = _hidden_in_turn(model, given, change)
         else:
@@ -77,6 +77,13 @@ def _check(model: Model) -> None:
         raise ChoiceError(f"{model.name} has no mask token, so it cannot predict a hidden one.")
     if isinstance(model, TransformerModel) and model.config.replaced:
         raise ChoiceError(f"{model.name} predicts nothing over the vocabulary: it finds replaced tokens. Take bert.")
+
+
+def _predicted(model: Model, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The scores over the vocabulary; refused is a checkpoint without the layer that makes them."""
+    if "lm" not in outputs:
+        raise ChoiceError(f"{model.name} predicts nothing over the vocabulary: it has no output layer for tokens. Take bert.")
+    return outputs["lm"]
 
 
 def begun(model: Model, text: Text) -> Tokens:
@@ -142,7 +149,7 @@ def held_losses(model: TransformerModel, texts: Iterable[str], *, pieces: int = 
     for name in with_progress(list(MASKS), "Reading under every mask"):
         with tap.editing(edits(stream, name, read.shape[1], prefix)):
             outputs = model.outputs_many([ids.tolist() for ids in read])
-        losses.append(losses_of(np.stack([output["lm"] for output in outputs]), answers))
+        losses.append(losses_of(np.stack([_predicted(model, output) for output in outputs]), answers))
     kept = np.where(chosen[shift:], np.stack(losses), np.nan)
     return HeldLosses(model.name, model.family, kept, prefix, model.tokenizer.vocabulary.size)
 

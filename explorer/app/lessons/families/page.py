@@ -65,7 +65,7 @@ def blocks() -> None:
 
 def summed() -> None:
     """The input of the first layer as a sum."""
-    say(parts.shapes(name, text))
+    say(read(partial(parts.shapes, name, text)))
     with st.container(horizontal=True):
         for formula in (
             r"h_0 = U W_e + W_p",

@@ -12,7 +12,7 @@ import explorer as ex
 from explorer.app import frame, hold, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
-from explorer.app.controls import at_the_source, model_of, opened, result_of
+from explorer.app.controls import at_the_source, model_of, opened, read, result_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.guessing import after_answer
@@ -21,6 +21,8 @@ from explorer.app.lessons.families import published_questions
 from explorer.app.lessons.families import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
+from explorer.errors import ChoiceError
+from explorer.models.transformer import TransformerModel
 from explorer.nn.config import Config
 from explorer.nn.positions import POSITIONS
 from explorer.records import Blueprint, Exercise
@@ -235,9 +237,20 @@ def beyond(config: Config) -> str:
     return f"\n\nGPT's three lines leave out that this model {', '.join(more)}." if more else ""
 
 
+def config_here(name: str) -> Config:
+    """The shape of a model that opens as one of ours."""
+    model = opened(name)
+    if not isinstance(model, TransformerModel):
+        raise ChoiceError(
+            f"{name} is computed by Hugging Face's own class, whose parts are not counted here. Choose a model of a kind that is built "
+            "here."
+        )
+    return model.config
+
+
 def shapes(name: str, text: str) -> str:
     """GPT's three lines with the shapes that they have here."""
-    config = opened(name).config
+    config = config_here(name)
     n, d, vocab = len(opened(name).tokens(text)), config.dim, config.vocab
     return PROSE("shapes", n=n, vocab=vocab, config=config, d=d, beyond=beyond(config))
 
@@ -282,7 +295,7 @@ def once(text: str) -> str:
 
 def half(name: str) -> float:
     """The length at which the pairs cost as much as the rest of a layer of this model."""
-    return ex.analysis.costs.half(opened(name).config)
+    return ex.analysis.costs.half(config_here(name))
 
 
 def show_exposed(name: str) -> None:
@@ -312,8 +325,9 @@ def exposed_section() -> None:
 @st.fragment
 def cost_section(name: str) -> None:
     """What a layer costs, by the length of the text."""
+    sizes = (HERE, *PUBLISHED) if isinstance(opened(name), TransformerModel) else (*PUBLISHED,)
     with st.container(horizontal=True):
-        size = st.segmented_control("Size", (HERE, *PUBLISHED), default=HERE, required=True, key="size", bind="query-params")
+        size = st.segmented_control("Size", sizes, default=sizes[0], required=True, key="size", bind="query-params")
         what = st.segmented_control("Cost", COSTS, default="by length", required=True, key="cost", bind="query-params")
     call = costs(name, size, what)
     web.show(VIEWS["costs"], call, key=call.label)
@@ -321,5 +335,5 @@ def cost_section(name: str) -> None:
 
 def family_exercises(name: str, text: str) -> tuple[Exercise, ...]:
     """The exercises on this text, and those on published models."""
-    masks, blueprint, trace = result_of((under(name, text), built(name, text), traced(name, text)))
+    masks, blueprint, trace = read((under(name, text), built(name, text), traced(name, text)))
     return (*lesson.exercises(masks, blueprint, trace, half(name)), *published_questions.exercises())

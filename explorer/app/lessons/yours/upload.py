@@ -18,6 +18,7 @@ from explorer.app.glossary import say
 from explorer.app.prose import prose
 from explorer.errors import ExplorerError
 from explorer.models.hub import archive
+from explorer.models.store import models
 
 PROSE = prose("yours")
 
@@ -81,6 +82,9 @@ def _close() -> None:
 def take_along(name: str) -> None:
     """One of our models as a plain Hugging Face checkpoint in a .zip."""
     st.caption(PROSE("sharing"))
+    if models()[name].fetched:
+        say(PROSE("from the hub", shown=plain(name), name=name))
+        return
     say(PROSE("take along", shown=plain(name), name=name))
     try:
         st.download_button(f"{name}.zip", checkpoint(name), f"{name}.zip", "application/zip", key="take", on_click="ignore")
