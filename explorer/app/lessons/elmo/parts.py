@@ -9,7 +9,7 @@ import streamlit as st
 import explorer as ex
 from explorer.app import web
 from explorer.app.cached import cached
-from explorer.app.call import Call
+from explorer.app.call import Call, Expression
 from explorer.app.controls import model_of, read, result_of
 from explorer.app.glossary import say
 from explorer.app.notice import notice
@@ -26,7 +26,7 @@ def trained() -> bool:
     return "elmo" in models()
 
 
-def elmo() -> Call:
+def elmo() -> Expression:
     """The trained model; where there is none, one with random weights, and the page says so."""
     if trained():
         return model_of("elmo")

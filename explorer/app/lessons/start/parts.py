@@ -10,7 +10,7 @@ import explorer as ex
 from explorer.analysis import architectures
 from explorer.app import tour
 from explorer.app.cached import cached
-from explorer.app.call import Call
+from explorer.app.call import Call, Expression
 from explorer.app.controls import model_of, result_of
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.elmo import parts as lab
@@ -50,7 +50,7 @@ def knows(word: str) -> bool:
     return number is not None and number not in tokenizer.vocabulary.special
 
 
-def model(name: str) -> Call:
+def model(name: str) -> Expression:
     """One of them; an ELMo that has learned nothing where no trained one is there."""
     return lab.elmo() if name == "elmo" else model_of(name)
 
