@@ -22,7 +22,14 @@ ROOMS = {
     "app": "streamlit",
 }
 RANK = {room: number for number, room in enumerate(ROOMS)}
-FRONT = {"__init__", "__main__", "cli", "fitting", "getting", "options"}  # may import anything; of the rooms only the last imports them
+FRONT = {
+    "__init__",
+    "__main__",
+    "cli",
+    "fitting",
+    "getting",
+    "options",
+}  # may import anything; of the rooms only the last imports them
 LAST = {"app"}  # may import anything; nothing else imports it
 ONLY_RECORDS = {"views": {"errors", "records"}}
 # One folder or file inside a room that owns a library.
