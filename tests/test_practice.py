@@ -23,6 +23,7 @@ from explorer.cli import cli
 from explorer.errors import ChoiceError, FileError, MissingError
 from explorer.models.transformer import TransformerModel
 from explorer.records import Steps, TrainingStep
+from studies import memory
 
 TEXTS = ex.microworld.texts(40, 1)
 PLAN: dict[str, Any] = dict(corpus=TEXTS, pieces=300, batch=4, checks=2, snapshots=0, device="cpu", schedule="constant")
@@ -277,3 +278,16 @@ def test_labelled_texts_are_read_in_every_format(tmp_path: Path) -> None:
             ex.tasks.from_file(tmp_path / name, text="body", label="mark")
     with pytest.raises(FileError, match="no column 'label'"):
         ex.tasks.from_file(tmp_path / "mine.parquet", text="body")
+
+
+def test_the_memory_of_a_training_is_what_its_tensors_take() -> None:
+    for system in ("gpt2", "bert"):
+        run = ex.fit(system, steps=1, **PLAN)
+        list(run)
+        weights, kept = memory.numbers(system, "tiny", run.model.tokenizer.vocabulary.size)
+        assert weights == sum(weight.numel() for weight in run.model.module.parameters())
+        assert kept == sum(value.numel() for value in run.optimiser.tensors().values() if value.dim())
+
+
+def test_the_page_on_scale_has_the_computed_table() -> None:
+    assert memory.table() in (Path(__file__).parent.parent / "docs" / "scale.md").read_text("utf-8")
