@@ -317,6 +317,11 @@ def test_what_a_trace_read_is_written_as_texts(bert: Any) -> None:
     assert texts_of(ex.trace(bert, FIRST), bert, FIRST) == {"text": FIRST, "target": None}
     assert texts_of(ex.trace(bert, FIRST, edits=[ex.NoScale("encoder")]), bert) is None
     assert texts_of(ex.trace(bert, [5, 6, 7]), bert) is None, "no text has these tokens alone"
+    hidden = texts_of(ex.trace(bert, "The old [MASK] slept."), bert)
+    assert hidden == {"text": "the old [MASK] slept.", "target": None}
+    marks = {"text": "The<extra_id_0> did not sleep.", "target": "<extra_id_0> cat<extra_id_1>"}
+    t5 = ex.load("t5", device="cpu")
+    assert texts_of(ex.trace(t5, marks["text"], target=marks["target"]), t5) == marks
     translator = ex.load("transformer", device="cpu")
     steps = list(ex.decode(translator, FIRST, "greedy", max_tokens=8))
     whole = ex.trace(translator, FIRST, target=steps[-1].ids.tolist())

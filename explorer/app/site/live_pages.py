@@ -23,6 +23,7 @@ from explorer.models.card_figures import CARD
 from explorer.models.shelf import StoredModel
 from explorer.models.shelf import models as shelf
 from explorer.training.objectives import OBJECTIVES
+from explorer.views.board.reading import written
 from explorer.views.live.figure import live_pack
 
 FAMILIES = {
@@ -101,15 +102,7 @@ def opening_text(model: Any, strategy: str) -> str:
     if strategy == "translation":
         return SOURCE if model.config.start == 0 and model.name == "transformer" else PREFIX + SOURCE
     damaged = ex.corrupt(STORY, strategy, tokenizer=model.tokenizer).source
-    inside = [token for token, end in zip(damaged.ids.tolist(), _ends(model, damaged), strict=True) if not end]
-    return str(model.tokenizer.core.decode(inside, skip_special_tokens=False)).strip()
-
-
-def _ends(model: Any, tokens: Any) -> list[bool]:
-    """Which tokens only begin or end a text, and are added by the tokenizer."""
-    known = model.tokenizer.vocabulary
-    masks = {known.mask, *known.sentinels}
-    return [special and token not in masks for token, special in zip(tokens.ids.tolist(), tokens.special, strict=True)]
+    return written(damaged, model)
 
 
 def _card(model: Any, stored: StoredModel, page: str, size: int) -> SiteCard:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.records import Trace
+from explorer.records import Tokens, Trace
 
 
 def texts_of(trace: Trace, model: Any, text: str | None = None) -> dict[str, str | None] | None:
@@ -18,12 +18,19 @@ def texts_of(trace: Trace, model: Any, text: str | None = None) -> dict[str, str
     >>> texts_of(ex.trace(bert, "A dog ran."), bert)
     {'text': 'a dog ran.', 'target': None}
     """
-    decode = model.tokenizer.decode
-    source = decode(trace.source.ids.tolist()).replace(" ' ", "'") if text is None else text
+    source = written(trace.source, model).replace(" ' ", "'") if text is None else text
     if trace.edits or not np.array_equal(model.tokens(source).ids, trace.source.ids):
         return None
     if trace.target is None or len(trace.target) == 1:  # a start token alone
         return {"text": source, "target": None}
-    target = decode(trace.target.ids[1:].tolist())
+    target = written(trace.target, model)
     same = np.array_equal(model.tokens(target).ids[:-1], trace.target.ids[1:])
     return {"text": source, "target": target} if same else None
+
+
+def written(tokens: Tokens, model: Any) -> str:
+    """Tokens as a text: with masks and sentinels, which are parts of it, and without what begins and ends it."""
+    known = model.tokenizer.vocabulary
+    inside = {known.mask, *known.sentinels}
+    ids = [token for token, special in zip(tokens.ids.tolist(), tokens.special, strict=True) if not special or token in inside]
+    return str(model.tokenizer.decode(ids, special=True)).strip()

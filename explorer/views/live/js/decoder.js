@@ -212,7 +212,7 @@ export class LiveDecoder {
 
   /** The prompt, and what is written after it. @param {Step} [step] */
   #write(step) {
-    const text = step?.text.trim() ?? "", { value } = this.prompt, whole = step?.whole ?? "";
+    const { value } = this.prompt, whole = step?.whole ?? "", text = this.own ? (step?.text.trim() ?? "") : whole;
     const space = whole.endsWith(text) && !/\s$/.test(whole.slice(0, whole.length - text.length)) ? "" : " "; // a token may go on with a word
     this.written.replaceChildren(...(this.own ? [element("span", "", value), space] : []), element("strong", "", text));
     for (const part of this.written.children) /** @type {HTMLElement} */ (part).dir = "auto";

@@ -6,7 +6,8 @@ import { logSoftmax } from "./maths.js";
  * early_stopping?: boolean, seed?: number}} Settings */
 /** @typedef {{id: number, text: string, logp: number, total: number, parent: number, fate: string, share?: number}} Candidate */
 /** @typedef {{ids: number[], text: string, total: number}} Beam */
-/** @typedef {{step: number, candidates: Candidate[], ids: number[], text: string, total: number, finished: {ids: number[], text: string, score: number, total: number}[], beams: Beam[], stopped: string, whole?: string}} Step `whole` is the text with its prompt */
+/** @typedef {{step: number, candidates: Candidate[], ids: number[], text: string, total: number, finished: {ids: number[], text: string, score: number, total: number}[], beams: Beam[], stopped: string, whole?: string}} Step
+ * `whole` is the text with its prompt, or what an encoder–decoder wrote, with its sentinels: what a board reads */
 
 /** @typedef {{token: number, fates: Map<number, string>, shares?: Map<number, number>, other?: string}} Choice the token, what cut the others, and the shares that are drawn from */
 

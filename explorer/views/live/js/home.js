@@ -157,7 +157,7 @@ async function targetOf(engine, { text, target, writes }) {
   const { config } = writes && !target ? await engine.header : { config: {} };
   if (config.family !== "encoder-decoder") return target;
   const steps = await engine.ask("write", { text, way: "greedy", settings: { max_tokens: FIRST } });
-  return steps.pop()?.text ?? "";
+  return steps.pop()?.whole ?? "";
 }
 
 /** A decoder of the same model below a board, which reads what was written when it is asked to; what comes back takes it out again.
@@ -166,7 +166,7 @@ async function writeBelow(root, live, { text, mode }) {
   const { engine } = live.session, header = await engine.header;
   if (!header.writes) return () => {};
   const show = async (/** @type {string} */ prompt, /** @type {import("./decoding.js").Step} */ step) => {
-    const state = header.config.family === "decoder" ? { text: step.whole ?? "", edits: [] } : { text: prompt, target: step.text, edits: [] };
+    const state = header.config.family === "decoder" ? { text: step.whole ?? "", edits: [] } : { text: prompt, target: step.whole ?? "", edits: [] };
     if (await live.change(state)) live.write();
     root.scrollIntoView({ block: "start" });
   };

@@ -93,7 +93,8 @@ export class LiveModel {
     if (!both && ids.length >= length) throw new Error(`The prompt has ${ids.length} tokens and the model reads at most ${length}: there is no room to go on. Shorten it.`);
     network.edits = null;
     const stepper = new Stepper(network, this.tokenizer, both ? [this.header.start] : ids, both ? network.encode(ids) : undefined);
-    for (const step of WAYS[way](stepper, settings)) yield { ...step, whole: both ? step.text : this.tokenizer.decode([...ids, ...step.ids]) };
+    const marked = (/** @type {number[]} */ written) => this.tokenizer.decode(written.filter((id) => id !== stepper.end && id !== this.header.start), true).trim();
+    for (const step of WAYS[way](stepper, settings)) yield { ...step, whole: both ? marked(step.ids) : this.tokenizer.decode([...ids, ...step.ids]) };
   }
 }
 

@@ -363,9 +363,9 @@ export class Tokenizer {
     return new Uint8Array([...piece].flatMap((letter) => BYTE_OF.get(letter) ?? []));
   }
 
-  /** The text of these ids, without special tokens. @param {number[]} ids */
-  decode(ids) {
-    const pieces = ids.filter((id) => !this.unwritten.has(id)).map((id) => this.pieces.get(id) ?? "");
+  /** The text of these ids, without special tokens unless asked for. @param {number[]} ids @param {boolean} [special] */
+  decode(ids, special = false) {
+    const pieces = ids.filter((id) => special || !this.unwritten.has(id)).map((id) => this.pieces.get(id) ?? "");
     if (this.bytes) return new TextDecoder().decode(new Uint8Array(pieces.flatMap((piece) => [...this.raw(piece)])));
     if (this.spaces) return pieces.join("").replaceAll("▁", " ").replace(/^ /, "");
     return pieces.map((piece, n) => (n && piece.startsWith("##") ? piece.slice(2) : tidy(n ? ` ${piece}` : piece))).join("");
