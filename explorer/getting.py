@@ -20,12 +20,10 @@ def get(
 ) -> None:
     """Fetch real models from the Hugging Face hub, once; without names: list some. A fetch that was cut goes on."""
     from explorer.models import fetched
-    from explorer.models.hub import carrying
 
     if to is not None and source is not None:
         raise ChoiceError("--to writes a folder that is carried, --from reads one. Give one of them.")
-    there = list(carrying.carried_models(source)) if source is not None else list(fetched.fetched_models()) if to else []
-    wanted = names or there
+    wanted = names or list(fetched.carried_models(source) if source is not None else fetched.fetched_models() if to else ())
     if not wanted:
         say(listing(), as_json, _table(listing()))
         return

@@ -66,9 +66,9 @@ class Hub:
     def listing(self, name: str) -> dict[str, Any]:
         """What the hub says of a model, with the checksums of its files."""
         siblings = []
-        for path in sorted(self.folders[name].iterdir()):
+        for path in sorted(path for path in self.folders[name].rglob("*") if path.is_file()):
             content = path.read_bytes()
-            entry: dict[str, Any] = {"rfilename": path.name, "size": len(content)}
+            entry: dict[str, Any] = {"rfilename": path.relative_to(self.folders[name]).as_posix(), "size": len(content)}
             entry["blobId"] = hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
             if path.name.endswith(LARGE):
                 entry["lfs"] = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "pointerSize": 134}

@@ -152,9 +152,13 @@ def test_what_is_not_there_or_gated_is_one_sentence(
 def test_only_safetensors_are_fetched(hub: Hub, checkpoints: dict[str, Path], tmp_path: Path) -> None:
     pickled = shutil.copytree(checkpoints["org/neox"], tmp_path / "pickled")
     torch.save({"weight": torch.zeros(1)}, pickled / "pytorch_model.bin")
+    (pickled / "1_Pooling").mkdir()
+    (pickled / "1_Pooling" / "config.json").write_text("{}")  # of sentence-transformers: another file of that name
+    (pickled / "modeling_mine.py").write_text("raise SystemExit")
     hub.folders["org/both"] = pickled
     typed("get org/both")
-    assert "pytorch_model.bin" not in " ".join([*left(tmp_path / "home"), *(path for path, _ in hub.asked)])
+    every = " ".join([*left(tmp_path / "home"), *(path for path, _ in hub.asked)])
+    assert not [name for name in ("pytorch_model.bin", "1_Pooling", "modeling_mine") if name in every]
     hub.folders["org/pickled"] = shutil.copytree(pickled, tmp_path / "alone")
     (tmp_path / "alone" / WEIGHTS).unlink()
     with pytest.raises(FileError, match="pickled"):

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, FileError
 from explorer.models.folders import own_folder
 from explorer.records.summary import shortened
 
@@ -76,6 +76,14 @@ def fetched_models(shelf: Path | None = None) -> dict[str, Path]:
     shelf = shelf or fetched_folder()
     places = sorted(shelf.iterdir()) if shelf.is_dir() else []
     return {place.name.replace(SLASH, "/"): place for place in places if (place / ORIGIN).is_file()}
+
+
+def carried_models(source: Path) -> dict[str, Path]:
+    """The models that lie in a folder which `explorer get --to` wrote; an error where there is none."""
+    there = fetched_models(source)
+    if not there:
+        raise FileError(f"There is no fetched model in {source}. `explorer get --to {source} NAME …` puts some there.")
+    return there
 
 
 def origin_of(folder: Path) -> dict[str, Any]:

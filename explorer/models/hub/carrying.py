@@ -11,17 +11,9 @@ from explorer.models.hub import opening, settings
 from explorer.models.hub.fetching import checksum_of, explained, installing, write_origin
 
 
-def carried_models(source: Path) -> dict[str, Path]:
-    """The models that lie in a folder which `explorer get --to` wrote; an error where there is none."""
-    there = fetched.fetched_models(source)
-    if not there:
-        raise FileError(f"There is no fetched model in {source}. `explorer get --to {source} NAME …` puts some there.")
-    return there
-
-
 def copy_model(given: str, source: Path, shelf: Path | None = None) -> Path:
     """The folder of a model on the shelf; it is copied from the folder `source`, which holds several, where it is not there yet."""
-    name, there = fetched.name_on_shelf(given), carried_models(source)
+    name, there = fetched.name_on_shelf(given), fetched.carried_models(source)
     if name not in there:
         raise unknown(f"model in {source} called", name, there)
     folder = fetched.folder_for(name, shelf)
