@@ -56,6 +56,7 @@ from .views.asking import ask as ask
 from .views.bertviz import bertviz as bertviz
 from .views.board.widget import board as board
 from .views.export import save as save
+from .views.learning.figure import learning as learning
 from .views.live.figure import live as live
 from .views.notebook import show as show
 

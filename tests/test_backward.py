@@ -21,8 +21,7 @@ from explorer.nn import attention, tap
 from explorer.nn.factory import initialised
 from explorer.nn.transformer import Transformer
 from explorer.records import TapPlace
-from explorer.views.board.module import ENGINE, LIVE_FOLDER
-from explorer.views.learning.module import BACKWARD, FOLDER, computing
+from explorer.views.learning.module import BACKWARD, FOLDER, SHOWS, TRAINS, computing, learning_module
 
 pytestmark = pytest.mark.browser
 CLOSE = 1e-4  # of the largest number of a gradient
@@ -271,9 +270,18 @@ def test_updates_are_those_of_torch_optim(page: Page, kind: str, mine: dict[str,
         assert np.abs(mine_too - update.ravel()).max() < 1e-2 * np.abs(update).max(), name
 
 
-def test_what_computes_is_joined_from_readable_files_without_a_name_twice() -> None:
-    sources = [(LIVE_FOLDER / f"{name}.js").read_text("utf-8") for name in ENGINE]
-    sources += [(FOLDER / f"{name}.js").read_text("utf-8") for name in BACKWARD]
-    names = re.findall(r"^(?:export )?(?:function\*?|class|const|let) (\w+)", "\n".join(sources), re.MULTILINE)
-    assert len(names) == len(set(names)) > 80
-    assert not re.search(r"^import |^export ", computing(), re.MULTILINE)
+def test_what_is_joined_is_readable_and_has_no_name_twice() -> None:
+    sources = {path.stem: path.read_text("utf-8") for path in FOLDER.glob("*.js")}
+    assert set(sources) == {*BACKWARD, *TRAINS, *SHOWS}
+    for files in ((*BACKWARD, *TRAINS), SHOWS):
+        whole = "\n".join(sources[name] for name in files)
+        names = re.findall(r"^(?:export )?(?:function\*?|class|const|let) (\w+)", whole, re.MULTILINE)
+        assert len(names) == len(set(names)) > 20
+    handed = re.findall(r"^export (?:function|class|const) (\w+)", "\n".join(sources.values()), re.MULTILINE)
+    every = "\n".join([*sources.values(), learning_module()])
+    assert [name for name in handed if len(re.findall(rf"\b{name}\b", every)) < 3] == [], "what no other file asks for"
+    assert not re.search(r"^import |^export (?!\{)", learning_module(), re.MULTILINE) and "https://" not in learning_module()
+    assert all(len(source.splitlines()) <= 500 for source in sources.values())
+    assert sum(len(sources[name].splitlines()) for name in BACKWARD if name != "network") <= 500, (
+        "the backward pass stays short"
+    )

@@ -27,7 +27,7 @@ from explorer.models.packing import packed_model
 from studies import site as notebook_site
 
 SOME = () if ALL else ("bert-tiny", "elmo", "gpt2")
-PAGES = ("index.html", "corruption.html", "models/elmo.html", "models/gpt2.html")
+PAGES = ("index.html", "corruption.html", "learning.html", "models/elmo.html", "models/gpt2.html")
 OUTSIDE = re.compile(r"""(?:src|href)\s*=\s*["'](?:/|https?:|//)""")
 
 
@@ -88,7 +88,7 @@ def test_every_link_is_followed_and_nobody_outside_is_asked(
         requests: list[str] = []
         page = opened(browser, watch, here, mode, width)
         page.on("request", lambda request: requests.append(request.url))  # noqa: B023
-        if "/models/" in here or here.endswith("corruption.html"):
+        if "/models/" in here or here.endswith(("corruption.html", "learning.html")):
             expect(page.locator("body[data-drawn=yes]")).to_be_attached()
         page.wait_for_timeout(200)
         assert watch.faults == [] and page.title(), here

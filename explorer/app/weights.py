@@ -1,10 +1,10 @@
-"""What a visitor's browser keeps of this server: the weights of the models that run there, and the board's script."""
+"""What a visitor's browser keeps of this server: the weights of the models that run there, and the scripts of what is computed there."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-from functools import cache
+from functools import cache, partial
 
 from explorer.app import hosted, streamlit_inside
 from explorer.app.cached import OPENED, kept
@@ -15,9 +15,11 @@ from explorer.models.cache import stamp
 from explorer.models.load import load
 from explorer.models.shelf import models
 from explorer.views.board.module import module
+from explorer.views.learning.module import learning_module
 from explorer.views.live.figure import live_pack
 
-FOLDER, ENDING, SCRIPT = "weights", ".bin", "board.js"
+FOLDER, ENDING = "weights", ".bin"
+SCRIPTS = {"board.js": partial(module, live=True), "learning.js": learning_module}
 KEEPS = "public, max-age=31536000, immutable"  # another content has another address
 
 
@@ -31,14 +33,14 @@ def address_of(name: str) -> str:
     return _packed(name, stamp(stored.folder))[0]
 
 
-def board_script() -> str:
-    """The script of the board's component: on a server it loads the module from its address, which a browser asks for once.
+def component_script(name: str) -> str:
+    """The script of a component: on a server it loads the module from its address, which a browser asks for once.
 
     Streamlit sends the script of a component with everything that the component is told.
     """
     if not _served():
-        return module(live=True)
-    return streamlit_inside.script("arriving").replace("ADDRESS", f"{FOLDER}/{_script()[0]}")
+        return SCRIPTS[name]()
+    return streamlit_inside.script("arriving").replace("ADDRESS", f"{FOLDER}/{_script(name)[0]}")
 
 
 def _served() -> bool:
@@ -47,10 +49,10 @@ def _served() -> bool:
 
 
 @cache
-def _script() -> tuple[str, bytes]:
-    """The file of the board's module, whose name tells its content, and the compressed content."""
-    content = module(live=True).encode("utf-8")
-    return f"{hashlib.sha256(content).hexdigest()[:16]}-{SCRIPT}", gzip.compress(content, mtime=0)
+def _script(name: str) -> tuple[str, bytes]:
+    """The file of a module, whose name tells its content, and the compressed content."""
+    content = SCRIPTS[name]().encode("utf-8")
+    return f"{hashlib.sha256(content).hexdigest()[:16]}-{name}", gzip.compress(content, mtime=0)
 
 
 def name_in(call: object) -> str:
@@ -77,15 +79,16 @@ def _answer(file: str, known: str) -> tuple[int, bytes, dict[str, str]]:
     content = _content(file)
     if not content:
         return 404, b"", {"Cache-Control": "no-store"}
-    mark, kind = f'"{file}"', "text/javascript" if file.endswith(SCRIPT) else "application/octet-stream"
+    mark, kind = f'"{file}"', "text/javascript" if file.endswith(tuple(SCRIPTS)) else "application/octet-stream"
     headers = {"Cache-Control": KEEPS, "ETag": mark, "Content-Encoding": "gzip", "Content-Type": kind}
     return (304, b"", headers) if known == mark else (200, content, headers)
 
 
 def _content(file: str) -> bytes:
     """The compressed content of a file; empty where there is none of this name."""
-    if file == _script()[0]:
-        return _script()[1]
+    script = file.partition("-")[2]
+    if script in SCRIPTS and file == _script(script)[0]:
+        return _script(script)[1]
     name = file.removesuffix(ENDING).rpartition("-")[0]
     try:
         there = address_of(name) == f"{FOLDER}/{file}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from explorer.models.factory import as_model, configure
 from explorer.models.fetched import HUB, name_on_shelf
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.folders import staged
-from explorer.models.hub import TWINS, Twin, classifiers, opening, remedies
+from explorer.models.hub import TWINS, Twin, archive, classifiers, opening, remedies
 from explorer.models.hub.body import HubBody
 from explorer.models.hub.exporting import classifier_of
 from explorer.models.hub.publishing import publish, write_card
@@ -58,7 +59,7 @@ def load(
     device: str = "auto",
     precision: str = "auto",
 ) -> Model:
-    """Open a model: by its name (`ex.models()`), by the path of a folder, from the Hugging Face hub, or a live one.
+    """Open a model: by its name (`ex.models()`), by the path of a folder or of a .zip of one, from the Hugging Face hub, or a live one.
 
     A path begins with a dot, a slash or ~, or is a folder that exists; another name with a slash in it ("org/model", or "hub:gpt2")
     is that of a model on the hub: opened from where `explorer get` put it, else fetched. A live pair (module, tokenizer) is not
@@ -78,8 +79,9 @@ def load(
         model = opening.open_id(named := str(what).removeprefix(HUB))
         model.name = named if "/" in named else HUB + named  # by which it opens again
     else:
-        stored = store.stored_model(what) if isinstance(what, str) else None
-        model = _from_folder(store.folder_of(what), step, native, "" if stored is None else stored.name)
+        stored, place = store.stored_model(what) if isinstance(what, str) else None, store.folder_of(what)
+        shelved = "" if stored is None else stored.name
+        model = _from_zip(place) if place.suffix == ".zip" and place.is_file() else _from_folder(place, step, native, shelved)
     if model.family == "ngram":  # counts, no weights
         return model
     model.module.to(pick_device(device), pick_precision(precision))
@@ -251,6 +253,12 @@ def _there(folder: Path) -> bool:
         return folder.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def _from_zip(file: Path) -> Model:
+    """A model from a .zip of its folder, as a page saves one that was trained there."""
+    with tempfile.TemporaryDirectory(prefix="explorer-") as place, file.open("rb") as data:
+        return _from_folder(archive.unpack(data, Path(place) / file.stem, file.name), None, None, file.stem)
 
 
 def _from_folder(folder: Path, step: int | None, native: bool | None, name: str = "") -> Model:

@@ -1,5 +1,5 @@
-"""`explorer site FOLDER`: a site of plain files that any web server can hand out: models that run in the reader's browser, the corruption
-lab, and the notebooks as pages. No page asks for anything outside its own folder.
+"""`explorer site FOLDER`: a site of plain files that any web server can hand out: models that run in the reader's browser or are
+trained there, the corruption lab, and the notebooks as pages. No page asks for anything outside its own folder.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.app.site import documents, lab_page, live_pages, notebook_pages
+from explorer.app.site import documents, lab_page, learning_page, live_pages, notebook_pages
 from explorer.errors import ChoiceError, FileError, unknown
 from explorer.models.shelf import models as shelf
 
@@ -50,6 +50,7 @@ def write_site(
     documents.write_shared(folder)
     noted = notebook_pages.written(folder, pages, say) if notebooks or pages else notebook_pages.NONE
     say(f"notebooks: {len(noted.titles)} pages")
+    learning_page.write(folder)
     pictures = lab_page.write(folder)
     say(f"corruption lab: {pictures} pictures")
     room = LIMIT - FRONT - _size(folder)

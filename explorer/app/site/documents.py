@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from explorer.views.board.module import module, style
+from explorer.views.learning.module import learning_module, learning_style
 
 MARK = "explorer-site.txt"  # so begins a folder that may be written again
 HERE = Path(__file__).parent
@@ -48,7 +49,9 @@ def write_shared(folder: Path) -> None:
     (folder / "site.css").write_text((HERE / "site.css").read_text("utf-8"), "utf-8")
     (folder / "live.css").write_text(style(live=True), "utf-8")
     (folder / "live.js").write_text(module(live=True), "utf-8")
-    for name in ("fetched.js", "live_page.js", "lab_page.js"):
+    (folder / "learning.css").write_text(learning_style(), "utf-8")
+    (folder / "learning.js").write_text(learning_module(), "utf-8")
+    for name in ("fetched.js", "live_page.js", "lab_page.js", "learning_page.js"):
         (folder / name).write_text((HERE / name).read_text("utf-8"), "utf-8")
 
 

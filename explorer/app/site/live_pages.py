@@ -158,9 +158,10 @@ def front(cards: Sequence[SiteCard], notebooks: Mapping[str, str]) -> str:
         '<h2>Corruption lab</h2><p><a href="corruption.html">One text under every strategy</a>: what pre-training hides, and what '
         "the model must predict.</p>"
     )
+    train = '<h2>Training</h2><p><a href="learning.html">Train a small model yourself</a>, step by step, in your browser.</p>'
     rows = "".join(f'<li><a href="notebooks/{name}.html">{escape(title)}</a></li>' for name, title in notebooks.items())
     noted = f"<h2>Notebooks</h2><p>The lessons as Python, run, with their pictures.</p><ul>{rows}</ul>" if rows else ""
-    return document("Pre-training explorer", f"{FRONT}{groups}{lab}{noted}")
+    return document("Pre-training explorer", f"{FRONT}{groups}{train}{lab}{noted}")
 
 
 def _group(title: str, cards: Sequence[SiteCard]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -16,11 +17,17 @@ def page(data: bytes, *, title: str, mount: str = "mount", **options: Any) -> by
 
     Without a mode it follows the reader's light or dark setting.
     """
+    live = mount == "mountLive"
+    return written_page(data, options, title=title, mount=mount, script=module(live=live), look=style(live=live))
+
+
+def written_page(data: bytes, options: Mapping[str, Any], *, title: str, mount: str, script: str, look: str) -> bytes:
+    """One HTML page that holds a module, its style and its data; its function of the name `mount` is given the data and options."""
     parts = {
         "TITLE": escape(title),
-        "STYLE": style(live=mount == "mountLive"),
+        "STYLE": look,
         "VIEW": json.dumps(options).replace("<", "\\u003c"),
-        "MODULE": packed(module(live=mount == "mountLive")),
+        "MODULE": packed(script),
         "MOUNT": mount,
         "DATA": packed(data),
         "UNPACK": UNPACK,
@@ -45,7 +52,7 @@ body { margin: 0; padding: .6rem 1rem; background: #ffffff; }
 @STYLE@</style>
 </head>
 <body>
-<div id="board"><noscript>This board needs JavaScript.</noscript></div>
+<div id="board"><noscript>This page needs JavaScript.</noscript></div>
 <script type="text/plain" id="module">@MODULE@</script>
 <script type="text/plain" id="data">@DATA@</script>
 <script type="application/json" id="options">@VIEW@</script>

@@ -3,8 +3,8 @@
 /** @typedef {import("./tape.js").Tensor} Tensor */
 /** @typedef {import("./products.js").Numbers} Numbers */
 
-/** The length of all gradients as one vector. @param {Iterable<Tensor>} weights */
-export function gradientNorm(weights) {
+/** The length of all gradients as one vector. @param {Tensor[]} weights */
+function gradientNorm(weights) {
   let sum = 0;
   for (const { grad } of weights) if (grad) for (let i = 0; i < grad.length; i++) sum += grad[i] * grad[i];
   return Math.sqrt(sum);
@@ -12,8 +12,8 @@ export function gradientNorm(weights) {
 
 /** Make longer gradients as long as `most`, as clip_grad_norm_ does; how long they were. @param {Iterable<Tensor>} weights @param {number} most */
 export function clipGradients(weights, most) {
-  const norm = gradientNorm(weights), by = most / (norm + 1e-6);
-  if (by < 1) for (const { grad } of weights) if (grad) for (let i = 0; i < grad.length; i++) grad[i] *= by;
+  const every = [...weights], norm = gradientNorm(every), by = most / (norm + 1e-6);
+  if (by < 1) for (const { grad } of every) if (grad) for (let i = 0; i < grad.length; i++) grad[i] *= by;
   return norm;
 }
 

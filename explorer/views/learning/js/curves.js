@@ -1,0 +1,108 @@
+// Curves over the steps of a training, on a canvas: drawn several times a second, so without a library.
+import { element } from "./dials.js";
+
+/** @typedef {{name: string, colour: string, points: [step: number, value: number][], dots?: boolean}} Series `colour` is a variable of the style */
+/** @typedef {{steps: number, at: number, level?: [value: number, name: string], last: string}} Around how far the axis goes, the step that is shown, a level to compare
+ * with, and the last value in words */
+
+const LEFT = 44, BELOW = 20, ABOVE = 8, RIGHT = 8; // room for numbers around the curves
+const MOST = 400; // points of a curve: more cannot be seen
+
+/** A round number at or above this one. @param {number} value */
+function ceiling(value) {
+  const power = 10 ** Math.floor(Math.log10(value || 1));
+  return [1, 2, 5, 10].map((by) => by * power).find((round) => round >= value * 0.999) ?? value;
+}
+
+/** One picture with a title and a legend. */
+export class Curves {
+  /** @param {HTMLElement} root @param {string} title @param {number} height */
+  constructor(root, title, height) {
+    const figure = root.appendChild(element("figure", "curves")), caption = figure.appendChild(element("figcaption", ""));
+    caption.append(element("strong", "", title), (this.legend = element("span", "keys")), (this.last = element("span", "last")));
+    this.title = title;
+    this.canvas = figure.appendChild(document.createElement("canvas"));
+    this.canvas.setAttribute("role", "img");
+    this.canvas.style.height = `${height}px`;
+    this.height = height;
+  }
+
+  /** @param {Series[]} series @param {Around} around */
+  draw(series, { steps, at, level, last }) {
+    const { canvas, height } = this, wide = canvas.clientWidth || 300, scale = devicePixelRatio || 1, style = getComputedStyle(canvas);
+    const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    canvas.width = wide * scale;
+    canvas.height = height * scale;
+    const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), most = ceiling(Math.max(level?.[0] ?? 0, ...series.flatMap(({ points }) => points.map(([, y]) => y)), 1e-9));
+    pen.scale(scale, scale);
+    pen.font = `13px ${style.fontFamily}`;
+    const right = Math.max(20, steps), x = (/** @type {number} */ step) => LEFT + (step / right) * (wide - LEFT - RIGHT), y = (/** @type {number} */ value) => height - BELOW - (value / most) * (height - BELOW - ABOVE);
+    this.#grid(pen, { colour, x, y, wide, right, most });
+    if (level) this.#level(pen, colour("--dim"), y(level[0]), wide, level[1]);
+    for (const { points, colour: name, dots } of series) this.#line(pen, colour(name), points.map(([step, value]) => [x(step), y(value)]), Boolean(dots));
+    if (at < steps) this.#mark(pen, colour("--ink"), x(at));
+    this.legend.replaceChildren(...series.map(({ name, colour: key }) => {
+      const label = element("span", "key", name);
+      label.style.setProperty("--key", `var(${key})`);
+      return label;
+    }));
+    this.last.textContent = last;
+    canvas.setAttribute("aria-label", `${this.title}: ${last || "nothing yet"}`);
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {{colour: (name: string) => string, x: (n: number) => number, y: (n: number) => number, wide: number, right: number, most: number}} around */
+  #grid(pen, { colour, x, y, wide, right, most }) {
+    pen.strokeStyle = colour("--line");
+    pen.fillStyle = colour("--dim");
+    pen.lineWidth = 1;
+    for (const value of [0, most / 2, most]) {
+      pen.beginPath();
+      pen.moveTo(LEFT, y(value));
+      pen.lineTo(wide - RIGHT, y(value));
+      pen.stroke();
+      pen.textAlign = "right";
+      pen.fillText(String(Number(value.toPrecision(2))), LEFT - 6, y(value) + 4);
+    }
+    pen.textAlign = "center";
+    for (const step of [0, right / 2, right]) pen.fillText(String(Math.round(step)), Math.min(x(step), wide - 18), y(0) + 16);
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {string} colour @param {number} at @param {number} wide @param {string} name */
+  #level(pen, colour, at, wide, name) {
+    pen.strokeStyle = pen.fillStyle = colour;
+    pen.setLineDash([4, 4]);
+    pen.beginPath();
+    pen.moveTo(LEFT, at);
+    pen.lineTo(wide - RIGHT, at);
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.textAlign = "right";
+    pen.fillText(name, wide - RIGHT - 4, at + 15);
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {string} colour @param {number[][]} points @param {boolean} dots */
+  #line(pen, colour, points, dots) {
+    const every = Math.ceil(points.length / MOST), drawn = points.filter((_, n) => n % every === 0 || n === points.length - 1);
+    pen.strokeStyle = pen.fillStyle = colour;
+    pen.lineWidth = dots ? 2 : 1.5;
+    pen.beginPath();
+    drawn.forEach(([px, py], n) => (n ? pen.lineTo(px, py) : pen.moveTo(px, py)));
+    pen.stroke();
+    if (!dots) return;
+    for (const [px, py] of drawn) {
+      pen.beginPath();
+      pen.arc(px, py, 3, 0, 2 * Math.PI);
+      pen.fill();
+    }
+  }
+
+  /** The moment that is shown. @param {CanvasRenderingContext2D} pen @param {string} colour @param {number} at */
+  #mark(pen, colour, at) {
+    pen.strokeStyle = colour;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.moveTo(at, ABOVE);
+    pen.lineTo(at, this.height - BELOW);
+    pen.stroke();
+  }
+}

@@ -1,0 +1,353 @@
+// A model that is trained in the page: start, pause, one step, back to any moment that was kept, and on from there; save it and open it again.
+// A worker beside the page computes. The page asks it for a quarter of a second of training at a time.
+import { modeOf, whenTurned } from "../../board/js/mode.js";
+import { Engine } from "../../live/js/engine.js";
+import { Curves } from "./curves.js";
+import { DIALS, Dials, element, USUAL } from "./dials.js";
+import { examplesOf, writtenList } from "./guesses.js";
+
+/** @typedef {import("./training.js").Settings} Settings */
+/** @typedef {import("./training.js").Step} Step */
+
+const TURN = 250, LOOK = 800; // milliseconds of training that are asked for at once, and between two looks at held-out texts
+const KEPT = 40; // texts that were written
+const FAR = 4; // a loss so many times that of uniform guessing has diverged
+const count = (/** @type {number} */ number) => number.toLocaleString("en");
+
+export class Learning {
+  /** @param {HTMLElement} root @param {{settings?: Partial<Settings>, mode?: "light" | "dark" | null, title?: string}} [begin] */
+  constructor(root, { settings = {}, mode, title = "" } = {}) {
+    this.frame = root.appendChild(element("section", "board learning"));
+    this.frame.setAttribute("aria-label", "Train a model in this page");
+    const turn = () => (this.frame.dataset.mode = modeOf(this.mode)), seen = () => this.#seen();
+    this.mode = mode;
+    this.turn = turn;
+    turn();
+    this.unturned = whenTurned(() => this.#turned());
+    document.addEventListener("visibilitychange", seen);
+    this.unseen = () => document.removeEventListener("visibilitychange", seen);
+    if (title) this.frame.append(element("h1", "title", title));
+    this.running = false;
+    this.away = document.hidden;
+    this.moments = [0];
+    this.at = 0;
+    this.looked = 0;
+    /** @type {Step[]} */
+    this.steps = [];
+    /** @type {[number, any][]} */
+    this.measured = [];
+    /** @type {[number, number][]} */
+    this.speeds = [];
+    /** @type {{step: number, text: string}[]} */
+    this.written = [];
+    const first = /** @type {Settings} */ ({ ...USUAL, ...settings, source: { ...USUAL.source, ...settings.source } });
+    this.trained = first;
+    this.dials = new Dials(this.frame.appendChild(element("div", "settings")), first, (name) => this.#changed(name));
+    this.counted = this.frame.appendChild(element("p", "counted"));
+    this.counted.setAttribute("role", "status");
+    this.buttons = this.#player();
+    this.status = this.frame.appendChild(element("p", "says"));
+    this.status.setAttribute("role", "status");
+    const halves = this.frame.appendChild(element("div", "halves")), left = halves.appendChild(element("div", "")), right = halves.appendChild(element("div", ""));
+    this.curves = { loss: new Curves(left, "Loss", 220), right: new Curves(left, "Right on held-out texts", 110), norm: new Curves(left, "Gradient norm", 96), speed: new Curves(left, "Tokens a second", 96) };
+    this.wrote = right.appendChild(element("div", "wrote"));
+    this.shown = right.appendChild(element("div", "shown"));
+    this.engine = new Engine(/** @type {any} */ (first));
+    this.queue = this.ready = this.engine.header.then((state) => this.#begun(state), (error) => this.#refused(error));
+  }
+
+  /** Buttons and the slider. */
+  #player() {
+    const bar = this.frame.appendChild(element("div", "bar player"));
+    const button = (/** @type {string} */ text, /** @type {() => void} */ press, name = "") => {
+      const created = bar.appendChild(element("button", name, text));
+      Object.assign(created, { type: "button", onclick: press });
+      return created;
+    };
+    const start = button("Start", () => (this.running ? this.pause() : this.start()), "play");
+    button("One step", () => this.one());
+    const again = button("New model", () => this.again());
+    const label = bar.appendChild(element("label", "moment", "Moment")), slider = label.appendChild(element("input", ""));
+    Object.assign(slider, { type: "range", min: "0", max: "0", value: "0", oninput: () => this.back(this.moments[Number(slider.value)]) });
+    const step = label.appendChild(element("output", "", "step 0"));
+    button("Save the model", () => this.save());
+    const open = bar.appendChild(element("label", "open", "Open a model")), file = open.appendChild(element("input", ""));
+    Object.assign(file, { type: "file", accept: ".zip", onchange: () => file.files?.[0] && this.open(file.files[0]) });
+    return { start, again, slider, step };
+  }
+
+  /** One question after the other. @param {() => Promise<any>} question */
+  #ask(question) {
+    const asked = this.queue.then(question);
+    this.queue = asked.catch(() => {});
+    return asked;
+  }
+
+  /** A model that has not learned yet, or one from a file. @param {any} state */
+  #begun(state) {
+    Object.assign(this, { steps: [], measured: [], speeds: [], written: [] });
+    this.trained = state.settings;
+    this.begun = state.step;
+    this.#state(state);
+    this.#count(state);
+    this.#say(state.note);
+  }
+
+  /** @param {any} error */
+  #refused(error) {
+    this.running = false;
+    this.#buttons();
+    this.#say(String(error.message ?? error));
+  }
+
+  /** Show what the worker found of a moment. @param {any} state */
+  #state(state) {
+    this.at = state.step;
+    this.moments = state.moments;
+    this.described = state;
+    this.measured = [...this.measured.filter(([step]) => step !== state.step), /** @type {[number, any]} */ ([state.step, state.measured])].sort((a, b) => a[0] - b[0]);
+    if (state.written || state.step) this.written = [...this.written.filter(({ step }) => step !== state.step), ...(state.written ? [{ step: state.step, text: state.written }] : [])].sort((a, b) => a.step - b.step).slice(-KEPT);
+    this.#examples(state);
+    this.draw();
+  }
+
+  /** @param {any} state */
+  #examples({ task, measured, settings, step }) {
+    const heading = task ? `Questions that it never learned from, at step ${step}` : `Held-out texts, at step ${step}`;
+    const says = task ? `${task} ` : settings.family === "encoder" ? "Masked tokens. " : settings.family === "decoder" ? "Each token, predicted from those before it. " : "Masked text → the whole text, each token predicted after the right ones before it. ";
+    const right = "Darker: more probable. Underlined: the right token is the most probable; else that is below it.";
+    this.shown.replaceChildren(element("p", "heading", heading), element("p", "note", says + right), examplesOf(measured.shown, Boolean(task)));
+    this.wrote.replaceChildren(...(this.written.length ? [element("p", "heading", "What it writes (drawn, temperature 0.6)"), writtenList(this.written)] : []));
+  }
+
+  /** The number of weights, at once for what the dials say. @param {any} described */
+  #count({ weights, vocabulary, uniform }) {
+    const other = this.differs() ? " Press New model to begin with these settings." : "";
+    this.counted.textContent = `${count(weights)} weights; a vocabulary of ${count(vocabulary)}; uniform guessing costs ln ${count(vocabulary)} = ${uniform.toFixed(2)}.${other}`;
+    this.buttons.again.setAttribute("aria-pressed", String(Boolean(other)));
+  }
+
+  /** Whether the dials say something that only a new model can have. */
+  differs() {
+    const fixed = (/** @type {Settings} */ { rate, batch, maskRate, ...rest }) => JSON.stringify(Object.entries(rest).sort());
+    return fixed(this.dials.get()) !== fixed(this.trained);
+  }
+
+  /** A dial was turned. @param {string} name */
+  async #changed(name) {
+    const settings = this.dials.get();
+    if (DIALS[name]?.live) return void this.#ask(() => this.engine.ask("change", { [name]: /** @type {any} */ (settings)[name] })).catch((error) => this.#refused(error));
+    try {
+      this.#count(await this.#ask(() => this.engine.ask("count", settings)));
+      this.#say("");
+    } catch (error) {
+      this.#say(String(/** @type {any} */ (error).message ?? error));
+    }
+  }
+
+  /** Begin again with new weights. */
+  again() {
+    this.pause();
+    return this.#ask(() => this.engine.ask("again", this.dials.get())).then((state) => this.#begun(state), (error) => this.#refused(error));
+  }
+
+  /** Train until somebody pauses. */
+  async start() {
+    if (this.running) return;
+    if (this.differs() && !this.at) await this.again();
+    this.running = true;
+    this.#buttons();
+    this.#say("");
+    while (this.running) {
+      await this.#train({ ms: TURN, steps: Infinity });
+      if (this.running && performance.now() - this.looked > LOOK) await this.#look();
+      if (this.away) await this.#return();
+    }
+  }
+
+  /** One update, and what it changed. */
+  async one() {
+    this.pause();
+    await this.#train({ ms: 0, steps: 1 });
+    await this.#look();
+  }
+
+  pause() {
+    if (!this.running) return;
+    this.running = false;
+    this.#buttons();
+    void this.#look();
+  }
+
+  /** @param {{ms: number, steps: number}} given */
+  async #train(given) {
+    try {
+      const { done, seconds, moments } = await this.#ask(() => this.engine.ask("train", given)), first = done[0].step;
+      for (const name of /** @type {const} */ (["measured", "speeds"])) this[name] = /** @type {any} */ (this[name].filter(([step]) => step < first));
+      this.steps = [...this.steps.filter(({ step }) => step < first), ...done];
+      this.written = this.written.filter(({ step }) => step < first);
+      this.at = done[done.length - 1].step;
+      this.moments = moments;
+      this.speeds.push([this.at, done.reduce((/** @type {number} */ sum, /** @type {Step} */ { tokens }) => sum + tokens, 0) / seconds]);
+      if (!this.#good(this.at)) this.#diverged();
+      this.draw();
+    } catch (error) {
+      this.#refused(error);
+    }
+  }
+
+  /** Whether the loss of a step is a number that training can go on from. @param {number} at */
+  #good(at) {
+    const found = this.steps.find(({ step }) => step === at);
+    return !found || (Number.isFinite(found.loss) && found.loss < FAR * this.described.uniform);
+  }
+
+  /** Say that it has diverged, and offer the last moment whose next loss was good. */
+  #diverged() {
+    this.running = false;
+    this.#buttons();
+    const bad = /** @type {Step} */ (this.steps.find(({ step }) => !this.#good(step))), good = Math.max(0, ...this.moments.filter((step) => step + 1 < bad.step)), { loss } = bad;
+    const what = Number.isFinite(loss) ? `The loss rose to ${loss.toPrecision(3)}, far above uniform guessing` : "The loss is not a number any more";
+    this.#say(`${what}, at step ${bad.step}: the updates are too large. Choose a lower learning rate.`);
+    const back = this.status.appendChild(element("button", "", `Back to step ${good}`));
+    Object.assign(back, { type: "button", onclick: () => this.back(good) });
+  }
+
+  /** Measure on held-out texts, and let it write. */
+  async #look() {
+    try {
+      const state = await this.#ask(() => this.engine.ask("look", null));
+      this.looked = performance.now();
+      this.#state(state);
+    } catch (error) {
+      this.#refused(error);
+    }
+  }
+
+  /** To a moment that was kept; training goes on from there. @param {number} step */
+  back(step) {
+    this.running = false;
+    this.#buttons();
+    this.#say("");
+    return this.#ask(() => this.engine.ask("back", step)).then((state) => this.#state(state), (error) => this.#refused(error));
+  }
+
+  /** Take the model away as a file. */
+  async save() {
+    const bytes = await this.#ask(() => this.engine.ask("save", null)), link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([bytes], { type: "application/zip" }));
+    link.download = `${this.trained.family}-step-${this.at}.zip`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    this.#say(`Saved as ${link.download}. In Python: ex.load("./${link.download}").`);
+  }
+
+  /** Go on with a model from a file. @param {File} file */
+  async open(file) {
+    this.pause();
+    const bytes = new Uint8Array(await file.arrayBuffer()), settings = this.dials.get();
+    return this.#ask(() => this.engine.ask("restore", { bytes, settings })).then((state) => {
+      this.dials.set(state.settings);
+      this.#begun(state);
+      this.#say(`${file.name} is open at step ${state.step}.`);
+    }, (error) => this.#refused(error));
+  }
+
+  #buttons() {
+    this.buttons.start.textContent = this.running ? "Pause" : this.at ? "Go on" : "Start";
+  }
+
+  /** The tab was hidden, or is seen again. */
+  #seen() {
+    this.away = document.hidden;
+    if (!document.hidden) this.returned?.();
+  }
+
+  /** Wait until the tab is seen. */
+  async #return() {
+    this.#say("Paused while this tab was hidden.");
+    await new Promise((resolve) => (this.returned = () => resolve(null)));
+  }
+
+  /** @param {string} text */
+  #say(text) {
+    this.status.textContent = text;
+  }
+
+  #turned() {
+    this.turn();
+    if (this.described) this.draw();
+  }
+
+  /** Be light or dark as a page says. @param {"light" | "dark" | null} mode */
+  dress(mode) {
+    this.mode = mode;
+    this.#turned();
+  }
+
+  /** Everything that follows the steps. */
+  draw() {
+    const { steps, at, moments, buttons } = this, last = Math.max(at, steps[steps.length - 1]?.step ?? 0), now = this.measured.filter(([step]) => step <= at).pop()?.[1];
+    const around = { steps: last, at }, { uniform, task } = this.described, spent = steps.find(({ step }) => step === at);
+    const series = (/** @type {"loss" | "norm"} */ what) => steps.filter((step) => Number.isFinite(step[what]) && step[what] < FAR * FAR * uniform).map((step) => /** @type {[number, number]} */ ([step.step, step[what]]));
+    const held = (/** @type {string} */ what) => this.measured.filter(([, found]) => Number.isFinite(found[what])).map(([step, found]) => /** @type {[number, number]} */ ([step, found[what]]));
+    const { loss, right, norm, speed } = this.curves;
+    loss.draw([{ name: "each step", colour: "--on", points: series("loss") }, { name: "held-out", colour: "--hold", points: held("loss"), dots: true }],
+      { ...around, level: [uniform, "uniform guessing"], last: now ? `held-out ${now.loss.toFixed(2)}` : "" });
+    right.draw([{ name: "tokens", colour: "--hold", points: held("right") }, ...(task ? [{ name: "whole answers (exact match)", colour: "--on", points: held("exact"), dots: true }] : [])],
+      { ...around, last: now ? `${Math.round(100 * (task ? now.exact : now.right))} %` : "" });
+    norm.draw([{ name: "before clipping to 1", colour: "--on", points: series("norm") }], { ...around, last: spent ? spent.norm.toPrecision(2) : "" });
+    speed.draw([{ name: "", colour: "--on", points: this.speeds }], { ...around, last: this.speeds.length ? count(Math.round(this.speeds[this.speeds.length - 1][1])) : "" });
+    const place = moments.filter((step) => step <= at).length - 1;
+    Object.assign(buttons.slider, { max: String(moments.length - 1), value: String(place) });
+    buttons.slider.setAttribute("aria-valuetext", `step ${at}`);
+    buttons.step.textContent = `step ${count(at)}`;
+    this.#buttons();
+  }
+
+  /** Leave nothing behind. */
+  end() {
+    this.running = false;
+    this.unseen();
+    this.unturned();
+    this.engine.end();
+    this.frame.remove();
+  }
+}
+
+/** Every training of the page, for its scripts and for tests. @returns {Learning[]} */
+const trainings = () => ((/** @type {any} */ (globalThis)).explorerTrainings ??= []);
+
+/** A training in an element. @param {HTMLElement} root @param {unknown} _data @param {any} [begin] */
+export async function mountLearning(root, _data, begin) {
+  root.replaceChildren();
+  const learning = new Learning(root, begin);
+  trainings().push(learning);
+  await learning.ready;
+  return learning;
+}
+
+/** One function for both hosts: Streamlit hands over a component, and calls again at every rerun; anywidget nothing. @param {any} [host] */
+export function learningHome(host) {
+  if (!host?.parentElement) return { render: widget };
+  const place = host.parentElement.querySelector?.("[data-board]") ?? host.parentElement, mode = host.data?.mode ?? null;
+  place.heldTraining ??= mountLearning(place, null, { mode });
+  void place.heldTraining.then((/** @type {Learning} */ learning) => learning.dress(mode));
+  return () => {
+    void place.heldTraining?.then((/** @type {Learning} */ learning) => leave(learning));
+    place.heldTraining = null;
+  };
+}
+
+/** In JupyterLab. @param {any} context */
+function widget({ model, el }) {
+  const shown = mountLearning(el, null, model.get("begin"));
+  return () => void shown.then(leave);
+}
+
+/** @param {Learning} learning */
+function leave(learning) {
+  learning.end();
+  const at = trainings().indexOf(learning);
+  if (at >= 0) trainings().splice(at, 1);
+}

@@ -1,0 +1,395 @@
+"""A model that is trained in the page: what it reads, its updates and its file are held to Python; and what a hand can do with it."""
+
+from __future__ import annotations
+
+import base64
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from conftest import long
+from playwright.sync_api import Browser, Page, expect
+from torch.nn import functional
+
+import explorer as ex
+from explorer.errors import ChoiceError, FileError
+from explorer.models.transformer import TransformerModel
+from explorer.training.optimising import CLIP
+from explorer.views.learning.figure import TASKS, LearningFigure
+from explorer.views.learning.module import TEXTS, computing
+
+pytestmark = pytest.mark.browser
+TINY: dict[str, Any] = {
+    "layers": 1, "dim": 16, "heads": 2, "positions": "learned", "norm": "layer", "place": "pre", "activation": "gelu", "optimiser": "adamw",
+    "rate": 0.01, "batch": 4, "maskRate": 0.3, "seed": 1, "family": "decoder", "source": {"data": "stories", "unit": "words", "text": ""},
+}  # fmt: skip
+OWN = "The dog ran home. A cat slept in the sun!\nWho saw the dog? Nobody saw the dog.\nThe sun was warm."
+KINDS: dict[str, dict[str, Any]] = {
+    "decoder": {"positions": "rope", "norm": "rms", "activation": "swiglu"},
+    "encoder": {"family": "encoder", "place": "post", "layers": 2},
+    "encoder-decoder": {"family": "encoder-decoder", "positions": "t5", "norm": "rms", "activation": "relu"},
+    "a task": {"source": {"data": "sort", "unit": "words", "text": ""}, "positions": "alibi", "norm": "none"},
+    "a task for both": {"family": "encoder-decoder", "source": {"data": "addition", "unit": "words", "text": ""}},
+    "letters": {"source": {"data": "own", "unit": "letters", "text": OWN}, "optimiser": "sgd"},
+    "DeBERTa": {"family": "encoder", "positions": "disentangled", "place": "inside", "activation": "geglu"},
+}
+GOOD: dict[str, Callable[[list[str], list[str]], bool]] = {
+    "copy": lambda read, said: said == read,
+    "reverse": lambda read, said: said == read[::-1],
+    "sort": lambda read, said: said == sorted(read),
+    "addition": lambda read, said: int("".join(read[1::-1])) + int("".join(read[:2:-1])) == int("".join(said[::-1])),
+    "modular": lambda read, said: [str((int(read[0]) + int(read[2])) % 23)] == said,
+    "parity": lambda read, said: said == [str(sum(map(int, read[: n + 1])) % 2) for n in range(len(read))],
+    "dyck": lambda read, said: said == ["yes" if closed("".join(read)) else "no"],
+    "two-sum": lambda read, said: (
+        pairs(read[:5], int(read[6])) == [tuple(said)] and read[5] == "sum" and len(set(read[:5])) == 5
+    ),
+}
+
+
+def closed(row: str) -> bool:
+    """Whether brackets cancel until nothing is left."""
+    while "()" in row:
+        row = row.replace("()", "")
+    return not row
+
+
+def pairs(numbers: list[str], total: int) -> list[tuple[str, str]]:
+    """All pairs that add up to it, in the order of the row."""
+    return [(a, b) for n, a in enumerate(numbers) for b in numbers[n + 1 :] if int(a) + int(b) == total]
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that holds what computes a training."""
+    page = browser.new_page()
+    page.set_content("<!doctype html><meta charset=utf-8>")
+    names = "Training, Corpus, TASKS, batchOf, counted, seeded, saved, opened"
+    page.evaluate(
+        """async (text) => { Object.assign(globalThis, await import(URL.createObjectURL(new Blob([text], {type: "text/javascript"}))));
+        const texts = (t) => t && { ids: [...t.ids], length: t.length, present: [...t.present] };
+        globalThis.plain = ({ source, target, at, labels }) => ({ source: texts(source), target: texts(target), at, labels }); }""",
+        f"{computing()}\nexport {{ {names} }};",
+    )
+    yield page
+    page.close()
+
+
+def loaded(page: Page, folder: Path, settings: dict[str, Any]) -> TransformerModel:
+    """A new model of the page in Python, by its file."""
+    letters = page.evaluate(
+        """(settings) => { globalThis.training = new Training(settings);
+        return btoa([...saved(training)].map((byte) => String.fromCharCode(byte)).join("")); }""",
+        settings,
+    )
+    file = folder / "model.zip"
+    file.write_bytes(base64.b64decode(letters))
+    model = ex.load(file, device="cpu")
+    assert isinstance(model, TransformerModel)
+    return model
+
+
+def loss_of(model: TransformerModel, batch: dict[str, Any]) -> torch.Tensor:
+    """The mean cross-entropy of a batch of the page, by the modules of `nn`."""
+    rows = [torch.tensor(t["ids"]).view(-1, t["length"]) for t in (batch["source"], batch.get("target")) if t]
+    present = torch.tensor(batch["source"]["present"]).view_as(rows[0]).bool()
+    network = model.module
+    states = (
+        network.decode(network.encode(rows[0], present), rows[1], present) if len(rows) > 1 else network(rows[0], None, present)
+    )
+    return functional.cross_entropy(
+        network.head(states.flatten(0, 1)[torch.tensor(batch["at"])]), torch.tensor(batch["labels"])
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_training_in_the_page_is_that_of_pytorch(page: Page, tmp_path: Path, kind: str) -> None:
+    """The same weights, batches, updates and losses, from the file that the page saves."""
+    settings = TINY | KINDS[kind]
+    model, steps = loaded(page, tmp_path, settings), 6
+    found = page.evaluate(
+        """([settings, steps]) => { const measured = training.measure(), batches = [], losses = [];
+        const run = training.network.run.bind(training.network);
+        training.network.run = (batch, ...more) => { batches.push(batch); return run(batch, ...more); };
+        for (let n = 0; n < steps; n++) losses.push(training.advance().loss);
+        return { losses, held: plain(batchOf(training.held)), measured, counted: counted(settings), batches: batches.map(plain) }; }""",
+        [settings, steps],
+    )
+    assert sum(weight.numel() for weight in model.module.parameters()) == found["counted"]["weights"]
+    assert model.config.vocab == model.tokenizer.vocabulary.size == found["counted"]["vocabulary"]
+    assert loss_of(model, found["held"]).item() == pytest.approx(found["measured"]["loss"], rel=1e-4)
+    kind_of = {"adamw": (torch.optim.AdamW, {"betas": (0.9, 0.98)}), "sgd": (torch.optim.SGD, {"momentum": 0.9})}
+    make, options = kind_of[settings["optimiser"]]
+    optimiser: Any = make(model.module.parameters(), lr=settings["rate"], **options)
+    model.module.train()
+    for step, batch in enumerate(found["batches"], 1):
+        optimiser.param_groups[0]["lr"] = settings["rate"] * min(1, step / 30)
+        optimiser.zero_grad()
+        loss = loss_of(model, batch)
+        assert loss.item() == pytest.approx(found["losses"][step - 1], rel=2e-4), step
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.module.parameters(), CLIP)
+        optimiser.step()
+    assert len(found["batches"]) == steps
+
+
+@pytest.mark.parametrize("kind", ("encoder", "letters"))
+def test_its_tokens_are_those_of_its_file(page: Page, tmp_path: Path, kind: str) -> None:
+    model = loaded(page, tmp_path, TINY | KINDS[kind])
+    train, _, held = TEXTS.read_text("utf-8").strip().partition("\n\n")
+    texts = [*train.split("\n")[:20], *held.split("\n")[:5], OWN, "Zoe saw a zebra, 3 times."]
+    found = page.evaluate("(texts) => texts.map((text) => training.corpus.tokenizer.encode(text).ids)", texts)
+    assert [model.tokenizer.encode(text).ids.tolist() for text in texts] == found
+    if kind == "encoder":  # stories are cut at blanks
+        inner = [model.tokenizer.encode(text, special=False).ids.tolist() for text in train.split("\n")]
+        assert page.evaluate("training.corpus.train") == inner
+    else:
+        assert page.evaluate("(ids) => training.corpus.tokenizer.decode(ids)", found[-2]) == model.tokenizer.decode(found[-2])
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_answer_of_every_task_is_right_and_what_is_held_out_is_not_learned(page: Page, task: str) -> None:
+    drawn = page.evaluate(
+        "(task) => { const random = seeded(3); return Array.from({ length: 300 }, () => TASKS[task].draw(random)); }", task
+    )
+    assert all(GOOD[task](read, said) for read, said in drawn) and len({tuple(read) for read, _ in drawn}) > 50
+    learned, held = page.evaluate(
+        """([task, settings]) => { const random = seeded(9);
+        const training = new Training({ ...settings, source: { data: task, unit: "words", text: "" } });
+        return [false, true].map((held) => Array.from({ length: 300 }, () => String(training.corpus.draw(random, held).source))); }""",
+        [task, TINY],
+    )
+    assert set(learned).isdisjoint(held) and len(set(held)) > 5
+
+
+def test_the_stories_are_few_words_and_held_out_ones_are_others() -> None:
+    train, held = (part.split("\n") for part in TEXTS.read_text("utf-8").strip().split("\n\n"))
+    words = {word for text in train for word in text.split()}
+    assert len(set(train)) == len(train) == 3000 and set(train).isdisjoint(held) and len(held) == 300
+    assert 250 < len(words) <= 300 and {word for text in held for word in text.split()} <= words
+
+
+def test_going_back_and_on_computes_the_same_again(page: Page) -> None:
+    losses = page.evaluate(
+        """(settings) => { const t = new Training(settings), run = (count) => Array.from({ length: count }, () => t.advance().loss);
+        t.gap = 5;
+        const first = run(20), kept = [...t.moments.keys()];
+        t.back(10); const again = run(10);
+        t.back(0); t.forget(); const whole = run(20);
+        return { first, again, whole, kept, left: [...t.moments.keys()] }; }""",
+        TINY,
+    )
+    assert losses["kept"] == losses["left"] == [0, 5, 10, 15, 20]
+    assert losses["again"] == losses["first"][10:] and losses["whole"] == losses["first"]
+
+
+def test_of_many_moments_every_second_one_is_kept(page: Page) -> None:
+    kept, gap = page.evaluate(
+        """(settings) => { const t = new Training(settings); t.gap = 1;
+        for (let n = 0; n < 60; n++) t.advance(); return [[...t.moments.keys()], t.gap]; }""",
+        TINY | {"batch": 1},
+    )
+    assert len(kept) <= 25 and kept == list(range(0, 61, gap)) and gap > 1
+
+
+@pytest.mark.parametrize("family", ("decoder", *long("encoder", "encoder-decoder")))
+def test_it_learns(page: Page, family: str) -> None:
+    before, after, right = page.evaluate(
+        """(settings) => { const t = new Training(settings), before = t.measure();
+        for (let n = 0; n < 60; n++) t.advance(); const after = t.measure(); return [before.loss, after.loss, after.right]; }""",
+        TINY | {"family": family, "dim": 32, "batch": 8},
+    )
+    assert after < before - 0.5 and right > 0.08, (before, after, right)
+
+
+Shown = Callable[..., Page]
+
+
+@pytest.fixture
+def shown(browser: Browser, tmp_path: Path) -> Iterator[Shown]:
+    """A saved file in a browser without a network; at the end nothing was written to the console."""
+    faults: list[str] = []
+    pages = []
+
+    def show(width: int = 1000, **settings: Any) -> Page:
+        file = ex.save(LearningFigure(begin={"settings": TINY | settings}), tmp_path / "learning.html")
+        page = browser.new_page(viewport={"width": width, "height": 800}, accept_downloads=True)
+        page.context.set_offline(True)
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(file.as_uri())
+        expect(page.locator("body[data-drawn=yes]")).to_be_attached()
+        pages.append(page)
+        return page
+
+    yield show
+    for page in pages:
+        page.close()
+    assert faults == []
+
+
+def at(page: Page) -> int:
+    return int(page.evaluate("explorerTrainings[0].at"))
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def trained(page: Page, steps: int) -> None:
+    """Train for so many steps, and pause."""
+    press(page, "Start" if page.get_by_role("button", name="Start", exact=True).count() else "Go on")
+    page.wait_for_function("(steps) => explorerTrainings[0].at >= steps", arg=at(page) + steps)
+    press(page, "Pause")
+    page.evaluate("explorerTrainings[0].queue")
+
+
+def test_a_hand_starts_pauses_steps_and_goes_back(shown: Shown) -> None:
+    page = shown()
+    trained(page, 45)
+    step = at(page)
+    press(page, "One step")
+    expect(page.locator("output")).to_have_text(f"step {step + 1}")
+    page.get_by_label("Moment").fill("1")
+    expect(page.locator("output")).to_have_text("step 20")
+    expect(page.get_by_text("at step 20")).to_be_visible()
+    assert page.evaluate("explorerTrainings[0].steps.length") == step + 1, "what came later is shown until it goes on"
+    press(page, "One step")
+    expect(page.locator("output")).to_have_text("step 21")
+    page.wait_for_function("explorerTrainings[0].steps.length === 21")
+    assert page.get_by_role("img", name="Loss: held-out").count() == 1
+    press(page, "New model")
+    expect(page.locator("output")).to_have_text("step 0")
+    expect(page.get_by_role("button", name="Start", exact=True)).to_be_visible()
+
+
+def test_a_saved_model_opens_in_python_and_in_the_page(shown: Shown, tmp_path: Path) -> None:
+    page = shown()
+    trained(page, 5)
+    step, file = at(page), tmp_path / "mine.zip"
+    with page.expect_download() as download:
+        press(page, "Save the model")
+    download.value.save_as(file)
+    assert download.value.suggested_filename == f"decoder-step-{step}.zip"
+    assert zipfile.ZipFile(file).testzip() is None
+    model = ex.load(file, device="cpu")
+    measured = page.evaluate("explorerTrainings[0].measured.at(-1)[1].loss")
+    assert ex.trace(model, "the dog was happy").attention[0].weights.shape[0] == 2
+    press(page, "New model")
+    expect(page.locator("output")).to_have_text("step 0")
+    page.get_by_label("Open a model").set_input_files(file)
+    expect(page.locator("output")).to_have_text(f"step {step}")
+    assert page.evaluate("explorerTrainings[0].measured.at(-1)[1].loss") == measured
+    cut = tmp_path / "cut.zip"
+    cut.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    page.get_by_label("Open a model").set_input_files(cut)
+    expect(page.locator(".says")).to_contain_text("cut off")
+    expect(page.locator("output")).to_have_text(f"step {step}")
+    with pytest.raises(FileError):
+        ex.load(cut, device="cpu")
+
+
+def test_a_loss_that_grows_without_end_is_said_and_the_last_good_moment_offered(shown: Shown) -> None:
+    page = shown()
+    trained(page, 22)
+    page.get_by_label("Learning rate").fill("1000")
+    page.get_by_label("Learning rate").press("Tab")
+    press(page, "Go on")
+    expect(page.locator(".says")).to_contain_text("Choose a lower learning rate")
+    page.get_by_label("Learning rate").fill("0.01")
+    page.get_by_label("Learning rate").press("Tab")
+    page.get_by_role("button", name="Back to step 20").click()
+    expect(page.locator("output")).to_have_text("step 20")
+    press(page, "One step")
+    expect(page.locator("output")).to_have_text("step 21")
+    assert page.evaluate("explorerTrainings[0].steps.at(-1).loss") < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "at least two lines"),
+        ("ten words in one single line and nothing more here", "at least two lines"),
+        ("The dog ran home. The cat slept. " * 30_000, "the first 200,000"),
+    ],
+)
+def test_an_own_text_is_read_or_refused_in_a_sentence(shown: Shown, text: str, said: str) -> None:
+    page = shown()
+    page.get_by_label("It reads").select_option("own")
+    page.get_by_role("textbox", name="Your own text").evaluate("(box, text) => { box.value = text; }", text)
+    press(page, "New model")
+    expect(page.locator(".says")).to_contain_text(said)
+    if "first" in said:
+        trained(page, 2)
+
+
+def test_the_dials_count_the_weights_at_once_and_refuse_what_does_not_fit(shown: Shown) -> None:
+    page = shown()
+    begin = page.locator(".counted").inner_text()
+    page.get_by_label("Layers").select_option("3")
+    expect(page.locator(".counted")).to_contain_text("Press New model")
+    more = page.locator(".counted").inner_text()
+    assert int(more.split()[0].replace(",", "")) > int(begin.split()[0].replace(",", ""))
+    page.get_by_label("Layers").select_option("1")
+    expect(page.locator(".counted")).to_have_text(begin)
+    page.get_by_label("Width").select_option("96")
+    page.get_by_label("Heads").select_option("8")
+    page.get_by_label("Width").select_option("16")
+    expect(page.locator(".counted")).to_contain_text("weights")
+    expect(page.get_by_label("Masked")).to_be_hidden()
+    page.get_by_label("Family").select_option("encoder")
+    expect(page.get_by_label("Masked")).to_be_visible()
+
+
+def test_it_rests_while_its_tab_is_hidden(shown: Shown) -> None:
+    page = shown()
+    turn = """(hidden) => { Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange")); }"""
+    press(page, "Start")
+    page.wait_for_function("explorerTrainings[0].at >= 3")
+    page.evaluate(turn, True)
+    expect(page.locator(".says")).to_contain_text("hidden")
+    step = at(page)
+    page.wait_for_timeout(700)
+    assert at(page) == step
+    page.evaluate(turn, False)
+    page.wait_for_function("(step) => explorerTrainings[0].at > step", arg=step)
+
+
+def test_the_page_answers_while_it_trains_and_fits_a_telephone(shown: Shown) -> None:
+    page = shown(320, dim=32, batch=16)
+    press(page, "Start")
+    page.wait_for_function("explorerTrainings[0].at >= 2")
+    worst, changed = page.evaluate(
+        """async () => { let last = performance.now(), worst = 0, on = true; const begin = explorerTrainings[0].at;
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => { const now = performance.now(); worst = Math.max(worst, now - last); last = now;
+          if (on) port2.postMessage(0); };
+        port2.postMessage(0);
+        await new Promise((done) => setTimeout(done, 4000));
+        on = false; return [worst, explorerTrainings[0].at - begin]; }"""
+    )
+    assert changed > 0 and worst < 1000, "a hundred milliseconds on a quiet machine"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_what_learning_cannot_begin_with_is_a_sentence() -> None:
+    with pytest.raises(ChoiceError, match="data"):
+        ex.learning("poems")
+    with pytest.raises(ChoiceError, match="family"):
+        ex.learning(family="rnn")
+
+
+@pytest.mark.long
+def test_a_page_of_the_app_trains_without_its_server(visit: Callable[..., Page], tmp_path: Path) -> None:
+    page = visit("/training?part=in-the-page")
+    expect(page.locator(".learning .counted")).to_contain_text("120,832 weights")
+    page.get_by_label("Width").select_option("16")
+    press(page, "Start")
+    page.wait_for_function("explorerTrainings[0].at >= 3")
+    press(page, "Pause")
+    page.evaluate("explorerTrainings[0].queue")
+    expect(page.get_by_text("Held-out texts, at step")).to_be_visible()
