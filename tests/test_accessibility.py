@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from conftest import ALL, LONG, Visit
 from playwright.sync_api import Page, expect
-from test_frame_browser import answered, parts_of, rested, to_part
+from test_frame_browser import answered, folded_of, parts_of, rested, to_folded, to_part
 
 from explorer.app.lessons import LESSONS
 
@@ -77,6 +77,9 @@ def walked(  # noqa: PLR0913  how wide, too
     for name in parts_of(page)[1:] if ALL and parted else ():
         to_part(page, name)
         found[name] = judge(page)
+    for title in folded_of(page) if ALL and parted else ():
+        to_folded(page, title)
+        found[title] = judge(page)
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 

@@ -43,6 +43,25 @@ def to_part(page: Page, name: str) -> None:
     rested(page)
 
 
+def folded_of(page: Page) -> list[str]:
+    """The titles of the parts that the bar does not show."""
+    more = page.get_by_role("button", name="More", exact=True)
+    if not more.count():
+        return []
+    more.click()
+    titles = page.locator("[data-testid=stPopoverBody] button").all_inner_texts()
+    page.keyboard.press("Escape")
+    return titles
+
+
+def to_folded(page: Page, title: str) -> None:
+    """A part that stands under More, once it is drawn."""
+    page.get_by_role("button", name="More", exact=True).click()
+    page.locator("[data-testid=stPopoverBody]").get_by_role("button", name=title, exact=True).click()
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+    rested(page)
+
+
 def asked(page: Page) -> list[Locator]:
     """The questions that have no answer yet."""
     return [one for one in page.get_by_role("radiogroup", name="Your guess").all() if not one.locator("input:checked").count()]
@@ -69,8 +88,9 @@ def test_every_part_has_an_address_and_fits(visit: Visit, lesson: str) -> None:
     assert offered[-1] == "Exercises" and len(offered) >= 3
     answered(page)
     assert page.evaluate(HEIGHT) <= TALLEST, "the first part"
-    for name in offered[1:]:
-        to_part(page, name)
+    ways = [*((to_part, name) for name in offered[1:]), *((to_folded, title) for title in folded_of(page))]
+    for open_part, name in ways:
+        open_part(page, name)
         answered(page)
         assert page.evaluate(HEIGHT) <= TALLEST, name
         assert (
