@@ -29,10 +29,11 @@ VARIABLE, SHELLS = "_EXPLORER_COMPLETE", ("bash", "zsh", "fish")  # by the first
 
 def _named(beginning: str) -> list[str]:
     """The models whose names begin like this, for a shell that completes a line: their folders alone are looked at."""
+    from explorer.models.fetched import fetched_models
     from explorer.models.folders import data_folder, own_folder
 
     names = {place.parent.name for folder in (data_folder() / "models", own_folder()) for place in folder.glob("*/config.json")}
-    return sorted(name for name in names if name.startswith(beginning))
+    return sorted(name for name in names.union(fetched_models()) if name.startswith(beginning))
 
 
 ModelName = Annotated[str, typer.Argument(help="A name (see `explorer models`) or a folder.", autocompletion=_named)]

@@ -323,7 +323,7 @@ def test_what_cannot_be_loaded_is_refused(bert: TransformerModel) -> None:
 def test_a_gigantic_model_is_refused_with_the_number() -> None:
     config = transformers.LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=4, num_attention_heads=64)
     weights = 4 * (4 * 8192**2 + 3 * 8192 * 28672 + 2 * 8192) + 2 * 32000 * 8192 + 8192  # the paper's formula
-    message = rf"{weights / 1e9:.1f} billion weights: {weights * 4 / 1e9:.0f} GB .* 8 GB of memory is free"
+    message = f"{weights / 1e9:.1f} billion weights: {weights * 4 / 1e9:.1f} GB in float32.* 8.0 GB of memory is free, of which a tenth"
     with pytest.raises(ex.ExplorerError, match=message):
         opening.check_memory(transformers.LlamaForCausalLM, config, "llama", free=8 * 10**9)
     opening.check_memory(transformers.LlamaForCausalLM, config, "llama", free=64 * 10**9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -26,7 +27,7 @@ from typer.testing import CliRunner
 import explorer as ex
 from explorer.cli import cli
 from explorer.errors import FileError
-from explorer.models import fetched
+from explorer.models import fetched, store
 from explorer.models.hub import fetching
 from explorer.models.hub.foreign import HubModel
 from explorer.models.transformer import TransformerModel
@@ -298,3 +299,16 @@ def test_the_sizes_that_are_listed_are_those_of_the_weights() -> None:
         count += len(built.transformer.h) * 1024 * 1024 * 4 if kind == "GPT2LMHeadModel" else 0
         count += 0 if getattr(built.config, "scale_decoder_outputs", True) else built.shared.weight.numel() * width
         assert fetched.listed_models()[name].megabytes == pytest.approx(count / 1e6, rel=0.02), name
+
+
+def test_a_checkpoint_of_others_is_not_read_twice(checkpoints: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its file says of no sum what it is, so none is computed: half of the time that opening took."""
+    weights = store.read_weights(checkpoints["distilbert/distilgpt2"] / WEIGHTS)
+    monkeypatch.setattr(store, "checksum", lambda weights: pytest.fail("computed for nobody"))
+    again = store.read_weights(checkpoints["distilbert/distilgpt2"] / WEIGHTS)
+    assert all(torch.equal(again[name], weight) for name, weight in weights.items())
+    monkeypatch.undo()
+    ours = {name: torch.tensor(value) for name, value in {"b": [1.5, 2.0], "a": [[0.25]]}.items()}
+    digest = hashlib.sha256(b"a (1, 1) torch.float32" + np.float32([0.25]).tobytes() + b"b (2,) torch.float32")
+    digest.update(np.float32([1.5, 2.0]).tobytes())
+    assert store.checksum(ours) == digest.hexdigest(), "the bytes of names, shapes and numbers, as before"

@@ -26,7 +26,7 @@ from explorer.text.opening import as_tokenizer
 from explorer.text.tokenizer_limits import check_file, check_vocabulary, panics
 
 STATES = ("rwkv",)  # whose file has a class called attention that keeps one state
-BYTES = 4  # of a number in float32
+BYTES, USED = 4, 0.9  # bytes of a number in float32; the share of free memory that weights may take
 CALLS = (
     100,
     5_000,
@@ -289,10 +289,11 @@ def check_memory(kind: Any, config: Any, name: str, free: int | None = None) -> 
     """Refuse a model whose weights would not fit, before any of them is read."""
     numbers, tables = count_weights(kind, config, name)
     free = psutil.virtual_memory().available if free is None else free
-    if numbers * BYTES + tables > 0.9 * free:
+    if numbers * BYTES + tables > USED * free:
         raise ChoiceError(
-            f"{name} has {numbers / 1e9:.1f} billion weights: {numbers * BYTES / 1e9:.0f} GB in float32, and {free / 1e9:.0f} GB of "
-            "memory is free here. Take a smaller model of the same family."
+            f"{name} has {numbers / 1e9:.1f} billion weights: {(numbers * BYTES + tables) / 1e9:.1f} GB in float32, in which everything is "
+            f"computed here, and {free / 1e9:.1f} GB of memory is free, of which a tenth is left for what it computes. Take a smaller "
+            "model of the same family, or close what else is open."
         )
 
 
