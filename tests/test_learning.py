@@ -172,6 +172,16 @@ def test_the_stories_are_few_words_and_held_out_ones_are_others() -> None:
     assert 250 < len(words) <= 300 and {word for text in held for word in text.split()} <= words
 
 
+@pytest.mark.parametrize("kind", ("a task", "a task for both"))
+def test_a_question_is_shown_without_its_answer(page: Page, kind: str) -> None:
+    shown = page.evaluate("(settings) => new Training(settings).measure().shown", TINY | KINDS[kind])
+    data = KINDS[kind]["source"]["data"]
+    for example in shown:
+        read = [text for text in example["read"] if text not in ("<|endoftext|>", "</s>", "=")]
+        said = [guess["text"] for guess in example["guesses"]][:-1]
+        assert GOOD[data](read, said), (read, said)
+
+
 def test_going_back_and_on_computes_the_same_again(page: Page) -> None:
     losses = page.evaluate(
         """(settings) => { const t = new Training(settings), run = (count) => Array.from({ length: count }, () => t.advance().loss);

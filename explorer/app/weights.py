@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from collections.abc import Callable
 from functools import cache, partial
 
 from explorer.app import hosted, streamlit_inside
@@ -19,7 +20,7 @@ from explorer.views.learning.module import learning_module
 from explorer.views.live.figure import live_pack
 
 FOLDER, ENDING = "weights", ".bin"
-SCRIPTS = {"board.js": partial(module, live=True), "learning.js": learning_module}
+SCRIPTS: dict[str, Callable[[], str]] = {"board.js": partial(module, live=True), "learning.js": learning_module}
 KEEPS = "public, max-age=31536000, immutable"  # another content has another address
 
 

@@ -47,4 +47,7 @@ def learning(data: str = "stories", *, family: str = "decoder", mode: str = "") 
             raise unknown(what, given, known)
     if mode not in ("", *theme.MODES):
         raise unknown("mode", mode, theme.MODES)
-    return LearningFigure(begin={"settings": {"family": family, "source": {"data": data}}, "mode": mode or None})
+    batch = 32 if family == "encoder" else 16  # of masked tokens there are fewer
+    return LearningFigure(
+        begin={"settings": {"family": family, "batch": batch, "source": {"data": data}}, "mode": mode or None}
+    )

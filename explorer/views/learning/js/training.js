@@ -133,7 +133,8 @@ export class Training {
       const correct = guesses.filter((guess) => guess.right).length;
       right += correct;
       exact += Number(correct === guesses.length);
-      return n < most ? { read: row.read.map((id) => this.#text(id)), guesses, at: this.settings.family === "encoder" ? row.at : [] } : null;
+      const whole = this.settings.family !== "decoder", read = whole ? row.read : row.read.slice(0, row.at[0] + 1); // a decoder's answer is no part of the question
+      return n < most ? { read: read.map((id) => this.#text(id)), guesses, at: this.settings.family === "encoder" ? row.at : [] } : null;
     });
     return { loss: loss.data[0], right: right / at, exact: exact / this.held.length, shown: /** @type {Shown[]} */ (shown.filter(Boolean)) };
   }
