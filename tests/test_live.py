@@ -155,6 +155,10 @@ def edits_for(model: Any, stream: str, queries: int, keys: int) -> list[tuple[ex
         ),
         (ex.SetVector("v", stream, 0, 0, 1, values), {"which": "v", "layer": 0, "head": 0, "position": 1, "values": values.tolist()}),
     ]  # fmt: skip
+    other = ex.trace(model, "A cat slept in the park.", **targets(model))
+    if stream in other.hidden:
+        state = other.hidden[stream][1][2]  # after layer 0
+        every.append((ex.PatchHidden(stream, 0, 2, other), {"layer": 0, "position": 2, "values": state.tolist()}))
     return [(edit, {"edit": type(edit).__name__, "stream": stream, **fields}) for edit, fields in every]
 
 

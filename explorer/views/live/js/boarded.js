@@ -3,7 +3,7 @@ import { concerns, labelOf } from "./edits.js";
 import { sigmoid, softmax } from "./maths.js";
 
 /** @typedef {any} Trace what Transformer.run and Transformer.translate give */
-/** @typedef {{ids: number[], texts: string[], special: boolean[], words: number[], unseen: boolean[] | null, segments: number[], offsets: number[][],
+/** @typedef {{ids: number[], texts: string[], special: boolean[], words: number[], unseen: boolean[] | null, offsets: number[][],
  * sources: string[]}} Tokens */
 /** @typedef {{name: string, config: any, notes: string[], prose: any, readable: (id: number) => string}} Model what a picture says of its model */
 /** @typedef {{texts: string[], p: number[], truth: number}} Expected the most probable words, with their probabilities, and that of the word itself */

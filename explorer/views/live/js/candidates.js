@@ -3,9 +3,9 @@
 /** @typedef {import("./decoding.js").Step} Step */
 
 /** @type {Record<string, string>} */
-const FATES = { kept: "chosen", finished: "ends the text", "cut:top_k": "cut: top k", "cut:top_p": "cut: top p", "cut:min_p": "cut: min p" };
+const FATES = { kept: "chosen", finished: "ends the text", "cut:top_k": "cut: top k", "cut:top_p": "cut: top p" };
 /** @type {Record<string, string>} */
-const ENDS = { end: "The model wrote its end token.", length: "As many tokens as you asked for.", context: "The model reads no longer text.", full: "Enough texts have ended.",
+const ENDS = { end: "The model wrote its end token.", length: "As many tokens as you asked for.", context: "The model reads no longer text.",
   "no open beam can win": "No open beam can become better than the finished texts.", "nothing left": "No beam is left." };
 
 /** An element with a class and a text. @param {string} tag @param {string} name @param {string} [text] */

@@ -2,8 +2,7 @@
 import { randomFrom } from "./draws.js";
 import { logSoftmax } from "./maths.js";
 
-/** @typedef {{beams?: number, temperature?: number, top_k?: number, top_p?: number, min_p?: number, max_tokens?: number, length_penalty?: number,
- * early_stopping?: boolean, seed?: number}} Settings */
+/** @typedef {{beams?: number, temperature?: number, top_k?: number, top_p?: number, max_tokens?: number, seed?: number}} Settings */
 /** @typedef {{id: number, text: string, logp: number, total: number, parent: number, fate: string, share?: number}} Candidate */
 /** @typedef {{ids: number[], text: string, total: number}} Beam */
 /** @typedef {{step: number, candidates: Candidate[], ids: number[], text: string, total: number, finished: {ids: number[], text: string, score: number, total: number}[], beams: Beam[], stopped: string, whole?: string}} Step
@@ -45,9 +44,9 @@ const best = (row, count) => Array.from(row.keys()).sort((a, b) => row[b] - row[
 /** Always the most probable token. @param {Stepper} stepper @param {Settings} settings */
 export const greedy = (stepper, settings) => follow(stepper, settings, (logp) => ({ token: best(logp, 1)[0], fates: new Map() }));
 
-/** A token drawn by its probability, after temperature, top k, top p and min p in this order. @param {Stepper} stepper @param {Settings} settings */
+/** A token drawn by its probability, after temperature, top k and top p in this order. @param {Stepper} stepper @param {Settings} settings */
 export function sample(stepper, settings) {
-  const { temperature = 1, top_k = 0, top_p = 0, min_p = 0, seed = 0 } = settings, random = randomFrom(seed);
+  const { temperature = 1, top_k = 0, top_p = 0, seed = 0 } = settings, random = randomFrom(seed);
   return follow(stepper, settings, (logp) => {
     /** @type {Map<number, string>} */
     const fates = new Map();
@@ -59,7 +58,6 @@ export function sample(stepper, settings) {
       let gathered = 0;
       left = left.filter((id) => (gathered < top_p ? ((gathered += tempered[id] / whole), true) : (fates.set(id, "cut:top_p"), false)));
     }
-    if (min_p) left = left.filter((id) => tempered[id] >= min_p * tempered[order[0]] || (fates.set(id, "cut:min_p"), false));
     const whole = sum(left), ladder = left.slice().sort((a, b) => a - b);
     let rest = random() * whole;
     const token = ladder.find((id) => (rest -= tempered[id]) < 0) ?? ladder[ladder.length - 1];
@@ -90,7 +88,7 @@ function* follow(stepper, { max_tokens = 20 }, choose) {
 
 /** Beam search: the most probable texts so far go on, side by side; conditions as in the transformers library. @param {Stepper} stepper @param {Settings} settings
  * @returns {Generator<Step>} */
-export function* beam(stepper, { beams = 4, max_tokens = 20, length_penalty = 1, early_stopping = false }) {
+export function* beam(stepper, { beams = 4, max_tokens = 20 }) {
   const limit = Math.min(max_tokens, stepper.room), first = stepper.next(stepper.prompt, new Map());
   let open = [{ ids: /** @type {number[]} */ ([]), total: 0, logp: first.logp, cache: first.cache }];
   /** @type {Step["finished"]} */
@@ -104,7 +102,7 @@ export function* beam(stepper, { beams = 4, max_tokens = 20, length_penalty = 1,
       const ids = [...open[one.parent].ids, one.id], ends = one.id === stepper.end || last;
       let fate = "beaten";
       if (ends && rank < beams) {
-        finished = [...finished, { ids, text: stepper.tokenizer.decode(ids), score: one.total / ids.length ** length_penalty, total: one.total }].sort((a, b) => b.score - a.score).slice(0, beams);
+        finished = [...finished, { ids, text: stepper.tokenizer.decode(ids), score: one.total / ids.length, total: one.total }].sort((a, b) => b.score - a.score).slice(0, beams);
         fate = "finished";
         why = one.id === stepper.end ? "end" : stepper.limitOf(max_tokens);
       } else if (!ends && going.length < beams) {
@@ -114,8 +112,8 @@ export function* beam(stepper, { beams = 4, max_tokens = 20, length_penalty = 1,
       candidates.push({ ...one, text: stepper.tokenizer.readable(one.id), fate });
     });
     const worst = finished.length === beams ? finished[beams - 1].score : -Infinity;
-    const full = finished.length === beams, hopeless = full && !(going.length && going[0].total / (step + 1) ** length_penalty > worst);
-    const stopped = !going.length ? why : full && early_stopping ? "full" : hopeless ? "no open beam can win" : "";
+    const full = finished.length === beams, hopeless = full && !(going.length && going[0].total / (step + 1) > worst);
+    const stopped = !going.length ? why : hopeless ? "no open beam can win" : "";
     if (!stopped)
       open = going.map((one) => ({ ids: [...open[one.parent].ids, one.id], total: one.total, ...stepper.next([one.id], open[one.parent].cache) }));
     const leading = stopped ? finished[0] : { ids: open[0].ids, text: stepper.tokenizer.decode(open[0].ids), total: open[0].total };

@@ -142,7 +142,6 @@ export function listed(live) {
     answer: (/** @type {any} */ asked) => live.answer(asked),
     write: (/** @type {string} */ text, /** @type {string} */ way, /** @type {any} */ settings) => live.session.engine.ask("write", { text, way, settings }),
     encode: (/** @type {string} */ text) => live.session.engine.ask("encode", text),
-    trace: () => live.session.engine.ask("trace", live.session.now),
     state: () => live.session.state(),
   };
   void live.ready.then((drawn) => drawn && boards().push(entry));

@@ -47,7 +47,7 @@ export class LiveModel {
     }
     network.edits = edits.length ? new Edits(edits) : null;
     if (!both) {
-      const trace = network.run(source.ids, source.segments);
+      const trace = network.run(source.ids);
       return { trace, source, target: null, note, edits };
     }
     const reads = this.#shifted(target === null ? this.#nothing(source) : /** @type {any} */ (this.tokens(target).tokens));
@@ -67,7 +67,7 @@ export class LiveModel {
   /** What the decoder reads: the start token, then the target without its last token. @param {any} tokens @returns {import("./boarded.js").Tokens} */
   #shifted(tokens) {
     const start = this.header.start, text = this.tokenizer.readable(start);
-    const before = { ids: start, texts: text, special: true, words: -1, segments: 0, offsets: [0, 0], unseen: false, sources: "" };
+    const before = { ids: start, texts: text, special: true, words: -1, offsets: [0, 0], unseen: false, sources: "" };
     const shifted = Object.entries(tokens).map(([name, row]) => [name, row && [/** @type {any} */ (before)[name], ...row.slice(0, -1)]]);
     return /** @type {any} */ (Object.fromEntries(shifted));
   }
@@ -105,7 +105,6 @@ const ANSWERS = {
     const found = model.read(text, target, edits), { source, note } = found;
     return { source, note, logits: found.trace.logits, data: model.shown(found), labels: edits.map(labelOf) };
   },
-  trace: (model, { text, target, edits }) => model.read(text, target, edits).trace,
   write: (model, { text, way, settings }) => [...model.write(text, way, settings)],
   begin: (model, { run, text, way, settings }) => void model.runs.set(run, model.write(text, way, settings)),
   step: (model, run) => model.runs.get(run)?.next() ?? {},

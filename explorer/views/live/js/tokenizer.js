@@ -87,7 +87,6 @@ function normalised(settings, letters) {
   if (settings.type === "BertNormalizer") return bertNormal(settings, letters);
   if (settings.type === "NFC") return composed(letters);
   if (settings.type === "Replace") return replaced(letters, expression(settings.pattern), settings.content);
-  if (settings.type === "Lowercase") return each(letters, (c) => c.toLowerCase());
   throw new Error(`This page cannot read texts as ${settings.type} does. Open the model with Python.`);
 }
 
@@ -289,35 +288,26 @@ export class Tokenizer {
     return tokens;
   }
 
-  /** A text, or two, as a model reads it. @param {string} text @param {string | null} [pair] */
-  encode(text, pair = null) {
-    const template = this.file.post_processor?.[pair === null ? "single" : "pair"] ?? [{ Sequence: { id: "A", type_id: 0 } }];
-    /** @type {(Token & {segment: number, part: number})[]} */
-    const rows = [];
-    for (const entry of template) {
-      const special = entry.SpecialToken;
-      if (special) rows.push(...this.file.post_processor.special_tokens[special.id].ids.map((/** @type {number} */ id) => ({ piece: this.pieces.get(id), id, from: 0, to: 0, word: -1, segment: special.type_id, part: 0 })));
-      else {
-        const part = entry.Sequence.id === "A" ? 0 : 1;
-        rows.push(...this.pieces_of(part ? /** @type {string} */ (pair) : text).map((token) => ({ ...token, segment: entry.Sequence.type_id, part })));
-      }
-    }
-    return this.#described(rows, [text, pair ?? ""]);
+  /** A text as a model reads it, with the special tokens of its template. @param {string} text */
+  encode(text) {
+    const { single, special_tokens: added } = this.file.post_processor ?? { single: [{ Sequence: {} }] };
+    if (!single) throw new Error(`This page cannot frame texts as ${this.file.post_processor.type} does. Open the model with Python.`);
+    const framing = (/** @type {number} */ id) => ({ piece: this.pieces.get(id) ?? "", id, from: 0, to: 0, word: -1 });
+    return this.#described(single.flatMap((/** @type {any} */ entry) => (entry.SpecialToken ? added[entry.SpecialToken.id].ids.map(framing) : this.pieces_of(text))), text);
   }
 
-  /** @param {(Token & {segment: number, part: number})[]} rows @param {string[]} sources */
-  #described(rows, sources) {
-    const letters = sources.map((source) => Array.from(source)), order = new Map();
+  /** @param {Token[]} rows @param {string} text */
+  #described(rows, text) {
+    const letters = Array.from(text), order = new Map();
     const special = rows.map((row) => this.special.has(row.id));
-    const words = rows.map((row, n) => {
-      const mark = `${row.part} ${row.word}`;
+    const words = rows.map(({ word }, n) => {
       if (special[n]) return -1;
-      if (!order.has(mark)) order.set(mark, order.size);
-      return /** @type {number} */ (order.get(mark));
+      if (!order.has(word)) order.set(word, order.size);
+      return /** @type {number} */ (order.get(word));
     });
-    const sourceOf = (/** @type {typeof rows[0]} */ row) => letters[row.part].slice(row.from, row.to).join("");
+    const sourceOf = (/** @type {Token} */ row) => letters.slice(row.from, row.to).join("");
     return {
-      ids: rows.map((row) => row.id), segments: rows.map((row) => row.segment), special, words, offsets: rows.map((row) => [row.from, row.to]),
+      ids: rows.map((row) => row.id), special, words, offsets: rows.map((row) => [row.from, row.to]),
       texts: rows.map((row) => this.#shown(row, sourceOf(row))), unseen: this.#unseen(rows, words, letters), sources: rows.map(sourceOf),
     };
   }
@@ -328,18 +318,18 @@ export class Tokenizer {
     return own && own !== row.piece ? own.replaceAll("▁", "·") : this.readable(row.id, source);
   }
 
-  /** Which tokens, or the words they belong to, no training text held. @param {(Token & {part: number})[]} rows @param {number[]} words @param {string[][]} letters */
+  /** Which tokens, or the words they belong to, no training text held. @param {Token[]} rows @param {number[]} words @param {string[]} letters */
   #unseen(rows, words, letters) {
     const { seen } = this;
     if (!seen) return null;
-    /** @type {Map<number, [number, number, number]>} */
+    /** @type {Map<number, [number, number]>} */
     const spans = new Map();
     rows.forEach((row, n) => {
-      const [part, first, last] = spans.get(words[n]) ?? [row.part, row.from, row.to];
-      spans.set(words[n], [part, Math.min(first, row.from), Math.max(last, row.to)]);
+      const [first, last] = spans.get(words[n]) ?? [row.from, row.to];
+      spans.set(words[n], [Math.min(first, row.from), Math.max(last, row.to)]);
     });
-    const strange = new Set([...spans].filter(([, [part, first, last]]) => {
-      const word = trimmed(joined(normalised(this.file.normalizer, lettersOf(letters[part].slice(first, last).join("")))));
+    const strange = new Set([...spans].filter(([, [first, last]]) => {
+      const word = trimmed(joined(normalised(this.file.normalizer, lettersOf(letters.slice(first, last).join("")))));
       return word && !seen.words.has(word);
     }).map(([word]) => word));
     return rows.map((row, n) => words[n] >= 0 && (strange.has(words[n]) || !seen.pieces.has(row.id)));

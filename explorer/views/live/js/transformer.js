@@ -41,10 +41,10 @@ export class Transformer {
     return kind === "none" ? x : normalise(x, wide, this.#norm(name, kind));
   }
 
-  /** All that an encoder or a decoder computes of these ids. @param {number[]} ids @param {number[]} [segments] */
-  run(ids, segments) {
+  /** All that an encoder or a decoder computes of these ids. @param {number[]} ids */
+  run(ids) {
     const trace = this.#trace();
-    trace.states = this.#stack(trace, this.own, "", ids, { segments });
+    trace.states = this.#stack(trace, this.own, "", ids, {});
     return this.#outputs(trace);
   }
 
@@ -104,14 +104,14 @@ export class Transformer {
   }
 
   /** Embeddings, layers and last norm of one stack. @param {any} trace @param {string} stream @param {string} prefix @param {number[]} ids
-   * @param {{segments?: number[], memory?: Float32Array, cache?: Map<string, any>}} given */
-  #stack(trace, stream, prefix, ids, { segments, memory, cache }) {
+   * @param {{memory?: Float32Array, cache?: Map<string, any>}} given */
+  #stack(trace, stream, prefix, ids, { memory, cache }) {
     const { config } = this, begin = cache?.get("length") ?? 0;
     const positions = Array.from({ length: begin + ids.length }, (_, n) => n);
     const position = this.#scheme(stream, prefix);
     /** @type {Inputs} */
     const inputs = { position, at: [positions.slice(begin), positions], memory, cache };
-    let x = this.#embedded(trace, stream, prefix, ids, segments, inputs);
+    let x = this.#embedded(trace, stream, prefix, ids, inputs);
     x = this.#handed(trace, stream, -1, x);
     const count = stream === "encoder" ? config.encoder_layers || config.layers : config.layers;
     const plain = config.mask_decoder ? count - 1 : count;
@@ -132,8 +132,8 @@ export class Transformer {
   }
 
   /** Token + position + segment, a norm, and a projection to the layers' width. @param {any} trace @param {string} stream @param {string} prefix
-   * @param {number[]} ids @param {number[] | undefined} segments @param {Inputs} inputs */
-  #embedded(trace, stream, prefix, ids, segments, inputs) {
+   * @param {number[]} ids @param {Inputs} inputs */
+  #embedded(trace, stream, prefix, ids, inputs) {
     const { config } = this, wide = config.embedding || config.dim, table = this.need("embeddings.tokens.weight");
     const scale = config.embedding_scale ? config.dim ** 0.5 : 1, token = gathered(table, ids, wide).map((value) => value * scale);
     /** @type {Record<string, Float32Array>} */
@@ -141,7 +141,7 @@ export class Transformer {
     const where = this.edits ? this.edits.positions(stream, -1, inputs.at[0]) : inputs.at[0];
     const added = where && inputs.position.add(where);
     if (added) parts.position = added;
-    if (config.segments) parts.segment = gathered(this.need(`${prefix}embeddings.segments.weight`), segments ?? ids.map(() => 0), wide);
+    if (config.segments) parts.segment = gathered(this.need(`${prefix}embeddings.segments.weight`), ids.map(() => 0), wide); // one text: all tokens are of the first
     let x = Object.values(parts).reduce(plus);
     trace.embeddings[stream] = { ...parts, sum: x };
     if (config.embedding_norm) x = this.#normalised(`${prefix}embeddings.norm`, x, wide);
