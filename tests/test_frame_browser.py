@@ -7,7 +7,7 @@ from contextlib import suppress
 from urllib.parse import urljoin
 
 import pytest
-from conftest import LONG, Visit, some
+from conftest import ALL, LONG, Visit, some
 from playwright.sync_api import Error, Locator, Page, expect
 
 from explorer.app.frame import addressed
@@ -97,6 +97,19 @@ def test_every_part_has_an_address_and_fits(visit: Visit, lesson: str) -> None:
             page.locator("[data-testid=stException]").count() == 0
             and page.evaluate("document.documentElement.scrollWidth") <= 1280
         )
+
+
+FIRST = """() => Math.min(...[...document.querySelectorAll(
+  '[data-testid=stPlotlyChart], .st-key-board, .stElementContainer[class*="-board "], .stElementContainer[class*="-board-"]')]
+  .map(one => one.getBoundingClientRect()).filter(box => box.height > 60).map(box => box.top))"""
+
+
+@pytest.mark.parametrize("lesson", [name for name in LESSONS if name != "start"] if ALL else ["tokens"])
+def test_on_a_telephone_the_picture_is_on_the_first_screen(visit: Visit, lesson: str) -> None:
+    page = visit(f"/{lesson}", width=390, height=844)
+    expect(page.locator(".st-key-part-chosen button").first).to_be_visible()
+    rested(page)
+    page.wait_for_function(f"({FIRST})() < 0.5 * innerHeight")
 
 
 @LONG
