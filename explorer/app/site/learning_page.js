@@ -1,5 +1,7 @@
 // The page on which a model is trained: nothing is fetched but the script itself.
-import { mountLearning } from "./learning.js";
+
+/** @type {typeof import("../../views/learning/js/learning.js")} joined to one file with what it needs */
+const { mountLearning } = await import(new URL("learning.js", import.meta.url).href);
 
 await mountLearning(/** @type {HTMLElement} */ (document.getElementById("figure")), null, {});
 document.body.dataset.drawn = "yes";
