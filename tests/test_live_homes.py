@@ -170,7 +170,7 @@ def test_where_the_script_does_not_arrive_one_sentence_says_so(browser: Browser,
     page = browser.new_context().new_page()
     page.route("**/*-board.js", lambda route: route.abort())
     page.goto(f"{app[0]}/attention?part=walk")
-    expect(page.get_by_text("The script of the board did not arrive. Load this page again.")).to_be_visible()
+    expect(page.get_by_text("The script of this picture did not arrive. Load this page again.")).to_be_visible()
     page.context.close()
 
 

@@ -1,4 +1,4 @@
-// The board's component: its module comes from an address of the server, once, and every rerun of the page is handed on to it.
+// A component whose module comes from an address of the server, once, and every rerun of the page is handed on to it.
 
 /** @typedef {{heldHere?: boolean, heldLeave?: () => void}} Held what is remembered between two reruns */
 
@@ -11,7 +11,7 @@ export default function (host) {
   place.heldHere = true;
   arriving.then(
     (module) => { if (place.heldHere) place.heldLeave = module.default(host); },
-    () => { /** @type {HTMLElement} */ (place.querySelector("[data-board]")).textContent = "The script of the board did not arrive. Load this page again."; },
+    () => { /** @type {HTMLElement} */ (place.querySelector("[data-board], [data-opening]")).textContent = "The script of this picture did not arrive. Load this page again."; },
   );
   return () => {
     place.heldHere = false;

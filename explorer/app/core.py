@@ -12,7 +12,7 @@ from explorer.records import Exercise
 
 KEY, PAGE, ASKED = "core", "core.page", "core.asked"
 EXERCISES = 2  # of each lesson
-BOARDS = {"start": ("board",), "yours": ("models",)}  # parts with a board that the tour does not visit
+KEPT = {"start": ("opening",), "yours": ("models",)}  # parts that the tour does not visit, with a picture to try
 LAST = "exercises"  # the part that every lesson ends with
 
 
@@ -50,7 +50,7 @@ def _turn() -> None:
 
 def names(page: str) -> tuple[str, ...]:
     """The parts of a lesson that the core hour keeps, by their names in the address."""
-    return (*BOARDS.get(page, ()), *(step.part for step in STEPS if step.page == page), LAST)
+    return (*KEPT.get(page, ()), *(step.part for step in STEPS if step.page == page), LAST)
 
 
 def parts(every: Sequence[Any], wanted: str) -> Sequence[Any]:

@@ -76,8 +76,8 @@ class LessonPage:
     A page writes what all its parts share with `with page.bar:`, and then calls `page.parts(…)`, the last thing that it does.
     """
 
-    def __init__(self, prose: Prose, about: str = "", *, more: str = "") -> None:
-        self.about, self.prose, self.more = about or prose("about"), prose, more
+    def __init__(self, prose: Prose, about: str = "") -> None:
+        self.about, self.prose = about or prose("about"), prose
         glossary.begin()
         hold.begin()
         guessing.begin()
@@ -106,8 +106,6 @@ class LessonPage:
             st.header(part.title, divider="blue")
             part.show()
             if part is every[0]:
-                if self.more:
-                    st.markdown(marked(self.more))
                 self._written_as_formulas()
 
     def _open(self) -> None:

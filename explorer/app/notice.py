@@ -40,12 +40,21 @@ def _unseen(text: str, strange: list[str], many: int) -> str:
     """Which words, of which models, and what to write instead."""
     first = strange[0]
     whose = "" if many == 1 else f" ({', '.join(map(plain, strange))})"
-    pairs = result_of(Call(ex.analysis.known_words, model_of(first), text))
     instead = "; ".join(
-        f"instead of “{plain(word)}” " + " or ".join(f"*{plain(other)}*" for other in others) for word, others in pairs
+        f"instead of “{plain(word)}” " + " or ".join(f"*{plain(other)}*" for other in others)
+        for word, others in known_instead(text, first)
     )
     offer = f" Words of the training texts: {instead}." if instead else ""
     return f"{theme.unseen_note(opened(first).tokens(text))}{whose}. {NOISE}{offer}"
+
+
+def known_instead(text: str, *names: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The words that the first of these models never read, where one is in the text, each with words that it has read."""
+    try:
+        strange = next((name for name in names if opened(name).tokens(text).unseen_spans), None)
+        return () if strange is None else result_of(Call(ex.analysis.known_words, model_of(strange), text))
+    except ExplorerError:  # the text cannot be read: who reads it says why
+        return ()
 
 
 def unusual_losses(text: str, name: str) -> tuple[float, float] | None:

@@ -18,9 +18,10 @@ from explorer.models.shelf import models
 from explorer.views.board.module import module
 from explorer.views.learning.module import learning_module
 from explorer.views.live.figure import live_pack
+from explorer.views.opening.module import opening_module
 
 FOLDER, ENDING = "weights", ".bin"
-SCRIPTS: dict[str, Callable[[], str]] = {"board.js": partial(module, live=True), "learning.js": learning_module}
+SCRIPTS: dict[str, Callable[[], str]] = {"board.js": partial(module, live=True), "learning.js": learning_module, "opening.js": opening_module}
 KEEPS = "public, max-age=31536000, immutable"  # another content has another address
 
 
@@ -34,6 +35,11 @@ def address_of(name: str) -> str:
     return _packed(name, stamp(stored.folder))[0]
 
 
+def short_address_of(name: str) -> str:
+    """An address that leads to the one above, for a page whose visitor may never need the model: it is packed when it is asked for."""
+    return f"{FOLDER}/{name}{ENDING}"
+
+
 def component_script(name: str) -> str:
     """The script of a component: on a server it loads the module from its address, which a browser asks for once.
 
@@ -41,7 +47,12 @@ def component_script(name: str) -> str:
     """
     if not _served():
         return SCRIPTS[name]()
-    return streamlit_inside.script("arriving").replace("ADDRESS", f"{FOLDER}/{_script(name)[0]}")
+    return streamlit_inside.script("arriving").replace("ADDRESS", script_address(name))
+
+
+def script_address(name: str) -> str:
+    """Where a browser finds a module."""
+    return f"{FOLDER}/{_script(name)[0]}"
 
 
 def _served() -> bool:
@@ -77,12 +88,23 @@ def _packed(name: str, files: object) -> tuple[str, bytes]:
 
 def _answer(file: str, known: str) -> tuple[int, bytes, dict[str, str]]:
     """Status, content and headers for a file, of which the browser may know this mark already."""
+    if moved := _long_address(file):
+        return 307, b"", {"Location": moved.removeprefix(f"{FOLDER}/"), "Cache-Control": "no-store"}
     content = _content(file)
     if not content:
         return 404, b"", {"Cache-Control": "no-store"}
     mark, kind = f'"{file}"', "text/javascript" if file.endswith(tuple(SCRIPTS)) else "application/octet-stream"
     headers = {"Cache-Control": KEEPS, "ETag": mark, "Content-Encoding": "gzip", "Content-Type": kind}
     return (304, b"", headers) if known == mark else (200, content, headers)
+
+
+def _long_address(file: str) -> str:
+    """Where a short address leads; empty where it is none."""
+    name = file.removesuffix(ENDING)
+    try:
+        return address_of(name) if file.endswith(ENDING) and name in models() else ""
+    except ExplorerError:
+        return ""
 
 
 def _content(file: str) -> bytes:

@@ -62,12 +62,12 @@ def look(figure: go.Figure, mode: str) -> go.layout.Template:
     look_template.layout.colorway = [LINES[mode][number % len(LINES[mode])] for number in numbers] or LINES[mode]
     if any(bar.name == BOXES for bar in bars):
         look_template.data.bar = [
-            {"marker": {"color": _named(bar.customdata, mode)}} if bar.name == BOXES else {} for bar in bars
+            {"marker": {"color": signed_colours(bar.customdata, mode)}} if bar.name == BOXES else {} for bar in bars
         ]
     return look_template
 
 
-def _named(tones: Sequence[float], mode: str) -> list[str]:
+def signed_colours(tones: Sequence[float], mode: str) -> list[str]:
     """The colours at these positions of the signed scale."""
     return sample_colorscale(_scale(DIVERGING[mode]), [(1 + min(1.0, max(-1.0, float(tone)))) / 2 for tone in tones])
 

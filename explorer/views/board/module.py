@@ -43,6 +43,7 @@ ENGINE = (
     "draws",
     "decoding",
     "boarded",
+    "gaps",
     "live",
 )  # fmt: skip  what computes, in a worker
 HOMES = ("session", "engine", "candidates", "decoder", "directions", "home", "homes")  # what asks it, and shows the answers
@@ -63,9 +64,9 @@ def module(*, live: bool = False) -> str:
         return f"{joined}\nexport {{ mount }};\n"
     engine = f"() => {{\n{joined_files(LIVE_FOLDER, ENGINE)}\nreturn {{ answering, LiveModel }};\n}}"
     homes = joined_files(LIVE_FOLDER, HOMES).replace(PLACE, engine)  # in functions, where their names are their own
-    names = "mountLive, LiveModel, home"
+    names = "mountLive, LiveModel, engineAt, home"
     parts = f"const {{ {names} }} = (() => {{\n{homes}\nconst {{ LiveModel }} = computing();\nreturn {{ {names} }};\n}})();"
-    return f"{joined}\n{parts}\nexport {{ mount, mountLive, LiveModel, home as default }};\n"
+    return f"{joined}\n{parts}\nexport {{ mount, mountLive, LiveModel, engineAt, home as default }};\n"
 
 
 def joined_files(folder: Path, names: tuple[str, ...]) -> str:

@@ -4,10 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import board, hold, tour, web
+from explorer.app import hold, opening, tour, web
 from explorer.app.controls import read, result_of
 from explorer.app.exercises import plain
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import ALL, LessonPage, PagePart, asking, part_in_address
 from explorer.app.glossary import say
 from explorer.app.guessing import predict
 from explorer.app.lessons.start import parts as hall
@@ -17,12 +17,12 @@ from explorer.app.prose import prose
 from explorer.views import VIEWS
 
 PROSE = prose("start")
+FIRST = "opening"  # the part that the page opens with
 
 
-def on_board() -> None:
-    """The sentence through one layer of an encoder, on the board, which begins to play."""
-    passed = hall.passed(text)
-    board.show(passed, key="start.board", play=True, row=hall.row_of(read(passed), span))
+def beginning() -> None:
+    """What a language model is, below the opening."""
+    say(PROSE("what happens here"))
 
 
 def masks() -> None:
@@ -88,18 +88,20 @@ def doors() -> None:
             hall.door(title)
 
 
-page = LessonPage(PROSE, more=PROSE("what happens here"))
+hall.to_the_board()
+if opens := part_in_address() in ("", ALL, FIRST):
+    opening.show(hall.shown_models(), (lesson.TEXT, lesson.WORD), hall.sentence_and_word(), film=not tour.running())
+page = LessonPage(PROSE)
 with page.bar:
     text = st.text_input("Your sentence", lesson.TEXT, key="text", bind="query-params")
     words = read(partial(hall.choices, text))
     if st.session_state.get("chosen", next(iter(words))) not in words:
         del st.session_state["chosen"]
-    first = lesson.WORD if lesson.WORD in words else max(words, key=len)
     word = (
         st.pills(  # words, not one model's tokens as in the other bars: four models read them here, each in tokens of its own
             "A word of it",
             list(words),
-            default=first,
+            default=hall.shown_word(words),
             required=True,
             key="chosen",
             bind="query-params",
@@ -108,13 +110,14 @@ with page.bar:
         )
     )
 span = words[word]
-notice(text, *hall.shown_models(), whole=text != lesson.TEXT)
+if not opens:
+    notice(text, *hall.shown_models(), whole=text != lesson.TEXT)
 
 if not tour.running():
     with page.aside:
         tour.door("Take the guided tour →", 1)
 page.parts(
-    PagePart("Through one layer, step by step", on_board, "Board"),
+    PagePart("What happens here", beginning, "Opening"),
     PagePart("Who may see whom", masks, "Masks"),
     PagePart(f"What does each model predict for “{plain(word)}”?", answers, "Predictions"),
     PagePart("One word, another sentence", elsewhere, "Another sentence"),

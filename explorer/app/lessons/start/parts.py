@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import streamlit as st
@@ -12,16 +13,16 @@ from explorer.app import tour
 from explorer.app.cached import cached
 from explorer.app.call import Call, Expression
 from explorer.app.controls import model_of, result_of
+from explorer.app.frame import part_in_address
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.start import questions as lesson
 from explorer.errors import ExplorerError
 from explorer.microworld import stories
 from explorer.models.store import models
-from explorer.records import Trace
 from explorer.views import theme
 
-READERS, STATIC = ("bert", "gpt", "bart"), "word2vec"
+READERS, STATIC = ("bert", "gpt2", "bart"), "word2vec"
 FEW, STORIES = 6, 500
 Span = tuple[int, int]
 
@@ -58,16 +59,6 @@ def model(name: str) -> Expression:
 def sight(name: str, text: str, span: Span) -> Call:
     """Who may see whom in one of them."""
     return Call(ex.analysis.visibility_map, model(name), text, span)
-
-
-def passed(text: str) -> Call:
-    """One forward pass of the encoder over the sentence."""
-    return Call(ex.trace, model_of(READERS[0]), text, blocks=True)
-
-
-def row_of(trace: Trace, span: Span) -> int:
-    """The token in which a word begins."""
-    return next((row for row, (start, end) in enumerate(trace.source.offsets) if start <= span[0] < end), 0)
 
 
 def answer(name: str, text: str, span: Span) -> Call:
@@ -107,6 +98,30 @@ def dagger(text: str, span: Span) -> str:
     except ExplorerError:
         return ""
     return theme.UNSEEN if any(start < span[1] and end > span[0] for start, end in spans) else ""
+
+
+def to_the_board() -> None:
+    """Old addresses of this page lead to a board; it is on the page of attention."""
+    if part_in_address() == "board":
+        kept = {"text": st.query_params.get("text", lesson.TEXT), "board": st.query_params.get("start.board", "")}
+        query = {"part": "walk"} | {name: value for name, value in kept.items() if value}
+        st.switch_page(str(LESSONS["attention"].page), query_params=query)
+
+
+def shown_word(words: Mapping[str, Span]) -> str:
+    """The word of a sentence that is chosen at first: the one of this page, else the longest."""
+    return lesson.WORD if lesson.WORD in words else max(words, key=len)
+
+
+def sentence_and_word() -> tuple[str, str]:
+    """The sentence of this page and its chosen word, before their boxes are drawn."""
+    text = str(st.session_state.get("text", st.query_params.get("text", lesson.TEXT)))[: architectures.LETTERS]
+    try:
+        words = choices(text)
+    except ExplorerError:  # the page says why
+        return text, ""
+    word = str(st.session_state.get("chosen", st.query_params.get("chosen", "")))
+    return text, word if word in words else shown_word(words)
 
 
 def choices(text: str) -> dict[str, Span]:

@@ -3,6 +3,7 @@ import { boardOf, sidesOf } from "./boarded.js";
 import { beam, greedy, sample, Stepper } from "./decoding.js";
 import { Edits, labelOf } from "./edits.js";
 import { Elmo } from "./elmo.js";
+import { expectedInGap } from "./gaps.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 import { openWeights } from "./weights.js";
@@ -105,6 +106,7 @@ const ANSWERS = {
     const found = model.read(text, target, edits), { source, note } = found;
     return { source, note, logits: found.trace.logits, data: model.shown(found), labels: edits.map(labelOf) };
   },
+  gap: expectedInGap,
   write: (model, { text, way, settings }) => [...model.write(text, way, settings)],
   begin: (model, { run, text, way, settings }) => void model.runs.set(run, model.write(text, way, settings)),
   step: (model, run) => model.runs.get(run)?.next() ?? {},

@@ -1,0 +1,197 @@
+// Inside BERT, for the one row of the gap: scores, weights and values of one head, and its best guesses after each layer. A picture is a
+// function of the time in the film.
+import { eased, percent } from "./elements.js";
+
+/** @typedef {{layer: number, head: number, heads: number, tokens: string[], row: number, scores: number[], weights: number[], values: number[][], mixed: number[][]}} Inside
+ * `values` [token, dim] of one head, `mixed` [head, dim] */
+/** @typedef {{text: string, share: number}[][]} Floors  the best guesses after so many layers */
+/** @typedef {{ink: string, dim: string, line: string, on: string, hold: string, signed: string[]}} Paint */
+
+/** When each beat of this part begins, in seconds. */
+export const BEATS = { inside: 10, compare: 14, weigh: 18, mix: 22, heads: 26, rise: 30, end: 45 };
+
+const SVG = "http://www.w3.org/2000/svg", FLOOR = 2.6; // seconds a floor
+const LEAST = 0.01; // a weight below it has no ribbon
+
+export class InsidePicture {
+  /** @param {HTMLElement} root @param {Inside} inside @param {Floors} floors */
+  constructor(root, inside, floors) {
+    this.inside = inside;
+    this.floors = floors;
+    this.svg = root.appendChild(document.createElementNS(SVG, "svg"));
+    this.svg.setAttribute("class", "inside");
+    this.svg.setAttribute("role", "img");
+    this.size = "";
+    /** @type {((time: number) => void)[]} */
+    this.parts = [];
+  }
+
+  /** The picture at a moment; nothing where it has no room. @param {number} time @param {Paint} paint */
+  draw(time, paint) {
+    const { clientWidth: width, clientHeight: height } = this.svg, size = `${width} ${height} ${paint.ink}`;
+    if (!width || !height) return;
+    if (size !== this.size) this.#build(width, height, paint);
+    this.size = size;
+    for (const part of this.parts) part(time);
+  }
+
+  /** @param {string} name @param {Record<string, string | number>} attributes @param {Element} [into] */
+  #add(name, attributes, into = this.svg) {
+    const created = into.appendChild(document.createElementNS(SVG, name));
+    for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, String(value));
+    return created;
+  }
+
+  /** A text that appears between two moments, and goes with its part. @param {string} words @param {Record<string, string | number>} attributes @param {Element} into */
+  #text(words, attributes, into) {
+    const created = this.#add("text", { "dominant-baseline": "central", ...attributes }, into);
+    created.textContent = words;
+    return created;
+  }
+
+  /** @param {number} width @param {number} height @param {Paint} paint */
+  #build(width, height, paint) {
+    this.svg.replaceChildren();
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.parts = [];
+    const head = this.#add("g", {}), tower = this.#add("g", {});
+    this.parts.push((time) => {
+      head.setAttribute("opacity", String(1 - eased(time, BEATS.rise - 0.6, BEATS.rise)));
+      tower.setAttribute("opacity", String(eased(time, BEATS.rise, BEATS.rise + 0.6)));
+    });
+    this.#head(head, width, height, paint);
+    this.#tower(tower, width, height, paint);
+  }
+
+  /** One head's row: a line for each token. @param {Element} into @param {number} width @param {number} height @param {Paint} paint */
+  #head(into, width, height, paint) {
+    const { tokens, row } = this.inside, wide = width >= 700, top = 22, high = (height - top) / tokens.length, letters = Math.min(wide ? Math.max(18, width / 70) : 13, high * 0.8);
+    const at = { names: wide ? 0.115 * width : 76, bars: wide ? 0.13 * width : 86, across: width * (wide ? 0.29 : 0.22), cell: wide ? Math.min(7, width / 190) : Math.max(1.4, width / 240) };
+    const values = at.bars + at.across + (wide ? 36 : 14), right = values + this.inside.values[0].length * at.cell + 4, strip = wide ? 22 : 9;
+    const block = width - this.inside.heads * (strip + 3) - (wide ? 40 : 4);
+    const middle = (/** @type {number} */ n) => top + (n + 0.5) * high;
+    this.#titles(into, { bars: at.bars, values, block }, paint);
+    tokens.forEach((token, n) => {
+      const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", "font-size": letters, fill: n === row ? paint.hold : paint.ink }, into);
+      this.parts.push((time) => name.setAttribute("opacity", String(n === row ? 1 : 0.3 + 0.7 * lit(time, n))));
+      this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, high: Math.max(3, high * 0.56) }, paint);
+      this.#value(into, n, { x: values, y: middle(n), cell: at.cell, high: Math.max(3, high * 0.56) }, paint);
+    });
+    const span = Math.min(height - top - 8, high * tokens.length * 0.7), from = middle(row) - span / 2, low = Math.min(Math.max(top, from), height - span - 4);
+    this.#ribbons(into, { from: right, to: block, middle, high: high * 0.8, low, span }, paint);
+    this.#mixed(into, { x: block, low, span, strip }, paint);
+  }
+
+  /** What the columns are. @param {Element} into @param {{bars: number, values: number, block: number}} at @param {Paint} paint */
+  #titles(into, { bars, values, block }, paint) {
+    const style = { y: 9, "font-size": 13, fill: paint.dim };
+    const first = this.#text("", { x: bars, ...style }, into), value = this.#text("values", { x: values, ...style }, into), result = this.#text("mix", { x: block, ...style }, into);
+    this.parts.push((time) => {
+      first.textContent = time < BEATS.weigh + 1.6 ? "scores" : "weights";
+      first.setAttribute("opacity", String(eased(time, BEATS.compare, BEATS.compare + 0.5)));
+      value.setAttribute("opacity", String(eased(time, BEATS.mix, BEATS.mix + 0.5)));
+      result.setAttribute("opacity", String(eased(time, BEATS.mix + 1.5, BEATS.mix + 2)));
+    });
+  }
+
+  /** The score of a token, which the softmax squeezes to its weight. @param {Element} into @param {number} n
+   * @param {{x: number, y: number, across: number, high: number}} at @param {Paint} paint */
+  #bar(into, n, { x, y, across, high }, paint) {
+    const { scores, weights } = this.inside, low = Math.min(0, ...scores), range = Math.max(...scores) - low || 1, zero = (-low / range) * across;
+    const bar = this.#add("rect", { y: y - high / 2, height: high, rx: 2, fill: paint.on }, into), score = (scores[n] / range) * across, weight = weights[n] * across;
+    this.parts.push((time) => {
+      const squeezed = eased(time, BEATS.weigh + 0.6, BEATS.weigh + 2.6), length = score * lit(time, n) * (1 - squeezed) + weight * squeezed, base = zero * (1 - squeezed);
+      bar.setAttribute("x", String(x + Math.min(base, base + length)));
+      bar.setAttribute("width", String(Math.abs(length)));
+    });
+  }
+
+  /** The value of a token as a row of cells, in the colours of its signs. @param {Element} into @param {number} n
+   * @param {{x: number, y: number, cell: number, high: number}} at @param {Paint} paint */
+  #value(into, n, { x, y, cell, high }, paint) {
+    const group = this.#add("g", {}, into), { values, weights } = this.inside;
+    values[n].forEach((value, c) => this.#add("rect", { x: x + c * cell, y: y - high / 2, width: cell + 0.3, height: high, fill: this.colour(value, paint) }, group));
+    this.parts.push((time) => {
+      const faint = eased(time, BEATS.mix + 0.8, BEATS.mix + 1.8), shown = eased(time, BEATS.mix, BEATS.mix + 0.8);
+      group.setAttribute("opacity", String(shown * (1 - 0.75 * faint * Number(weights[n] < LEAST))));
+    });
+  }
+
+  /** A number in the colour of its sign and size. @param {number} value @param {Paint} paint */
+  colour(value, { signed }) {
+    const most = Math.max(...this.inside.values.flat().map(Math.abs)), place = Math.round((signed.length - 1) * (0.5 + 0.5 * Math.max(-1, Math.min(1, (1.4 * value) / most))));
+    return signed[place];
+  }
+
+  /** Values on their way into the mix: each number of it is the sum of the tokens' numbers, each as thick as its weight. @param {Element} into
+   * @param {{from: number, to: number, middle: (n: number) => number, high: number, low: number, span: number}} at @param {Paint} paint */
+  #ribbons(into, { from, to, middle, high, low, span }, paint) {
+    const { weights, values } = this.inside, clip = this.#add("clipPath", { id: "opening-mix" }, into), shown = this.#add("rect", { x: from, y: 0, height: low + span + 400, width: 0 }, clip);
+    const group = this.#add("g", { "clip-path": "url(#opening-mix)" }, into), bend = (from + to) / 2, cell = span / values[0].length, end = to - 3;
+    let before = 0;
+    weights.forEach((weight, n) => {
+      if (weight < LEAST) return;
+      values[n].forEach((value, c) => {
+        const thin = (weight * high) / values[n].length, y = middle(n) + (c - values[n].length / 2) * thin, top = low + (c + before) * cell, under = top + weight * cell;
+        const d = `M${from} ${y}C${bend} ${y} ${bend} ${top} ${end} ${top}V${under}C${bend} ${under} ${bend} ${y + thin} ${from} ${y + thin}Z`;
+        this.#add("path", { d, fill: this.colour(value, paint) }, group);
+      });
+      before += weight;
+    });
+    this.parts.push((time) => shown.setAttribute("width", String((to - from) * eased(time, BEATS.mix + 0.8, BEATS.mix + 2.6))));
+  }
+
+  /** The mixed vector of this head, and then those of the others. @param {Element} into @param {{x: number, low: number, span: number, strip: number}} at
+   * @param {Paint} paint */
+  #mixed(into, { x, low, span, strip }, paint) {
+    const { mixed, head } = this.inside, order = [head, ...mixed.map((_, n) => n).filter((n) => n !== head)];
+    order.forEach((number, place) => {
+      const group = this.#add("g", {}, into), high = span / mixed[number].length;
+      mixed[number].forEach((value, c) => this.#add("rect", { x: x + place * (strip + 3), y: low + c * high, width: strip, height: high + 0.3, fill: this.colour(value, paint) }, group));
+      this.#text(String(number), { x: x + place * (strip + 3) + strip / 2, y: low - 8, "font-size": 13, "text-anchor": "middle", fill: paint.dim, opacity: place || mixed.length > 1 ? 1 : 0 }, group);
+      const begin = place ? BEATS.heads + 0.5 * place : BEATS.mix + 2;
+      this.parts.push((time) => group.setAttribute("opacity", String(eased(time, begin, begin + 0.7))));
+    });
+  }
+
+  /** The position rises through the layers. @param {Element} into @param {number} width @param {number} height @param {Paint} paint */
+  #tower(into, width, height, paint) {
+    const { floors } = this, high = height / floors.length, wide = width >= 700, left = wide ? 190 : 84, y = (/** @type {number} */ n) => height - (n + 0.5) * high;
+    const pole = wide ? 150 : 70, across = (width - left - 8) / 3;
+    this.#add("line", { x1: pole, x2: pole, y1: y(0), y2: y(floors.length - 1), stroke: paint.line, "stroke-width": 3 }, into);
+    floors.forEach((guesses, n) => {
+      const group = this.#add("g", {}, into), last = n === floors.length - 1, letters = wide ? Math.max(18, width / 60) : 13;
+      this.#add("circle", { cx: pole, cy: y(n), r: 5, fill: paint.line }, group);
+      this.#text(n ? `${wide ? "after " : ""}${n} layer${n > 1 ? "s" : ""}` : "input", { x: pole - 14, y: y(n), "text-anchor": "end", "font-size": wide ? 15 : 13, fill: paint.dim }, group);
+      guesses.forEach(({ text, share }, k) => this.#guess(group, { x: left + k * across, y: y(n), across: across - (wide ? 24 : 10), letters }, { text, share, best: last && !k }, paint));
+      const begin = floorAt(n);
+      this.parts.push((time) => group.setAttribute("opacity", String(eased(time, begin, begin + 0.8))));
+    });
+    const dot = this.#add("circle", { cx: pole, r: 9, fill: paint.hold }, into);
+    this.parts.push((time) => dot.setAttribute("cy", String(y(climbed(time, floors.length - 1)))));
+  }
+
+  /** A guess with its bar; where there is little room, its probability is beside the bar. @param {Element} into
+   * @param {{x: number, y: number, across: number, letters: number}} at @param {{text: string, share: number, best: boolean}} guess @param {Paint} paint */
+  #guess(into, { x, y, across, letters }, { text, share, best }, paint) {
+    const weight = best ? 700 : 400, fill = best ? paint.on : paint.ink, narrow = across < 120, long = narrow ? across - 34 : across;
+    const up = y - letters * 0.55, down = y + letters * 0.35;
+    this.#text(text, { x, y: up, "font-size": letters, "font-weight": weight, fill }, into);
+    this.#text(percent(share), { x: x + across, y: narrow ? down + 3 : up, "font-size": letters, "font-weight": weight, "text-anchor": "end", fill }, into);
+    this.#add("rect", { x, y: down, width: long, height: 6, rx: 2, fill: paint.line, opacity: 0.5 }, into);
+    this.#add("rect", { x, y: down, width: long * share, height: 6, rx: 2, fill: paint.on }, into);
+  }
+}
+
+/** How far a token is lit while scores are compared: one after the other. @param {number} time @param {number} n */
+const lit = (time, n) => eased(time, BEATS.compare + 0.3 + 0.14 * n, BEATS.compare + 0.8 + 0.14 * n);
+
+/** When a floor is reached. @param {number} n */
+const floorAt = (n) => BEATS.rise + 0.3 + FLOOR * n;
+
+/** How many floors the position has climbed. @param {number} time @param {number} top */
+function climbed(time, top) {
+  let floor = 0;
+  for (let n = 1; n <= top; n++) floor += eased(time, floorAt(n) - 0.6, floorAt(n) + 0.2);
+  return floor;
+}

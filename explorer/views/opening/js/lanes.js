@@ -1,0 +1,148 @@
+// Four lanes with the sentence: what each model may read of it, and what it expects in the gap.
+import { element, percent, wordOf } from "./elements.js";
+
+/** @typedef {import("./elements.js").Word} Word */
+/** @typedef {{texts: string[], shares: number[], truth: number}} Side */
+/** @typedef {{sides: Side[], right: string, row: number, unseen: number[][]}} Expected */
+/** @typedef {{name: string, title: string, family: string, reads: string, spaced: boolean, address: string}} LaneModel */
+
+const SHOWN = 3; // bars of a side
+const LETTER = 0.48; // of the size of the type: how wide a letter is, about
+const ARROWS = ["→", "←"]; // the two readers of ELMo
+const READS = [" reading on", " reading back"]; // the same in words
+
+/** One model's lane. */
+class Lane {
+  /** @param {HTMLElement} root @param {LaneModel} model */
+  constructor(root, model) {
+    this.model = model;
+    this.root = root.appendChild(element("section", "lane"));
+    this.root.setAttribute("aria-label", `${model.title} ${model.reads}`);
+    const head = this.root.appendChild(element("p", "who"));
+    head.append(element("b", "", model.title), " ", element("span", "reads", model.reads));
+    this.guess = head.appendChild(element("span", "yours"));
+    this.line = this.root.appendChild(element("p", "words"));
+    this.line.dir = "auto";
+    this.says = this.root.appendChild(element("p", "says"));
+    this.bars = this.root.appendChild(element("div", "sides"));
+    this.spaced = model.spaced;
+    /** @type {{span: HTMLElement, reads: boolean}[]} */
+    this.words = [];
+    this.inked = 0;
+  }
+
+  /** The words around the gap, and which of them this model may read. @param {string} text @param {Word[]} words @param {number} gap */
+  give(text, words, gap) {
+    const letters = Array.from(text), { first, last } = around(letters, words, gap, this.#room()), left = this.model.family === "decoder";
+    this.spaced = this.model.spaced && gap > 0; // the first token of a text has no space before it
+    const parts = /** @type {(string | HTMLElement)[]} */ ([first ? "… " : ""]);
+    this.words = [];
+    for (let n = first; n <= last; n++) {
+      const end = n === last && last < words.length - 1 ? words[n].to : (words[n + 1]?.from ?? letters.length);
+      const span = n === gap ? element("span", "blank", "") : element("span", "word", words[n].text);
+      if (n === gap) span.append(element("span", "unheard", " gap "));
+      else this.words.push({ span, reads: n < gap || !left });
+      parts.push(span, letters.slice(words[n].to, end).join(""));
+    }
+    this.line.replaceChildren(...parts, last < words.length - 1 ? " …" : "");
+    this.ink(this.inked);
+  }
+
+  /** How many letters a line holds. */
+  #room() {
+    return Math.max(24, Math.floor(this.line.clientWidth / (LETTER * Number.parseFloat(getComputedStyle(this.line).fontSize)) - 4));
+  }
+
+  /** The words that it may read become dark, the first of them at 0. @param {number} many */
+  ink(many) {
+    this.inked = many;
+    this.words.forEach(({ span, reads }, n) => span.classList.toggle("read", reads && n < many));
+  }
+
+  /** What it expects; a sentence where it cannot say. @param {Expected | string | null} found @param {string} guess @param {number[]} yours its probabilities */
+  show(found, guess, yours) {
+    const spoken = typeof found === "string" ? found : "";
+    this.says.textContent = spoken;
+    this.guess.textContent = guess && yours.length ? `yours: ${guess} ${yours.map(percent).join(" | ")}` : "";
+    if (found === null) return;
+    const sides = typeof found === "string" ? [] : found.sides;
+    while (this.bars.children.length > sides.length) this.bars.lastElementChild?.remove();
+    sides.forEach((side, n) => this.#side(n, side, /** @type {Expected} */ (found).right, sides.length > 1, guess));
+  }
+
+  /** One side's bars; the last is that of the hidden word, where it is not among the first. @param {number} at @param {Side} side @param {string} right
+   * @param {boolean} several @param {string} guess */
+  #side(at, side, right, several, guess) {
+    const list = this.bars.children[at] ?? this.bars.appendChild(element("ol", "bars"));
+    list.setAttribute("aria-label", `${this.model.title}${several ? READS[at] : ""} expects`);
+    const rows = side.texts.slice(0, SHOWN).map((text, n) => ({ text, share: side.shares[n] }));
+    if (right && !rows.some(({ text }) => text === right)) rows[rows.length - 1] = { text: right, share: side.truth };
+    rows.forEach(({ text, share }, n) => {
+      const row = /** @type {HTMLElement} */ (list.children[n] ?? list.appendChild(barRow())), [word, track, number] = row.children, shown = wordOf(text, this.spaced);
+      word.textContent = (several && !n ? `${ARROWS[at]} ` : "") + shown;
+      word.classList.toggle("right", text === right);
+      row.classList.toggle("guessed", Boolean(guess) && shown.toLowerCase() === guess.toLowerCase());
+      /** @type {HTMLElement} */ (track).style.setProperty("--share", String(share));
+      number.textContent = percent(share);
+    });
+  }
+
+  /** Its best guesses in words. */
+  spoken() {
+    const best = [...this.bars.children].map((list) => list.firstElementChild?.textContent ?? "");
+    return `${this.model.title}: ${best.join(", ") || this.says.textContent}`;
+  }
+}
+
+/** A row of bars: a word, its bar and its probability. */
+function barRow() {
+  const row = element("li", "bar");
+  row.append(element("span", "token", ""), element("span", "track", ""), element("span", "share", ""));
+  return row;
+}
+
+/** The words around the gap that a lane has room for. @param {string[]} letters @param {Word[]} words @param {number} gap @param {number} most letters */
+function around(letters, words, gap, most) {
+  let first = gap, last = gap;
+  const room = () => words[last].to - words[first].from < most - 8;
+  if (letters.length <= most) return { first: 0, last: words.length - 1 };
+  while (room() && (first || last < words.length - 1)) {
+    if (first) first--;
+    if (room() && last < words.length - 1) last++;
+  }
+  return { first, last };
+}
+
+/** All lanes. */
+export class Lanes {
+  /** @param {HTMLElement} root @param {LaneModel[]} models */
+  constructor(root, models) {
+    this.root = root.appendChild(element("div", "lanes"));
+    this.lanes = models.map((model) => new Lane(this.root, model));
+  }
+
+  /** @param {string} text @param {Word[]} words @param {number} gap */
+  give(text, words, gap) {
+    for (const lane of this.lanes) lane.give(text, words, gap);
+  }
+
+  /** @param {number} n @param {Expected | string | null} found @param {string} guess @param {number[]} yours */
+  show(n, found, guess, yours) {
+    this.lanes[n].show(found, guess, yours);
+  }
+
+  /** How many words are inked, and how far the bars have grown, from 0 to 1. @param {number} many @param {number} grown */
+  draw(many, grown) {
+    for (const lane of this.lanes) lane.ink(many);
+    this.root.style.setProperty("--grown", String(grown));
+  }
+
+  /** They give way to a picture of one model, whose lane is the last to go. @param {string} name @param {number} others @param {number} last from 0 to 1 */
+  fade(name, others, last) {
+    for (const lane of this.lanes) lane.root.style.opacity = String(1 - (lane.model.name === name ? last : others));
+  }
+
+  spoken() {
+    return this.lanes.map((lane) => lane.spoken()).join(". ");
+  }
+}

@@ -1,0 +1,34 @@
+// The line under the sentence at each moment of the film: at most twelve words and one number.
+import { element, percent } from "./elements.js";
+import { BEATS } from "./inside.js";
+
+/** @typedef {(string | HTMLElement)[]} Line */
+
+const number = (/** @type {string} */ text) => element("b", "number", text);
+
+/** The lines, each from its moment on. @param {import("./opening.js").OpeningRecord} record @returns {[number, Line][]} */
+function linesOf({ inside, floors, lanes }) {
+  const { scores, weights, tokens, heads, mixed, head } = inside, best = (/** @type {number[]} */ row) => row.indexOf(Math.max(...row));
+  const title = lanes.find(({ name }) => name === "bert")?.title ?? "", top = floors[floors.length - 1][0], layers = floors.length - 1;
+  return [
+    [0, ["One word is missing. Yours?"]],
+    [3, ["Same stories. They differ in what they may read."]],
+    [BEATS.inside, [`Inside ${title}: one head of its `, number(String(heads * layers)), ". What does it do?"]],
+    [BEATS.compare, ["Compare: the gap scores every token. “", tokens[best(scores)], "” gets ", number(scores[best(scores)].toFixed(1)), "."]],
+    [BEATS.weigh, ["Weigh: scores become shares of one whole. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],
+    [BEATS.mix, ["Mix: values, as thick as their weights, become ", number(String(mixed[head].length)), " numbers."]],
+    [BEATS.heads, ["All ", number(String(heads)), " heads of a layer do this at once."]],
+    [BEATS.rise, ["After each layer: its best guesses so far."]],
+    [BEATS.rise + 2.6 * layers + 0.6, [`After the last layer: “${top.text}”, `, number(percent(top.share)), "."]],
+  ];
+}
+
+/** @type {WeakMap<object, [number, Line][]>} */
+const LINES = new WeakMap();
+
+/** @param {number} time @param {import("./opening.js").OpeningRecord} record @returns {Line} */
+export function lineAt(time, record) {
+  const lines = LINES.get(record) ?? linesOf(record);
+  LINES.set(record, lines);
+  return (lines.findLast(([from]) => from <= time) ?? lines[0])[1];
+}

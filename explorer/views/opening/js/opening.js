@@ -1,0 +1,405 @@
+// The opening: one sentence with a gap in it, and what four models expect there. It plays once as a film, until a hand takes over.
+import { button, eased, element, wordsIn } from "./elements.js";
+import { Film } from "./film.js";
+import { GapSentence } from "./gap.js";
+import { BEATS, InsidePicture } from "./inside.js";
+import { Lanes } from "./lanes.js";
+import { lineAt } from "./lines.js";
+import { Models } from "./models.js";
+
+/** @typedef {import("./lanes.js").Expected} Expected */
+/** @typedef {{text: string, gap: number, mask: string, chips: string[], lanes: import("./lanes.js").LaneModel[], answers: Record<string, Expected[]>,
+ * yours: Record<string, number[][]>, inside: import("./inside.js").Inside, floors: import("./inside.js").Floors, script: string,
+ * palettes: Record<string, string[]>}} OpeningRecord  of the opening's own sentence: `answers` by model, for each of its words */
+/** @typedef {{text: string, word: string, film: boolean, mode: "light" | "dark", known: {text: string, words: [string, string[]][]}}} Told what the page says now */
+/** @typedef {{typed?: (now: {text: string, word: string}) => void}} Heard */
+
+const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; milliseconds without a letter before the page follows
+const INKED = 3.1, EACH = 0.06, GROWS = [3.3, 4.3]; // seconds: the words of the lanes become dark, the bars grow
+const STILLS = /** @type {[string, number][]} */ ([["Four answers", BEATS.inside - 0.1], ["One head", BEATS.rise - 0.7], ["Layer by layer", BEATS.end - 0.1], ["Your turn", BEATS.end]]);
+const BLANK = /^_+$/, HIDDEN = "it"; // a word of strokes is a gap; some word has to be hidden there, and no model reads it
+
+export class Opening {
+  /** @param {HTMLElement} root @param {OpeningRecord} record @param {Told} told @param {Heard} [heard] */
+  constructor(root, record, told, heard = {}) {
+    this.record = record;
+    this.heard = heard;
+    this.told = told;
+    this.text = record.text;
+    this.gap = record.gap;
+    this.guess = "";
+    this.own = false; // a hand has taken over
+    this.asked = 0; // questions so far
+    this.strange = /** @type {Set<string>} */ (new Set());
+    this.paint = /** @type {import("./inside.js").Paint | null} */ (null);
+    this.lineShown = /** @type {import("./lines.js").Line | null} */ (null);
+    this.sent = { text: told.text, word: told.word }; // what the page knows
+    this.resting = /** @type {any} */ (0);
+    this.words = wordsIn(this.text);
+    this.models = new Models(record.lanes, record.script);
+    this.root = root.appendChild(element("section", "opening"));
+    this.root.setAttribute("aria-label", "One word is missing");
+    const head = this.root.appendChild(element("div", "head"));
+    this.sentence = new GapSentence(head, (gap) => this.move(gap));
+    this.line = head.appendChild(element("p", "line"));
+    head.appendChild(element("p", "key", "✓ missing word"));
+    this.chips = head.appendChild(element("div", "chips"));
+    this.chips.setAttribute("role", "group");
+    this.chips.setAttribute("aria-label", "Your guess");
+    this.stage = this.root.appendChild(element("div", "stage"));
+    this.lanes = new Lanes(this.stage, record.lanes);
+    this.picture = new InsidePicture(this.stage, record.inside, record.floors);
+    this.spoken = this.root.appendChild(element("p", "unheard"));
+    this.spoken.setAttribute("role", "status");
+    this.film = new Film(this.root, BEATS.end, { draw: (time) => this.draw(time), ended: (touched) => this.ended(touched) });
+    const foot = this.#foot();
+    this.play = foot.play;
+    this.stills = foot.stills;
+    this.box = foot.box;
+    this.doors = foot.doors;
+    this.sized = new ResizeObserver(() => this.fit());
+    this.sized.observe(document.documentElement);
+    this.sized.observe(this.stage);
+    this.begin();
+  }
+
+  /** The player, the box of one's own sentence, and the doors. */
+  #foot() {
+    const foot = this.root.appendChild(element("div", "foot")), player = foot.appendChild(element("div", "player"));
+    const play = player.appendChild(button("play", "", () => this.#pressed()));
+    const stills = STILLS.map(([name, time]) => {
+      const still = player.appendChild(button("still", "", () => this.show(time)));
+      still.setAttribute("aria-label", name);
+      still.title = name;
+      return still;
+    });
+    const form = foot.appendChild(element("form", "own")), label = form.appendChild(element("label", "", ""));
+    label.append(element("span", "", "Your own sentence"));
+    const box = label.appendChild(Object.assign(element("input", ""), { type: "text", placeholder: "Type your own", maxLength: LETTERS, autocomplete: "off", spellcheck: false, dir: "auto" }));
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      this.#rested();
+    };
+    box.onfocus = () => void this.models.open();
+    box.oninput = () => this.type(box.value);
+    const doors = foot.appendChild(element("nav", "doors"));
+    doors.setAttribute("aria-label", "Go on");
+    const ways = ["Why this weight?", "How was it learned?", "Let it write."].map((name) => doors.appendChild(element("a", "door", name)));
+    return { play, stills, box, doors: ways };
+  }
+
+  /** The film, a still where motion is not wanted, or the sentence that the page has already. */
+  begin() {
+    this.turn(this.told.mode);
+    this.#sentence();
+    const own = this.told.text !== this.text || this.told.word !== this.words[this.gap].text, calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.fit();
+    if (own) return this.give(this.told.text, this.told.word);
+    if (!this.told.film || seenBefore()) return this.show(BEATS.end);
+    if (calm) return this.show(STILLS[0][1]);
+    this.draw(0);
+    this.film.play();
+    this.#buttons();
+  }
+
+  /** What the page says now. @param {Told} told */
+  hear(told) {
+    const { sent } = this, types = this.box.matches(":focus");
+    this.told = told;
+    this.turn(told.mode);
+    if (!types && (told.text !== sent.text || told.word !== sent.word) && (told.text !== this.text || told.word !== this.words[this.gap]?.text)) this.give(told.text, told.word);
+    this.sent = { text: told.text, word: told.word };
+    if (this.own) this.#says();
+  }
+
+  /** A sentence of the page, with the gap on a word of it. @param {string} text @param {string} word */
+  give(text, word) {
+    this.box.value = text === this.record.text ? "" : text;
+    this.gap = Math.max(0, wordsIn(text).findIndex((one) => one.text === word));
+    this.#hold();
+    this.read(text);
+  }
+
+  /** Light or dark. @param {"light" | "dark"} mode */
+  turn(mode) {
+    this.root.dataset.mode = mode;
+    const style = getComputedStyle(this.root), of = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
+    this.paint = { ink: of("ink"), dim: of("dim"), line: of("line"), on: of("on"), hold: of("hold"), signed: this.record.palettes[mode] };
+    if (!this.own) this.draw(this.film.time);
+  }
+
+  /** As high as what is left of the window below the page's own bar. */
+  fit() {
+    const main = this.root.closest("[data-testid=stMain]") ?? hostOf(this.root)?.closest("[data-testid=stMain]"), scrolled = main?.scrollTop ?? scrollY;
+    this.root.style.setProperty("--above", `${Math.max(0, Math.round(this.root.getBoundingClientRect().top + scrolled))}px`);
+    this.sentence.place();
+    if (!this.own) this.draw(this.film.time);
+  }
+
+  /** The film at a moment: a picture is a function of the time. @param {number} time */
+  draw(time) {
+    const inside = time >= BEATS.inside && time < BEATS.end;
+    this.root.dataset.view = inside ? "inside" : "lanes";
+    this.root.toggleAttribute("data-own", this.own);
+    if (inside && this.paint) this.picture.draw(time, this.paint);
+    const back = eased(time, BEATS.end - 0.6, BEATS.end), opened = eased(time, BEATS.inside + 0.5, BEATS.inside + 1.2) * (1 - back);
+    this.lanes.fade("bert", eased(time, BEATS.inside, BEATS.inside + 0.5) * (1 - back), opened);
+    this.picture.svg.style.opacity = String(opened);
+    this.lanes.draw(Math.floor((time - INKED) / EACH), Math.min(1, Math.max(0, (time - GROWS[0]) / (GROWS[1] - GROWS[0]))) ** 0.6);
+    if (this.own) return;
+    const line = lineAt(time, this.record);
+    if (line !== this.lineShown) this.#write(line);
+    this.lineShown = line;
+    this.picture.svg.setAttribute("aria-label", line.map(String).join(""));
+    this.stills.forEach((still, n) => still.setAttribute("aria-pressed", String(STILLS.findIndex(([, end]) => time <= end) === n)));
+  }
+
+  /** A still of the film, for as long as wanted. @param {number} time */
+  show(time) {
+    this.film.stop(true);
+    this.film.time = time;
+    this.own = false;
+    if (time >= BEATS.end) return this.#mine();
+    if (this.text !== this.record.text || this.gap !== this.record.gap) this.#back();
+    this.draw(time);
+    this.#buttons();
+  }
+
+  /** The opening's own sentence and gap again. */
+  #back() {
+    [this.text, this.gap] = [this.record.text, this.record.gap];
+    this.box.value = "";
+    this.#sentence();
+  }
+
+  /** The film stopped: at its end, or by a hand, which finds the four answers where it has seen no more. @param {boolean} touched */
+  ended(touched) {
+    if (!touched || this.film.time < BEATS.inside) this.#mine();
+    else this.#buttons();
+  }
+
+  /** The button. */
+  #pressed() {
+    if (this.film.touching) return;
+    if (this.own) this.#back();
+    this.own = false;
+    this.film.play();
+    this.#buttons();
+  }
+
+  #buttons() {
+    const { playing } = this.film;
+    this.play.textContent = playing ? "❚❚" : "▶";
+    this.play.setAttribute("aria-label", playing ? "Stop the film" : "Play the film");
+  }
+
+  /** From now on the hand's: the lanes with all that they expect. */
+  #hold() {
+    this.film.stop(true);
+    this.film.time = BEATS.end;
+    this.own = true;
+    this.draw(BEATS.end);
+    this.stills.forEach((still, n) => still.setAttribute("aria-pressed", String(n === STILLS.length - 1)));
+    this.#buttons();
+  }
+
+  #mine() {
+    this.#hold();
+    this.#answer();
+  }
+
+  /** The sentence, its gap and its lanes. */
+  #sentence() {
+    this.words = wordsIn(this.text);
+    this.sentence.give(this.text, this.words, this.#marked());
+    this.#opened();
+  }
+
+  /** The letters of the words that a model never read. */
+  #marked() {
+    return [...this.strange].map((span) => span.split(" ").map(Number));
+  }
+
+  #opened() {
+    const word = this.words[this.gap], first = this.text === this.record.text && this.gap === this.record.gap;
+    this.sentence.open(this.gap, first ? this.guess : "");
+    this.chips.replaceChildren(...(first ? this.record.chips.map((chip) => this.#chip(chip)) : []));
+    if (!word) return;
+    this.lanes.give(this.text, this.words, this.gap);
+    if (this.text === this.record.text) this.#recorded();
+    this.#ways();
+  }
+
+  /** @param {string} word */
+  #chip(word) {
+    const chip = button("chip", word, () => this.choose(word));
+    chip.setAttribute("aria-pressed", String(word === this.guess));
+    return chip;
+  }
+
+  /** A guess, which stays as a mark. @param {string} word */
+  choose(word) {
+    this.guess = word;
+    this.#hold();
+    this.#opened();
+    this.#answer();
+  }
+
+  /** The gap on another word. @param {number} gap */
+  move(gap) {
+    this.gap = gap;
+    this.#hold();
+    this.#opened();
+    this.#answer();
+    this.#soon();
+  }
+
+  /** What is typed, letter by letter. @param {string} text */
+  type(text) {
+    const before = this.words.length;
+    this.#hold();
+    this.read(text, before);
+    this.#soon();
+  }
+
+  /** Another sentence; a word of strokes in it is the gap. @param {string} text @param {number} [before] how many words it had */
+  read(text, before = 0) {
+    this.text = text;
+    this.strange.clear();
+    const words = wordsIn(text), blank = words.findIndex(({ text: word }) => BLANK.test(word));
+    this.gap = blank >= 0 ? blank : Math.max(0, Math.min(this.gap, words.length - 1));
+    if (before === 1 && words.length > 1 && blank < 0) this.gap = words.length - 1;
+    this.#sentence();
+    this.#answer();
+  }
+
+  /** What the record says of the opening's own sentence. */
+  #recorded() {
+    const { lanes, answers, yours, chips, gap } = this.record, chip = this.gap === gap ? chips.indexOf(this.guess) : -1;
+    lanes.forEach(({ name }, n) => this.lanes.show(n, answers[name][this.gap], chip < 0 ? "" : this.guess, chip < 0 ? [] : yours[name][chip]));
+  }
+
+  /** Let the models answer; of several questions the newest wins. */
+  async #answer() {
+    const asked = ++this.asked, { text, words, gap } = this;
+    this.#says();
+    if (!words.length) return;
+    if (text !== this.record.text) await this.#ask(asked, text, words[gap]);
+    if (asked === this.asked) this.spoken.textContent = this.lanes.spoken();
+  }
+
+  /** @param {number} asked @param {string} text @param {import("./elements.js").Word} word */
+  async #ask(asked, text, { text: hidden, from, to }) {
+    const blank = BLANK.test(hidden), letters = Array.from(text), read = blank ? [...letters.slice(0, from), HIDDEN, ...letters.slice(to)].join("") : text;
+    const span = [from, blank ? from + HIDDEN.length : to];
+    this.root.dataset.waiting = "yes";
+    await Promise.all(this.record.lanes.map(async (_, n) => {
+      const found = await this.models.expected(n, read, span).catch((error) => String(error.message ?? error));
+      if (asked !== this.asked) return;
+      this.lanes.show(n, typeof found === "string" ? found : blank ? withoutTruth(found) : found, "", []);
+      if (typeof found === "string" || blank) return;
+      const before = this.strange.size;
+      found.unseen.forEach((letters) => this.strange.add(letters.join(" ")));
+      if (this.strange.size > before) this.#dagger();
+    }));
+    if (asked === this.asked) delete this.root.dataset.waiting;
+  }
+
+  /** The daggers have arrived. */
+  #dagger() {
+    this.sentence.give(this.text, this.words, this.#marked());
+    this.sentence.open(this.gap, "");
+    this.#says();
+  }
+
+  /** The line under the sentence while it is the hand's. */
+  #says() {
+    const { known } = this.told;
+    if (!this.words.length) return this.#write(["There is no word in this sentence. Write one."]);
+    if (!this.strange.size) return this.#write(["Drag the gap, or type your own."]);
+    const letters = Array.from(this.text), names = this.#marked().map(([from, to]) => letters.slice(from, to).join("").trim());
+    const offers = known.text === this.text ? known.words.flatMap(([word, others]) => others.map((other) => this.#offer(word, other))) : [];
+    this.#write([`† ${shortened(names)}: never in the training texts. What a model does with ${names.length > 1 ? "them" : "it"} says nothing about language.`, ...(offers.length ? [" Known words: ", ...offers] : [])]);
+  }
+
+  /** A known word instead of a strange one. @param {string} word @param {string} other */
+  #offer(word, other) {
+    return button("chip", other, () => {
+      this.box.value = this.text.replace(word, other);
+      this.type(this.box.value);
+    });
+  }
+
+  /** @param {(string | HTMLElement)[]} parts */
+  #write(parts) {
+    this.lineShown = null;
+    this.line.replaceChildren(...parts);
+  }
+
+  /** Where the three doors lead. */
+  #ways() {
+    const { layer, head } = this.record.inside, letters = Array.from(this.text), { from, to } = this.words[this.gap], own = this.record.answers.bert?.[this.gap];
+    const masked = letters.slice(0, from).join("") + this.record.mask + letters.slice(to).join(""), row = this.text === this.record.text && own ? own.row : this.gap + 1;
+    /** @type {{page: string, query: Record<string, string>}[]} */
+    const ways = [
+      { page: "attention", query: { part: "walk", model: "bert", text: masked, board: `encoder.${layer}.${head}.softmax.${row}.${row}` } },
+      { page: "training", query: { part: "snapshots", kept: "bert", text: masked } },
+      { page: "decoding", query: { part: "greedy", writer: "gpt2", beginning: letters.slice(0, from).join("").trim() || this.words[0].text } },
+    ];
+    this.doors.forEach((door, n) => (door.href = `${ways[n].page}?${new URLSearchParams(ways[n].query)}`));
+  }
+
+  /** The page follows when the hand rests. */
+  #soon() {
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.#rested(), TYPED);
+  }
+
+  #rested() {
+    clearTimeout(this.resting);
+    const word = this.words[this.gap];
+    if (!word) return;
+    this.sent = { text: this.text, word: word.text };
+    this.heard.typed?.(this.sent);
+  }
+
+  /** Leave nothing behind. */
+  end() {
+    this.film.end();
+    clearTimeout(this.resting);
+    this.sized.disconnect();
+    this.sentence.end();
+    this.root.remove();
+  }
+}
+
+/** Nobody wrote a word into the gap. @param {Expected} found */
+const withoutTruth = (found) => ({ ...found, right: "" });
+
+/** @param {string[]} names */
+const shortened = (names) => names.slice(0, 3).map((name) => (name.length > 14 ? `${name.slice(0, 13)}…` : name)).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+
+/** What an element in a shadow belongs to. @param {HTMLElement} inside */
+const hostOf = (inside) => /** @type {any} */ (inside.getRootNode()).host ?? null;
+
+/** Whether this page has played its film already. */
+function seenBefore() {
+  const page = /** @type {any} */ (globalThis), before = page.explorerOpened;
+  page.explorerOpened = true;
+  return Boolean(before);
+}
+
+/** In Streamlit: called again at every rerun, with the same element. @param {any} host */
+export function opening(host) {
+  const place = host.parentElement.querySelector("[data-opening]") ?? host.parentElement, { record, told } = host.data;
+  if (place.heldOpening) place.heldOpening.hear(told);
+  else {
+    const heard = { typed: (/** @type {any} */ now) => host.setTriggerValue("typed", now) };
+    place.textContent = "";
+    place.heldOpening = /** @type {any} */ (globalThis).explorerOpening = new Opening(place, record, told, heard);
+  }
+  return () => {
+    place.heldOpening?.end();
+    place.heldOpening = null;
+  };
+}

@@ -1,0 +1,388 @@
+"""The opening of the front page: its numbers against Python's, its film, the hands that stop it, and what is typed into it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ALL, Visit, long, some
+from playwright.sync_api import Browser, Page, expect
+from test_accessibility import audit, judged
+
+import explorer as ex
+from explorer.analysis.architectures import span_of, word_offsets, word_prediction
+from explorer.app import opening
+from explorer.app.lessons.start import questions as lesson
+from explorer.models.packing import packed_model
+from explorer.records import WordPrediction, softmax
+from explorer.views.board.module import module
+from explorer.views.opening.module import opening_module, opening_style
+
+NAMES = ("elmo", "bert", "gpt2", "bart")
+CLOSE = 1e-3  # of a probability: weights travel in 16 bits, as they are shipped
+TEXTS = (
+    lesson.TEXT,
+    "My sister didn't find the key, so she was sad.",
+    "Zebra photosynthesis and “Zürich”",
+    "مرحبا بالعالم يا صديقي",
+    "Hello",
+    "The " + "very " * 58 + "tired dog.",
+)
+WINDOWS = ((1280, 640), (390, 700), (320, 568), (1920, 1080))
+BEATS = (0.5, 4.0, 12.0, 16.0, 20.0, 25.0, 28.0, 36.0)
+O = "globalThis.explorerOpening"  # noqa: E741
+
+
+@cache
+def record() -> dict[str, Any]:
+    return opening.opening_record(NAMES, lesson.TEXT, lesson.WORD)
+
+
+@cache
+def packed(name: str) -> str:
+    data = packed_model(ex.load(name, device="cpu"))
+    assert data is not None
+    return base64.b64encode(data).decode()
+
+
+SHOWN = """async ([record, script, board, models, told]) => {
+  const address = (letters, type) => URL.createObjectURL(new Blob([letters], { type }));
+  const bytes = (letters) => Uint8Array.from(atob(letters), (c) => c.charCodeAt(0));
+  record.script = address(board, "text/javascript");
+  for (const lane of record.lanes) lane.address = models[lane.name] ? address(bytes(models[lane.name])) : "blob:nothing";
+  const { Opening } = await import(address(script, "text/javascript"));
+  globalThis.typed = [];
+  globalThis.explorerOpening = new Opening(document.getElementById("here"), record, told, { typed: (now) => typed.push(now) });
+}"""
+
+
+@contextmanager
+def openings(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """What shows the opening on a page of its own, whose models run in it; no error may be left in its console."""
+    pages, faults = list[Page](), list[str]()
+
+    def shown(
+        width: int = 1280, height: int = 640, mode: str = "light", motion: str = "no-preference", models: tuple[str, ...] = NAMES, **told: Any
+    ) -> Page:  # fmt: skip
+        page = browser.new_page(viewport={"width": width, "height": height})
+        pages.append(page)
+        page.emulate_media(color_scheme=mode, reduced_motion=motion)  # type: ignore[arg-type]
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.set_content(
+            f"<!doctype html><html lang=en><meta charset=utf-8><title>x</title><style>{opening_style()} body {{ margin: 0; padding: 58px 16px 0; }}"
+            "</style><main id=here></main></html>"
+        )
+        begin = {"text": lesson.TEXT, "word": lesson.WORD, "film": True, "mode": mode, "known": {"text": "", "words": []}}
+        sent = {name: packed(name) for name in models}
+        page.evaluate(SHOWN, [record(), opening_module(), module(live=True), sent, begin | told])
+        return page
+
+    yield shown
+    assert faults == []
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture
+def shown(browser: Browser) -> Iterator[Callable[..., Page]]:
+    with openings(browser) as show:
+        yield show
+
+
+@pytest.fixture(scope="module")
+def typing(browser: Browser) -> Iterator[Page]:
+    """One opening for all that is typed."""
+    with openings(browser) as show:
+        yield show()
+
+
+def typed(page: Page, text: str, gap: int | None = None) -> list[dict[str, Any]]:
+    """What the four lanes answer to a sentence, with the gap on a word of it."""
+    page.evaluate(
+        f"""async ([text, gap]) => {{ const o = {O}; o.box.value = text; o.type(text); if (gap !== null) o.move(gap);
+        await new Promise((rested) => setTimeout(rested)); while (o.root.dataset.waiting) await new Promise((r) => setTimeout(r, 5)); }}""",
+        [text, gap],
+    )
+    return lanes(page)
+
+
+def lanes(page: Page) -> list[dict[str, Any]]:
+    """The bars of each lane, as they are drawn."""
+    drawn: list[dict[str, Any]] = page.evaluate(f"""() => {O}.lanes.lanes.map(({{ model, bars, says, line }}) => ({{
+        name: model.name, says: says.textContent, line: line.textContent, read: [...line.querySelectorAll(".read")].map((e) => e.textContent),
+        sides: [...bars.children].map((list) => [...list.children].map((row) => ({{ text: row.children[0].textContent, right:
+        row.children[0].classList.contains("right"), share: Number(row.children[1].style.getPropertyValue("--share")), number: row.children[2].textContent }})))
+    }}))""")
+    return drawn
+
+
+def agrees(lane: dict[str, Any], prediction: WordPrediction) -> None:
+    """The bars of a lane are a prediction's: its most probable tokens, and the hidden one."""
+    assert len(lane["sides"]) == len(prediction.shares)
+    for rows, shares, truth in zip(lane["sides"], prediction.shares, prediction.truth, strict=True):
+        wanted = (
+            shares[:3] if any(row["right"] for row in rows[:2]) else [*shares[:2], truth if rows[2]["right"] else shares[2]]
+        )
+        np.testing.assert_allclose([row["share"] for row in rows], wanted, atol=CLOSE)
+        for row in rows:
+            assert row["number"] == ("< 1 %" if 0 < row["share"] < 0.005 else f"{int(100 * row['share'] + 0.5)} %")
+
+
+def predictions(text: str, span: tuple[int, int]) -> dict[str, WordPrediction]:
+    return {name: word_prediction(ex.load(name, device="cpu"), text, span, top=3) for name in NAMES}
+
+
+def test_the_record_is_what_python_computes() -> None:
+    spans = word_offsets(lesson.TEXT)
+    for n in range(len(spans)) if ALL else (0, 7, 11):
+        for name, prediction in predictions(lesson.TEXT, spans[n]).items():
+            answer = record()["answers"][name][n]
+            assert answer["right"] == prediction.right
+            for side, texts, shares, truth in zip(
+                answer["sides"], prediction.texts, prediction.shares, prediction.truth, strict=True
+            ):
+                assert tuple(side["texts"]) == texts
+                np.testing.assert_allclose([*side["shares"], side["truth"]], [*shares, truth], rtol=1e-4, atol=1e-7)
+
+
+def test_a_guess_is_as_probable_as_the_word_itself_would_be() -> None:
+    span = span_of(lesson.WORD, lesson.TEXT)
+    assert span is not None and lesson.WORD in record()["chips"] and len(set(record()["chips"])) == 4
+    for chip, guessed in enumerate(record()["chips"]):
+        text = lesson.TEXT[: span[0]] + guessed + lesson.TEXT[span[1] :]
+        for name in NAMES:
+            prediction = word_prediction(ex.load(name, device="cpu"), text, (span[0], span[0] + len(guessed)))
+            if shares := record()["yours"][name][chip]:
+                np.testing.assert_allclose(shares, prediction.truth, rtol=1e-3, atol=1e-6)
+
+
+def test_the_film_shows_one_row_of_the_formula_of_attention() -> None:
+    film = record()["inside"]
+    trace = ex.trace(ex.load("bert", device="cpu"), lesson.TEXT.replace(lesson.WORD, "[MASK]"))
+    attention, row, head = trace.attention[film["layer"]], film["row"], film["head"]
+    assert (
+        trace.source.texts[row] == "[MASK]" and attention.q is not None and attention.k is not None and attention.v is not None
+    )
+    scores = attention.q[head, row] @ attention.k[head].T / np.sqrt(attention.q.shape[-1])
+    np.testing.assert_allclose(film["scores"], scores, atol=1e-3)
+    np.testing.assert_allclose(film["weights"], softmax(scores[None])[0], atol=1e-3)
+    for one, mixed in enumerate(film["mixed"]):
+        np.testing.assert_allclose(mixed, attention.weights[one, row] @ attention.v[one], atol=1e-3)
+    others = [
+        n for n in range(len(trace.source)) if n != row and not trace.source.special[n] and trace.source.texts[n].isalpha()
+    ]
+    largest = max(
+        (max(weights[head, row]), a.layer, head)
+        for a in trace.attention
+        for weights in [a.weights]
+        for head in range(a.heads)
+        if int(weights[head, row].argmax()) in others and weights[head, row].max() < opening.MIXES
+    )
+    assert largest[1:] == (film["layer"], head)
+    top, bert = record()["floors"][-1], predictions(lesson.TEXT, word_offsets(lesson.TEXT)[record()["gap"]])["bert"]
+    assert [guess["text"] for guess in top] == list(bert.texts[0])
+    np.testing.assert_allclose([guess["share"] for guess in top], bert.shares[0], rtol=1e-4)
+
+
+@pytest.mark.browser
+def test_within_five_seconds_every_lane_has_its_bars(shown: Callable[..., Page]) -> None:
+    page = shown()
+    page.wait_for_function(f"{O}.film.time >= 4.4")
+    assert page.evaluate(f"{O}.film.time") < 5 or page.evaluate(f"{O}.film.playing"), "a slow machine's film is slow as well"
+    page.evaluate(f"{O}.film.stop(true)")
+    spans = word_offsets(lesson.TEXT)
+    for lane, prediction in zip(lanes(page), predictions(lesson.TEXT, spans[record()["gap"]]).values(), strict=True):
+        agrees(lane, prediction)
+        before = [lesson.TEXT[slice(*span)] for span in spans[: record()["gap"]]]
+        after = [lesson.TEXT[slice(*span)] for span in spans[record()["gap"] + 1 :]]
+        assert lane["read"] == before + (after if lane["name"] != "gpt2" else []), "dark is what it may read"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("touch", ("pointer", *long("key", "tap")))
+def test_a_touch_stops_the_film_in_every_beat_and_it_stays_stopped(shown: Callable[..., Page], touch: str) -> None:
+    page = shown()
+    for time in BEATS if ALL else BEATS[1::3]:
+        page.evaluate(f"(time) => {{ {O}.own = false; {O}.film.time = time; {O}.film.play(); }}", time)
+        page.wait_for_function(f"{O}.film.time > {time}")
+        if touch == "key":
+            page.keyboard.press("Shift")
+        else:
+            page.mouse.click(2, 2)
+        stopped = page.evaluate(f"[{O}.film.playing, {O}.film.time, {O}.root.dataset.view]")
+        assert not stopped[0] and stopped[2] == ("lanes" if time < 10 else "inside")
+        page.wait_for_timeout(150)
+        assert page.evaluate(f"[{O}.film.playing, {O}.film.time]") == stopped[:2]
+    play = page.get_by_role("button", name="Play the film")
+    play.click()
+    expect(page.get_by_role("button", name="Stop the film")).to_be_visible()
+    page.get_by_role("button", name="Stop the film").click()
+    expect(play).to_be_visible()
+
+
+@pytest.mark.browser
+def test_it_plays_only_while_it_is_seen_and_once(shown: Callable[..., Page]) -> None:
+    page = shown()
+    page.wait_for_function(f"{O}.film.time > 0.2")
+    page.evaluate(f"{O}.root.style.marginTop = '3000px'")
+    page.wait_for_function(f"!{O}.film.seen")
+    time = page.evaluate(f"{O}.film.time")
+    page.wait_for_timeout(300)
+    assert page.evaluate(f"{O}.film.time") == time
+    page.evaluate(f"{O}.root.style.marginTop = ''")
+    page.wait_for_function(f"{O}.film.time > {time}")
+    page.evaluate(f"""() => {{ const o = {O}, told = o.told; o.end();
+        globalThis.explorerOpening = new o.constructor(document.getElementById("here"), o.record, told); }}""")
+    assert page.evaluate(f"[{O}.film.playing, {O}.own]") == [False, True], "it came back to a page that had seen it"
+
+
+@pytest.mark.browser
+def test_reduced_motion_has_four_stills(shown: Callable[..., Page]) -> None:
+    page = shown(motion="reduce")
+    assert not page.evaluate(f"{O}.film.playing")
+    seen = []
+    for name in ("Four answers", "One head", "Layer by layer", "Your turn"):
+        page.get_by_role("button", name=name).click()
+        seen.append((page.evaluate(f"{O}.root.dataset.view"), page.locator(".line").inner_text()))
+    page.wait_for_timeout(200)
+    assert page.locator(".line").inner_text() == seen[-1][1] and len(set(seen)) == 4
+    assert [view for view, _ in seen] == ["lanes", "inside", "inside", "lanes"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "height"), some(WINDOWS, WINDOWS[1], WINDOWS[2]))
+def test_nothing_is_below_the_fold_or_beside_the_window(shown: Callable[..., Page], width: int, height: int) -> None:
+    page = shown(width, height, "dark" if width == 390 else "light")
+    for time in (0, 4.4, 12, 16, 20, 25.9, 29, 44, 45):
+        page.evaluate(f"{O}.show({time})")
+        out = page.evaluate(f"""() => [...{O}.root.querySelectorAll("*")].filter((e) => e.checkVisibility({{ visibilityProperty: true, opacityProperty: true }})
+            && !e.closest(".unheard, clipPath, defs, [opacity='0']")).filter((e) => {{ const {{ bottom, right, left, width }} = e.getBoundingClientRect();
+            return width && (bottom > innerHeight + 1 || right > innerWidth + 1 || left < -1); }}).map((e) => e.outerHTML.slice(0, 90))""")
+        assert out == [], time
+        letters = page.locator(".line").inner_text()
+        assert len(letters.split()) <= 13 and sum(any(c.isdigit() for c in word) for word in letters.split()) <= 1, letters
+    assert page.evaluate(
+        "document.documentElement.scrollHeight <= innerHeight && document.documentElement.scrollWidth <= innerWidth"
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", ("dark", *long("light")))
+def test_it_is_readable_for_everybody(shown: Callable[..., Page], mode: str) -> None:
+    page = shown(390, 700, mode)
+    for time in (4.4, 25.9, 45):
+        page.evaluate(f"{O}.show({time})")
+        page.wait_for_timeout(400)  # words become dark
+        assert [*judged(page), *audit(page)] == [], time
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("text", some(TEXTS, *TEXTS[1:5]))
+def test_what_is_typed_is_answered_as_python_answers(typing: Page, text: str) -> None:
+    spans = word_offsets(text)
+    for gap in {0, len(spans) - 1, len(spans) // 2} if ALL else {len(spans) - 1}:
+        answers = typed(typing, text, gap)
+        for lane, (name, prediction) in zip(answers, predictions(text, spans[gap]).items(), strict=True):
+            assert lane["says"] == "", name
+            agrees(lane, prediction)
+    shown = typing.evaluate(
+        f"[...{O}.sentence.spans].filter((e) => e.querySelector('.dagger')).map((e) => e.firstChild.textContent)"
+    )
+    strange = {spot for name in NAMES for spot in ex.load(name, device="cpu").tokens(text).unseen_spans}
+    wanted = [text[slice(*span)] for span in spans if any(from_ < span[1] and to > span[0] for from_, to in strange)]
+    assert shown == wanted and ("never in the training texts" in typing.locator(".line").inner_text()) == bool(wanted)
+
+
+@pytest.mark.browser
+def test_a_gap_that_nobody_filled_and_a_sentence_without_words(typing: Page) -> None:
+    lane = typed(typing, "The dog ___ home.")[1]
+    assert typing.evaluate(f"{O}.gap") == 2 and not any(row["right"] for row in lane["sides"][0])
+    agrees(lane, predictions("The dog it home.", (8, 10))["bert"])
+    typed(typing, "… 😀")
+    expect(typing.locator(".line")).to_have_text("There is no word in this sentence. Write one.")
+    assert typed(typing, "The dog ran.", 2)[1]["says"] == ""
+
+
+@pytest.mark.browser
+def test_the_gap_is_moved_by_hand_and_by_keys_and_a_guess_stays(shown: Callable[..., Page]) -> None:
+    page, gap = shown(), record()["gap"]
+    page.get_by_role("button", name="ran", exact=True).click()
+    handle = page.get_by_role("slider", name="The gap")
+    expect(handle).to_have_text("ran")
+    assert page.locator(".lane", has_text="BART").locator(".yours").inner_text().startswith("yours: ran ")
+    handle.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(handle).to_have_attribute("aria-valuenow", str(gap))
+    agrees(lanes(page)[1], predictions(lesson.TEXT, word_offsets(lesson.TEXT)[gap - 1])["bert"])
+    page.keyboard.press("ArrowRight")
+    expect(handle).to_have_text("ran")
+    begin, end = handle.bounding_box(), page.locator(".sentence .word").first.bounding_box()
+    assert begin is not None and end is not None
+    page.wait_for_timeout(300)  # the gap has slid to its word
+    page.mouse.move(begin["x"] + 5, begin["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 5, end["y"] + 5, steps=4)
+    page.mouse.up()
+    expect(handle).to_have_attribute("aria-valuenow", "1")
+    expect(page.get_by_role("status")).to_contain_text("GPT: The")
+    page.wait_for_function("typed.at(-1)?.word === 'Anna'")  # the page follows when the hand rests
+
+
+@pytest.mark.browser
+def test_without_its_weights_a_lane_says_so(shown: Callable[..., Page]) -> None:
+    page = shown(models=("bert",))
+    answers = typed(page, "The dog ran home.")
+    assert "did not arrive" in answers[0]["says"] and answers[1]["says"] == ""
+
+
+@pytest.mark.browser
+def test_known_words_take_the_place_of_a_strange_one(shown: Callable[..., Page]) -> None:
+    text = "The zyzzyva ran home."
+    page = shown()
+    typed(page, text)
+    told = {
+        "text": text,
+        "word": "zyzzyva",
+        "film": True,
+        "mode": "light",
+        "known": {"text": text, "words": [["zyzzyva", ["dog"]]]},
+    }
+    page.evaluate(f"(told) => {O}.hear(told)", told)
+    page.get_by_role("button", name="dog", exact=True).click()
+    expect(page.locator(".sentence .words")).to_contain_text("dog ran home.")
+
+
+@pytest.mark.browser
+def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> None:
+    page = visit("/", height=640)
+    page.wait_for_function(f"{O}?.film.time > 0")
+    asked = page.evaluate(
+        "performance.getEntriesByType('resource').filter(({ name }) => /weights\\//.test(name)).reduce((all, e) => all + e.transferSize, 0)"
+    )
+    assert 0 < asked < 100_000, "no model before anything is typed"
+    assert page.evaluate(f"{O}.root.getBoundingClientRect().bottom <= innerHeight")
+    box = page.get_by_role("textbox", name="Your own sentence")
+    box.fill("The dgo ran home.")
+    expect(page.get_by_text("never in the training texts").first).to_be_visible()
+    expect(page.get_by_role("button", name="dog", exact=True)).to_be_visible()  # the server knows words like it
+    assert "dgo" in page.url
+    link = page.get_by_role("link", name="Why this weight?").get_attribute("href")
+    assert link is not None and link.startswith("attention?part=walk&model=bert&text=") and "MASK" in link
+    page.goto(page.url.replace("text=", "text=").split("?")[0] + link.removeprefix("/"))
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    place = json.loads(page.evaluate("JSON.stringify(explorerBoards[0].board?.view?.() ?? {})"))
+    assert "[MASK]" in page.get_by_label("Your sentence").input_value() or place
+
+
+@pytest.mark.browser
+def test_old_addresses_of_the_front_page_lead_on(visit: Visit) -> None:
+    page = visit("/?part=board&text=The+dog+ran+home.&start.board=encoder.1.2.softmax.3.3")
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    assert "/attention" in page.url and "encoder.1.2.softmax.3.3" in page.url
+    expect(page.get_by_label("Your sentence")).to_have_value("The dog ran home.")
