@@ -235,16 +235,6 @@ def test_the_snapshot_of_the_page_is_the_moment_of_its_board(visit: Visit) -> No
     close(values, own.attention[0].weights[1])
 
 
-@BROWSER
-def test_the_front_page_plays_and_follows_the_chosen_word(visit: Visit) -> None:
-    page = visit("/?chosen=mouse")
-    expect(page.locator(".board[data-state=ready]")).to_be_visible()
-    page.wait_for_function(f"{APP}.playing && {APP}.step > 1")
-    assert page.evaluate(f"{APP}.rows[{APP}.cursor.row]") == "mouse"
-    page.get_by_role("radio", name="window", exact=True).or_(page.get_by_role("button", name="window", exact=True)).last.click()
-    page.wait_for_function(f"{APP}.rows[{APP}.cursor.row] === 'window'")
-
-
 def test_a_row_that_is_none_is_not_kept(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = ("x", [2.0], [0.5] * 3)
     odd = [{"stream": 3}, {"layer": 99}, {"head": -1}, {"row": 16}, *({"shares": share} for share in shares)]

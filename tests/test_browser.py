@@ -34,6 +34,7 @@ DRAWN = (  # a heat map is one image
     ".js-plotly-plot .hm image, .js-plotly-plot .barlayer .points, .js-plotly-plot .scatterlayer .lines path, "
     ".js-plotly-plot .scatterlayer .points path"
 )
+OPENING = ".opening[data-mode]"  # the first picture of the front page
 BOARD = ".board[data-state=ready][data-mode]"  # a board says light or dark once a frame of it has been painted
 LESSONS = {  # addresses, and what stands above their first picture
     "tokens": "merge 1",
@@ -64,7 +65,7 @@ def test_the_first_picture_comes_within_ten_seconds(visit: Visit, tmp_path: Path
     with app_server(tmp_path) as (address, outside):  # one that has shown nobody a page
         start = time.perf_counter()
         page = visit(address)
-        page.wait_for_selector(BOARD, timeout=120_000)
+        page.wait_for_selector(OPENING, timeout=120_000)
         alone = "PYTEST_XDIST_WORKER" not in os.environ  # beside other tests on two cores it takes twice as long
         assert time.perf_counter() - start < (10 if alone else 30)
         assert outside.read_text() == ""
@@ -75,7 +76,10 @@ def test_the_first_picture_comes_within_ten_seconds(visit: Visit, tmp_path: Path
 def test_the_page_works_in_light_and_dark_wide_and_narrow(visit: Visit, mode: str, width: int) -> None:
     page = visit("/", mode, width)
     paper = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 21, 28)"}[mode]
-    page.wait_for_selector(BOARD)
+    opening = page.locator(OPENING)
+    expect(opening).to_have_attribute("data-mode", mode)
+    expect(opening).to_have_css("background-color", paper)
+    page.goto(urljoin(page.url, "/attention?part=walk"))
     board = page.locator(BOARD)
     expect(board).to_have_attribute("data-mode", mode)
     expect(board).to_have_css("background-color", paper)
@@ -269,7 +273,7 @@ def test_attention_is_walked_through_with_the_keyboard_alone(visit: Visit) -> No
 @LONG
 def test_positions_are_explored_with_the_keyboard_alone(visit: Visit) -> None:
     page = visit("/")
-    page.wait_for_selector(BOARD)
+    page.wait_for_selector(OPENING)
     walk_to(page, "Text", "Positions")
     expect(page.locator(".gtitle").first).to_contain_text("Position vectors")
     tab_to(page, "Position vectors")
@@ -336,7 +340,7 @@ def ended(bench: JobQueue, name: str) -> None:
 def walked(visit: Visit, address: str) -> list[float]:
     """The seconds until each lesson's first picture stands, for a visitor who goes through them all, and lets each be drawn."""
     page, seconds = visit(address), []
-    page.wait_for_selector(BOARD)
+    page.wait_for_selector(OPENING)
     for lesson, title in LESSONS.items():
         if not lesson.startswith("training"):
             start = time.perf_counter()

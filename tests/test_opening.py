@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -62,25 +62,40 @@ SHOWN = """async ([record, script, board, models, told]) => {
 }"""
 
 
+DRAWN = """() => explorerOpening.lanes.lanes.map(({ model, bars, says, line }) => {
+  const bar = ({ children: [token, track, number] }) => ({ text: token.textContent, right: token.classList.contains("right"),
+    share: Number(track.style.getPropertyValue("--share")), number: number.textContent });
+  return { name: model.name, says: says.textContent, read: [...line.querySelectorAll(".read")].map((word) => word.textContent),
+    sides: [...bars.children].map((list) => [...list.children].map(bar)) };
+})"""
+OUTSIDE = """() => [...explorerOpening.root.querySelectorAll("*")].filter((one) => {
+  const { bottom, right, left, width } = one.getBoundingClientRect();
+  const seen = one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  if (one.closest(".unheard, clipPath, [opacity='0']")) return false;
+  return seen && width && (bottom > innerHeight + 1 || right > innerWidth + 1 || left < -1);
+}).map((one) => one.outerHTML.slice(0, 90))"""
+
+
 @contextmanager
 def openings(browser: Browser) -> Iterator[Callable[..., Page]]:
     """What shows the opening on a page of its own, whose models run in it; no error may be left in its console."""
     pages, faults = list[Page](), list[str]()
 
     def shown(
-        width: int = 1280, height: int = 640, mode: str = "light", motion: str = "no-preference", models: tuple[str, ...] = NAMES, **told: Any
+        width: int = 1280, height: int = 640, *, mode: str = "light", motion: str = "no-preference", models: tuple[str, ...] = NAMES
     ) -> Page:  # fmt: skip
         page = browser.new_page(viewport={"width": width, "height": height})
         pages.append(page)
         page.emulate_media(color_scheme=mode, reduced_motion=motion)  # type: ignore[arg-type]
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.set_content(
-            f"<!doctype html><html lang=en><meta charset=utf-8><title>x</title><style>{opening_style()} body {{ margin: 0; padding: 58px 16px 0; }}"
-            "</style><main id=here></main></html>"
+            f"<!doctype html><html lang=en><meta charset=utf-8><title>x</title><style>{opening_style()}"
+            " body { margin: 0; padding: 0 16px; } h1 { margin: 0; height: 58px; }</style>"
+            "<main><h1>A sentence</h1><div id=here></div></main></html>"
         )
         begin = {"text": lesson.TEXT, "word": lesson.WORD, "film": True, "mode": mode, "known": {"text": "", "words": []}}
         sent = {name: packed(name) for name in models}
-        page.evaluate(SHOWN, [record(), opening_module(), module(live=True), sent, begin | told])
+        page.evaluate(SHOWN, [record(), opening_module(), module(live=True), sent, begin])
         return page
 
     yield shown
@@ -114,11 +129,7 @@ def typed(page: Page, text: str, gap: int | None = None) -> list[dict[str, Any]]
 
 def lanes(page: Page) -> list[dict[str, Any]]:
     """The bars of each lane, as they are drawn."""
-    drawn: list[dict[str, Any]] = page.evaluate(f"""() => {O}.lanes.lanes.map(({{ model, bars, says, line }}) => ({{
-        name: model.name, says: says.textContent, line: line.textContent, read: [...line.querySelectorAll(".read")].map((e) => e.textContent),
-        sides: [...bars.children].map((list) => [...list.children].map((row) => ({{ text: row.children[0].textContent, right:
-        row.children[0].classList.contains("right"), share: Number(row.children[1].style.getPropertyValue("--share")), number: row.children[2].textContent }})))
-    }}))""")
+    drawn: list[dict[str, Any]] = page.evaluate(DRAWN)
     return drawn
 
 
@@ -258,12 +269,10 @@ def test_reduced_motion_has_four_stills(shown: Callable[..., Page]) -> None:
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "height"), some(WINDOWS, WINDOWS[1], WINDOWS[2]))
 def test_nothing_is_below_the_fold_or_beside_the_window(shown: Callable[..., Page], width: int, height: int) -> None:
-    page = shown(width, height, "dark" if width == 390 else "light")
+    page = shown(width, height, mode="dark" if width == 390 else "light")
     for time in (0, 4.4, 12, 16, 20, 25.9, 29, 44, 45):
         page.evaluate(f"{O}.show({time})")
-        out = page.evaluate(f"""() => [...{O}.root.querySelectorAll("*")].filter((e) => e.checkVisibility({{ visibilityProperty: true, opacityProperty: true }})
-            && !e.closest(".unheard, clipPath, defs, [opacity='0']")).filter((e) => {{ const {{ bottom, right, left, width }} = e.getBoundingClientRect();
-            return width && (bottom > innerHeight + 1 || right > innerWidth + 1 || left < -1); }}).map((e) => e.outerHTML.slice(0, 90))""")
+        out = page.evaluate(OUTSIDE)
         assert out == [], time
         letters = page.locator(".line").inner_text()
         assert len(letters.split()) <= 13 and sum(any(c.isdigit() for c in word) for word in letters.split()) <= 1, letters
@@ -275,7 +284,7 @@ def test_nothing_is_below_the_fold_or_beside_the_window(shown: Callable[..., Pag
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", ("dark", *long("light")))
 def test_it_is_readable_for_everybody(shown: Callable[..., Page], mode: str) -> None:
-    page = shown(390, 700, mode)
+    page = shown(390, 700, mode=mode)
     for time in (4.4, 25.9, 45):
         page.evaluate(f"{O}.show({time})")
         page.wait_for_timeout(400)  # words become dark
@@ -362,22 +371,23 @@ def test_known_words_take_the_place_of_a_strange_one(shown: Callable[..., Page])
 def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> None:
     page = visit("/", height=640)
     page.wait_for_function(f"{O}?.film.time > 0")
-    asked = page.evaluate(
-        "performance.getEntriesByType('resource').filter(({ name }) => /weights\\//.test(name)).reduce((all, e) => all + e.transferSize, 0)"
+    entries = "performance.getEntriesByType('resource')"
+    own = page.evaluate(
+        f"{entries}.filter(({{ name }}) => name.includes('weights/')).map(({{ transferSize }}) => transferSize)"
     )
-    assert 0 < asked < 100_000, "no model before anything is typed"
+    assert 0 < sum(own) < 100_000, "no model before anything is typed"
     assert page.evaluate(f"{O}.root.getBoundingClientRect().bottom <= innerHeight")
-    box = page.get_by_role("textbox", name="Your own sentence")
-    box.fill("The dgo ran home.")
+    page.get_by_role("textbox", name="Your own sentence").fill("The dgo ran home.")
     expect(page.get_by_text("never in the training texts").first).to_be_visible()
     expect(page.get_by_role("button", name="dog", exact=True)).to_be_visible()  # the server knows words like it
-    assert "dgo" in page.url
-    link = page.get_by_role("link", name="Why this weight?").get_attribute("href")
-    assert link is not None and link.startswith("attention?part=walk&model=bert&text=") and "MASK" in link
-    page.goto(page.url.replace("text=", "text=").split("?")[0] + link.removeprefix("/"))
+    expect(page).to_have_url(re.compile("dgo"))
+    ways = [door.get_attribute("href") for door in page.get_by_role("navigation", name="Go on").get_by_role("link").all()]
+    assert [str(way).partition("?")[0] for way in ways] == ["attention", "training", "decoding"]
+    page.get_by_role("link", name="Why this weight?").click()
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
-    place = json.loads(page.evaluate("JSON.stringify(explorerBoards[0].board?.view?.() ?? {})"))
-    assert "[MASK]" in page.get_by_label("Your sentence").input_value() or place
+    expect(page.get_by_label("Your sentence")).to_have_value(re.compile(r"\[MASK\]"))
+    film = record()["inside"]
+    assert f"board=encoder.{film['layer']}.{film['head']}.softmax." in page.url
 
 
 @pytest.mark.browser

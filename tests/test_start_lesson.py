@@ -133,7 +133,7 @@ def test_odd_words_and_models_are_refused_kindly(bert: TransformerModel) -> None
 
 
 def test_every_model_knows_every_piece_of_the_sentences() -> None:
-    for name in ("elmo", "bert", "gpt", "bart"):
+    for name in hall.names():
         unseen = [ex.load(name, device="cpu").tokens(text).unseen for text in (lesson.TEXT, lesson.OTHER)]
         assert all(flags is not None and not any(flags) for flags in unseen), name
 
@@ -142,7 +142,7 @@ def test_the_page_opens_first_and_shows_the_models_numbers() -> None:
     at = open_page()
     assert not at.exception and at.title[0].value == "One sentence, four architectures"
     titles = [figure["layout"]["title"]["text"].partition("</b>")[0] for figure in specs(at)]
-    assert titles[:4] == ["<b>elmo", "<b>bert", "<b>gpt", "<b>bart"] and len(titles) > 8
+    assert titles[:4] == ["<b>elmo", "<b>bert", "<b>gpt2", "<b>bart"] and len(titles) > 8
     assert prose("start")("untrained") not in [box.value for box in at.info]
     question = next(radio for radio in at.radio if radio.key == "guess.moved")
     at = question.set_value(question.options[0]).run()
@@ -218,9 +218,9 @@ def test_a_bar_says_where_a_token_only_continues_a_word(bart: TransformerModel, 
 def test_the_tour_s_word_is_better_filled_by_models_that_see_both_sides(bert: TransformerModel, bart: TransformerModel) -> None:
     step = next(step for step in STEPS if step.page == "start" and step.part == "predictions")
     place = span(step.do.split("“")[1].split("”")[0])
-    models = (bert, bart, ex.load("gpt", device="cpu"))
+    models = (bert, bart, ex.load("gpt2", device="cpu"))
     both, seq, left = (ex.analysis.word_prediction(model, lesson.TEXT, place).truth[0] for model in models)
-    assert both > 0.5 and min(both, seq) > 50 * left
+    assert both > 0.5 and min(both, seq) > 10 * left
 
 
 def span(word: str) -> tuple[int, int]:

@@ -34,22 +34,20 @@ Silence = Callable[[str, int, int], None]  # what happens when a head of a strea
 
 
 @st.fragment
-def show(  # noqa: PLR0913  one for each thing that a page may add
+def show(
     what: Expression,
     *,
     key: str = "board",
     first: dict[str, Any] | None = None,
     steps: Expression | None = None,
     force: Force | None = None,
-    play: bool = False,
-    row: int | None = None,
     written: str = "text",
 ) -> None:
     """The board of the trace that a call makes, its place in the address of the page; below it the file and the code.
 
     `first` is where it begins, `steps` make the decoding that wrote the text, and `force` goes on with a token whose bar was
-    clicked; without it the token is written into the sentence of the page. `play` lets it run from the beginning, and
-    `row` is the token that the page is about. `written` is the box of the sentence: its tokens can be masked and replaced.
+    clicked; without it the token is written into the sentence of the page. `written` is the box of the sentence: its tokens can be
+    masked and replaced.
     """
     taken: tuple[Any, ...] = ()
     try:
@@ -64,8 +62,8 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
     deeds.check()
-    row = hold.held_row() if row is None else row
-    options = {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row), "live": live}
+    row = hold.held_row()
+    options = {"view": _begin(key, first, row, trace), **_turned(key, row), "live": live}
     _drawn(key, call, trace, data, force, options | {"replace": _reads(trace, written)}, written)
     if live is None:
         _undoing(key, call)

@@ -39,7 +39,6 @@ function recordedIn(place, told, host, bytes) {
     else place.heldBoard.draw();
   } else {
     place.heldBoard = mount(place, bytes, { ...options, view: told.view ?? undefined });
-    if (told.play && !place.heldBoard.cuts()) place.heldBoard.play(true);
   }
   place.heldStamp = told.stamp;
   noted(place.heldBoard, told.note);
@@ -92,8 +91,7 @@ function liveIn(place, told, host) {
       place.heldLive = place.heldTurn = place.heldBox = place.heldTold = null;
     };
     void live.ready.then((drawn) => {
-      if (drawn && told.play && live.board && !live.board.cuts()) live.board.play(true);
-      else if (!drawn && !live.session.header) place.heldSend({ what: "recorded" }); // the weights did not arrive: Python answers
+      if (!drawn && !live.session.header) place.heldSend({ what: "recorded" }); // the weights did not arrive: Python answers
     });
   } else if (place.heldTold !== `${text}\n${target}`) {
     Object.assign(place.heldLive.begin, { text, target, decoding });
