@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import tempfile
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -78,6 +79,11 @@ def kept(key: Hashable, make: Callable[[], Answer], doing: str = "", cache: Cach
 def lasting(key: tuple[object, ...], make: Callable[[], Record]) -> Record:
     """What `make` makes, kept on disk as well: a server that starts again need not make it. Only for what no visitor wrote."""
     return disk_cache.cached("page", (*key, _programme()), make, _packed, _unpacked)
+
+
+def lasting_data(key: tuple[object, ...], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The same for plain data, as JSON has it."""
+    return disk_cache.cached("page", (*key, _programme()), make, lambda data: json.dumps(data).encode(), json.loads)
 
 
 @functools.cache

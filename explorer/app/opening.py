@@ -11,9 +11,11 @@ import streamlit as st
 import explorer as ex
 from explorer.analysis import architectures
 from explorer.app import hold, weights
-from explorer.app.cached import cached
+from explorer.app.cached import cached, lasting_data
 from explorer.app.controls import opened
 from explorer.app.notice import known_instead
+from explorer.models.cache import stamp
+from explorer.models.store import shelf_folder
 from explorer.records import Attention, Lens, Tokens, Trace, WordPrediction
 from explorer.views.opening.module import opening_style, signed_palettes
 
@@ -38,7 +40,7 @@ _component = st.components.v2.component(
 
 def show(names: Sequence[str], own: tuple[str, str], now: tuple[str, str], *, film: bool) -> None:
     """The opening with these models. `own` are its sentence and the word that is missing first, `now` those of the page."""
-    record = opening_record(tuple(names), *own)
+    record = kept_record(tuple(names), *own) | {"script": weights.script_address("board.js")}
     known = known_instead(now[0], *names) if now[0] != own[0] else ()
     told = {"text": now[0], "word": now[1], "film": film, "mode": hold.mode(), "known": {"text": now[0], "words": known}}
     _component(key=KEY, data={"record": record, "told": told}, on_typed_change=_typed)
@@ -52,11 +54,17 @@ def _typed() -> None:
 
 
 @cached(models=tuple(TITLES))
-def opening_record(names: tuple[str, ...], text: str, word: str) -> dict[str, Any]:
+def kept_record(names: tuple[str, ...], text: str, word: str) -> dict[str, Any]:
+    """The record, kept on disk as well: a server that starts again needs no model for it, as long as the models are the same."""
+    folders = [folder for name in names if (folder := shelf_folder(name)) is not None]
+    return lasting_data(("opening", names, text, word, stamp(*folders)), lambda: opening_record(names, text, word))
+
+
+def opening_record(names: Sequence[str], text: str, word: str) -> dict[str, Any]:
     """All that the opening shows of its own sentence, as the page reads it."""
     spans = architectures.word_offsets(text)
     gap = next(n for n, span in enumerate(spans) if text[slice(*span)] == word)
-    hidden = {name: predicted(name, text, spans[gap]) for name in names}
+    hidden = {name: predicted(name, text, spans[gap], opened(name).tokenizer.vocabulary.size) for name in names}
     chips = guesses([*hidden.values()], word)
     mask = opened("bert").tokenizer.text_of(opened("bert").tokenizer.vocabulary.mask).strip()
     begin, end = spans[gap]
@@ -73,7 +81,6 @@ def opening_record(names: tuple[str, ...], text: str, word: str) -> dict[str, An
         "yours": {name: [shares_of(hidden[name], text, spans[gap], chip) for chip in chips] for name in names},
         "inside": inside(trace, row),
         "floors": floors(lens, row),
-        "script": weights.script_address("board.js"),
         "palettes": signed_palettes(),
     }
 
@@ -88,17 +95,16 @@ def lane(name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def predicted(name: str, text: str, span: Span) -> WordPrediction:
-    """What a model expects at a word, with every token of its vocabulary."""
-    model = opened(name)
-    return architectures.word_prediction(model, text, span, top=model.tokenizer.vocabulary.size)
+def predicted(name: str, text: str, span: Span, top: int = TOP) -> WordPrediction:
+    """What a model expects at a word: this many tokens, the most probable first."""
+    return architectures.word_prediction(opened(name), text, span, top=top)
 
 
 def expected(name: str, text: str, span: Span) -> dict[str, Any]:
     """The same as the engine of the page answers (`expectedInGap` in views/live/js/gaps.js)."""
     prediction, tokens = predicted(name, text, span), opened(name).tokens(text)
     sides = [
-        {"texts": texts[:TOP], "shares": shares[:TOP].tolist(), "truth": float(truth)}
+        {"texts": list(texts), "shares": shares.tolist(), "truth": float(truth)}
         for texts, shares, truth in zip(prediction.texts, prediction.shares, prediction.truth, strict=True)
     ]
     unseen = [list(strange) for strange in tokens.unseen_spans]
