@@ -21,7 +21,11 @@ from explorer.views.live.figure import live_pack
 from explorer.views.opening.module import opening_module
 
 FOLDER, ENDING = "weights", ".bin"
-SCRIPTS: dict[str, Callable[[], str]] = {"board.js": partial(module, live=True), "learning.js": learning_module, "opening.js": opening_module}
+SCRIPTS: dict[str, Callable[[], str]] = {
+    "board.js": partial(module, live=True),
+    "learning.js": learning_module,
+    "opening.js": opening_module,
+}
 KEEPS = "public, max-age=31536000, immutable"  # another content has another address
 
 

@@ -1,7 +1,7 @@
 // What a model expects at a word that it cannot see, asked as it was trained: the twin of word_prediction in explorer/analysis/architectures.py.
 import { softmax } from "./maths.js";
 
-/** @typedef {{ids: number[], texts: string[], special: boolean[], words: number[], segments: number[], offsets: number[][], unseen: boolean[] | null, sources: string[]}} Tokens */
+/** @typedef {{ids: number[], texts: string[], special: boolean[], words: number[], offsets: number[][], unseen: boolean[] | null, sources: string[]}} Tokens */
 /** @typedef {{texts: string[], shares: number[], truth: number}} Side  of a gap: ELMo has two, the others one */
 /** @typedef {{sides: Side[], right: string, row: number, unseen: number[][]}} Expected `right` is the hidden token (its first, where the word is several),
  * `row` where it is; `unseen` are the letters of the words that training never had */
@@ -51,7 +51,7 @@ const ASKED = {
   /** The word under [MASK], everything else visible. */
   encoder(model, tokens, here) {
     const hidden = new Set(here.map((n) => tokens.words[n])), ids = tokens.ids.map((id, n) => (hidden.has(tokens.words[n]) ? maskOf(model) : id));
-    return [rowOf(network(model).run(ids, tokens.segments).outputs.lm, here[0], model.config)];
+    return [rowOf(network(model).run(ids).outputs.lm, here[0], model.config)];
   },
   /** The text before the word, and nothing else. */
   decoder(model, tokens, [first]) {
