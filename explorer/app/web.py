@@ -47,7 +47,7 @@ class Around:
     first: tuple[str, ...] | None = None
     wide: bool = False
     question: tuple[Exercise, str] | None = None
-    below: Callable[[], None] | None = None
+    below: Callable[[], object] | None = None
 
 
 def show(  # noqa: PLR0913  one for each thing that a page may add
@@ -61,7 +61,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     first: tuple[str, ...] | None = None,
     wide: bool = False,
     question: tuple[Exercise, str] | None = None,
-    below: Callable[[], None] | None = None,
+    below: Callable[[], object] | None = None,
 ) -> None:
     """Show a view of a record on the page, with what `Around` says.
 

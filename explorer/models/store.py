@@ -177,7 +177,8 @@ def checksum(weights: dict[str, torch.Tensor]) -> str:
     for name in sorted(weights):
         value = weights[name].contiguous()
         digest.update(f"{name} {tuple(value.shape)} {value.dtype}".encode())
-        digest.update(value.reshape(-1).view(torch.uint8).numpy().data)
+        content: Any = value.reshape(-1).view(torch.uint8).numpy()
+        digest.update(content)
     return digest.hexdigest()
 
 
