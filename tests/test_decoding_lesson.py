@@ -147,16 +147,16 @@ def test_the_contest_counts_prompts_and_gives_no_percentage_of_a_few() -> None:
 def test_the_first_story_goes_on_as_a_story_and_a_search_finds_a_better_end() -> None:
     """What lesson 12 and its notebook open with: whole sentences about things of a story, and four tokens where greedy is caught."""
     model = ex.load("gpt2", device="cpu")
-    known = set(" ".join(ex.microworld.texts(2000, 1, version="1.1")).lower().replace(".", " ").replace(",", " ").split())
+    known = set(" ".join(ex.microworld.texts(9000, 1, version="2.0")).lower().replace(".", " ").replace(",", " ").split())
     for strategy, options in (("greedy", {}), ("beam", {"beams": 4, "length_penalty": 1.0})):
         text = list(ex.decode(model, lesson.PROMPT, strategy, max_tokens=14, **options))[-1].text
-        assert text.endswith(".") and text.count(".") == 1 and set(text.lower().strip(" .").replace(",", "").split()) <= known
+        assert "." in text and set(text.lower().replace(".", " ").replace(",", " ").split()) <= known
     few = parts.few("gpt2", lesson.PROMPT)
     greedy, best = (controls.result_of(call) for call in parts.everything("gpt2", lesson.PROMPT, few))
     assert len(few) == 8 and {*greedy.ids.tolist(), *best.ids.tolist()} <= set(few) and best.total > greedy.total + 0.1
     following = ex.decoding.distribution(model, lesson.PROMPT)
     assert len(parts.few("gpt2", "The dog")) == 8 and int(following.ids[0]) == few[0]
-    assert parts.world_of("gpt2") == parts.world_of("t5") == {"version": "1.1"} and parts.world_of("bert-tiny") == {}
+    assert (parts.world_of("gpt2"), parts.world_of("t5")) == ({"version": "2.0"}, {"version": "1.1"}) and parts.world_of("bert-tiny") == {}
 
 
 def test_the_translator_keeps_negation_gender_and_short_forms() -> None:

@@ -29,7 +29,7 @@ from studies.recipes import RECIPES
 
 ROOT = Path(__file__).parent.parent
 MEASURED = sorted(path.parent.name for path in (ROOT / "data" / "models").glob(f"*/{TYPICAL}"))
-ODD, NEW = "The dog tired was street the because.", "The dog saw a flibbertigibbet on the tables."
+ODD, NEW = "The dog tired was street the because.", "The dog saw a flibbertigibbet on the tablet."
 
 
 def twin(name: str, folder: Path) -> torch.nn.Module:
@@ -70,7 +70,7 @@ def test_words_of_the_training_texts_are_offered() -> None:
     for name in ("bert", "gpt2", "word2vec"):
         model = ex.load(name, device="cpu")
         pairs = ex.analysis.known_words(model, NEW)
-        assert [word for word, _ in pairs] == ["flibbertigibbet", "tables"], name
+        assert [word for word, _ in pairs] == ["flibbertigibbet", "tablet"], name
         offered = [word for _, words in pairs for word in words]
         assert 2 <= len(offered) <= 3 and model.tokenizer.seen is not None
         assert all(model.tokenizer.word_of(word) in model.tokenizer.seen.words for word in offered), offered
@@ -79,7 +79,7 @@ def test_words_of_the_training_texts_are_offered() -> None:
 
 def test_the_spans_of_unseen_words_are_theirs() -> None:
     tokens = ex.load("bert", device="cpu").tokens(NEW)
-    assert [NEW[slice(*span)] for span in tokens.unseen_spans] == ["flibbertigibbet", "tables"]
+    assert [NEW[slice(*span)] for span in tokens.unseen_spans] == ["flibbertigibbet", "tablet"]
 
 
 def test_a_notice_says_what_was_not_read_and_else_how_unusual_it_is() -> None:

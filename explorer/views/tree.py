@@ -192,6 +192,8 @@ def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Sca
 
 
 def _label(node: Node) -> str:
+    if node.candidate.fate == "finished":
+        return ""  # its square says that the text ended
     shown = theme.visible(node.candidate.text) or "∅"
     return theme.label(shown if len(shown) <= SHORT else shown[: SHORT - 1] + "…")
 

@@ -12,7 +12,7 @@ from explorer.records import Contest, DecodingStep, Distribution, Exercise, Gene
 
 PROSE = prose("decoding")
 
-PROMPT = "Anna went to the park with her dog. The dog"
+PROMPT = "Anna was hungry, so"
 SOURCE = "The animal did not cross the street because it was too tired."
 BLANKS = "Tom was ___, so he drank some ___. Then he went to ___."
 REASONS = ("tired", "wide")
