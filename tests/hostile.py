@@ -158,6 +158,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "board": lambda: dict(trace=traced(), labels=(), steps=(), mode="light", station="softmax", layer=0, head=1),
     "build": lambda: dict(name="gpt2", size="tiny", tokenizer=model("gpt2").tokenizer, seed=0, device="cpu", precision="auto",
         layers=1, dim=32, heads=2, hidden=64, length=16),
+    "learning": lambda: dict(data="reverse", family="decoder", mode="light"),
     "live": about("gpt2", text=TEXT, target="", mode="light"),
     "change": of_model(edits=[ex.NoPositions("encoder")], target=None),
     "compare": lambda: dict(before=traced(), after=traced()),

@@ -96,6 +96,7 @@ def test_the_address_holds_every_control(lesson: str) -> None:
 FREE = {  # what an address leaves out, and why
     "frame.py part.chosen": "the address holds the part, under a shorter name",
     "exercises.py name": "an answer is the visitor's own",
+    "guessing.py key": "a guess is the visitor's own",
     "live.py live.text": "a text to train on is longer than an address may be",
     "status_page.py check": "the teacher's",
     "vote_page.py vote.question": "the teacher's",
@@ -333,7 +334,7 @@ def test_odd_input_is_shown(text: str) -> None:
 
 @pytest.mark.usefixtures("unfolded")
 def test_the_code_on_the_page_makes_the_picture() -> None:
-    lines = next(block.value for block in opened("heads").code if "ex.show(" in block.value)
+    lines = next(block.value for block in opened("heads", part="combined").code if "ex.show(" in block.value)
     shown: dict[str, object] = {}
     *first, last = lines.splitlines()
     exec("\n".join([*first, f"shown = {last}"]), shown)

@@ -157,8 +157,8 @@ def test_the_corruption_lab_shows_a_registered_strategy_and_leaves_out_one_that_
     assert "A share of the tokens is hidden, whichever they are." in [block.value for block in at.markdown]
     assert "**toy-refusing** is left out. This text does not fit the toy" in text_of(at)
     axes = (figure["layout"].get("yaxis", {}) for figure in figures(at))
-    rows = next(axis["ticktext"] for axis in axes if "ticktext" in axis)
-    assert "toy" in rows and "toy-refusing" not in rows
+    rows = [axis["ticktext"] for axis in axes if "ticktext" in axis]
+    assert any("toy" in names for names in rows) and not any("toy-refusing" in names for names in rows)
     assert at.selectbox("strategy").value == "toy" and at.select_slider("toy.share").value == 25
     at.select_slider("toy.share").set_value(80).run()
     assert not at.exception
