@@ -311,10 +311,13 @@ def test_a_loss_that_grows_without_end_is_said_and_the_last_good_moment_offered(
     expect(page.locator(".says")).to_contain_text("Choose a lower learning rate")
     page.get_by_label("Learning rate").fill("0.01")
     page.get_by_label("Learning rate").press("Tab")
-    page.get_by_role("button", name="Back to step 20").click()
-    expect(page.locator("output")).to_have_text("step 20")
+    back = page.get_by_role("button", name="Back to step")
+    good = int(back.inner_text().rpartition(" ")[2])  # how far it had come depends on the machine
+    assert good >= 20 and not good % 20
+    back.click()
+    expect(page.locator("output")).to_have_text(f"step {good}")
     press(page, "One step")
-    expect(page.locator("output")).to_have_text("step 21")
+    expect(page.locator("output")).to_have_text(f"step {good + 1}")
     assert page.evaluate("explorerTrainings[0].steps.at(-1).loss") < 10
 
 
