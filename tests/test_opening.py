@@ -331,10 +331,9 @@ def test_the_gap_is_moved_by_hand_and_by_keys_and_a_guess_stays(shown: Callable[
     agrees(lanes(page)[1], predictions(lesson.TEXT, word_offsets(lesson.TEXT)[gap - 1])["bert"])
     page.keyboard.press("ArrowRight")
     expect(handle).to_have_text("ran")
-    begin, end = handle.bounding_box(), page.locator(".sentence .word").first.bounding_box()
-    assert begin is not None and end is not None
-    page.wait_for_timeout(300)  # the gap has slid to its word
-    page.mouse.move(begin["x"] + 5, begin["y"] + 5)
+    handle.hover(position={"x": 5, "y": 5})  # which waits until the gap has slid to its word
+    end = page.locator(".sentence .word").first.bounding_box()
+    assert end is not None
     page.mouse.down()
     page.mouse.move(end["x"] + 5, end["y"] + 5, steps=4)
     page.mouse.up()
@@ -371,14 +370,17 @@ def test_known_words_take_the_place_of_a_strange_one(shown: Callable[..., Page])
 def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> None:
     page = visit("/", height=640)
     page.wait_for_function(f"{O}?.film.time > 0")
-    entries = "performance.getEntriesByType('resource')"
-    own = page.evaluate(
-        f"{entries}.filter(({{ name }}) => name.includes('weights/')).map(({{ transferSize }}) => transferSize)"
-    )
-    assert 0 < sum(own) < 100_000, "no model before anything is typed"
+    fetched = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/weights/'))"
+    # a browser tells this size of what it had kept as well
+    sizes = page.evaluate(f"{fetched}.map(({{ name, encodedBodySize: size }}) => [name, size])")
+    assert [name.rpartition("-")[2] for name, _ in sizes] == ["opening.js"], "no model before anything is typed"
+    assert 0 < sizes[0][1] < 100_000 and page.evaluate(f"{O}.models.engines === null"), "nor one on its way"
     assert page.evaluate(f"{O}.root.getBoundingClientRect().bottom <= innerHeight")
     page.get_by_role("textbox", name="Your own sentence").fill("The dgo ran home.")
     expect(page.get_by_text("never in the training texts").first).to_be_visible()
+    page.wait_for_function(
+        f"{fetched}.filter(({{ name, encodedBodySize: size }}) => name.endsWith('.bin') && size > 1e6).length === 4"
+    )
     ((_, offered),) = ex.analysis.known_words(ex.load("elmo", device="cpu"), "The dgo ran home.")
     expect(page.get_by_role("button", name=offered[0], exact=True)).to_be_visible()  # the server knows words like it
     expect(page).to_have_url(re.compile("dgo"))
