@@ -377,7 +377,7 @@ def answered(page: Page) -> None:
     waits = page.get_by_text("It is shown when you have answered.")
     drawn = page.locator(f"{DRAWN}, {BOARD}").count()
     for question in page.locator(f".{PREDICTION}").all():
-        question.locator("input").first.check()
+        question.locator("input").first.click()  # not `check`: the answer may draw the choices anew
     if held := waits.count():
         expect(waits).to_have_count(0)
         for _ in range(100):

@@ -8,7 +8,7 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -179,11 +179,14 @@ def test_where_the_weights_do_not_arrive_the_board_is_recorded_and_says_so(brows
     page.route("**/weights/*.bin", lambda route: route.abort())
     page.goto(f"{app[0]}/attention?part=walk")
     expect(page.locator(".board[data-state=ready] .gap")).to_contain_text(NOTE.format(where="the server"))
-    page.locator(".board canvas").focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("m")
-    page.get_by_role("menuitem", name="Mask it").click()
-    expect(page.get_by_label("Your sentence")).to_have_value(re.compile(r"\[MASK\]"))
+    for tries_left in (2, 1, 0):  # a board that is drawn anew at this moment may have lost the first key
+        page.locator(".board canvas").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("m")
+        page.get_by_role("menuitem", name="Mask it").click()
+        with suppress(AssertionError) if tries_left else nullcontext():
+            expect(page.get_by_label("Your sentence")).to_have_value(re.compile(r"\[MASK\]"), timeout=15_000)
+            break
     page.context.close()
 
 
