@@ -111,12 +111,12 @@ def finetune(  # noqa: PLR0913  one for each choice on the command line
     named = task if file is None else file.stem
     source = model if model.replace("-", " ") == COUNTS else ex.load(model)
     place = folder or Path("runs") / f"{Path(model).name}-{named}".replace(" ", "-")
-    kept = (
-        None if folder is None and isinstance(source, HubModel) else place
-    )  # no folder opens a run of a class that is not ours
+    unkept = folder is None and isinstance(source, HubModel)  # no folder opens a run of a class that is not ours
     options: dict[str, Any] = {"log": log} | ({"resume": True} if resume else {})
     options |= ({} if file is None else {"too_long": "error"}) | dict(map(setting_in, settings or ()))
-    run = ex.finetune(source, task=chosen, how=how, examples=examples, steps=steps, seed=seed, folder=kept, **options)
+    run = ex.finetune(
+        source, task=chosen, how=how, examples=examples, steps=steps, seed=seed, folder=None if unkept else place, **options
+    )
     if _trained(run, as_json):
         _say_finetuned(run, as_json)
 

@@ -128,23 +128,34 @@ class _Answers(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served() -> Iterator[Hub]:
-    """A hub, as long as this lasts."""
-    hub = Hub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Answers", (_Answers,), {"hub": hub}))
+def serving(answers: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address at which this answers, as long as this lasts."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), answers)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    hub.address = f"http://127.0.0.1:{server.server_port}"
     try:
-        yield hub
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
 
 
+@contextmanager
+def served() -> Iterator[Hub]:
+    """A hub, as long as this lasts."""
+    hub = Hub()
+    with serving(type("Answers", (_Answers,), {"hub": hub})) as hub.address:
+        yield hub
+
+
 def asks(hub: Hub, patch: pytest.MonkeyPatch, home: Path) -> None:
     """This process asks that hub instead of the real one, and keeps what it fetches in `home`."""
     patch.setenv("EXPLORER_HOME", str(home))
-    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, hub.address)
-    for name, value in {"ENDPOINT": hub.address, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_OFFLINE": False}.items():
+    goes_to(hub.address, patch)
+
+
+def goes_to(address: str, patch: pytest.MonkeyPatch) -> None:
+    """This process asks at that address instead of the real hub's."""
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, address)
+    for name, value in {"ENDPOINT": address, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_OFFLINE": False}.items():
         patch.setattr(constants, name, value)

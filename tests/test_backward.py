@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import some
+from learning_page import page_with
 from playwright.sync_api import Browser, Page
 from safetensors.torch import save
 from torch import Tensor
@@ -21,7 +22,7 @@ from explorer.nn import attention, tap
 from explorer.nn.factory import initialised
 from explorer.nn.transformer import Transformer
 from explorer.records import TapPlace
-from explorer.views.learning.module import BACKWARD, FOLDER, SHOWS, TRAINS, computing, learning_module
+from explorer.views.learning.module import BACKWARD, FOLDER, SHOWS, TRAINS, learning_module
 
 pytestmark = pytest.mark.browser
 CLOSE = 1e-4  # of the largest number of a gradient
@@ -45,23 +46,16 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """A page that holds what computes a training."""
-    page = browser.new_page()
-    page.set_content("<!doctype html><meta charset=utf-8>")
     names = "Network, Tensor, AttentionTape, AdamW, SGD, clipGradients, openWeights"
-    page.evaluate(
-        """async (text) => { Object.assign(globalThis, await import(URL.createObjectURL(new Blob([text], {type: "text/javascript"}))));
-        globalThis.plain = (x) => { let text = "";
+    script = """globalThis.plain = (x) => { let text = "";
           for (const byte of new Uint8Array(Float32Array.from(x).buffer)) text += String.fromCharCode(byte);
           return btoa(text); };
         globalThis.build = ({ config, letters, shapes }, kind = Float32Array) => {
           const numbers = openWeights(Uint8Array.from(atob(letters), (c) => c.charCodeAt(0)).buffer);
           const tensor = ([name, wide]) => [name, new Tensor(kind.from(numbers(name)), wide)];
-          return new Network(config, new Map(Object.entries(shapes).map(tensor))); };
-        }""",
-        f"{computing()}\nexport {{ {names} }};",
-    )
-    yield page
-    page.close()
+          return new Network(config, new Map(Object.entries(shapes).map(tensor))); };"""
+    with page_with(browser, names, script) as page:
+        yield page
 
 
 def network(case: str) -> Transformer:

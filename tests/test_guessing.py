@@ -20,7 +20,7 @@ from explorer.errors import ExplorerError
 from explorer.records import Exercise
 from explorer.views import VIEWS, theme
 from explorer.views.emptied import emptied
-from explorer.views.guessed import BOTH, GUESS, RIGHT, YOURS, Spot, clicked, marked, spots
+from explorer.views.guessed import BOTH, RIGHT, YOURS, Spot, clicked, marked, spots
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_marks_stand_where_the_options_do() -> None:
         "a frame the value"
     )
     (both,) = marked(bars, there["3"], there["3"], "dark").layout.annotations
-    assert both.text == f"<b>{BOTH}</b>" and both.font.color == GUESS["dark"] and both.bgcolor == theme.PAPER["dark"]
+    assert both.text == f"<b>{BOTH}</b>" and both.font.color == theme.HELD["dark"] and both.bgcolor == theme.PAPER["dark"]
 
 
 @pytest.mark.usefixtures("parts")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from conftest import long
+from learning_page import page_with
 from playwright.sync_api import Browser, Page, expect
 from torch.nn import functional
 
@@ -19,7 +20,7 @@ from explorer.errors import ChoiceError, FileError
 from explorer.models.transformer import TransformerModel
 from explorer.training.optimising import CLIP
 from explorer.views.learning.figure import TASKS, LearningFigure
-from explorer.views.learning.module import TEXTS, computing
+from explorer.views.learning.module import TEXTS
 
 pytestmark = pytest.mark.browser
 TINY: dict[str, Any] = {
@@ -65,17 +66,11 @@ def pairs(numbers: list[str], total: int) -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """A page that holds what computes a training."""
-    page = browser.new_page()
-    page.set_content("<!doctype html><meta charset=utf-8>")
     names = "Training, Corpus, TASKS, batchOf, counted, seeded, saved, opened"
-    page.evaluate(
-        """async (text) => { Object.assign(globalThis, await import(URL.createObjectURL(new Blob([text], {type: "text/javascript"}))));
-        const texts = (t) => t && { ids: [...t.ids], length: t.length, present: [...t.present] };
-        globalThis.plain = ({ source, target, at, labels }) => ({ source: texts(source), target: texts(target), at, labels }); }""",
-        f"{computing()}\nexport {{ {names} }};",
-    )
-    yield page
-    page.close()
+    script = """const texts = (t) => t && { ids: [...t.ids], length: t.length, present: [...t.present] };
+        globalThis.plain = ({ source, target, at, labels }) => ({ source: texts(source), target: texts(target), at, labels });"""
+    with page_with(browser, names, script) as page:
+        yield page
 
 
 def loaded(page: Page, folder: Path, settings: dict[str, Any]) -> TransformerModel:

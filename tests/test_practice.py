@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from accelerate.tracking import GeneralTracker
+from hub_served import goes_to, serving
 from transformers import DistilBertConfig, DistilBertModel, PreTrainedTokenizerFast
 from typer.testing import CliRunner
 
@@ -184,17 +184,10 @@ class Hub(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Hub]]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
-    monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", address)
-    monkeypatch.setenv("HF_ENDPOINT", address)
     Hub.files.clear()
-    yield Hub
-    server.shutdown()
-    server.server_close()
+    with serving(Hub) as address:
+        goes_to(address, monkeypatch)
+        yield Hub
 
 
 def test_an_export_is_pushed_with_a_card(

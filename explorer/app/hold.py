@@ -21,7 +21,6 @@ _component = st.components.v2.component(
     js=streamlit_inside.script("hold"),
 )
 NOTHING: tuple[tuple[str, ...], int | None, str] = ((), None, "")
-COLOURS = {"light": "#b0488a", "dark": "#ef9fcb"}  # as the board frames what it holds
 
 
 def bar(text: str, tokens: Tokens) -> int | None:
@@ -36,7 +35,7 @@ def bar(text: str, tokens: Tokens) -> int | None:
     ]
     start = "" if row is None else tokens.offsets[row][0]
     _component(
-        key="hold.tokens", data={"tokens": every, "start": start, "colour": COLOURS[mode()]},
+        key="hold.tokens", data={"tokens": every, "start": start, "colour": theme.HELD[mode()]},
         on_chosen_change=lambda: _chosen(text, tokens),
     )  # fmt: skip
     return row
@@ -55,7 +54,7 @@ def units(record: AlignedTraces) -> None:
     ]  # fmt: skip
     start = "" if row is None else every[row]["start"]
     _component(
-        key="hold.units", data={"tokens": every, "start": start, "colour": COLOURS[mode()]},
+        key="hold.units", data={"tokens": every, "start": start, "colour": theme.HELD[mode()]},
         on_chosen_change=partial(_unit_chosen, text, record.first.source, record.units[0], record.spans),
     )  # fmt: skip
 
@@ -153,7 +152,7 @@ def framed(figure: Any) -> Any:
     labels, row, _ = st.session_state.get(SHOWN, NOTHING)
     if row is None:
         return figure
-    colour, mark = COLOURS[mode()], theme.mark_of(labels)
+    colour, mark = theme.HELD[mode()], theme.mark_of(labels)
     for name in list(figure.layout):
         axis = figure.layout[name]
         if not name.startswith(("xaxis", "yaxis")) or axis.uirevision != mark or row not in list(axis.tickvals):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 STAGE = ".writing-"  # so begins the folder in which files are written before they take their places
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)  # what a file system without locks answers
@@ -60,20 +61,42 @@ def _put(stage: Path, folder: Path, last: str, stale: Collection[str]) -> None:
 
 
 @contextmanager
-def _turn(folder: Path) -> Iterator[None]:
-    """One after the other, threads and processes alike; where the file system knows no locks, all at once."""
-    lock = FileLock(folder / TURN)
+def one_by_one(place: Path, waiting: str = "") -> Iterator[None]:
+    """One after the other, threads and processes alike, by a lock at this place; where the file system knows no locks, all at once.
+
+    Who comes second waits, and says `waiting`.
+    """
+    lock = FileLock(place)
     try:
-        lock.acquire()
+        _acquire(lock, waiting)
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise
     try:
         yield
     finally:
-        with suppress(OSError):  # where an open file cannot be removed, filelock removes it
-            (folder / TURN).unlink()
         lock.release(force=True)
+
+
+def _acquire(lock: FileLock, waiting: str) -> None:
+    if waiting:
+        try:
+            lock.acquire(timeout=0)
+            return
+        except Timeout:
+            sys.stderr.write(f"{waiting}\n")
+    lock.acquire()
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Files are put in their places one writer after the other."""
+    with one_by_one(folder / TURN):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # where an open file cannot be removed, filelock removes it
+                (folder / TURN).unlink()
 
 
 def _runs(process: str) -> bool:

@@ -79,8 +79,8 @@ def load(
         model = opening.open_id(named := str(what).removeprefix(HUB))
         model.name = named if "/" in named else HUB + named  # by which it opens again
     else:
-        stored, place = store.stored_model(what) if isinstance(what, str) else None, store.folder_of(what)
-        shelved = "" if stored is None else stored.name
+        stored = store.stored_model(what) if isinstance(what, str) else None
+        place, shelved = (store.folder_of(what), "") if stored is None else (stored.folder, stored.name)
         model = _from_zip(place) if place.suffix == ".zip" and place.is_file() else _from_folder(place, step, native, shelved)
     if model.family == "ngram":  # counts, no weights
         return model

@@ -95,14 +95,14 @@ def shelf_folder(name: str) -> Path | None:
 
 def folder_of(what: str | Path) -> Path:
     """The folder of a model or a run: by its name, or by its path (it has a separator or begins with a dot)."""
-    text, shelf = str(what), models()
+    text = str(what)
     if isinstance(what, str) and (stored := stored_model(text)) is not None:
         return stored.folder
     if isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
         return Path(os.path.expanduser(text))
     if text in RETIRED:
         raise ChoiceError(f"{text} is no longer shipped. {RETIRED[text]}")
-    error = unknown("model", text, shelf)
+    error = unknown("model", text, models())
     if HUB_NAME.fullmatch(text):
         some = f"explorer get {text}" if text in listed_models() else "explorer get"
         raise ChoiceError(f"{error} Models of the Hugging Face hub: hub:{text} opens one, `{some}` keeps real ones here.")

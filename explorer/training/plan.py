@@ -61,9 +61,7 @@ class Plan:
     )
     checks: int = 20  # about how often the model is measured on held-out text
     deterministic: bool = False  # whether a GPU takes slower ways that always give the same bits; a processor always does
-    resume: bool = (
-        False  # whether a run of fewer steps in the folder goes on to these; its rate follows the longer schedule from there
-    )
+    resume: bool = False  # whether a run of fewer steps in the folder goes on to these, by the longer schedule from there
     corpus: dict[str, Any] = field(default_factory=dict)
     teacher: dict[str, Any] | None = None  # whose layers the model began with, and who teaches it where the objective does
 

@@ -16,10 +16,11 @@ Log = Callable[[TrainingStep], TrainingStep]
 
 def taken_log(options: dict[str, Any]) -> Any:
     """The tracker among the options, taken out of them; one that does not exist or is not installed is refused before the work."""
+    if (log := options.pop("log", None)) is None:
+        return None
     from accelerate.tracking import LOGGER_TYPE_TO_CLASS, GeneralTracker, get_available_trackers
 
-    log = options.pop("log", None)
-    if log is None or isinstance(log, GeneralTracker):
+    if isinstance(log, GeneralTracker):
         return log
     if not isinstance(log, str) or log not in LOGGER_TYPE_TO_CLASS:
         raise unknown("tracker: log", log, LOGGER_TYPE_TO_CLASS)

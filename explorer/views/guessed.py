@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 from explorer.views import theme
 
 TAG, EXTRA = re.compile(r"<[^>]*>"), re.compile(r"[✓·†\s]+")  # what a picture writes around a name
-GUESS = {"light": "#b0488a", "dark": "#ef9fcb"}  # as what is held
 YOURS, RIGHT, BOTH = "your guess", "✓ the answer", "✓ your guess"
 
 
@@ -68,7 +67,7 @@ def marked(figure: go.Figure, guess: Spot | None, answer: Spot | None, mode: str
     """A copy of a picture in which the guess and the answer are marked, where they stand in it: the guess first, the answer last."""
     figure = go.Figure(figure)
     if guess is not None:
-        _mark(figure, guess, BOTH if guess == answer else YOURS, GUESS[mode], mode)
+        _mark(figure, guess, BOTH if guess == answer else YOURS, theme.HELD[mode], mode)
     if answer is not None and answer != guess:
         _mark(figure, answer, RIGHT, theme.INK[mode], mode)
     return figure

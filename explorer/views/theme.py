@@ -31,6 +31,7 @@ DIVERGING = {
 }
 INK = {"light": "#1a1f27", "dark": "#e8ecf2"}
 PAPER = {"light": "#ffffff", "dark": "#11151c"}
+HELD = {"light": "#b0488a", "dark": "#ef9fcb"}  # what a visitor holds or has guessed, as the board frames it
 NOWHERE = {"light": "#d7d9dd", "dark": "#3a3f48"}
 LINES = {
     "light": ("#0072b2", "#d55e00", "#00795a", "#b0488a", "#8a6100", "#4b4b9f", "#5b5b5b", "#2f8fbf"),

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from explorer.errors import unknown
+from explorer.microworld.apart import WORLD
 from explorer.microworld.derived.minimal_french import gendered
 from explorer.microworld.derived.minimal_reasons import reasons_of
 from explorer.microworld.derived.minimal_words import agreement, deeds, negation, senses
-from explorer.microworld.derived.opposed import WORLD, ContrastPair
+from explorer.microworld.derived.opposed import ContrastPair
 from explorer.microworld.derived.stage import Stage
 from explorer.microworld.telling import scripted_stories
 

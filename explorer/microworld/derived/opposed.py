@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from explorer.microworld.apart import WORLD
 from explorer.microworld.derived.stage import Stage
 from explorer.microworld.lexicon import Word, lexicon
 
 T = TypeVar("T")
-WORLD = "1.1"  # the first version that keeps the words of minimal pairs apart
 
 
 @dataclass(frozen=True, slots=True)

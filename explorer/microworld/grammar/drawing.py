@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
@@ -278,8 +278,3 @@ def kinds_of(node: NP) -> tuple[str, ...]:
         adult = ("adult",) if {"person"} & set(node.noun.kinds) and "young" not in node.noun.kinds else ()
         return (*node.noun.kinds, *(("human",) if "person" in node.noun.kinds else ()), *adult)
     return ("person", "human", "adult")
-
-
-def subjects_of(verb: TranslatedVerb, options: Iterable[str]) -> bool:
-    """Whether the verb may have a subject of one of these kinds."""
-    return bool(set(verb.subjects) & set(options))

@@ -14,7 +14,7 @@ from pathlib import Path
 from zlib import crc32
 
 from explorer.errors import check_whole, unknown
-from explorer.microworld.apart import LECTURE, keeps, partners
+from explorer.microworld.apart import LECTURE, WORLD, keeps, partners
 from explorer.microworld.grammar.contracting import contracted, long_forms
 from explorer.microworld.grammar.drawing import Draw
 from explorer.microworld.grammar.english import english
@@ -29,7 +29,6 @@ PAIRS = Path(__file__).parent.parent / "plain_pairs.tsv"
 STRANDS = ("plain", "exchange")
 CHAINED = 0.3  # the share of plain texts whose sentences are several frames about the same person
 SHORT, CURLY = 0.5, 0.2  # the shares of texts with short forms, and of those with a curly apostrophe
-WORLD = "1.1"  # the stories whose minimal pairs keep words apart: plain texts keep the same ones apart
 HIDDEN = 30  # one combination in so many is never met in training
 GLUED = frozenset((",", ".", "?", "!", "'s"))
 

@@ -11,18 +11,15 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from explorer.errors import ExplorerError, FileError
 from explorer.models import fetched
-from explorer.models.folders import NO_LOCKS
+from explorer.models.folders import one_by_one
 from explorer.models.hub import opening, settings
 
 STAGE, LOCK, PART = ".part-", ".lock-", ".part"
@@ -73,36 +70,20 @@ def installing(folder: Path) -> Iterator[Path | None]:
     shelf, stage = folder.parent, folder.with_name(f"{STAGE}{folder.name}")
     try:
         shelf.mkdir(parents=True, exist_ok=True)
-        with _alone(shelf / f"{LOCK}{folder.name}"):
+        lock = shelf / f"{LOCK}{folder.name}"
+        with one_by_one(lock, f"Another process is at {folder.name}; waiting for it."):
             if (folder / fetched.ORIGIN).is_file():
                 yield None
+                lock.unlink(missing_ok=True)
                 return
             if folder.exists():
                 raise FileError(f"{folder} was not put there by a fetch. Move it away, then repeat the command.")
             stage.mkdir(exist_ok=True)
             yield stage
             stage.rename(folder)
+            lock.unlink(missing_ok=True)  # only now: whoever comes next sees that the model is there
     except OSError as error:
         raise _disk(error, shelf) from error
-
-
-@contextmanager
-def _alone(place: Path) -> Iterator[None]:
-    """Whoever comes second waits, and says so; where the file system knows no locks, nobody does."""
-    lock = FileLock(place)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        sys.stderr.write(f"Another process is at {place.name.removeprefix(LOCK)}; waiting for it.\n")
-        lock.acquire()
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-    try:
-        yield
-        place.unlink(missing_ok=True)  # only now: whoever comes next sees that the model is there
-    finally:
-        lock.release(force=True)
 
 
 def _fetch(name: str, stage: Path) -> None:

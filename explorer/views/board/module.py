@@ -10,6 +10,7 @@ from pathlib import Path
 from explorer.views import theme
 
 FOLDER = Path(__file__).parent / "js"
+PALETTE = FOLDER / "palette.css"  # the colours of the board, and of the opening
 LIVE_FOLDER = Path(__file__).parent.parent / "live" / "js"
 FILES = (
     "data",
@@ -46,7 +47,16 @@ ENGINE = (
     "gaps",
     "live",
 )  # fmt: skip  what computes, in a worker
-HOMES = ("session", "engine", "candidates", "decoder", "directions", "home", "homes")  # what asks it, and shows the answers
+HOMES = (
+    "element",
+    "session",
+    "engine",
+    "candidates",
+    "decoder",
+    "directions",
+    "home",
+    "homes",
+)  # what asks it, and shows the answers
 PLACE = "/*ENGINE*/ () => ({ answering, LiveModel })"  # of the engine, in engine.js
 IMPORT = re.compile(r'^import \{[^}]*\} from "\.[\w./]+";\n', re.MULTILINE)
 EXPORTED = re.compile(r"^export ", re.MULTILINE)
@@ -77,7 +87,7 @@ def joined_files(folder: Path, names: tuple[str, ...]) -> str:
 @lru_cache(maxsize=2)
 def style(*, live: bool = False) -> str:
     """The style of the board; with `live` that of a live decoder as well."""
-    files = [FOLDER / "board.css", *([LIVE_FOLDER / "decoder.css"] if live else [])]
+    files = [PALETTE, FOLDER / "board.css", *([LIVE_FOLDER / "decoder.css"] if live else [])]
     return "".join(file.read_text("utf-8") for file in files)
 
 

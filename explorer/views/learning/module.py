@@ -42,7 +42,9 @@ def learning_module() -> str:
     asks = (
         f"const {{ Engine }} = (() => {{\n{asks}\nreturn {{ Engine }};\n}})();"  # in functions, where their names are their own
     )
-    shows = "\n".join((joined_files(BOARD_FOLDER, ("mode",)), asks, joined_files(FOLDER, SHOWS)))
+    shows = "\n".join(
+        (joined_files(BOARD_FOLDER, ("mode",)), joined_files(LIVE_FOLDER, ("element",)), asks, joined_files(FOLDER, SHOWS))
+    )
     return f"{shows}\nexport {{ mountLearning, learningHome as default }};\n"
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from explorer.views import theme
-from explorer.views.board.module import joined_files
+from explorer.views.board.module import LIVE_FOLDER, PALETTE, joined_files
 
 FOLDER = Path(__file__).parent / "js"
 FILES = ("elements", "gap", "lanes", "film", "inside", "lines", "models", "opening")  # each uses those before it
@@ -16,13 +16,15 @@ TONES = 41  # colours of a signed number
 @lru_cache(maxsize=1)
 def opening_module() -> str:
     """One ES module: `Opening` in an element, and the default export for Streamlit."""
-    return f"{joined_files(FOLDER, FILES)}\nexport {{ Opening, opening as default }};\n"
+    return (
+        f"{joined_files(LIVE_FOLDER, ('element',))}\n{joined_files(FOLDER, FILES)}\nexport {{ Opening, opening as default }};\n"
+    )
 
 
 @lru_cache(maxsize=1)
 def opening_style() -> str:
     """The style of the opening."""
-    return (FOLDER / "opening.css").read_text("utf-8")
+    return PALETTE.read_text("utf-8") + (FOLDER / "opening.css").read_text("utf-8")
 
 
 def signed_palettes() -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.analysis.capabilities import TEXT
-from explorer.app import board, hold, playing, web
+from explorer.app import board, playing, web
 from explorer.app.controls import read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
@@ -16,7 +16,7 @@ from explorer.app.lessons.training import questions as lesson
 from explorer.app.prose import prose
 from explorer.models import store
 from explorer.models.card_figures import shipped_figures
-from explorer.views import VIEWS
+from explorer.views import VIEWS, theme
 
 LOW = 260  # pixels of the curve above a snapshot
 
@@ -59,7 +59,7 @@ def _curve(name: str, at: int) -> None:
     figure.data = [line for line in figure.data if line.name in (whole, "held-out loss")]
     figure.update_layout(title=f"Loss, with a line at step {at:,}", height=LOW, margin={"t": 44, "b": 70}, legend={"y": -0.28})
     figure.update_xaxes(title_text="")
-    figure.add_vline(x=at, line={"color": hold.COLOURS[web.mode()], "width": 2})
+    figure.add_vline(x=at, line={"color": theme.HELD[web.mode()], "width": 2})
     web.drawn(figure, "snapshots.curve")
 
 

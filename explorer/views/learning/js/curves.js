@@ -1,5 +1,5 @@
 // Curves over the steps of a training, on a canvas: drawn several times a second, so without a library.
-import { element } from "./dials.js";
+import { element } from "../../live/js/element.js";
 
 /** @typedef {{name: string, colour: string, points: [step: number, value: number][], dots?: boolean}} Series `colour` is a variable of the style */
 /** @typedef {{steps: number, at: number, level?: [value: number, name: string], last: string}} Around how far the axis goes, the step that is shown, a level to compare

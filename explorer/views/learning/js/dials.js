@@ -1,4 +1,5 @@
 // The settings of a training, as boxes to choose from and to type into.
+import { element } from "../../live/js/element.js";
 
 /** @typedef {import("./training.js").Settings} Settings */
 /** @typedef {{title: string, group: string, options?: [any, string][], min?: number, max?: number, live?: boolean}} Dial `live`: it changes while a model trains */
@@ -29,14 +30,6 @@ export const DIALS = {
 /** @type {Settings} */
 export const USUAL = { family: "decoder", layers: 2, dim: 64, heads: 4, positions: "learned", norm: "layer", place: "pre", activation: "gelu", optimiser: "adamw", rate: 0.004,
   batch: 16, maskRate: 0.3, seed: 1, source: { data: "stories", unit: "words", text: "" } };
-
-/** An element with a class and a text. @template {keyof HTMLElementTagNameMap} T @param {T} tag @param {string} name @param {string} [text] */
-export function element(tag, name, text = "") {
-  const created = document.createElement(tag);
-  created.className = name;
-  created.textContent = text;
-  return created;
-}
 
 /** All dials in one element. */
 export class Dials {

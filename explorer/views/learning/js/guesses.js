@@ -1,5 +1,5 @@
 // What a model under training predicts of texts that it never learned from: each token in the colour of its probability, a right one underlined.
-import { element } from "./dials.js";
+import { element } from "../../live/js/element.js";
 
 /** @typedef {import("./training.js").Shown} Shown */
 /** @typedef {import("./training.js").Guess} Guess */

@@ -3,7 +3,8 @@
 import { modeOf, whenTurned } from "../../board/js/mode.js";
 import { Engine } from "../../live/js/engine.js";
 import { Curves } from "./curves.js";
-import { DIALS, Dials, element, USUAL } from "./dials.js";
+import { element } from "../../live/js/element.js";
+import { DIALS, Dials, USUAL } from "./dials.js";
 import { examplesOf, writtenList } from "./guesses.js";
 
 /** @typedef {import("./training.js").Settings} Settings */

@@ -1,4 +1,5 @@
 // What a live decoder shows of a step: the text so far, the candidates as bars, and the beams. Texts of a model are never HTML.
+import { element } from "./element.js";
 
 /** @typedef {import("./decoding.js").Step} Step */
 
@@ -8,20 +9,12 @@ const FATES = { kept: "chosen", finished: "ends the text", "cut:top_k": "cut: to
 const ENDS = { end: "The model wrote its end token.", length: "As many tokens as you asked for.", context: "The model reads no longer text.",
   "no open beam can win": "No open beam can become better than the finished texts.", "nothing left": "No beam is left." };
 
-/** An element with a class and a text. @param {string} tag @param {string} name @param {string} [text] */
-export function element(tag, name, text = "") {
-  const created = document.createElement(tag);
-  created.className = name;
-  created.textContent = text;
-  return created;
-}
-
 export const percent = (/** @type {number} */ share) => (share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
 const rounded = (/** @type {number} */ value) => value.toFixed(2).replace("-", "−");
 
 /** A table with a caption, the names of its columns and its rows. @param {string} caption @param {string[]} names @param {(string | HTMLElement)[][]} rows @param {string[]} kinds of the rows */
 export function tableOf(caption, names, rows, kinds) {
-  const table = /** @type {HTMLTableElement} */ (element("table", "steps"));
+  const table = element("table", "steps");
   table.createCaption().textContent = caption;
   const head = table.createTHead().insertRow(), body = table.createTBody();
   for (const name of names) /** @type {HTMLTableCellElement} */ (head.appendChild(element("th", "", name))).scope = "col";

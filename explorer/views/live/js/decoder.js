@@ -1,5 +1,6 @@
 // A live decoder: a prompt, a strategy, and a text that grows token by token, each with what could have been written instead.
-import { beamsOf, candidatesOf, element, sentenceOf } from "./candidates.js";
+import { beamsOf, candidatesOf, sentenceOf } from "./candidates.js";
+import { element } from "./element.js";
 import { modeOf, whenTurned } from "../../board/js/mode.js";
 
 /** @typedef {import("./decoding.js").Step} Step */

@@ -1,5 +1,6 @@
 // What an ELMo computes of a sentence: what each direction expects at a word, and how alike the words' vectors are in every layer.
-import { barOf, element, percent, tableOf } from "./candidates.js";
+import { barOf, percent, tableOf } from "./candidates.js";
+import { element } from "./element.js";
 import { modeOf, whenTurned } from "../../board/js/mode.js";
 
 /** @typedef {import("./boarded.js").Sides} Sides */

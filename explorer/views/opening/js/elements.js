@@ -1,13 +1,5 @@
-// Elements, words and numbers of the opening.
-
-/** An element with a class and a text. @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} name @param {string} [text]
- * @returns {HTMLElementTagNameMap[Tag]} */
-export function element(tag, name, text = "") {
-  const created = document.createElement(tag);
-  created.className = name;
-  created.textContent = text;
-  return created;
-}
+// Buttons, words and numbers of the opening.
+import { element } from "../../live/js/element.js";
 
 /** A button that does something. @param {string} name @param {string} text @param {() => void} press */
 export function button(name, text, press) {

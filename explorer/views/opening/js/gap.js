@@ -1,5 +1,5 @@
 // The sentence in large letters, and the gap in it: it is dragged, moved by the arrow keys, or put on a word that is clicked.
-import { element } from "./elements.js";
+import { element } from "../../live/js/element.js";
 
 /** @typedef {import("./elements.js").Word} Word */
 

@@ -1,5 +1,6 @@
 // Four lanes with the sentence: what each model may read of it, and what it expects in the gap.
-import { element, percent, wordOf } from "./elements.js";
+import { element } from "../../live/js/element.js";
+import { percent, wordOf } from "./elements.js";
 
 /** @typedef {import("./elements.js").Word} Word */
 /** @typedef {{texts: string[], shares: number[], truth: number}} Side */

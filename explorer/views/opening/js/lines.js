@@ -1,5 +1,6 @@
 // The line under the sentence at each moment of the film: at most twelve words and one number.
-import { element, percent } from "./elements.js";
+import { element } from "../../live/js/element.js";
+import { percent } from "./elements.js";
 import { BEATS } from "./inside.js";
 
 /** @typedef {(string | HTMLElement)[]} Line */

@@ -1,5 +1,6 @@
 // The opening: one sentence with a gap in it, and what four models expect there. It plays once as a film, until a hand takes over.
-import { button, eased, element, wordsIn } from "./elements.js";
+import { element } from "../../live/js/element.js";
+import { button, eased, wordsIn } from "./elements.js";
 import { Film } from "./film.js";
 import { GapSentence } from "./gap.js";
 import { BEATS, InsidePicture } from "./inside.js";
