@@ -4,6 +4,7 @@ from . import decoding as decoding
 from . import microworld as microworld
 from . import text as text
 from . import training as training
+from .analysis.checking import check as check
 from .analysis.compare import change as change
 from .analysis.compare import compare as compare
 from .analysis.compare import damage as damage

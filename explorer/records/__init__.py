@@ -14,6 +14,7 @@ from explorer.records.analysis import (
     Shuffle,
     Visibility,
 )
+from explorer.records.checking import Checked
 from explorer.records.circuits import Contribution, Contributions, InformationFlow, PatchSweep, VocabularyWrites
 from explorer.records.corruption import (
     ACTIONS,

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from explorer.errors import ChoiceError
 from explorer.errors.kinds import called
 from explorer.records.record import Record
 from explorer.records.softmax import softmax
@@ -70,6 +71,19 @@ class Tokens(Record):
                 ("not in the training texts", listed(self.texts[n] for n, new in enumerate(self.unseen) if new) or "none")
             )
         return f"Tokens: {len(self)}", rows
+
+    def place_of(self, word: str) -> int:
+        """The position of the first token of a word.
+
+        >>> ex.load("bert").tokens("The dog ran.").place_of("dog")
+        2
+        """
+        for number in range(max(self.words, default=-1) + 1):
+            places = [n for n, other in enumerate(self.words) if other == number]
+            whole = "".join(self.texts[n].removeprefix("##").strip("·▁") for n in places)
+            if whole.lower() == word.lower():
+                return places[0]
+        raise ChoiceError(f"There is no word {word!r} in: {listed(self.texts)}")
 
     @property
     def unseen_share(self) -> float:

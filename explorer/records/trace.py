@@ -209,6 +209,15 @@ class Trace(Record):
     edits: tuple[Edit, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens that were read: those of the source.
+
+        >>> ex.trace(ex.load("bert"), "A dog ran.").tokens.texts
+        ('[CLS]', 'a', 'dog', 'ran', '.', '[SEP]')
+        """
+        return self.source
+
     def axes(self, stream: str) -> tuple[Tokens, Tokens]:
         """The tokens of the rows (queries) and of the columns (keys) in this stream.
 

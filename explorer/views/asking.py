@@ -19,6 +19,7 @@ from explorer.views.lab import display_with_text
 
 LOOK = "Try again, or press *Show me*."
 AHEAD = "**◇ Predict, then reveal.** "
+LEFT_OUT = "*A question about words that this text does not have, or about a part that this model does not have, is left out.*"
 PREDICTION = "explorer-prediction"  # the class of a question that something waits for
 MARKS = {"right": "✓ ", "wrong": "✗ "}
 
@@ -73,7 +74,7 @@ class Asked(widgets.VBox):
 class QuestionBox(widgets.VBox):
     """The questions of a cell, with the score of exercises, and what waits for their answers."""
 
-    def __init__(self, items: Sequence[Exercise], reveal: Callable[[], Any] | None) -> None:
+    def __init__(self, items: Sequence[Exercise], reveal: Callable[[], Any] | None, *, left_out: bool = False) -> None:
         ahead = reveal is not None
         numbers = [f"**{n}.** " if len(items) > 1 else "" for n in range(1, len(items) + 1)]
         self.asked = [Asked(item, ahead=ahead, number=number) for item, number in zip(items, numbers, strict=True)]
@@ -81,7 +82,8 @@ class QuestionBox(widgets.VBox):
         for question in self.asked:
             question.changed = self._changed
         below = [self.score] if reveal is None else [self.then(reveal)]
-        super().__init__([*self.asked, *below])
+        note = [widgets.HTML(prose(LEFT_OUT))] if left_out else []
+        super().__init__([*self.asked, *note, *below])
         self._changed()
 
     def then(self, reveal: Callable[[], Any]) -> widgets.VBox:
@@ -146,11 +148,12 @@ def _traced(error: Exception) -> dict[str, Any]:
 
 
 @checked
-def ask(exercises: Exercise | Iterable[Exercise], *, then: Callable[[], Any] | None = None) -> QuestionBox:
+def ask(exercises: Exercise | Iterable[Exercise | None] | None, *, then: Callable[[], Any] | None = None) -> QuestionBox:
     """Exercises whose answers are checked against the numbers of the lesson: with hints, *Show me*, and a score.
 
     With `then` they are predictions with one try: what it shows, prints or returns waits until each has an answer, also under
-    *Run All*. `.then(…)` of the result does the same for another cell.
+    *Run All*. `.then(…)` of the result does the same for another cell. None is a question that a lesson cannot ask about this text
+    or model: it is left out, which a sentence says.
 
     >>> drawn = ex.analysis.saturation()
     >>> guess = ex.ask(ex.lesson("attention").scale_question(drawn), then=lambda: ex.show("saturation", drawn))
@@ -159,12 +162,13 @@ def ask(exercises: Exercise | Iterable[Exercise], *, then: Callable[[], Any] | N
     """
     items: list[Any]
     try:
-        items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
+        items = [exercises] if exercises is None or isinstance(exercises, Exercise) else list(exercises)
     except TypeError:  # an array without a dimension says that it has items, and has none
         items = [exercises]
-    wrong = next((item for item in items if not isinstance(item, Exercise)), None)
+    wrong = next((item for item in items if item is not None and not isinstance(item, Exercise)), None)
     if wrong is not None or not items:
         raise ChoiceError(
             f"ask takes exercises, which a lesson makes; this is {type(wrong).__name__ if items else 'an empty list'}."
         )
-    return QuestionBox(items, then)
+    known = [item for item in items if item is not None]
+    return QuestionBox(known, then, left_out=len(known) < len(items))

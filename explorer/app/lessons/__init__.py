@@ -7,12 +7,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from explorer.app.lessons.first_cell import SENTENCE as SENTENCE  # with which most lessons open
+from explorer.app.lessons.first_cell import STARTS, fitting, fitting_word
 from explorer.app.prose import Prose, prose
 from explorer.errors import unknown
 from explorer.errors.kinds import checked
 
 HERE = Path(__file__).parent
-SENTENCE = "The dog did not cross the river because it was too tired."  # with which most lessons open
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,24 @@ class Lesson:
     def prose(self) -> Prose:
         """The texts of its page."""
         return prose(self.name)
+
+    def open(self, model: str, text: str) -> tuple[Any, str]:
+        """A model and a text for its notebook. Where one does not fit, a sentence says so, and the lesson's own is taken.
+
+        >>> model, text = lesson("attention").open("gpt2", "It was tired.")
+        >>> model.name, text
+        ('gpt2', 'It was tired.')
+        """
+        own = next((getattr(self, name) for name in ("TEXT", "PROMPT", "STORY") if name in dir(self)), SENTENCE)
+        return fitting(STARTS[self.name], model, text, own)
+
+    def word(self, word: str, text: str) -> str:
+        """This word where the text has it, otherwise another word of the text and a sentence.
+
+        >>> lesson("attention").word("dog", "The dog ran.")
+        'dog'
+        """
+        return fitting_word(word, text)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
