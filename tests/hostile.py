@@ -8,6 +8,8 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
+from fractions import Fraction
 from functools import cache
 from itertools import islice
 from operator import attrgetter
@@ -17,6 +19,7 @@ from typing import Any
 import numpy as np
 from conftest import ALL
 from hypothesis import strategies as st
+from plotly.basedatatypes import BaseFigure
 
 import explorer as ex
 from explorer.records.record import Record
@@ -348,6 +351,43 @@ def spoiled(draw: Callable[[Any], Any], name: str) -> dict[str, Any]:
         swaps = st.sampled_from(names).map(lambda other: usual(name)[other])
         given[part] = draw(st.one_of(like(given[part]), like(given[part]), like(given[part]), ANY, swaps))
     return given
+
+
+def twins(value: Any) -> Iterator[Any]:
+    """The same value in every other kind in which somebody may hold it: a number of an array, a fraction, a tuple for a list."""
+    if isinstance(value, bool):
+        yield np.bool_(value)
+    elif isinstance(value, int):
+        yield from (np.int64(value), np.array(value), *([np.uint8(value)] if 0 <= value < 256 else ()))
+    elif isinstance(value, float):
+        yield from (np.float64(value), Fraction(value), *([np.float32(value)] if float(np.float32(value)) == value else ()))
+    elif isinstance(value, (list, tuple)) and value and all(type(part) is int for part in value):
+        yield from (type(value)(map(np.int64, value)), type(value)(map(np.uint8, value)))
+    elif isinstance(value, list) and value and all(type(part) is str for part in value):
+        yield from (tuple(value), [np.str_(part) for part in value])
+    elif isinstance(value, dict) and value and all(type(part) is int for part in value):
+        yield {np.int64(part): inner for part, inner in value.items()}
+
+
+def with_twins(name: str) -> Iterator[dict[str, Any]]:
+    """The usual arguments of a function, with one of them exchanged for each of its twins."""
+    for part, value in usual(name).items():
+        yield from ({**usual(name), part: twin} for twin in twins(value))
+
+
+def plainly(result: Any) -> Any:
+    """What can be compared of a result: not how long it took."""
+    if isinstance(result, Record):
+        return {field.name: plainly(getattr(result, field.name)) for field in fields(result) if field.name not in TIMED}
+    if isinstance(result, (list, tuple)):
+        return tuple(map(plainly, result))
+    return (
+        result.to_json() if isinstance(result, BaseFigure) else result if isinstance(result, PLAIN) else type(result).__name__
+    )
+
+
+TIMED = ("seconds", "speed", "texts_per_second")
+PLAIN = (str, int, float, Mapping, np.ndarray, type(None))
 
 
 def like(value: Any) -> st.SearchStrategy[Any]:

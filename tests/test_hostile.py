@@ -19,6 +19,7 @@ from test_public_names import NAMES
 import explorer as ex
 from explorer.errors import LONGEST, ChoiceError, FileError, check_seed, check_whole, one_line, unknown
 from explorer.errors.kinds import check_kind, checked
+from explorer.records.equality import same
 
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # of long arguments: the failure is said
 EACH = 110 if ALL else 4  # cases of each function: more than 10,000 in all, or more than 500
@@ -95,6 +96,17 @@ def test_a_seed_is_checked_everywhere(name: str) -> None:
     for seed in (-1, 1.5, "3", None, True, 2**63, 10**20):
         with pytest.raises(ex.ExplorerError, match="seed"):
             hostile.ask(name, {**hostile.usual(name), "seed": seed})
+
+
+@pytest.mark.parametrize(
+    "name", some(hostile.CALLS, *list(hostile.CALLS)[1::6], "microworld.uses", "decode", "analysis.saturation")
+)
+def test_an_equal_value_of_another_kind_gives_the_same_result(name: str) -> None:
+    """`for seed in np.arange(3)`, `beams=np.uint8(3)`: what is accepted is also used as what it is."""
+    first = hostile.plainly(hostile.ask(name, hostile.CALLS[name]()))
+    for args in hostile.with_twins(name):
+        with hostile.counted_as("values of another kind"):
+            assert same(first, hostile.plainly(hostile.ask(name, args))), args
 
 
 def test_messages_are_one_line_and_end_with_what_to_do() -> None:

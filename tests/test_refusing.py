@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import io
 import os
+import resource
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -20,7 +22,8 @@ from conftest import long, some
 from test_training import SMALL, TEXTS, begun, weights
 
 import explorer as ex
-from explorer.models import store
+from explorer.errors import FileError
+from explorer.models import ngram, ngram_files, store
 from explorer.models.transformer import TransformerModel
 from explorer.text.examples import Translation, parted, prepared
 from explorer.training import resume
@@ -376,3 +379,47 @@ def test_memory_that_ran_out_within_an_update_goes_back_to_the_last_point(
     list(run)
     for name, value in weights(straight.model).items():
         assert torch.equal(value, weights(run.model)[name]), name
+
+
+def saved_kinds(bert: TransformerModel) -> dict[str, Callable[[Path, int], object]]:
+    """What writes one file over an older one, by the name of the file; more is written for a larger number."""
+    trace = ex.trace(bert, "A dog ran.")
+    figures = [ex.views["place-turns"](ex.places("rope", count=count)) for count in (4, 40)]
+    tokenizers = [bert.tokenizer, ex.load("gpt2", device="cpu").tokenizer]
+    counted = [ngram.train([[1, 2, 3] * n, list(range(n))], None, order=2, size=300, begin=0) for n in (2, 300)]
+    return {
+        "x.html": lambda path, n: ex.save(figures[n], path),
+        "x.csv": lambda path, n: ex.save(figures[n], path),
+        "bertviz.html": lambda path, n: ex.save(ex.bertviz(trace, view=("head", "model")[n]), path),
+        "tokenizer.json": lambda path, n: tokenizers[n].save(path),
+        "x.npz": lambda path, n: (trace if n else ex.places("rope", count=4)).write(path),
+        "counts.npz": lambda path, n: ngram_files.write(counted[n], path.parent),
+    }  # fmt: skip
+
+
+def test_a_full_disk_leaves_what_was_saved_before(bert: TransformerModel, tmp_path: Path) -> None:
+    """The system itself takes no more of a file than this, as a full disk does; nothing in the code is replaced."""
+    for name, save in saved_kinds(bert).items():
+        path = tmp_path / f"for {name}" / name
+        path.parent.mkdir()
+        save(path, 0)
+        before, listed = path.read_bytes(), sorted(path.parent.iterdir())
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (min(300, len(before) // 2), limits[1]))
+        try:
+            with pytest.raises(FileError, match="Could not write"):
+                save(path, 1)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert path.read_bytes() == before and sorted(path.parent.iterdir()) == listed, name
+        save(path, 1)
+        assert path.read_bytes() != before, name
+
+
+def test_a_link_and_a_mode_stay_where_a_file_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "real.csv").write_text("old", "utf-8")
+    (tmp_path / "real.csv").chmod(0o640)
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    ex.save(ex.views["place-turns"](ex.places("rope")), tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "real.csv").read_text("utf-8") != "old"
+    assert (tmp_path / "real.csv").stat().st_mode & 0o777 == 0o640

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import ChoiceError, FileError
 from explorer.models.counts import SMOOTHINGS, Counts
+from explorer.models.folders import staged
 from explorer.models.ngram import NGram
 from explorer.text import tokenizers
 
@@ -22,14 +22,12 @@ def write(model: NGram, folder: str | Path, *, card: str = "") -> Path:
         raise ChoiceError(f"write takes an n-gram model, for example train(rows, tokenizer); this is {type(model).__name__}.")
     folder = Path(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in (CONFIG, PIECES, SEEN, CARD):  # what an earlier model left would not be this one's
-            (folder / name).unlink(missing_ok=True)
-        os.replace(model.counts.write(folder / f"{COUNTS}.part"), folder / COUNTS)
-        _write_tokenizer(model.tokenizer, folder)
-        if card:
-            (folder / CARD).write_text(card, "utf-8")
-        (folder / CONFIG).write_text(json.dumps(_config(model, folder), indent=1) + "\n", "utf-8")  # last: now it is a model
+        with staged(folder, CONFIG, (PIECES, SEEN, CARD)) as stage:  # what an earlier model left would not be this one's
+            model.counts.write(stage / COUNTS)
+            _write_tokenizer(model.tokenizer, stage)
+            if card:
+                (stage / CARD).write_text(card, "utf-8")
+            (stage / CONFIG).write_text(json.dumps(_config(model, stage), indent=1) + "\n", "utf-8")
     except OSError as error:
         raise FileError(f"Could not write into {folder} ({error}). Choose a folder with space that you may write.") from error
     return folder

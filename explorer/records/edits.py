@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.errors import ChoiceError, check_index, unknown
+from explorer.errors import ChoiceError, check_index, is_number, unknown
 from explorer.errors.kinds import called, check_fields
 from explorer.records.places import TapPlace
 from explorer.records.record import Record
@@ -438,7 +438,7 @@ class SetUnit(Edit):
     factor: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.factor, bool) or not isinstance(self.factor, (int, float)) or not abs(self.factor) <= LARGEST:
+        if not is_number(self.factor) or not abs(self.factor) <= LARGEST:
             raise ChoiceError(f"The factor of a unit must be a finite number, for example 0 or 2; this is {self.factor!r}.")
         super().__post_init__()
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +14,7 @@ import numpy as np
 
 from explorer.errors import FileError
 from explorer.records.equality import FrozenDict, mark, same
+from explorer.records.replacing import replaced
 from explorer.records.summary import WIDE, Summarised, Summary, fields_of, is_plain
 
 MOST = 3 << 29  # bytes that the arrays of one record may take: a trace has at most two thirds of it
@@ -72,16 +71,11 @@ class Record(Summarised):
         """Write this record to `path`: one .npz file that holds the arrays and a JSON text, nothing executable."""
         arrays: dict[str, np.ndarray] = {}
         text = json.dumps(_pack(self, arrays), ensure_ascii=False)
-        part = Path(f"{path}.part")
         try:
-            with open(part, "wb") as file:
+            with replaced(path) as file:
                 np.savez_compressed(file, record=np.frombuffer(text.encode("utf-8"), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
-            os.replace(part, path)  # who is stopped before leaves what was there
         except OSError as error:
             raise FileError(f"Could not write {path}: {error.strerror}. Choose a folder that exists and has space.") from error
-        finally:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
         return Path(path)
 
     @classmethod

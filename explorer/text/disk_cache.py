@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -18,9 +17,10 @@ from zipfile import BadZipFile
 from zlib import error as ZlibError
 
 from explorer.errors import FileError
+from explorer.records.replacing import PART, write_whole
 
 LIMIT = 512 << 20  # bytes on disk; what was not used for longest goes first
-ENDING, STALE = ".cache", ".part"
+ENDING = ".cache"
 NAME = "pretraining-explorer"
 READ_ERRORS = (ValueError, KeyError, IndexError, EOFError, ZlibError, BadZipFile, UnicodeDecodeError)
 Made = TypeVar("Made")
@@ -86,7 +86,7 @@ def empty_cache() -> int:
     freed = sum(cached_files().values())
     folder = cache_folder()
     if folder is not None and folder.is_dir():
-        for path in (*folder.glob(f"*{ENDING}"), *folder.glob(f"*{STALE}")):
+        for path in (*folder.glob(f"*{ENDING}"), *folder.glob(f".*{PART}")):
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
@@ -111,20 +111,15 @@ def _read(name: str) -> bytes | None:
 
 def _write(name: str, content: bytes) -> None:
     """Put it on disk in one move, so that nobody reads half of it."""
-    folder, fresh = cache_folder(), None
+    folder = cache_folder()
     if folder is None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        number, fresh = tempfile.mkstemp(STALE, dir=folder)
-        with open(number, "wb") as file:
-            file.write(content)
-        os.replace(fresh, folder / name)
+        write_whole(folder / name, content, mode=0o600)
         _make_room()
     except OSError:
-        if fresh is not None:
-            with suppress(OSError):
-                os.unlink(fresh)
+        return
 
 
 def _make_room() -> None:

@@ -24,6 +24,7 @@ from explorer.errors.kinds import checked
 from explorer.errors.targets import check_folder
 from explorer.errors.waiting import waiting
 from explorer.records import Prepared
+from explorer.records.replacing import write_whole
 from explorer.text.corpora import documents_of, parts
 from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.sentences import CLOSING, ENDING, SHORT, SPACELESS
@@ -226,14 +227,18 @@ class TokenWriter:
         many = max(1, round(SHARE * self.point.documents)) if self.point.documents > 1 else 0
         first = self.point.documents - many
         texts = islice(documents_of(self.parts), first, first + min(many, MOST)) if many else ()
-        replace(self.folder / HELD, {"first": first, "texts": list(texts)})
+        write_whole(self.folder / HELD, json.dumps({"first": first, "texts": list(texts)}, ensure_ascii=False), lasting=True)
         self.tokenizer.save(self.folder / TOKENIZER)
 
     def _save(self) -> None:
         for file in self.files:
             file.flush()
             os.fsync(file.fileno())
-        replace(self.folder / POINT, {"identity": self.identity, "point": asdict(self.point)})
+        write_whole(
+            self.folder / POINT,
+            json.dumps({"identity": self.identity, "point": asdict(self.point)}, ensure_ascii=False),
+            lasting=True,
+        )
 
     def _finish(self, source: str) -> None:
         if not self.point.tokens:
@@ -242,7 +247,7 @@ class TokenWriter:
         self._keep_held()
         counts = {name: getattr(self.point, name) for name in ("tokens", "sentences", "documents")}
         card = {"source": source, "dtype": self.dtype.name, **counts, "identity": self.identity}
-        replace(self.folder / CARD, card)
+        write_whole(self.folder / CARD, json.dumps(card, ensure_ascii=False), lasting=True)
         (self.folder / POINT).unlink()
 
     def _resume(self) -> Point:
@@ -323,13 +328,3 @@ def read_card(folder: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise FileError(f"{folder / CARD} cannot be read ({error}). Delete {folder} and prepare the corpus again.") from error
-
-
-def replace(path: Path, content: dict[str, Any]) -> None:
-    """Write a small JSON file so that a reader sees the old one or the new one, never half of it."""
-    fresh = path.with_suffix(".new")
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump(content, file, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)

@@ -21,6 +21,7 @@ from explorer.errors import ChoiceError, FileError, TextError
 from explorer.errors.kinds import called
 from explorer.errors.targets import file_to_write
 from explorer.records import Tokens, Vocabulary
+from explorer.records.replacing import write_whole
 from explorer.text.letters import letters
 from explorer.text.readable import raw_bytes, spelled
 from explorer.text.sentences import CLOSING, ENDING, begins_word, sentence_numbers
@@ -51,7 +52,7 @@ class Seen:
 
     def save(self, path: Path) -> None:
         """Write both lists as JSON."""
-        path.write_text(self.text(), "utf-8")
+        write_whole(path, self.text())
 
     @classmethod
     def read(cls, path: Path) -> Seen:
@@ -183,9 +184,9 @@ class Tokenizer:
         """
         place = file_to_write(path, "tokenizer.json")
         try:
-            self.core.save(str(place), pretty=False)  # half as long as with line breaks
-        except Exception as error:  # the library raises plain Exception
-            raise FileError(f"Could not write {place} ({error}). Choose a folder that has space.") from error
+            write_whole(place, self.core.to_str(pretty=False))  # half as long as with line breaks
+        except OSError as error:
+            raise FileError(f"Could not write {place} ({error.strerror}). Choose a folder that has space.") from error
         return place
 
     def word_of(self, text: str) -> str:

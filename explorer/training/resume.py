@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -15,6 +14,7 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from explorer.errors import FileError
+from explorer.records.replacing import replaced
 from explorer.training.optimising import Optimiser
 from explorer.training.processes import divided_like, whole_tensor
 
@@ -151,15 +151,10 @@ def read(folder: Path, module: nn.Module, optimiser: Optimiser) -> int:
 
 def replace_file(path: Path, *content: bytes) -> None:
     """Put a file in place of another in one go."""
-    fresh = path.with_name(path.name + ".new")
     try:
-        with open(fresh, "wb") as file:
+        with replaced(path, lasting=True) as file:
             file.writelines(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, path)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
         raise FileError(
             f"Could not write {path} ({error.strerror}). Earlier snapshots are intact; make room and go on."
         ) from error

@@ -23,6 +23,7 @@ from explorer.errors import ChoiceError, FileError, MissingError, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.missing import check_installed
 from explorer.errors.waiting import during
+from explorer.records.replacing import write_whole
 from explorer.views import theme
 from explorer.views.letters import POLICY, UNPACK, packed
 from explorer.views.spoken import spoken
@@ -64,7 +65,7 @@ def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = ""
     caption = caption or getattr(getattr(shown, "view", None), "caption", "")
     content = page().encode("utf-8", "replace") if page else KINDS[kind](figure_of(shown), mode=mode, caption=caption)
     try:
-        path.write_bytes(content)
+        write_whole(path, content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"Could not write {path}: {reason}. Choose a folder that exists and has space.") from error
