@@ -58,7 +58,7 @@ STORY = "The animal didn't cross the street because it was too tired. Anna gave 
 OTHER_STORY = "Anna was glad. The dog slept by the wall."
 EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = """saturation costs curves exposure expects moves letter-filters highway heads-that-find contexts neighbours cka word-space
-analogies ratios plane runs skipgram-network glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
+analogies ratios plane runs skipgram-network pair-update glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
 span-lengths gap-sentences habits damage downstream writes held-masks blueprint"""  # nothing that a model reads; nor in these files,
 NO_TEXTS = "editing mixes finetuning prompting tuning finetuned merges pieces words training tree writing"
 BUT_TEXT = ("before-after", "states-moved")  # but for these two
@@ -109,6 +109,9 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "one word in space": replace(
             ex.analysis.word_states(bert, ["<b>bold"]), words=("<b>bold",) * 4, kinds=("<b>bold",) * 4, model="<b>bold"
         ),
+        "token update": ex.analysis.token_update(gpt2, SENTENCE),
+        "masked update": ex.analysis.token_update(bert, SENTENCE, position=3),
+        "odd token update": ex.analysis.token_update(gpt2, ODD),
         "smoothed": ex.analysis.smoothed_targets(gpt2, SENTENCE),
         "smoothed encoder": ex.analysis.smoothed_targets(bert, SENTENCE),
         "odd smoothed": ex.analysis.smoothed_targets(gpt2, ODD),
@@ -264,6 +267,8 @@ def of_vectors() -> dict[str, Any]:
         "network": skipgram_network(word2vec, "the", "dog"),
         "a word with itself": skipgram_network(word2vec, "the", "the"),
         "odd network": replace(skipgram_network(word2vec, "the", "dog"), words=(odd,) * 8, model=odd),
+        "pair update": ex.analysis.pair_update(word2vec, "the", "dog", ["a", "cat"]),
+        "odd pair update": kinds.PairUpdate(odd, odd, (odd,), np.zeros(3), np.zeros((1, 3))),
         "glove row": glove_row(glove, "the", "dog", read, scale=2.0),
         "odd glove row": kinds.GloveRow(odd, (odd, odd), (odd,), 0, np.ones(1), np.zeros(1), 100.0, 0.75, 9, 1.0),
         "solved": kinds.Solved("word2vec", ("gender", odd), ("a : b = c : d", odd), np.array([2, 3]), *np.full((3, 2), 0.5)),

@@ -36,6 +36,8 @@ from .scaling import saturation as saturation
 from .span_scores import span_table as span_table
 from .text_losses import text_losses as text_losses
 from .token_contributions import contributions as contributions
+from .updates import pair_update as pair_update
+from .updates import token_update as token_update
 from .vocabulary_writes import head_writes as head_writes
 from .vocabulary_writes import unit_writes as unit_writes
 from .word_contexts import contexts as contexts

@@ -10,7 +10,7 @@ from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.guessing import after_answer, answered
-from explorer.app.lessons.training import comparing, findings, in_page, left_out, live, scrub, sizes, smoothing, systems
+from explorer.app.lessons.training import comparing, findings, in_page, left_out, live, scrub, sizes, smoothing, systems, update
 from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
@@ -125,6 +125,7 @@ page.parts(
     PagePart("Watch a recorded training", watch, "Watch"),
     *((PagePart("What it can do, step by step", probes, "Measures", more=True),) if runs else ()),
     *((PagePart("Scrub through its snapshots", partial(scrub.show_snapshots, name, text), "Snapshots"),) if runs else ()),
+    *((PagePart("One update, seen", partial(update.show_update, name, text), "One update"),) if runs else ()),
     PagePart("Train one in this page", in_page.show_in_page, "In the page"),
     PagePart("Train one yourself", partial(live.show_live_training, text), "Train one"),
     PagePart("Compare two runs", partial(comparing.show_comparison, runs), "Compare"),
