@@ -30,4 +30,4 @@ def others_question(update: TokenUpdate) -> Exercise:
     """What a step of η = 0.1 for one token does to the loss of the others."""
     before, after = (float(update.others[list(update.rates).index(rate)]) for rate in (0.0, LARGE))
     number = 1 if np.isclose(after, before, rtol=SAME) or np.isnan(before) else 0 if after < before else 2
-    return prose("training").question("others question", number, rate=LARGE, before=before, after=after, loss=update.losses[-1])
+    return prose("training").question("others question", number, rate=LARGE, before=before, after=after)
