@@ -25,6 +25,10 @@ import explorer as ex
 from explorer.records.record import Record
 
 TEXT, TWO = "A dog ran. It was red.", "The cat was tired."
+REASONS = (
+    "The animal did not cross the street because it was too tired.",
+    "The animal did not cross the street because it was too wide.",
+)
 LONG = 100_000 if ALL else 20_000  # letters of a very long text
 STEPS = 2  # of what goes on step by step, so many are taken
 
@@ -219,9 +223,13 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "analysis.neighbours": about("word2vec", word="king", top=3),
     "analysis.patch_sweep": about("gpt2", clean="A dog ran. It", changed="A cat ran. It", target=None, stream=None,
         row=None, answers=("·was", "·had")),
+    "analysis.noun_preference": about("gpt2", texts=REASONS, nouns=("animal", "street"), pronoun="it"),
     "analysis.plane": about("word2vec", pairs=[("he", "she"), ("king", "queen")], relation="x"),
     "analysis.prompt_orders": about("gpt2", **HELD, shots=SHOTS, template="{text} {label}", separator=" ", calibrate=False),
     "analysis.prompt_templates": about("gpt2", **HELD, shots=(), templates=["{text} {label}"], separator=" ", calibrate=False),
+    "analysis.pronoun_heads": about("bert", texts=REASONS, nouns=("animal", "street"), pronoun="it"),
+    "analysis.pronoun_translation": about("transformer", text=REASONS[0], other=REASONS[1]),
+    "analysis.differing_words": given(texts=REASONS),
     "analysis.saturation": given(keys=4, draws=20, seed=0),
     "analysis.skipgram_network": about("word2vec", word="dog", near="ran", top=3),
     "analysis.skipgrams": lambda: dict(model=model("word2vec"), text=TEXT, counted=read(), seed=0),

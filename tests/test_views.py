@@ -59,7 +59,8 @@ OTHER_STORY = "Anna was glad. The dog slept by the wall."
 EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = """saturation costs curves exposure expects moves letter-filters highway heads-that-find contexts neighbours cka word-space
 analogies ratios plane runs skipgram-network pair-update glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
-span-lengths gap-sentences habits damage downstream writes held-masks blueprint"""  # nothing that a model reads; nor in these files,
+span-lengths gap-sentences habits damage downstream writes held-masks blueprint
+nouns heads-and-reason"""  # nothing that a model reads; nor in these files,
 NO_TEXTS = "editing mixes finetuning prompting tuning finetuned merges pieces words training tree writing"
 BUT_TEXT = ("before-after", "states-moved")  # but for these two
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
@@ -151,6 +152,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         **of_vectors(),
         **of_sentences(),
         **of_start(bert, gpt2),
+        **of_pronouns(bert, gpt2),
         **of_finetuning(bert, gpt2),
         **of_prompting(gpt2),
     }
@@ -170,6 +172,22 @@ def of_families(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any
         "odd blueprint": replace(blueprint(bert, ODD), model="<b>bold"),
         "sightlines": (*(ex.visibility(m, SENTENCE) for m in (bert, gpt2)), ex.visibility(both, SENTENCE, target=SENTENCE)),
         "odd sightlines": (ex.visibility(gpt2, ODD),),
+    }
+
+
+def of_pronouns(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
+    words, odd = ("animal", "street"), f"{ODD} because it was "
+    pair, strange = ((STORY, STORY.replace("tired", "wide")), (f"{odd}tired", f"{odd}<b>wide"))
+    short = tuple(f"The animal did not cross the street because it was too {reason}." for reason in ("tired", "wide"))
+    translator = ex.load("transformer", device="cpu")
+    preferred = ex.analysis.noun_preference
+    return {
+        "preferred nouns": (preferred(bert, pair, words), preferred(gpt2, pair, words)),
+        "odd nouns": (replace(preferred(gpt2, strange, ("Zebra", "<b>bold")), model=odd),),
+        "il or elle": tuple(ex.analysis.pronoun_translation(translator, *texts) for texts in (short, short[::-1])),
+        "odd source": (ex.analysis.pronoun_translation(translator, f"{ODD}.", "The dog was wide <b>."),),
+        "heads and reason": ex.analysis.pronoun_heads(bert, pair, words),
+        "odd heads": replace(ex.analysis.pronoun_heads(gpt2, pair, words), model=odd, reasons=strange, nouns=(odd, odd)),
     }
 
 

@@ -32,6 +32,10 @@ from .predictions import guess_spans as guess_spans
 from .predictions import teacher_and_student as teacher_and_student
 from .prompting import prompt_orders as prompt_orders
 from .prompting import prompt_templates as prompt_templates
+from .pronouns import differing_words as differing_words
+from .pronouns import noun_preference as noun_preference
+from .pronouns import pronoun_heads as pronoun_heads
+from .pronouns import pronoun_translation as pronoun_translation
 from .scaling import saturation as saturation
 from .span_scores import span_table as span_table
 from .text_losses import text_losses as text_losses

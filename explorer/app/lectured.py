@@ -44,6 +44,7 @@ def expected_of(text: str) -> str:
         parts.append(
             f"The supervised head of {SUPERVISED} attends from *it* to {first} in the opening sentence, here to {here}."
         )
+    parts.append("[Tired or wide?](heads?part=tired-or-wide) asks several models about both reasons.")
     return " ".join(parts)
 
 

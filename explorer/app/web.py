@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -38,7 +38,7 @@ class Around:
     chosen; `click` is given the point of the picture that was clicked. Controls are above the picture; with `first` these are beside
     it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is beside it, and an
     option that stands in it can be clicked; with *Guess first* the picture's empty frame is in its place until there is an answer. The
-    caption is below; `below` writes what follows it.
+    caption is below; `below` writes what follows it. `fixed` holds choices that the page has made itself.
     """
 
     steps: str = ""
@@ -48,6 +48,7 @@ class Around:
     wide: bool = False
     question: tuple[Exercise, str] | None = None
     below: Callable[[], object] | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
 def show(  # noqa: PLR0913  one for each thing that a page may add
@@ -62,6 +63,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     wide: bool = False,
     question: tuple[Exercise, str] | None = None,
     below: Callable[[], object] | None = None,
+    fixed: Mapping[str, Any] | None = None,
 ) -> None:
     """Show a view of a record on the page, with what `Around` says.
 
@@ -73,7 +75,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     if reason:
         st.info(f"**{view.title}** does not fit here: {reason}")
     else:
-        around = Around(steps, beside, click, first, wide, question, below)
+        around = Around(steps, beside, click, first, wide, question, below, fixed or {})
         _shown(view, record, (_named(view, key), what), around)
 
 
@@ -248,8 +250,8 @@ def _clicked(name: str, click: Callable[[dict[str, Any]], None]) -> None:
 
 def _controls(view: View, record: Any, around: Around, key: str) -> dict[str, Any]:
     """The values of a picture's controls: in rows, or the first ones in place and the others folded."""
-    offered, chosen = view.controls(record), {}
-    first = [name for name in offered if around.first is None or name in around.first]
+    offered, chosen = view.controls(record), dict(around.fixed)
+    first = [name for name in offered if name not in chosen and (around.first is None or name in around.first)]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         for name in first:
             chosen[name] = _widget(f"{key}.{name}", offered[name], 420 if around.first is None else 190)

@@ -75,6 +75,7 @@ from explorer.records.inputs import FinetuneWays, TaskInputs
 from explorer.records.layers import LayerLikeness, WordStates
 from explorer.records.places import TapPlace
 from explorer.records.prompting import Prompted, PromptScores
+from explorer.records.pronouns import NounPreference, PronounHeads, PronounTranslation
 from explorer.records.record import Record
 from explorer.records.scores import TextScores
 from explorer.records.smoothing import SmoothedTargets

@@ -36,6 +36,7 @@ from explorer.views import (
     pieces,
     positions,
     prompting,
+    pronouns,
     runs,
     scores,
     sentences,
@@ -96,7 +97,7 @@ VIEWS = Gallery({
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **runs.VIEWS, **smoothing.VIEWS, **families.VIEWS,
     **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
-    **two_texts.VIEWS, **misled.VIEWS, **head_search.VIEWS, **counted.VIEWS, **updating.VIEWS,
+    **two_texts.VIEWS, **misled.VIEWS, **head_search.VIEWS, **counted.VIEWS, **updating.VIEWS, **pronouns.VIEWS,
 })  # fmt: skip
 views = VIEWS  # as `ex.views`
 

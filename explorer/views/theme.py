@@ -101,6 +101,7 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
             "title": {"font": {"size": 18}, "x": 0.01, "y": 0.985, "yref": "container", "pad": {"t": 14}, "yanchor": "top"},
             "xaxis": axis,
             "yaxis": axis,
+            "shapedefaults": {"line": {"color": ink}},
             "scene": {f"{way}axis": _in_space(mode) for way in "xyz"},
             "coloraxis": {"colorscale": _scale(SEQUENTIAL[mode]), "colorbar": bar},
             "coloraxis2": {"colorscale": _scale(DIVERGING[mode]), "colorbar": bar},

@@ -13,7 +13,7 @@ from explorer.app.controls import model_and_text, model_of, opened, read, result
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
-from explorer.app.lessons.heads import behaviour, in_bertviz
+from explorer.app.lessons.heads import behaviour, in_bertviz, reasons
 from explorer.app.lessons.heads import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -132,6 +132,7 @@ warn_of_lectured(text)
 
 page.parts(
     PagePart("All heads of all layers", glance, "All layers"),
+    PagePart("Tired or wide?", partial(reasons.show_reasons, name)),
     PagePart("Every head on the board", board_of_heads, "Board", more=True),
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined", more=True),
     PagePart("Weight and contribution", contributing, "Contribution", more=True),
