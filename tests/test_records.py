@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
-from dataclasses import FrozenInstanceError, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE
+from conftest import SENTENCE, some
 
 import explorer as ex
+from explorer.errors import FileError
 from explorer.models.transformer import TransformerModel
 from explorer.records import Attention, Comparison, Record, Trace
 
@@ -36,6 +37,42 @@ def test_a_trace_is_written_and_read_back_whole(bert: object, trace: Trace, tmp_
     for record in (trace, edited):
         back = Trace.read(record.write(tmp_path / "trace.npz"))
         assert same(record, back) and back.residual == record.residual
+
+
+@pytest.mark.parametrize("name", some(ex.models(), "gpt2", "llama", "t5", "electra", "deberta", "elmo", "word2vec"))
+def test_a_record_of_every_kind_of_model_is_read_back(name: str, tmp_path: Path) -> None:
+    record = ex.trace(ex.load(name, device="cpu"), "A dog ran.")
+    assert same(record, Trace.read(record.write(tmp_path / "trace.npz")))
+
+
+def spoiled(trace: Trace) -> Iterator[tuple[str, Record]]:
+    """A trace in which one part is of another kind or length, and what is said of it."""
+    layer, source, states = trace.attention[0], trace.source, trace.hidden["encoder"]
+    for name, value in (
+        ("weights", layer.weights[0]), ("allowed", layer.allowed[:2]),
+        ("q", layer.q.astype(str)), ("v", "text"), ("output", layer.output[..., None]), ("stream", 3), ("layer", "x"),
+    ):  # fmt: skip
+        yield f"{name} of an Attention", replace(trace, attention=(replace(layer, **{name: value}), *trace.attention[1:]))
+    for name, value in (
+        ("ids", "text"),
+        ("ids", source.ids.astype(str)),
+        ("ids", source.ids[None]),
+        ("words", (1,)),
+        ("texts", 5),
+    ):
+        yield name, replace(trace, source=replace(source, **{name: value}))
+    for value in ({"encoder": states[0]}, {"encoder": states.astype(str)}, "x"):
+        yield "hidden", replace(trace, hidden=value)
+    fewer = replace(
+        trace.source, **{name: getattr(trace.source, name)[:2] for name in type(trace.source).shapes if name != "unseen"}
+    )
+    yield "not about its tokens", replace(trace, source=replace(fewer, unseen=None))
+
+
+def test_a_file_whose_parts_do_not_belong_together_is_refused_where_it_is_read(trace: Trace, tmp_path: Path) -> None:
+    for says, record in spoiled(trace):
+        with pytest.raises(FileError, match=says):
+            Trace.read(record.write(tmp_path / "trace.npz"))
 
 
 def test_records_cannot_be_changed(trace: Trace) -> None:

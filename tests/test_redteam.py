@@ -17,8 +17,10 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
+import tokenizers as library
 import torch
 from conftest import SENTENCE, long
 from hostile import counted
@@ -36,7 +38,7 @@ from explorer.app.cached import KEPT, kept
 from explorer.app.controls import model_of, stamp_of
 from explorer.app.lessons.yours.upload import Upload
 from explorer.errors import ChoiceError, ExplorerError, FileError, TextError
-from explorer.models import load, store
+from explorer.models import load, ngram_files, store
 from explorer.models.hub import archive
 from explorer.text import tokenizers
 from explorer.text.learning import ordered
@@ -371,3 +373,70 @@ def test_a_corpus_in_this_folder_is_read_by_its_bare_name(tmp_path: Path, monkey
     (tmp_path / "corpus.txt").write_text("A dog ran.", "utf-8")
     with pytest.raises(ChoiceError, match="16 stories, but there are 1"):
         ex.fit("gpt2", corpus="corpus.txt")
+
+
+@pytest.mark.parametrize("kind", ["WordPiece", "WordLevel", "Unigram"])
+def test_a_tokenizer_without_an_unknown_token_says_so(kind: str) -> None:
+    known: Any = [("dog", -1.0)] if kind == "Unigram" else {"dog": 0}
+    core = library.Tokenizer(getattr(library.models, kind)(known, **({} if kind == "Unigram" else {"unk_token": "[UNK]"})))
+    tokenizer = tokenizers.Tokenizer(core)
+    assert kind == "Unigram" or tokenizer.encode("dog").texts == ("dog",)
+    with pytest.raises(TextError, match="cannot read this text.*(Missing|missing)"):
+        tokenizer.encode("zebra")
+
+
+def test_the_methods_of_a_tokenizer_and_of_a_record_refuse_in_one_line(tmp_path: Path) -> None:
+    tokenizer, record = ex.load("gpt2", device="cpu").tokenizer, ex.places("rope")
+    calls: list[tuple[Any, ...]] = [
+        (tokenizer.encode, "a", None, []), (tokenizer.encode, 5), (tokenizer.encode, "a", 5), (tokenizer.decode, 5),
+        (tokenizer.decode, [2**70]), (tokenizer.decode, [0], "x"), (tokenizer.text_of, 2**63), (tokenizer.text_of, -1),
+        (tokenizer.text_of, [0]), (tokenizer.word_of, 3), (tokenizer.save, None), (tokenizer.save, "\udfff"), (record.write, None),
+        (record.write, "\udfff"), (record.write, "a\0b"), (type(record).read, None), (type(record).read, "\udfff"),
+    ]  # fmt: skip
+    for method, *given in calls:
+        with pytest.raises(ExplorerError) as error:
+            method(*given)
+        assert "\n" not in str(error.value), given
+    assert tokenizer.text_of(np.int64(5)) == tokenizer.text_of(5) and tokenizer.decode(iter([5])) == tokenizer.decode([5])
+
+
+@pytest.mark.parametrize("content", ["letters = " + "9" * 6000, "a = " + "[" * 5000, "letters = [", "\0"])
+def test_settings_that_are_no_toml_are_one_line(content: str, tmp_path: Path) -> None:
+    (tmp_path / "room.toml").write_text(content, "utf-8")
+    with pytest.raises(FileError, match="is no TOML file") as error:
+        hosted.opened(tmp_path / "room.toml", "127.0.0.1", 1)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_counted_before_it_is_built() -> None:
+    """Two billion layers and a billion texts are refused at once."""
+    began = time.monotonic()
+    with pytest.raises(ChoiceError, match="layers=2147483647 must be at most"):
+        ex.build("gpt2", tokenizer=ex.load("gpt2", device="cpu").tokenizer, layers=2**31 - 1)
+    with pytest.raises(ChoiceError, match="must be a text or a list, each a text"):
+        ex.decoding.score_texts(range(10**9), ["a"])  # type: ignore[arg-type]
+    assert time.monotonic() - began < 20
+
+
+def test_a_file_of_labels_is_asked_for_with_what_it_can_take(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("text,label\n" + "A dog ran.,good\nA cat sat.,bad\n" * 20, "utf-8")
+    wrong: list[dict[str, Any]] = [
+        {"most": [3]}, {"most": -(2**63)}, {"most": 0}, {"labels": 4}, {"encoding": {}}, {"encoding": "hex"}, {"encoding": "a\0"},
+        {"kind": []}, {"metric": 3}, {"seed": -1}, {"text": None}, {"pair": 3},
+    ]  # fmt: skip
+    for given in wrong:
+        with pytest.raises(ExplorerError) as error:
+            ex.tasks.from_file(tmp_path / "x.csv", **given)
+        assert "\n" not in str(error.value), given
+    assert ex.tasks.from_file(tmp_path / "x.csv", most=np.int64(40)).report
+
+
+def test_counts_that_cannot_be_read_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = ngram_files.write(counted(), tmp_path / "ngram")
+
+    def broken(path: Path) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "read_bytes", broken)
+    with pytest.raises(FileError, match="cannot be read .Input/output error"):
+        ngram_files.read_ngram(folder)

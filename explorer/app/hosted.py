@@ -80,7 +80,7 @@ def opened(settings: Path | None, where: str, port: int) -> str:
 
     try:
         given = tomllib.loads(settings.read_text("utf-8")) if settings is not None else {}
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FileError(f"{settings} is no TOML file that can be read ({error}). See docs/classroom.md.") from error
     classroom = with_key(classroom_of(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
     settle(written(classroom))

@@ -216,7 +216,7 @@ def _holds(given: object, origin: type, inner: tuple[object, ...]) -> bool:
         return getattr(given, "ndim", 0) > 0 and all(is_kind(part, inner[0]) for part in given)  # type: ignore[attr-defined]
     if not isinstance(given, origin) or (isinstance(given, Mapping) and origin is Sequence):
         return False
-    if isinstance(given, Iterator) or not isinstance(given, (list, tuple, set, frozenset)) or not inner:
+    if isinstance(given, Iterator) or not isinstance(given, (list, tuple, set, frozenset, range)) or not inner:
         return True
     return all(is_kind(part, inner[0]) for part in islice(given, FIRST))
 

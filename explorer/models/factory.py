@@ -22,6 +22,7 @@ from explorer.nn.transformer import Transformer
 from explorer.records import again
 from explorer.text.tokenizers import Tokenizer
 
+MOST_LAYERS = 1000  # of a new model
 again.packs(packed_model)  # a figure knows records only, and asks there for a model as a page reads it
 
 
@@ -41,6 +42,8 @@ def configure(name: str, size: str, vocab: int, **overrides: Any) -> AnyConfig:
     for setting in overrides:
         if setting not in known:
             raise unknown(f"field of {name}", setting, sorted(known))
+    if isinstance(layers := overrides.get("layers"), int) and layers > MOST_LAYERS:
+        raise ChoiceError(f"layers={layers} must be at most {MOST_LAYERS:,}: each is built, and each takes memory.")
     try:
         return config_from({**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
     except TypeError as error:

@@ -56,7 +56,10 @@ def _read_seen(path: Path) -> tokenizers.Seen:
 
 def checksum(path: Path) -> str:
     """The SHA-256 of a file: another file has another one."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read ({error.strerror}). Copy or write the model again.") from error
 
 
 def _write_tokenizer(tokenizer: tokenizers.Tokenizer | None, folder: Path) -> None:

@@ -8,11 +8,12 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self, get_origin, get_type_hints
 
 import numpy as np
 
-from explorer.errors import FileError
+from explorer.errors import FileError, an
+from explorer.errors.kinds import checked, in_words, is_kind
 from explorer.records.equality import FrozenDict, mark, same
 from explorer.records.replacing import replaced
 from explorer.records.summary import WIDE, Summarised, Summary, fields_of, is_plain
@@ -26,8 +27,11 @@ class Record(Summarised):
     """A frozen set of arrays, tuples and strings that a run leaves behind.
 
     Two records are equal if they are of one kind and alike in every field, arrays included. Equal records have equal hashes, made
-    of texts, whole numbers and shapes alone: cheap to make, and enough to tell records apart in a set.
+    of texts, whole numbers and shapes alone: cheap to make, and enough to tell records apart in a set. `shapes` names the axes of
+    fields: axes of one name are equally long.
     """
+
+    shapes: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -42,6 +46,17 @@ class Record(Summarised):
     @property
     def _is_plain(self) -> bool:
         return all(is_plain(getattr(self, f.name)) for f in fields(self))
+
+    def check_read(self) -> None:
+        """Refuse what was read from a file and is no such record: a field of another kind, arrays that do not belong together."""
+        for name, kind in get_type_hints(type(self)).items():
+            if get_origin(kind) is not ClassVar and not _fits(getattr(self, name), kind):
+                raise ValueError(f"{name} of {an(type(self).__name__)} must be {in_words(kind)}")
+        lengths: dict[str, int] = {}
+        for name, axes in self.shapes.items():
+            value = getattr(self, name)
+            if value is not None and not _fits_shape(value, axes, lengths):
+                raise ValueError(f"{name} of {an(type(self).__name__)} must be numbers, [{', '.join(axes)}]")
 
     def summary(self) -> Summary:
         """The name of the kind, and a row for every field that holds something."""
@@ -67,6 +82,7 @@ class Record(Summarised):
             if type(value) not in PLAIN:
                 values[name] = settle(value)  # no name is new, so this may go on while it is looked through
 
+    @checked
     def write(self, path: str | Path) -> Path:
         """Write this record to `path`: one .npz file that holds the arrays and a JSON text, nothing executable."""
         arrays: dict[str, np.ndarray] = {}
@@ -79,6 +95,7 @@ class Record(Summarised):
         return Path(path)
 
     @classmethod
+    @checked
     def read(cls, path: str | Path) -> Self:
         """Read a record that `write` wrote."""
         try:
@@ -155,4 +172,21 @@ def _unpack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         return arrays[value["array"]]
     if "mapping" in value:
         return {key: _unpack(item, arrays) for key, item in value["mapping"]}
-    return KINDS[value["record"]](**{name: _unpack(item, arrays) for name, item in value["fields"].items()})
+    record = KINDS[value["record"]](**{name: _unpack(item, arrays) for name, item in value["fields"].items()})
+    record.check_read()
+    return record
+
+
+def _fits(value: Any, kind: object) -> bool:
+    """Whether a value that was read is what its field holds. Of fractions one may be NaN, which is no number elsewhere."""
+    if "float" not in str(kind):
+        return is_kind(value, kind)
+    return kind is not float or isinstance(value, (int, float))
+
+
+def _fits_shape(value: Any, axes: tuple[str, ...], lengths: dict[str, int]) -> bool:
+    """Whether these are numbers with these axes, as long as other axes of the same name; a list has its first axis."""
+    if isinstance(value, np.ndarray) and (value.ndim != len(axes) or value.dtype.kind not in "biuf"):
+        return False
+    shape = value.shape if isinstance(value, np.ndarray) else (len(value),)
+    return all(lengths.setdefault(axis, length) == length for axis, length in zip(axes, shape, strict=False))

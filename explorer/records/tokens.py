@@ -50,6 +50,7 @@ class Tokens(Record):
     `unseen` marks tokens that are not in the training texts, None where that is not known.
     """
 
+    shapes = dict.fromkeys(("ids", "texts", "words", "sentences", "segments", "offsets", "special", "unseen"), ("position",))
     ids: np.ndarray
     texts: tuple[str, ...]
     words: tuple[int, ...]

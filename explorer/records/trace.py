@@ -34,6 +34,10 @@ class Attention(Record):
     a bias that depends on the words is the sum of (DeBERTa), by name and each [head, query, key].
     """
 
+    shapes = {
+        "weights": ("head", "query", "key"), "allowed": ("query", "key"), "q": ("head", "query", "dim"), "k": ("group", "key", "dim"),
+        "v": ("group", "key", "width"), "output": ("query", "hidden"), "sinks": ("head",),
+    }  # fmt: skip
     stream: str
     layer: int
     q: np.ndarray | None
@@ -208,6 +212,15 @@ class Trace(Record):
     mix: Mix | None = None
     edits: tuple[Edit, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def check_read(self) -> None:
+        """Refuse a trace that was read from a file and whose arrays are not about its tokens."""
+        super().check_read()
+        for layer in self.attention:
+            if layer.weights.shape[1:] != tuple(map(len, self.axes(layer.stream))):
+                raise ValueError(f"the weights of layer {layer.layer} of the {layer.stream} are not about its tokens")
+        if any(states.ndim != 3 or states.dtype.kind != "f" for states in self.hidden.values()):
+            raise ValueError("hidden must be numbers, [layer, position, dim], for each stream")
 
     @property
     def tokens(self) -> Tokens:

@@ -28,10 +28,12 @@ STARTS = {"replacement", "prefix", "suffix", "continuing_subword_prefix", "end_o
 
 @contextmanager
 def panics(doing: str) -> Iterator[None]:
-    """A panic of the `tokenizers` library as a TextError: it is no `Exception`, and no page or notebook would say it."""
+    """What the `tokenizers` library raises, as a TextError: a plain `Exception`, or a panic, which is none and no page would say it."""
     try:
         yield
     except BaseException as error:
+        if type(error) is Exception:
+            raise TextError(f"The tokenizer cannot {doing}: {error}. Take a text of words that it knows.") from error
         if type(error).__name__ != "PanicException":
             raise
         raise TextError(

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import tokenizers as library
 
-from explorer.errors import ChoiceError, FileError, TextError
-from explorer.errors.kinds import called
+from explorer.errors import ChoiceError, FileError, TextError, check_whole
+from explorer.errors.kinds import called, checked
 from explorer.errors.targets import file_to_write
 from explorer.records import Tokens, Vocabulary
 from explorer.records.replacing import write_whole
@@ -27,6 +27,7 @@ from explorer.text.readable import raw_bytes, spelled
 from explorer.text.sentences import CLOSING, ENDING, begins_word, sentence_numbers
 from explorer.text.tokenizer_limits import check_file, panics
 
+LAST_ID = 2**32 - 1  # the library counts no further
 NAMES = {
     "mask": ("[MASK]", "<mask>"),
     "pad": ("[PAD]", "<pad>", "<PAD>"),
@@ -94,6 +95,7 @@ class Tokenizer:
         """The ids that are no part of a text: marks, padding, masks; not the unknown token."""
         return frozenset(self._special)
 
+    @checked
     def encode(self, text: str, pair: str | None = None, special: bool = True) -> Tokens:
         """The tokens of a text, or of two; with the special tokens of this tokenizer unless `special` is False.
 
@@ -162,6 +164,7 @@ class Tokenizer:
             after = flag
         return tuple(numbers)
 
+    @checked
     def decode(self, ids: Iterable[int], special: bool = False) -> str:
         """The text of these ids, without special tokens unless asked for.
 
@@ -169,12 +172,11 @@ class Tokenizer:
         >>> tokenizer.decode(tokenizer.encode("A dog ran.").ids)
         'A dog ran.'
         """
-        if not isinstance(ids, Iterable):
-            raise TextError(f"decode takes a list of ids; this is {type(ids).__name__}.")
         numbers = check_ids(list(ids), self.vocabulary.size)
         with panics("write these ids"):
             return self.core.decode(numbers, skip_special_tokens=not special)
 
+    @checked
     def save(self, path: str | Path) -> Path:
         """Write tokenizer.json, which the `tokenizers` and `transformers` libraries read as it is. The folder is made if need be.
 
@@ -189,6 +191,7 @@ class Tokenizer:
             raise FileError(f"Could not write {place} ({error.strerror}). Choose a folder that has space.") from error
         return place
 
+    @checked
     def word_of(self, text: str) -> str:
         """A word as it is counted: without the space before it, and normalised as this tokenizer does."""
         with panics("read this text"):
@@ -196,9 +199,11 @@ class Tokenizer:
 
     def text_of(self, index: int) -> str:
         """One token of the vocabulary, readable."""
-        text = self._texts.get(index)
+        number = index if type(index) is int else check_whole("index", index, 0, LAST_ID)
+        text = self._texts.get(number)
         if text is None:
-            text = self._texts[index] = self._readable(self.core.id_to_token(int(index)) or f"‹{index}›", "")
+            check_whole("index", number, 0, LAST_ID)
+            text = self._texts[number] = self._readable(self.core.id_to_token(number) or f"‹{number}›", "")
         return text
 
     def written(self, piece: str) -> str:

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from explorer.errors import ChoiceError, FileError, TextError, unknown
+from explorer.errors import ChoiceError, FileError, TextError, check_whole, unknown
+from explorer.errors.kinds import checked
 from explorer.text.rows import LIST, ending_of, parquet_rows
 from explorer.text.stretches import opened
 from explorer.training.finetune.metrics import METRICS
@@ -53,6 +54,7 @@ class Reading:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
+@checked
 def from_file(  # noqa: PLR0913  the public contract fixes these names
     path: str | Path,
     *,
@@ -77,6 +79,7 @@ def from_file(  # noqa: PLR0913  the public contract fixes these names
         raise unknown("kind of label", kind, KINDS)
     if kind == "question" and pair is None:
         raise ChoiceError("A question has its answer in a second text: name its column with pair=….")
+    check_whole("most", most, 1)
     columns, place = Columns(text, label, pair, kind, tuple(labels or ()), most), Path(path)
     reading = read(place, columns, encoding)
     examples, texts = _examples(reading.rows, columns)
@@ -174,8 +177,8 @@ def _decoded(path: Path, encoding: str) -> str:
             f"Line {line} of {path.name} is not written in {encoding}. Save the file as UTF-8, or name its encoding, for example "
             "encoding='latin-1'."
         ) from error
-    except LookupError as error:
-        raise ChoiceError(f"There is no encoding {encoding!r}. Choose utf-8, latin-1, cp1252, …") from error
+    except (LookupError, ValueError) as error:
+        raise ChoiceError(f"There is no encoding {encoding!r} of texts. Choose utf-8, latin-1, cp1252, …") from error
 
 
 def _csv_rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
