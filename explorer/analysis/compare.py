@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +15,19 @@ from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
 from explorer.models.model import Model, writing_stream
-from explorer.records import Change, Comparison, Damage, Edit, SilenceHead, SilenceLayer, Tokens, Trace, log_softmax
+from explorer.nn import tap
+from explorer.records import (
+    Change,
+    Comparison,
+    Damage,
+    Edit,
+    SilenceHead,
+    SilenceLayer,
+    TapPlace,
+    Tokens,
+    Trace,
+    log_softmax,
+)
 from explorer.records.analysis import divergence
 from explorer.text.reading import Text
 
@@ -76,6 +92,7 @@ def _moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 SUBLAYERS = ("attention", "feed-forward")
+SCORES = 1 << 26  # bytes of scores that are held at once
 
 
 @checked
@@ -106,17 +123,82 @@ def damage(model: Model, text: Text, *, target: Text | None = None, stream: str 
     if "lm" not in plain.outputs or stream not in model.streams:
         raise ChoiceError(f"Damage needs a stream of {model.name} and a prediction of tokens: {', '.join(model.streams)}.")
 
-    def hurt(edit: Edit) -> float:
-        """The mean divergence of the predictions under one edit."""
-        after = trace(model, text, target=target, layers=[], edits=edit, scores=True)
-        return float(divergence(plain.outputs["lm"], after.outputs["lm"]).mean())
-
     layers, heads = model.streams[stream]
     parts = tuple(part for part in SUBLAYERS if not model.refuses(SilenceLayer(stream, 0, part)))
     edits: list[Edit] = [SilenceHead(stream, layer, head) for layer in range(layers) for head in range(heads)]
     edits += [SilenceLayer(stream, layer, part) for layer in range(layers) for part in parts]
     edits += [SilenceHead(stream, layer) for layer in range(layers)]
-    losses = np.array([hurt(edit) for edit in with_progress(edits, "Silencing heads and sub-layers")])
+    if reason := model.refuses(edits[0]):
+        raise ChoiceError(f"{type(edits[0]).__name__} cannot be done to {model.name}: {reason}")
+    losses = _divergences(model, plain, edits)
     each, rest = np.split(losses, [layers * heads])
     halves, whole = np.split(rest, [layers * len(parts)])
     return Damage(model.name, stream, each.reshape(layers, heads), halves.reshape(layers, len(parts)), parts, whole)
+
+
+@dataclass(frozen=True, eq=False)
+class InRow(Edit):
+    """An edit of one text of a batch: the others stay as they are."""
+
+    places = (TapPlace.CONTEXT, TapPlace.OUT)
+    edit: Edit
+    row: int
+
+    def touches(self, stream: str, layer: int) -> bool:
+        """Whether the edit concerns this layer of this stream."""
+        return self.edit.touches(stream, layer)
+
+    def changed(self, value: Any, *known: Any) -> Any:
+        """The values of all texts, with those of one edited."""
+        if bool(known) == (TapPlace.CONTEXT in self.edit.places):  # what a sub-layer adds comes with its name, a context alone
+            return value
+        changed = value + 0
+        changed[self.row] = self.edit.changed(value[self.row], *known)
+        return changed
+
+
+@dataclass(frozen=True, eq=False)
+class Copies(Edit):
+    """The states that enter a layer, as often as there are edits: the layers below them run once."""
+
+    places = (TapPlace.HIDDEN,)
+    layer: int
+    count: int
+
+    def changed(self, value: Any) -> Any:
+        """The same states in every row of a batch."""
+        return value.expand(self.count, *value.shape[1:])
+
+
+def _divergences(model: Model, plain: Trace, edits: Sequence[Edit]) -> np.ndarray:
+    """The mean divergence of the predictions under each edit alone: those of a layer in one forward pass, each in its own row."""
+    before = plain.outputs["lm"]
+    at_once = max(1, SCORES // before.nbytes)
+    layers = [list(layer) for _, layer in groupby(edits, lambda edit: edit.layer)]
+    groups = [layer[n : n + at_once] for layer in layers for n in range(0, len(layer), at_once)]
+    losses: list[float] = []
+    for group in with_progress(groups, "Silencing heads and sub-layers"):
+        losses += [float(divergence(before, after).mean()) for after in _each(model, plain, group)]
+    return np.array(losses)
+
+
+def _each(model: Model, plain: Trace, edits: list[Edit]) -> Iterable[np.ndarray]:
+    """Raw scores under each of these edits, together where the network lets a batch grow, and else one after another."""
+    before = plain.outputs["lm"]
+    with suppress(RuntimeError):  # a class that remembers the size of its batch
+        untouched, *after = _together(model, plain, [None, *edits])
+        if np.abs(untouched - before).max() <= 1e-4 * np.abs(before).max():  # more where the first axis is not the text
+            return after
+    return (_together(model, plain, [edit])[0] for edit in edits)
+
+
+def _together(model: Model, plain: Trace, rows: list[Edit | None]) -> np.ndarray:
+    """Raw scores [row, position, vocab] of copies of one text, each under its own edit."""
+    edits: list[Edit] = [edit for edit in rows if edit is not None]
+    if len(rows) > 1:
+        stream = "decoder" if edits[0].stream == "cross" else edits[0].stream
+        entering = Copies(stream, edits[0].layer - 1, len(rows))
+        edits = [entering, *(InRow(edit.stream, edit, row) for row, edit in enumerate(rows) if edit is not None)]
+    with tap.editing(edits):
+        scores: np.ndarray = model.run(plain.source, plain.target)["lm"].float().cpu().numpy()
+    return scores

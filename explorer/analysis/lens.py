@@ -11,26 +11,56 @@ from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.model import Model, writing_stream
+from explorer.models.top_tokens import best_ids
 from explorer.nn import tap
-from explorer.records import Edit, Lens, TapPlace, log_softmax
+from explorer.records import Edit, Lens, TapPlace, Trace, softmax
 from explorer.records.edits import like
 from explorer.text.reading import Text
 
 GUESSES = 3  # of each layer at each position
+SCORES = 1 << 27  # bytes of scores that are held at once: a vocabulary of 150,000 fills it with seven layers of 28 tokens
 ANSWER = 24  # tokens that an encoder-decoder writes before it is looked into, where no target is given
 
 
 @dataclass(frozen=True, eq=False)
 class LensStates(Edit):
-    """All states after one layer, replaced."""
+    """All states after one layer, replaced: by those of several layers, each as a text of its batch."""
 
     places = (TapPlace.HIDDEN,)
     layer: int
-    states: np.ndarray
+    states: np.ndarray  # [layer, position, dim]
 
     def changed(self, value: Any) -> Any:
-        """The other states, in the shape of these."""
-        return like(value, self.states).reshape(value.shape)
+        """The other states, in a batch as long as there are layers."""
+        return like(value, self.states)
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """A model's end: its final norm, transform and output layer, over the states of any of its layers."""
+
+    model: Model
+    traced: Trace
+    last: int
+
+    def scores(self, states: np.ndarray) -> np.ndarray:
+        """Raw scores for the states of some layers [layer, position, vocab]."""
+        with tap.editing([LensStates(writing_stream(self.model), self.last, states)]):
+            scores: np.ndarray = self.model.run(self.traced.source, self.traced.target)["lm"].float().cpu().numpy()
+        return scores
+
+    def guesses(self, states: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The best guesses of every layer, their probabilities, and those of `answers`: as many layers at once as memory allows."""
+        at_once = max(1, SCORES // (4 * states.shape[1] * self.model.tokenizer.vocabulary.size))
+        several = [self._of_some(states[n : n + at_once], answers) for n in range(0, len(states), at_once)]
+        best, shares, answered = (np.concatenate(parts) for parts in zip(*several, strict=True))
+        return best, shares, answered
+
+    def _of_some(self, states: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        shares = softmax(self.scores(states))
+        best = np.stack([best_ids(layer, GUESSES) for layer in shares])
+        answered = np.take_along_axis(shares, np.broadcast_to(answers, shares.shape[:2])[..., None], -1)[..., 0]
+        return best, np.take_along_axis(shares, best, -1), answered
 
 
 @checked
@@ -51,24 +81,18 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     stream = writing_stream(model)
     if "lm" not in traced.outputs or stream not in traced.hidden:
         raise ChoiceError(f"The lens needs layers and scores over a vocabulary, and {model.name} has not both.")
-    states, last = traced.hidden[stream], len(traced.hidden[stream]) - 2
-    scores = []
-    for chosen in states:
-        with tap.editing([LensStates(stream, last, chosen)]):
-            scores.append(model.run(traced.source, traced.target)["lm"][0].float().cpu().numpy())
-    gap = float(np.abs(scores[-1] - traced.outputs["lm"]).max())
+    ending = _Ending(model, traced, len(traced.hidden[stream]) - 2)
+    final = ending.scores(traced.hidden[stream][-1:])[0]
+    gap = float(np.abs(final - traced.outputs["lm"]).max())
     if gap > 1e-3:
         raise ChoiceError(
             f"The lens does not fit {model.name}: its last layer gives scores that differ by {gap:.1g} from its own."
         )
-    shares = np.exp(log_softmax(np.stack(scores)))  # [layer, position, vocab]
-    best = np.argsort(-shares, -1, kind="stable")[..., :GUESSES]
+    best, shares, final = ending.guesses(traced.hidden[stream], final.argmax(-1))
     named = tuple(tuple(tuple(model.tokenizer.text_of(int(i)) for i in cell) for cell in row) for row in best)
-    chosen, first = np.take_along_axis(shares, best, -1), best[..., 0]
-    final = np.take_along_axis(shares, np.broadcast_to(first[-1], first.shape)[..., None], -1)[..., 0]
     texts = tuple(tuple(cell[0] for cell in row) for row in named)
     read = traced.source if traced.target is None else traced.target
-    return Lens(model.name, read, texts, chosen[..., 0], final, gap, named, chosen)
+    return Lens(model.name, read, texts, shares[..., 0], final, gap, named, shares)
 
 
 def _answer(model: Model, text: Text) -> list[int]:

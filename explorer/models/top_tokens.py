@@ -12,12 +12,13 @@ def top_tokens(scores: np.ndarray, count: int, text_of: Callable[[int], str]) ->
 
     Of equal scores the token with the lower id comes first.
     """
-    ids = _best(-np.asarray(scores), count)
+    ids = best_ids(scores, count)
     return ids, tuple(tuple(text_of(token) for token in row) for row in ids.tolist())
 
 
-def _best(costs: np.ndarray, count: int) -> np.ndarray:
-    """The ids of the `count` lowest costs of each row. Only those are sorted, but for rows where others cost as much as the last one."""
+def best_ids(scores: np.ndarray, count: int) -> np.ndarray:
+    """The ids of the `count` best tokens of each row. Only those are sorted, but for rows where others score as much as the last one."""
+    costs = -np.asarray(scores)
     if not 0 < count < costs.shape[1]:
         return np.argsort(costs, axis=1, kind="stable")[:, :count]
     among = costs <= np.partition(costs, count - 1, axis=1)[:, count - 1, None]

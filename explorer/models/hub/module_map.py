@@ -286,7 +286,7 @@ def _placed(stream: str) -> Any:
 
 
 def _turned(x: Tensor, like: Tensor | None = None) -> Tensor:
-    """States with the batch first: XLNet has [position, batch, dim]. With `like`, back to the shape of that."""
+    """States with the batch first: XLNet has [position, batch, dim]. With `like`, back to the order of that."""
     if like is not None:
-        return x if x.shape == like.shape else x.transpose(0, 1)
+        return x if _turned(like) is like else x.transpose(0, 1)
     return x.transpose(0, 1) if x.dim() == 3 and x.shape[0] > 1 and x.shape[1] == 1 else x
