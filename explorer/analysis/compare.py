@@ -91,6 +91,7 @@ def _moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return np.linalg.norm(after - before, axis=-1) / np.where(length > 0, length, 1)  # [layer + 1, position]
 
 
+Silence = SilenceHead | SilenceLayer
 SUBLAYERS = ("attention", "feed-forward")
 SCORES = 1 << 26  # bytes of scores that are held at once
 
@@ -125,15 +126,18 @@ def damage(model: Model, text: Text, *, target: Text | None = None, stream: str 
 
     layers, heads = model.streams[stream]
     parts = tuple(part for part in SUBLAYERS if not model.refuses(SilenceLayer(stream, 0, part)))
-    edits: list[Edit] = [SilenceHead(stream, layer, head) for layer in range(layers) for head in range(heads)]
-    edits += [SilenceLayer(stream, layer, part) for layer in range(layers) for part in parts]
-    edits += [SilenceHead(stream, layer) for layer in range(layers)]
+    edits = [edit for layer in range(layers) for edit in _of_layer(stream, layer, heads, parts)]
     if reason := model.refuses(edits[0]):
         raise ChoiceError(f"{type(edits[0]).__name__} cannot be done to {model.name}: {reason}")
-    losses = _divergences(model, plain, edits)
-    each, rest = np.split(losses, [layers * heads])
-    halves, whole = np.split(rest, [layers * len(parts)])
-    return Damage(model.name, stream, each.reshape(layers, heads), halves.reshape(layers, len(parts)), parts, whole)
+    losses = _divergences(model, plain, edits).reshape(layers, -1)
+    each, halves, whole = np.split(losses, [heads, heads + len(parts)], axis=1)
+    return Damage(model.name, stream, each, halves, parts, whole[:, 0])
+
+
+def _of_layer(stream: str, layer: int, heads: int, parts: tuple[str, ...]) -> list[Silence]:
+    """Each head of a layer silenced, each sub-layer, and all heads at once."""
+    each = [SilenceHead(stream, layer, head) for head in range(heads)]
+    return [*each, *(SilenceLayer(stream, layer, part) for part in parts), SilenceHead(stream, layer)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +174,7 @@ class Copies(Edit):
         return value.expand(self.count, *value.shape[1:])
 
 
-def _divergences(model: Model, plain: Trace, edits: Sequence[Edit]) -> np.ndarray:
+def _divergences(model: Model, plain: Trace, edits: Sequence[Silence]) -> np.ndarray:
     """The mean divergence of the predictions under each edit alone: those of a layer in one forward pass, each in its own row."""
     before = plain.outputs["lm"]
     at_once = max(1, SCORES // before.nbytes)
@@ -182,7 +186,7 @@ def _divergences(model: Model, plain: Trace, edits: Sequence[Edit]) -> np.ndarra
     return np.array(losses)
 
 
-def _each(model: Model, plain: Trace, edits: list[Edit]) -> Iterable[np.ndarray]:
+def _each(model: Model, plain: Trace, edits: list[Silence]) -> Iterable[np.ndarray]:
     """Raw scores under each of these edits, together where the network lets a batch grow, and else one after another."""
     before = plain.outputs["lm"]
     with suppress(RuntimeError):  # a class that remembers the size of its batch
@@ -192,12 +196,13 @@ def _each(model: Model, plain: Trace, edits: list[Edit]) -> Iterable[np.ndarray]
     return (_together(model, plain, [edit])[0] for edit in edits)
 
 
-def _together(model: Model, plain: Trace, rows: list[Edit | None]) -> np.ndarray:
+def _together(model: Model, plain: Trace, rows: Sequence[Silence | None]) -> np.ndarray:
     """Raw scores [row, position, vocab] of copies of one text, each under its own edit."""
-    edits: list[Edit] = [edit for edit in rows if edit is not None]
+    silenced = [edit for edit in rows if edit is not None]
+    edits: list[Edit] = [*silenced]
     if len(rows) > 1:
-        stream = "decoder" if edits[0].stream == "cross" else edits[0].stream
-        entering = Copies(stream, edits[0].layer - 1, len(rows))
+        stream = "decoder" if silenced[0].stream == "cross" else silenced[0].stream
+        entering = Copies(stream, (silenced[0].layer or 0) - 1, len(rows))
         edits = [entering, *(InRow(edit.stream, edit, row) for row, edit in enumerate(rows) if edit is not None)]
     with tap.editing(edits):
         scores: np.ndarray = model.run(plain.source, plain.target)["lm"].float().cpu().numpy()
