@@ -233,7 +233,7 @@ def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     training = [path.read_text("utf-8") for path in LEARNING_FOLDER.glob("*.js")]  # which asks for some of the live engine
     every = "\n".join([files, *beside.values(), *training])
     assert [name for name in handed if len(re.findall(rf"\b{name}\b", every)) < 2] == [], "what no other file asks for"
-    assert set(sources) == set(FILES) and set(beside) == {*ENGINE, *HOMES}
+    assert set(sources) == set(FILES) and set(beside) == {*ENGINE, *HOMES, "element"}
     assert all(len(source.splitlines()) <= 560 for source in sources.values())
     assert all(colour in text for colour in theme.DIVERGING["dark"])
     sources |= {path.name: path.read_text("utf-8") for path in FOLDER.parent.parent.glob("*.py")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import itertools
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -29,8 +30,10 @@ from explorer.decoding.scoring import corpus_bleu
 from explorer.errors import ExplorerError
 from explorer.models.transformer import TransformerModel
 from explorer.records import CUTS, Contest, softmax
+from explorer.records.decoding import FATES
 from explorer.training.corpora import corpus_of
 from explorer.views import VIEWS
+from explorer.views.live.steps import recorded_steps
 from explorer.views.tree import best_path, placed
 from explorer.views.writing import SHOWN
 
@@ -100,6 +103,26 @@ def test_the_board_under_the_bars_is_the_pass_that_they_come_from(name: str, pre
     top = controls.result_of(parts.passed(name, text, prefix)).top
     assert top.ids[-1].tolist() == bars.ids[: top.ids.shape[1]].tolist()
     np.testing.assert_allclose(np.exp(top.logp[-1]), softmax(bars.scores)[: top.ids.shape[1]], rtol=1e-4)
+
+
+def test_the_chain_adds_up_the_log_probabilities(gpt2: TransformerModel) -> None:
+    record = written(gpt2, "The dog", "greedy", "greedy", max_tokens=6)
+    bars, line = VIEWS["chain"](record).data
+    np.testing.assert_allclose(bars.y, record.logp)
+    np.testing.assert_allclose(line.y, np.cumsum(record.logp))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"), [("greedy", {}), ("sample", {"seed": 2, "top_k": 4}), ("diverse-beam", {"groups": 2})]
+)
+def test_recorded_steps_are_those_of_the_record(gpt2: TransformerModel, strategy: str, options: dict[str, Any]) -> None:
+    steps = tuple(ex.decode(gpt2, "The dog", strategy, beams=4, max_tokens=6, **options))
+    told = json.loads(json.dumps(recorded_steps(steps)))
+    assert [step["text"] for step in told] == [step.text for step in steps] and told[-1]["stopped"] == steps[-1].stopped
+    for mine, step in zip(told, steps, strict=True):
+        kept = {(one.parent, one.id, one.beam, one.total) for one in step.candidates if one.beam >= 0}
+        assert {(one["parent"], one["id"], one["beam"], one["total"]) for one in mine["candidates"] if one["beam"] >= 0} == kept
+        assert {one["fate"] for one in mine["candidates"]} <= set(FATES)
 
 
 def test_the_growing_matrix_and_the_cache_count_what_was_computed(gpt2: TransformerModel) -> None:

@@ -204,7 +204,11 @@ def test_one_of_hugging_face_s_writes_on_the_page(shelf: Path) -> None:
     for part in ("greedy", "beams"):
         at = opened("decoding", writer="neox", part=part, beginning="The dog was")
         assert not at.exception and not at.warning, [box.value for box in at.warning]
-        assert at.selectbox(key="writer").value == "neox" and at.get("plotly_chart")
+        assert at.selectbox(key="writer").value == "neox"
+        *_, drawn = (json.loads(one.proto.json) for one in at.get("bidi_component") if "decoder" in one.proto.component_name)
+        assert drawn["writing"]["address"] == "" and drawn["writing"]["steps"][-1]["stopped"], (
+            "Python's steps, in the same figure"
+        )
 
 
 def test_what_the_visitor_opened_in_your_model_is_offered_and_a_link_alone_opens_nothing(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ALL, LONG, Visit, long, sample
+from conftest import ALL, LONG, Visit, long
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
 from test_board_homes import in_jupyterlab
@@ -19,12 +20,15 @@ from test_live import page as page  # the fixture: a page that holds the engine
 import explorer as ex
 from explorer.errors import ChoiceError
 from explorer.views.board.module import LIVE_FOLDER
+from explorer.views.tree import placed
 
 pytestmark = pytest.mark.browser
 PROMPT = "Anna went to the park with her dog. The dog"
 WAYS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("greedy", {}), ("sample", {"seed": 3}), ("sample", {"seed": 8, "temperature": 1.4, "top_k": 12}),
     ("sample", {"seed": 1, "top_p": 0.8}), ("beam", {"beams": 3}), ("beam", {"beams": 5}),
+    ("greedy", {"force": {0: 300, 1: 12}}), ("sample", {"seed": 2, "force": {0: 300}}),
+    ("beam", {"beams": 4, "length_penalty": 0.0, "force": {0: 300}}),
 )  # fmt: skip
 
 
@@ -40,14 +44,14 @@ def test_draws_are_numpy_s(browser: Browser) -> None:
     page.close()
 
 
-@pytest.mark.parametrize("way", sample(len(WAYS), 3) if not ALL else range(len(WAYS)), ids=lambda n: f"{WAYS[n][0]}-{n}")
+@pytest.mark.parametrize("way", [0, 1, 2, 6, 8] if not ALL else range(len(WAYS)), ids=lambda n: f"{WAYS[n][0]}-{n}")
 @pytest.mark.parametrize("name", WRITERS if ALL else ("gpt2", "t5"))
 def test_every_step_is_python_s(page: Page, name: str, way: int) -> None:
     model, (strategy, options) = opened_model(page, name), WAYS[way]
     steps = list(ex.decode(model, PROMPT, strategy, max_tokens=15, **options))
     found = page.evaluate(
         "([name, text, way, settings]) => [...opened[name].write(text, way, settings)]",
-        [name, PROMPT, strategy, {"max_tokens": 15, **options}],
+        [name, PROMPT, strategy, {"max_tokens": 15, **options, "force": [*options.get("force", {}).values()]}],
     )
     assert [step["text"] for step in found] == [step.text for step in steps]
     for mine, step in zip(found, steps, strict=True):
@@ -93,10 +97,10 @@ def test_a_hand_leads_it_step_by_step_and_to_the_end(figure: Page) -> None:
     written = part.locator(".written strong")
     steps = list(ex.decode(ex.load("gpt2", device="cpu"), PROMPT, "greedy", max_tokens=20))
     expect(written).to_have_text(steps[0].text.strip())
-    assert part.locator("tbody tr").count() == 10
+    assert part.locator(".candidate").count() == 10
     part.get_by_role("button", name="One token on").click()
     expect(written).to_have_text(steps[1].text.strip())
-    shown = part.locator("tbody tr").first.inner_text()
+    shown = part.locator(".candidate").first.inner_text()
     best = next(iter(sorted(steps[1].candidates, key=lambda one: -one.logp)))
     assert best.text in shown and f"{100 * np.exp(best.logp):.1f} %" in shown
     part.get_by_role("button", name="To the end").click()
@@ -138,6 +142,111 @@ def test_keys_lead_it(figure: Page) -> None:
     assert figure.evaluate(count) > 0, "in the box, keys write"
 
 
+EVERY_FRAME = """async ([selectors, steps]) => {
+  const decoder = explorerDecoders[0], seen = [], at = (name) => [...decoder.frame.querySelectorAll(name)];
+  const shown = (one) => one.getBoundingClientRect().height > 0 && Number(getComputedStyle(one).opacity) > 0.9;
+  decoder.player.speed = 4;
+  decoder.player.play(true);
+  while (decoder.at < steps && decoder.player.playing) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const ink = at(".candidate, .node").reduce((sum, one) => sum + Number(getComputedStyle(one).opacity), 0);
+    seen.push([...selectors.map((name) => at(name).filter(shown).length), ink]);
+  }
+  decoder.player.play(false);
+  return seen;
+}"""
+
+
+@pytest.mark.parametrize("way", ["greedy", "beam"])
+def test_no_moment_of_its_motion_is_without_the_figure(figure: Page, way: str) -> None:
+    figure.locator(".decoder").get_by_label("Strategy").select_option(way)
+    figure.wait_for_function(
+        "(way) => explorerDecoders[0].steps.length === 1 && explorerDecoders[0].way === way && "
+        "explorerDecoders[0].stage.moves.every((move) => move.playState === 'finished')",
+        arg=way,
+    )
+    grows = ".written .token" if way == "greedy" else ".node"
+    seen = np.array(figure.evaluate(EVERY_FRAME, [[".written", grows, ".play"], 8]))
+    assert len(seen) > 20 and (seen[:, [0, 2]] == 1).all(), "the text and the player are always there"
+    assert (seen[:, 3] > 4).all(), "old candidates go while new ones come"
+    assert (seen[:, 1] > 0).all() and (np.diff(seen[:, 1]) >= 0).all(), "what is written or searched grows, and never blinks"
+
+
+def test_a_token_flies_from_its_row_and_those_before_it_stay_the_same_objects(figure: Page) -> None:
+    figure.wait_for_function("explorerDecoders[0].at === 0")
+    moved = figure.evaluate(
+        """async () => {
+          const decoder = explorerDecoders[0], tokens = () => [...decoder.frame.querySelectorAll(".token[data-key]")], same = [];
+          for (let step = 0; step < 3; step++) {
+            const before = tokens();
+            await decoder.step();
+            same.push(...before.map((token, n) => tokens()[n] === token));
+          }
+          const token = tokens().at(-1);
+          const [flight] = token.getAnimations(), { transform, opacity } = flight.effect.getKeyframes()[0];
+          const chip = decoder.frame.querySelector(".candidate[data-fate=kept] .token-text").getBoundingClientRect();
+          flight.currentTime = 0;
+          const begin = token.getBoundingClientRect();
+          const long = flight.effect.getTiming().duration;
+          return { same, long, transform, opacity,
+            off: Math.hypot(chip.left - begin.left, chip.top - begin.top) };
+        }"""
+    )
+    assert all(moved["same"]) and len(moved["same"]) >= 3 and 300 <= moved["long"] <= 400
+    assert moved["off"] < 1.5 and moved["opacity"] in (None, "", "1", 1), moved
+
+
+def test_reduced_motion_moves_nothing_and_a_touch_pauses(figure: Page) -> None:
+    part = figure.locator(".decoder")
+    part.get_by_role("button", name="Play").click()
+    figure.wait_for_function("explorerDecoders[0].at >= 1")
+    part.locator(".written").dispatch_event("pointerdown")
+    assert not figure.evaluate("explorerDecoders[0].player.playing")
+    figure.emulate_media(reduced_motion="reduce")
+    at = figure.evaluate("explorerDecoders[0].at")
+    part.get_by_role("button", name="One token on").click()
+    figure.wait_for_function("(at) => explorerDecoders[0].at === at + 1", arg=at)
+    assert figure.evaluate("explorerDecoders[0].stage.moves.length") == 0
+
+
+def test_a_token_that_is_held_is_marked_in_every_step_and_can_be_forced(figure: Page) -> None:
+    part, model = figure.locator(".decoder"), ex.load("gpt2", device="cpu")
+    part.get_by_role("button", name="One token back").focus()
+    figure.keyboard.press("ArrowDown")
+    figure.keyboard.press("ArrowDown")
+    held = part.locator(".candidate[data-held]")
+    chosen = figure.evaluate("explorerDecoders[0].steps[0].candidates[1].id")
+    assert held.get_attribute("data-key") == f"row {chosen}" and "log P" in part.locator(".says").inner_text()
+    part.get_by_role("button", name="Write it here").click()
+    expect(part.locator(".written strong")).to_have_text(model.tokenizer.decode([chosen]).strip())
+    part.get_by_role("button", name="To the end").click()
+    figure.wait_for_function("explorerDecoders[0].steps.at(-1)?.stopped")
+    assert part.locator(".written strong").inner_text() == text_of("greedy", force={0: chosen})
+    part.get_by_role("button", name="Without forced tokens").click()
+    figure.wait_for_function("explorerDecoders[0].steps.length === 1 && explorerDecoders[0].force.length === 0")
+
+
+def test_the_tree_keeps_what_python_keeps_and_shows_what_is_pruned(figure: Page) -> None:
+    part = figure.locator(".decoder")
+    part.get_by_label("Strategy").select_option("beam")
+    figure.wait_for_function("explorerDecoders[0].steps.length === 1 && explorerDecoders[0].way === 'beam'")
+    part.get_by_role("button", name="To the end").click()
+    figure.wait_for_function("explorerDecoders[0].steps.at(-1).stopped")
+    steps = tuple(ex.decode(ex.load("gpt2", device="cpu"), PROMPT, "beam", beams=4, max_tokens=20))
+    kept = {"node " + ".".join(map(str, node.ids)) for node in placed(steps, 1) if node.candidate.beam >= 0}
+    states = {node.get_attribute("data-key"): node.get_attribute("data-state") for node in part.locator(".node").all()}
+    assert kept <= set(states)
+    best = {f"node {'.'.join(map(str, steps[-1].ids[: n + 1]))}" for n in range(len(steps[-1].ids))}
+    assert {key for key, state in states.items() if state == "best"} == best
+    tips = [
+        node
+        for node in placed(steps, 1)
+        if node.candidate.fate == "finished" or (node.step == len(steps) - 1 and node.candidate.fate == "kept")
+    ]
+    alive = {"node " + ".".join(map(str, node.ids[: n + 1])) for node in tips for n in range(len(node.ids))}
+    assert {key for key in kept if states[key] == "pruned"} == kept - alive, "a text that nothing goes on from is pruned"
+
+
 def test_what_cannot_go_on_is_said_in_a_sentence(figure: Page) -> None:
     part = figure.locator(".decoder")
     for prompt, sentence in (("", "prompt is empty"), ("dog " * 300, "no room to go on")):
@@ -177,6 +286,26 @@ def test_the_board_of_an_encoder_decoder_reads_what_its_decoder_writes(
     assert ids[:-1] == [token for token in last.ids if token != ids[-1]], "all but the end token"
     assert name == "t5" or written == last.text
     page.close()
+
+
+def test_in_the_app_python_s_steps_are_drawn_first_and_the_page_takes_its_own_after_a_change(visit: Visit) -> None:
+    page, model = visit("/decoding?part=greedy&beginning=The+dog"), ex.load("gpt2", device="cpu")
+    part, text = page.locator(".decoder"), page.locator(".decoder .written strong")
+
+    def written(strategy: str, **options: Any) -> str:
+        return str(list(ex.decode(model, "The dog", strategy, max_tokens=14, **options))[-1].text).strip()
+
+    part.get_by_role("button", name="To the end").click()
+    expect(text).to_have_text(written("greedy"))
+    assert page.evaluate(
+        "!globalThis.explorerDecoders[0].writing.address.startsWith('http') && explorerDecoders[0].writing.steps.length > 0"
+    )
+    part.get_by_label("Strategy").select_option("sample")
+    part.get_by_label("Top k").fill("5")
+    expect(page).to_have_url(re.compile("write=sample.*top_k(=|%3D)5"))
+    page.wait_for_function("explorerDecoders[0].settings().top_k === 5 && explorerDecoders[0].steps.length > 0")
+    part.get_by_role("button", name="To the end").click()
+    expect(text).to_have_text(written("sample", seed=0, top_k=5))
 
 
 @LONG

@@ -5,28 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 from opening import opened
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer.decoding.comparison import written
 from explorer.models.transformer import TransformerModel
 from explorer.views import VIEWS
-
-
-def test_the_chain_grows_by_a_token_and_keeps_its_axes(gpt2: TransformerModel) -> None:
-    record = written(gpt2, "The dog", "greedy", "greedy", max_tokens=6)
-    whole = VIEWS["chain"](record)
-    for count in range(1, 7):
-        figure = VIEWS["chain"](record, tokens=count)
-        np.testing.assert_allclose(figure.data[0].y, record.logp[:count])
-        np.testing.assert_allclose(figure.data[1].y[-1], record.logp[:count].sum())
-        assert figure.layout.xaxis.range == whole.layout.xaxis.range and figure.layout.yaxis.range == whole.layout.yaxis.range
-        assert figure.layout.height == whole.layout.height
-        low, high = figure.layout.yaxis.range
-        assert low <= record.logp.sum() and high >= record.logp.max()
 
 
 def test_blanks_are_filled_step_by_step_in_a_picture_of_one_height(bert: TransformerModel) -> None:
@@ -41,7 +26,6 @@ def test_blanks_are_filled_step_by_step_in_a_picture_of_one_height(bert: Transfo
 
 
 PLAYED = (  # a page, its part, the key of what is played
-    ("decoding", "greedy", "chain.14.tokens"),
     ("decoding", "blanks", "filling.3.shown"),
     ("corruption", "one-strategy", "mlm.share"),
     ("elmo", "senses", "contexts.layer"),

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import CUTS, Contest, Distribution, Written
 from explorer.views import strips, theme
 from explorer.views.strips import Box, Strip
-from explorer.views.view import Choice, Control, Range, View, also, by_name, only, only_many
+from explorer.views.view import Choice, Control, View, also, by_name, only, only_many
 
 SHOWN, BAR = 16, 21  # how many tokens have a bar, and how many pixels high it is
 OFF = "off"
@@ -134,38 +134,36 @@ def _lines(record: Written) -> list[Strip]:
     return strips.wrapped(theme.printable(record.label[:LABEL]), boxes, more=more)
 
 
-def chain(record: Written, *, tokens: int) -> go.Figure:
-    """P(y) by the chain rule, as far as it is written: each bar is log P of one token given all tokens before it. Added up from the
+def chain(record: Written) -> go.Figure:
+    """P(y) by the chain rule: each bar is log P of one token given all tokens before it. Added up from the
     left they give the line, which ends at log P(y): the logarithm turns the product of probabilities into a sum.
 
     You may conclude which tokens make this text improbable: those with long bars. You may not conclude that a probable text is a true
     one, and you may not compare sums of texts of different lengths: every token adds something negative.
     """
-    places, texts = np.arange(tokens), [theme.label(text) for text in record.texts]
-    total = np.cumsum(record.logp)
+    texts, total = [theme.label(text) for text in record.texts], np.cumsum(record.logp)
+    places = np.arange(len(texts))
     bars = go.Bar(
-        x=places, y=record.logp[:tokens], name="log P(yᵢ | y₍<i₎)", meta=0, customdata=np.exp(record.logp[:tokens]),
+        x=places, y=record.logp, name="log P(yᵢ | y₍<i₎)", meta=0, customdata=np.exp(record.logp),
         hovertemplate="%{x}: log P = <b>%{y:.3f}</b>, P = %{customdata:.3g}<extra></extra>",
     )  # fmt: skip
     line = go.Scatter(
-        x=places, y=total[:tokens], mode="lines+markers", name="sum so far", meta=1, line={"width": 3},
+        x=places, y=total, mode="lines+markers", name="sum so far", meta=1, line={"width": 3},
         hovertemplate="sum so far <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
-    log10 = len(record.logp) * np.log10(max(2, record.size))
-    now, whole = float(total[tokens - 1]), tokens == len(record.logp)
-    first = f"{theme.label(record.label)}: log P(y) = {now:.2f}, so P(y) = {np.exp(now):.3g}"
+    log10, whole = len(texts) * np.log10(max(2, record.size)), float(total[-1])
     notes = (
-        first if whole else f"{theme.label(record.label)}, token {tokens}: log P = {now:.2f}, P = {np.exp(now):.3g}",
-        f"texts of {len(record.logp)} tokens from {record.size:,}: |V|^L = {record.size:,}^{len(record.logp)} ≈ 10^{log10:.0f}",
+        f"{theme.label(record.label)}: log P(y) = {whole:.2f}, so P(y) = {np.exp(whole):.3g}",
+        f"texts of {len(texts)} tokens from {record.size:,}: |V|^L = {record.size:,}^{len(texts)} ≈ 10^{log10:.0f}",
     )
     return go.Figure([bars, line]).update_layout(
         title=theme.title("P(y) token by token", *notes),
         xaxis={
-            "tickmode": "array", "tickvals": places, "ticktext": texts[:tokens], "tickangle": -60,
+            "tickmode": "array", "tickvals": places, "ticktext": texts, "tickangle": -60,
             "showgrid": False, "range": [-0.6, len(texts) - 0.4],
         },
         yaxis={"title": "log P (nats)", "range": [1.06 * float(total.min()) - 1e-3, 0]},
-        height=270, margin_b=170,  # room for the longest name, before it is written as well
+        height=270,
     )  # fmt: skip
 
 
@@ -211,11 +209,6 @@ def _against(label: str, gain: np.ndarray) -> str:
 are_written = only_many(Written, "a tuple of texts, which ex.decoding.written(model, text, …) makes")
 
 
-def written_tokens(record: Written) -> Mapping[str, Control]:
-    """How many tokens are written; all of them at first."""
-    return {"tokens": Range("Token", 1, len(record.logp), len(record.logp))}
-
-
 has_pieces = also(
     only(Written, "ex.decoding.written(model, text, …) makes, one of its texts"),
     lambda record: len(record.logp),
@@ -227,6 +220,6 @@ is_distribution = only(Distribution, "ex.decoding.distribution(model, text) make
 VIEWS = by_name(
     View("next-piece", "Which token comes next", next_piece, is_distribution, cuts),
     View("written", "What strategies generate", written, are_written),
-    View("chain", "P(y) token by token", chain, has_pieces, written_tokens),
+    View("chain", "P(y) token by token", chain, has_pieces),
     View("contest", "Whose text is the most probable", contest, only(Contest, "ex.decoding.contest(model, texts) makes")),
 )

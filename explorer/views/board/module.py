@@ -12,6 +12,8 @@ from explorer.views import theme
 FOLDER = Path(__file__).parent / "js"
 PALETTE = FOLDER / "palette.css"  # the colours of the board, and of the opening
 LIVE_FOLDER = Path(__file__).parent.parent / "live" / "js"
+STAGE_FOLDER = Path(__file__).parent.parent / "stage" / "js"
+STAGE = ("moving", "player")  # what every figure that moves is made of
 FILES = (
     "data",
     "derive",
@@ -48,10 +50,11 @@ ENGINE = (
     "live",
 )  # fmt: skip  what computes, in a worker
 HOMES = (
-    "element",
     "session",
     "engine",
     "candidates",
+    "fan",
+    "branches",
     "decoder",
     "directions",
     "home",
@@ -73,10 +76,17 @@ def module(*, live: bool = False) -> str:
     if not live:
         return f"{joined}\nexport {{ mount }};\n"
     engine = f"() => {{\n{joined_files(LIVE_FOLDER, ENGINE)}\nreturn {{ answering, LiveModel }};\n}}"
-    homes = joined_files(LIVE_FOLDER, HOMES).replace(PLACE, engine)  # in functions, where their names are their own
+    homes = f"{stage()}\n{joined_files(LIVE_FOLDER, HOMES)}".replace(
+        PLACE, engine
+    )  # in functions, where their names are their own
     names = "mountLive, LiveModel, engineAt, home"
     parts = f"const {{ {names} }} = (() => {{\n{homes}\nconst {{ LiveModel }} = computing();\nreturn {{ {names} }};\n}})();"
     return f"{joined}\n{parts}\nexport {{ mount, mountLive, LiveModel, engineAt, home as default }};\n"
+
+
+def stage() -> str:
+    """The player and the objects that move, in one text."""
+    return f"{joined_files(LIVE_FOLDER, ('element',))}\n{joined_files(STAGE_FOLDER, STAGE)}"
 
 
 def joined_files(folder: Path, names: tuple[str, ...]) -> str:
@@ -87,7 +97,7 @@ def joined_files(folder: Path, names: tuple[str, ...]) -> str:
 @lru_cache(maxsize=2)
 def style(*, live: bool = False) -> str:
     """The style of the board; with `live` that of a live decoder as well."""
-    files = [PALETTE, FOLDER / "board.css", *([LIVE_FOLDER / "decoder.css"] if live else [])]
+    files = [PALETTE, FOLDER / "board.css", *([STAGE_FOLDER / "stage.css", LIVE_FOLDER / "decoder.css"] if live else [])]
     return "".join(file.read_text("utf-8") for file in files)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import decoder, web
 from explorer.app.controls import chosen_model, clickable, opened, read
 from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -22,12 +22,19 @@ from explorer.views import VIEWS, theme
 PROSE = prose("decoding")
 
 
-def chain() -> None:
-    """Greedy decoding, token by token."""
-    best = desk.written(name, text, "greedy", "greedy", max_tokens=length)
-    made_of = str(len(read(best).logp))  # another length is another picture, which shows all of it again
-    say("**Greedy** takes the most probable token at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
-    web.show(VIEWS["chain"], best, key=made_of, steps="tokens")
+def growing() -> None:
+    """Greedy decoding or sampling, token by token, and below it P(y) of the text."""
+    say(PROSE("greedy and sampling"))
+    way, chosen = decoder.way_in_address("write")
+    options = {"max_tokens": length} | chosen | desk.forced_options()
+    decoder.show(
+        decoder.Task(name, text, way, options),
+        key="write",
+        box="beginning",
+        ways=("greedy", "sample"),
+        forced=partial(desk.choose, "path"),
+    )
+    web.show(VIEWS["chain"], desk.written(name, text, way, way, **options))
 
 
 def bars(prefix: tuple[int, ...]) -> None:
@@ -73,21 +80,15 @@ def next_tokens() -> None:
 
 def searching() -> None:
     """The tree of beam search."""
-    say(f"**Click a node** to force the text that leads to it, and let the search branch from there. {PROSE('penalty')}")
+    say(f"{PROSE('search')} {PROSE('penalty')}")
     strategy, options = sections.search_settings(length)
-    prefix = read(lambda: desk.chosen_tokens("path"))
-    if prefix:
-        options |= {"force": dict(enumerate(prefix))}
+    forced = desk.forced_options()
+    if forced:
         st.caption("The tokens that you forced are forced here as well: the tree branches after them.")
-    search = desk.steps(name, text, strategy, **options)
-    read(search)
-    web.show(VIEWS["tree"], search, click=followed, wide=True)
-
-
-def followed(point: dict[str, Any]) -> None:
-    """Force the text that leads to the node that was clicked."""
-    if isinstance(at := point.get("customdata"), str):
-        desk.choose("path", tuple(int(token) for token in at.split(".")))
+    decoder.show(
+        decoder.Task(name, text, strategy, options | forced), key="tree", box="beginning", forced=partial(desk.choose, "path")
+    )
+    decoder.caption(PROSE("search: reading"), PROSE("search: limits"))
 
 
 page = LessonPage(PROSE)
@@ -103,7 +104,7 @@ notice(text, name)
 
 page.parts(
     PagePart("Which token comes next?", next_tokens, "Next token"),
-    PagePart("P(y), token by token", chain, "Greedy"),
+    PagePart("Token by token", growing, "Greedy"),
     PagePart("The tree of beam search", searching, "Beams"),
     PagePart("Does beam search help?", partial(show_contest, name), "Contest", more=True),
     PagePart("Strategies side by side", partial(sections.side_by_side, name, text, length), "Strategies"),

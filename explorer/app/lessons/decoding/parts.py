@@ -169,6 +169,12 @@ def chosen_tokens(key: str) -> tuple[int, ...]:
     return tuple(int(token) for token in ids.split(".") if token.isdecimal())
 
 
+def forced_options() -> dict[str, Any]:
+    """The option that forces the tokens that the visitor chose, if there are any."""
+    prefix = read(lambda: chosen_tokens("path"))
+    return {"force": dict(enumerate(prefix))} if prefix else {}
+
+
 def choose(key: str, ids: tuple[int, ...]) -> None:
     """Keep the tokens that the visitor chose in the address of the page."""
     if ids:

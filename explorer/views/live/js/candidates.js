@@ -1,10 +1,11 @@
-// What a live decoder shows of a step: the text so far, the candidates as bars, and the beams. Texts of a model are never HTML.
+// What is said of a step: a sentence, what became of a candidate, and the texts that ended. Texts of a model are never HTML.
 import { element } from "./element.js";
 
 /** @typedef {import("./decoding.js").Step} Step */
 
 /** @type {Record<string, string>} */
-const FATES = { kept: "chosen", finished: "ends the text", "cut:top_k": "cut: top k", "cut:top_p": "cut: top p" };
+const FATES = { kept: "chosen", finished: "ends the text", "cut:top_k": "cut: top k", "cut:top_p": "cut: top p", "cut:min_p": "cut: min p", "cut:typical_p": "cut: typical p",
+  "cut:no_repeat": "cut: repeats", "cut:among": "not allowed", "forced-out": "another was forced" };
 /** @type {Record<string, string>} */
 const ENDS = { end: "The model wrote its end token.", length: "As many tokens as you asked for.", context: "The model reads no longer text.",
   "no open beam can win": "No open beam can become better than the finished texts.", "nothing left": "No beam is left." };
@@ -34,32 +35,27 @@ export function barOf(share) {
   return bar;
 }
 
-/** The tokens that could come next, the most probable first; in a beam search by the probability of the whole text. @param {Step} step @param {string} way */
-export function candidatesOf(step, way) {
-  const beams = way === "beam", drawn = step.candidates.some((one) => one.share !== undefined && Math.abs(one.share - Math.exp(one.logp)) > 1e-4);
-  const rows = step.candidates.map((one) => {
-    const token = element("span", "token-text", one.text || "∅");
-    token.dir = "auto";
-    const fate = beams && one.fate !== "finished" ? (one.fate === "kept" ? "kept" : "pruned") : (FATES[one.fate] ?? "");
-    return [...(beams && step.step ? [String(one.parent + 1)] : []), token, barOf(Math.exp(one.logp)), ...(drawn ? [barOf(one.share ?? 0)] : []), ...(beams ? [rounded(one.total)] : []), fate];
-  });
-  const names = [...(beams && step.step ? ["Beam"] : []), "Token", "Probability", ...(drawn ? ["Drawn with"] : []), ...(beams ? ["log P of the text"] : []), ""];
-  return tableOf(beams ? "Continuations of all beams, the most probable text first" : "Candidates for this token", names, rows, step.candidates.map((one) => one.fate));
+/** What became of a candidate, in a few words. @param {import("./decoding.js").Candidate} one */
+export const fateOf = (one) => FATES[one.fate] ?? "";
+
+/** A candidate in one sentence. @param {import("./decoding.js").Candidate} one @param {boolean} beams */
+export function candidateSentence(one, beams) {
+  const judged = one.fate === "beaten" ? (beams ? "pruned" : "another token is more probable") : (FATES[one.fate] ?? one.fate);
+  return `“${one.text}”: P = ${percent(Math.exp(one.logp))}, log P = ${rounded(one.logp)}; log P of the text with it: ${rounded(one.total)}; ${beams && one.fate === "kept" ? "kept" : judged}.`;
 }
 
-/** The beams after a step, and the texts that have ended. @param {Step} step */
-export function beamsOf(step) {
-  const both = element("div", "beams"), written = (/** @type {string} */ text) => Object.assign(element("span", "token-text", text || "∅"), { dir: "auto" });
-  if (step.beams.length) both.append(tableOf("Beams after this step", ["", "Text", "log P"], step.beams.map((one, n) => [String(n + 1), written(one.text), rounded(one.total)]), step.beams.map(() => "kept")));
-  const ended = step.finished.map((one, n) => [String(n + 1), written(one.text), rounded(one.total), rounded(one.score)]);
-  if (ended.length) both.append(tableOf("Finished texts, by log P per token", ["", "Text", "log P", "per token"], ended, ended.map(() => "finished")));
-  return both;
+/** The texts of a search that have ended. @param {Step} step */
+export function finishedOf({ finished }) {
+  const written = (/** @type {string} */ text) => Object.assign(element("span", "token-text", text || "∅"), { dir: "auto" });
+  const rows = finished.map((one, n) => [String(n + 1), written(one.text), rounded(one.total), rounded(one.score)]);
+  return tableOf("Finished texts, by log P per token", ["", "Text", "log P", "per token"], rows, finished.map(() => "finished"));
 }
 
 /** A step in one sentence. @param {Step} step @param {string} way */
 export function sentenceOf(step, way) {
   const taken = step.candidates.find((one) => one.fate === "kept" || one.fate === "finished");
-  const first = way === "beam" ? `${step.beams.length} open, ${step.finished.length} finished; the best text has log P = ${rounded(step.total)}.`
+  const going = step.stopped ? 0 : step.candidates.filter(({ beam = -1 }) => beam >= 0).length;
+  const first = way === "beam" ? `${going} open, ${step.finished.length} finished; the best text has log P = ${rounded(step.total)}.`
     : taken ? `“${taken.text}” with a probability of ${percent(Math.exp(taken.logp))}; log P of the text is ${rounded(step.total)}.` : "";
   return `Token ${step.step + 1}: ${first}${step.stopped ? ` ${ENDS[step.stopped] ?? ""}` : ""}`;
 }

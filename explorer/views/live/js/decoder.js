@@ -1,13 +1,21 @@
-// A live decoder: a prompt, a strategy, and a text that grows token by token, each with what could have been written instead.
-import { beamsOf, candidatesOf, sentenceOf } from "./candidates.js";
+// A decoder: a prompt, a strategy, and a text that grows token by token, with what could have been written instead.
+import { branchesOf, treeOf } from "./branches.js";
+import { candidateSentence, finishedOf, sentenceOf } from "./candidates.js";
 import { element } from "./element.js";
+import { fanOf, rowsOf } from "./fan.js";
 import { modeOf, whenTurned } from "../../board/js/mode.js";
+import { calm, Moving } from "../../stage/js/moving.js";
+import { Player, signed } from "../../stage/js/player.js";
 
 /** @typedef {import("./decoding.js").Step} Step */
 /** @typedef {"greedy" | "sample" | "beam"} Way */
 /** @typedef {{title: string, value: number, min: number, max: number, step: number}} Setting */
+/** `ways` are offered, `fixed` are settings that the page chose, `force` the tokens that the text begins with, `boxes` is whether there is one for the prompt, and
+ * `waits` whether the page answers what a hand chose. `show` puts a text on a board; `forced` and `chosen` are told what a hand forced and chose.
+ * @typedef {{text: string, mode?: "light" | "dark" | null, ways?: Way[], way?: Way, fixed?: Record<string, number>, settings?: Record<string, number>, force?: number[], boxes?: boolean, waits?: boolean,
+ *   show?: (prompt: string, step: Step) => void, forced?: (ids: number[]) => void, chosen?: (way: Way, settings: Record<string, any>) => void}} Writing */
 
-const PAUSE = 700, SETTLED = 150; // milliseconds between two steps while it plays, and after a key before the prompt is read
+const SETTLED = 150; // milliseconds after a key before the prompt is read
 
 /** @typedef {{ask: (what: string, given: any) => Promise<any>}} Asked a model, here or in a worker */
 /** @typedef {{name: string, config: any}} Header */
@@ -31,31 +39,40 @@ let count = 0; // of decodings that were begun on this page
 
 /** A model that writes, in one element. */
 export class LiveDecoder {
-  /** @param {HTMLElement} root @param {Asked} engine @param {Header} header
-   * @param {{text: string, mode?: "light" | "dark" | null, show?: (prompt: string, step: Step) => void}} begin `show` puts a text on a board */
-  constructor(root, engine, { name, config }, { text, mode, show }) {
-    this.engine = engine;
+  /** @param {HTMLElement} root @param {Asked} engine @param {Header} header @param {Writing} writing */
+  constructor(root, engine, { name, config }, writing) {
+    this.engine = this.writer = engine;
+    this.writing = writing;
     this.own = config.family === "decoder"; // it goes on with a text of its own
     this.run = 0;
     this.queue = Promise.resolve();
     this.steps = /** @type {Step[]} */ ([]);
     this.at = -1;
-    this.playing = false;
-    this.timer = /** @type {any} */ (0);
-    this.frame = root.appendChild(element("section", "board decoder"));
+    this.held = "";
+    this.force = writing.force ?? [];
+    this.gliding = /** @type {(() => void) | null} */ (null); // ends the first half of a motion
+    this.frame = root.appendChild(element("section", `board decoder${writing.boxes === false ? " bare" : ""}`));
     this.frame.setAttribute("aria-label", `${name} writes, token by token`);
-    this.frame.append(element("h3", "title", this.own ? "Let it go on with a text" : "Let it write for a text"));
-    const turn = () => (this.frame.dataset.mode = modeOf(mode));
+    const turn = () => (this.frame.dataset.mode = modeOf(this.writing.mode));
     turn();
     this.unturned = whenTurned(turn);
-    this.prompt = this.#promptBox(text);
+    const boxes = writing.boxes ?? true;
+    if (boxes) this.frame.append(element("h3", "title", this.own ? "Let it go on with a text" : "Let it write for a text"));
+    this.prompt = boxes ? this.#promptBox(writing.text) : { value: writing.text };
     this.choice = this.#choices();
-    this.buttons = this.#player(show);
-    this.written = this.frame.appendChild(element("p", "written"));
-    this.status = this.frame.appendChild(element("p", "says"));
+    this.player = new Player(this.frame, this, "token");
+    if (!boxes) this.player.everywhere();
+    signed(this.player.bar, "Again", "Begin again (Home)", () => this.begin());
+    const { show } = writing;
+    if (show) signed(this.player.bar, "Show on the board", "Let the board read this text", () => this.at >= 0 && show(this.prompt.value, this.steps[this.at]));
+    const line = this.frame.appendChild(element("div", "bar line"));
+    this.status = line.appendChild(element("p", "says"));
     this.status.setAttribute("aria-live", "polite");
+    this.instead = signed(line, "Write it here", "Force this token and go on from it", () => this.#forceHeld());
+    this.released = signed(line, "Without forced tokens", "Let the strategy choose every token", () => this.forceTokens([]));
+    this.stage = new Moving(this.frame.appendChild(element("div", "moving")));
+    this.instead.hidden = this.released.hidden = true;
     this.tables = this.frame.appendChild(element("div", "tables"));
-    this.frame.onkeydown = (event) => this.#key(event);
     this.begin();
   }
 
@@ -64,19 +81,20 @@ export class LiveDecoder {
     const label = this.frame.appendChild(element("label", "prompt", this.own ? "Prompt" : "Text for the encoder")), box = document.createElement("input");
     label.append(box);
     Object.assign(box, { value: text, type: "text", autocomplete: "off", spellcheck: false, maxLength: 2000, dir: "auto" });
-    box.oninput = () => this.#soon();
+    box.oninput = () => this.type(box.value);
     return box;
   }
 
-  /** The strategy and its numbers. */
+  /** The strategy and its numbers, but for what the page chose. */
   #choices() {
-    const row = this.frame.appendChild(element("div", "bar settings")), select = document.createElement("select");
+    const { ways = /** @type {Way[]} */ (Object.keys(STRATEGIES)), way = ways[0], fixed = {}, settings = {} } = this.writing;
+    const row = this.frame.appendChild(element("div", "bar settings")), select = row.appendChild(document.createElement("select"));
     select.setAttribute("aria-label", "Strategy");
-    for (const [way, { title }] of Object.entries(STRATEGIES)) select.append(new Option(title, way));
-    row.append(select);
-    const boxes = Object.fromEntries(Object.entries(SETTINGS).map(([name, setting]) => [name, this.#number(row, setting)]));
-    select.onchange = () => this.begin();
-    return { select, boxes };
+    for (const name of ways) select.append(new Option(STRATEGIES[name].title, name, name === way, name === way));
+    select.hidden = ways.length < 2;
+    const boxes = Object.fromEntries(Object.entries(SETTINGS).map(([name, setting]) => [name, this.#number(row, { ...setting, value: fixed[name] ?? settings[name] ?? setting.value })]));
+    select.onchange = () => this.#chosen();
+    return { row, select, boxes };
   }
 
   /** @param {HTMLElement} row @param {Setting} setting */
@@ -84,29 +102,8 @@ export class LiveDecoder {
     const label = row.appendChild(element("label", "setting", title)), box = document.createElement("input");
     Object.assign(box, { type: "number", inputMode: "decimal", ...Object.fromEntries(Object.entries(setting).map(([name, value]) => [name, String(value)])) });
     label.append(box);
-    box.oninput = () => this.#soon();
+    box.oninput = () => this.#soon(() => this.#chosen());
     return box;
-  }
-
-  /** The buttons and the slider. @param {((prompt: string, step: Step) => void) | undefined} show */
-  #player(show) {
-    const bar = this.frame.appendChild(element("div", "bar player"));
-    const button = (/** @type {string} */ text, /** @type {string} */ label, /** @type {() => void} */ press, name = "") => {
-      const created = /** @type {HTMLButtonElement} */ (bar.appendChild(element("button", name, text)));
-      Object.assign(created, { type: "button", title: label, onclick: press });
-      if (!/\p{L}/u.test(text)) created.setAttribute("aria-label", label);
-      return created;
-    };
-    const play = button("▶", "Play (space)", () => this.play(!this.playing), "play");
-    button("◀", "One token back (←)", () => this.show(this.at - 1));
-    button("▶|", "One token on (→)", () => this.step());
-    button("▶▶", "To the end (End)", () => this.finish());
-    button("Again", "Begin again (Home)", () => this.begin());
-    const slider = /** @type {HTMLInputElement} */ (bar.appendChild(element("input", "moment")));
-    Object.assign(slider, { type: "range", min: "1", max: "1", value: "1", oninput: () => this.show(Number(slider.value) - 1) });
-    slider.setAttribute("aria-label", "Token");
-    if (show) button("Show on the board", "Let the board read this text", () => this.at >= 0 && show(this.prompt.value, this.steps[this.at]));
-    return { play, slider };
   }
 
   /** The chosen strategy. @returns {Way} */
@@ -125,44 +122,89 @@ export class LiveDecoder {
     return Object.fromEntries(numbers.filter(([name, value]) => name !== "top_p" || value < 1));
   }
 
-  /** Begin when typing rests. */
-  #soon() {
-    clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.begin(), SETTLED);
+  /** A hand chose another strategy or another number. */
+  #chosen() {
+    this.#offer();
+    if (!this.writing.waits) this.begin();
+    this.writing.chosen?.(this.way, this.settings());
   }
 
-  /** Nothing written yet but the first token. */
+  /** Another prompt. @param {string} text */
+  type(text) {
+    this.prompt.value = text;
+    this.force = [];
+    this.#soon(() => this.begin());
+  }
+
+  /** When typing rests. @param {() => void} act */
+  #soon(act) {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(act, SETTLED);
+  }
+
+  /** The numbers of the chosen strategy. */
+  #offer() {
+    const { fixed = {} } = this.writing, { select, boxes, row } = this.choice, wanted = STRATEGIES[this.way].settings;
+    for (const [name, box] of Object.entries(boxes)) /** @type {HTMLElement} */ (box.parentElement).hidden = name in fixed || (name !== "max_tokens" && !wanted.includes(name));
+    row.hidden = select.hidden && [...row.querySelectorAll("label")].every(({ hidden }) => hidden);
+  }
+
+  /** What is written, by whom and how. */
+  #task() {
+    const { fixed = {}, settings = {} } = this.writing;
+    return { text: this.prompt.value, way: this.way, settings: { ...settings, ...this.settings(), ...fixed, force: this.force } };
+  }
+
+  /** What the page says now: anew from the first token where it is something else. @param {Asked} engine @param {Writing} writing */
+  give(engine, writing) {
+    const before = JSON.stringify(this.#task()), { select, boxes } = this.choice, anew = writing.waits && engine !== this.engine;
+    Object.assign(this, { engine, writing, force: writing.force ?? [] });
+    this.prompt.value = writing.text;
+    if (writing.way) select.value = writing.way;
+    for (const [name, value] of Object.entries({ ...writing.settings, ...writing.fixed })) if (boxes[name]) boxes[name].value = String(value);
+    this.frame.dataset.mode = modeOf(writing.mode);
+    if (anew || JSON.stringify(this.#task()) !== before) this.begin();
+  }
+
+  /** From the first token again. */
   begin() {
     clearTimeout(this.waiting);
-    this.play(false);
-    for (const [name, box] of Object.entries(this.choice.boxes)) /** @type {HTMLElement} */ (box.parentElement).hidden = name !== "max_tokens" && !STRATEGIES[this.way].settings.includes(name);
-    const run = (this.run = ++count), given = { run, text: this.prompt.value, way: this.way, settings: this.settings() };
+    this.player.play(false);
+    this.#offer();
+    const run = (this.run = ++count), given = { run, ...this.#task() };
     this.steps = [];
     this.at = -1;
-    this.tables.replaceChildren();
-    this.#write();
-    this.queue = this.engine.ask("begin", given).then(() => this.#next(run));
+    this.writer = this.engine; // another one answers from the next beginning on
+    this.queue = this.writer.ask("begin", given).then(() => this.#next(run, false));
   }
 
-  /** One token on: a step that was taken before, or the next one. */
-  step() {
-    if (this.at + 1 < this.steps.length) return this.show(this.at + 1);
+  /** One token on: a step that was taken before, or the next one. @param {boolean} [glides] whether its motion is shown */
+  step(glides = true) {
+    this.gliding?.();
+    if (this.at + 1 < this.steps.length) return this.show(this.at + 1, glides);
     const { run } = this;
-    this.queue = this.queue.then(() => this.#next(run));
+    this.queue = this.queue.then(() => this.#next(run, glides));
     return this.queue;
   }
 
-  /** The next step of a decoding, unless another was begun meanwhile. What the model cannot do is said in a sentence. @param {number} run */
-  async #next(run) {
+  /** The next step of a decoding, unless another was begun meanwhile. What the model cannot do is said in a sentence. @param {number} run @param {boolean} glides */
+  async #next(run, glides) {
     if (run !== this.run || this.steps[this.steps.length - 1]?.stopped) return;
     try {
-      const { value } = await this.engine.ask("step", run);
+      const { value } = await this.writer.ask("step", run);
       if (run !== this.run || !value) return;
       this.steps.push(value);
-      this.show(this.steps.length - 1);
+      await this.show(this.steps.length - 1, glides);
     } catch (error) {
-      if (run === this.run) this.status.textContent = String(/** @type {any} */ (error).message ?? error);
+      if (run !== this.run) return;
+      this.#draw(true);
+      this.status.textContent = String(/** @type {any} */ (error).message ?? error);
     }
+  }
+
+  /** How many steps there are so far. */
+  get count() {
+    return this.steps.length;
   }
 
   /** Whether there is a step after the one that is shown. */
@@ -172,61 +214,111 @@ export class LiveDecoder {
 
   /** Every step that is left. */
   async finish() {
-    this.play(false);
     const { run } = this;
     if (this.steps.length) this.show(this.steps.length - 1);
-    while (run === this.run && this.open) await this.step();
+    while (run === this.run && this.open) await this.step(false);
   }
 
-  /** Step after step, or rest. @param {boolean} on */
-  play(on) {
-    clearTimeout(this.timer);
-    this.playing = on && this.open;
-    this.buttons.play.textContent = this.playing ? "❚❚" : "▶";
-    this.buttons.play.setAttribute("aria-label", this.playing ? "Pause (space)" : "Play (space)");
-    if (!this.playing) return;
-    this.timer = setTimeout(async () => {
-      await this.step();
-      this.play(this.playing);
-    }, PAUSE);
-  }
-
-  /** A step that was taken. @param {number} at */
-  show(at) {
+  /** A step that was taken: its candidates first, where its motion is shown, and then what is taken of them. @param {number} at @param {boolean} [glides] */
+  async show(at, glides = false) {
     if (!this.steps.length) return;
+    this.gliding?.();
     this.at = Math.max(0, Math.min(this.steps.length - 1, at));
-    const step = this.steps[this.at];
-    Object.assign(this.buttons.slider, { max: String(this.steps.length), value: String(this.at + 1) });
-    this.#write(step);
-    this.status.textContent = sentenceOf(step, this.way);
-    this.tables.replaceChildren(candidatesOf(step, this.way), ...(this.way === "beam" ? [beamsOf(step)] : []));
+    this.player.mark();
+    if (glides && !calm()) {
+      const { run, at: begun } = this;
+      this.#draw(false);
+      await new Promise((resolve) => {
+        this.gliding = () => resolve(null);
+        setTimeout(resolve, this.stage.long);
+      });
+      this.gliding = null;
+      if (run !== this.run || begun !== this.at) return;
+    }
+    this.#draw(true);
+  }
+
+  /** What is to be drawn of this step, before or after a token is taken. @param {boolean} judged */
+  #scene(judged) {
+    const { steps, at, own, held } = this, prompt = this.prompt.value;
+    return { steps, at, judged, own, held, prompt, hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
+  }
+
+  /** @param {boolean} judged */
+  #draw(judged) {
+    const scene = this.#scene(judged), beams = this.way === "beam", step = this.steps[this.at];
+    this.stage.speed = this.player.speed;
+    this.stage.show(beams ? treeOf(scene) : fanOf(scene), () => {
+      const list = this.stage.at("scroller");
+      if (list) list.scrollLeft = list.scrollWidth;
+    });
+    const held = this.#held();
+    this.status.textContent = held ? candidateSentence(held.one, beams) : step ? sentenceOf(step, this.way) : "";
+    this.instead.hidden = !held;
+    this.released.hidden = !this.force.length;
+    this.tables.replaceChildren(...(beams && judged && step?.finished.length ? [finishedOf(step)] : []));
+  }
+
+  /** Every object that can be held. */
+  #holdable() {
+    return this.way === "beam" ? branchesOf(this.steps.slice(0, this.at + 1)) : rowsOf(this.steps, this.at);
+  }
+
+  /** The candidate that a hand holds, if this step has it. */
+  #held() {
+    return this.held ? this.#holdable().find(({ key }) => key === this.held) : undefined;
+  }
+
+  /** This step in a few words. */
+  says() {
+    return `token ${this.at + 1}: ${this.steps[this.at]?.text.trim() ?? ""}`;
+  }
+
+  /** Hold an object, which stays marked in every step that has it. @param {string} key */
+  hold(key) {
+    this.held = key;
+    if (this.at >= 0) this.#draw(true);
+  }
+
+  free() {
+    this.hold("");
+  }
+
+  /** Hold the candidate of this step above or below the one that is held. @param {number} by */
+  pick(by) {
+    const keys = this.#holdable().filter(({ step }) => step === this.at).sort((a, b) => a.row - b.row).map(({ key }) => key), here = keys.indexOf(this.held);
+    if (!keys.length) return;
+    const next = keys[here < 0 ? 0 : Math.max(0, Math.min(keys.length - 1, here + by))], object = this.stage.at(next);
+    this.hold(next);
+    (object?.querySelector("button") ?? object)?.focus({ preventScroll: true });
+  }
+
+  #forceHeld() {
+    const held = this.#held();
+    if (held) this.forceTokens(held.ids);
+  }
+
+  /** Begin the text with these tokens. @param {number[]} ids */
+  forceTokens(ids) {
+    this.force = ids;
+    this.held = "";
+    this.writing.forced?.(ids);
+    if (this.writing.waits) return;
+    this.begin();
+    this.queue = this.queue.then(() => this.#until(ids.length - 1, this.run));
+  }
+
+  /** The steps up to this one. @param {number} at @param {number} run */
+  async #until(at, run) {
+    while (run === this.run && this.at < at && this.open) await this.#next(run, false);
   }
 
   /** Leave nothing behind. */
   end() {
-    this.play(false);
+    this.player.end();
     clearTimeout(this.waiting);
     this.unturned();
     this.run = 0;
     this.frame.remove();
-  }
-
-  /** The prompt, and what is written after it. @param {Step} [step] */
-  #write(step) {
-    const { value } = this.prompt, whole = step?.whole ?? "", text = this.own ? (step?.text.trim() ?? "") : whole;
-    const space = whole.endsWith(text) && !/\s$/.test(whole.slice(0, whole.length - text.length)) ? "" : " "; // a token may go on with a word
-    this.written.replaceChildren(...(this.own ? [element("span", "", value), space] : []), element("strong", "", text));
-    for (const part of this.written.children) /** @type {HTMLElement} */ (part).dir = "auto";
-  }
-
-  /** Keys, except in a box that takes them itself. @param {KeyboardEvent} event */
-  #key(event) {
-    const at = /** @type {HTMLElement} */ (event.target), box = at.matches("input, select"), key = event.key;
-    if (box || event.ctrlKey || event.metaKey || event.altKey || (key === " " && at.matches("button"))) return;
-    /** @type {Record<string, () => unknown>} */
-    const acts = { ArrowRight: () => this.step(), ArrowLeft: () => this.show(this.at - 1), " ": () => this.play(!this.playing), Home: () => this.begin(), End: () => this.finish() };
-    if (!(key in acts)) return;
-    event.preventDefault();
-    acts[key]();
   }
 }

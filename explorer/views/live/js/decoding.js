@@ -2,10 +2,9 @@
 import { randomFrom } from "./draws.js";
 import { logSoftmax } from "./maths.js";
 
-/** @typedef {{beams?: number, temperature?: number, top_k?: number, top_p?: number, max_tokens?: number, seed?: number}} Settings */
-/** @typedef {{id: number, text: string, logp: number, total: number, parent: number, fate: string, share?: number}} Candidate */
-/** @typedef {{ids: number[], text: string, total: number}} Beam */
-/** @typedef {{step: number, candidates: Candidate[], ids: number[], text: string, total: number, finished: {ids: number[], text: string, score: number, total: number}[], beams: Beam[], stopped: string, whole?: string}} Step
+/** `force` are the tokens that a text begins with. @typedef {{force?: number[], length_penalty?: number, beams?: number, temperature?: number, top_k?: number, top_p?: number, max_tokens?: number, seed?: number}} Settings */
+/** @typedef {{id: number, text: string, logp: number, total: number, parent: number, fate: string, share?: number, beam?: number}} Candidate `beam`: its number among the beams after the step */
+/** @typedef {{step: number, candidates: Candidate[], ids: number[], text: string, total: number, finished: {ids: number[], text: string, score: number, total: number}[], stopped: string, whole?: string}} Step
  * `whole` is the text with its prompt, or what an encoder–decoder wrote, with its sentinels: what a board reads */
 
 /** @typedef {{token: number, fates: Map<number, string>, shares?: Map<number, number>, other?: string}} Choice the token, what cut the others, and the shares that are drawn from */
@@ -65,14 +64,17 @@ export function sample(stepper, settings) {
   });
 }
 
+/** What a strategy chose, or the token that is forced here. @param {Choice} choice @param {number | undefined} token @returns {Choice} */
+const forced = (choice, token) => (token === undefined ? choice : { token, fates: new Map(), other: "forced-out" });
+
 /** One text, a token at a time. @param {Stepper} stepper @param {Settings} settings @param {(logp: Float32Array) => Choice} choose
  * @returns {Generator<Step>} */
-function* follow(stepper, { max_tokens = 20 }, choose) {
+function* follow(stepper, { max_tokens = 20, force = [] }, choose) {
   let { logp, cache } = stepper.next(stepper.prompt, new Map());
   const ids = /** @type {number[]} */ ([]), limit = Math.min(max_tokens, stepper.room);
   let total = 0;
   for (let step = 0; step < limit; step++) {
-    const { token, fates, shares, other = "beaten" } = choose(logp), before = total;
+    const { token, fates, shares, other = "beaten" } = forced(choose(logp), force[step]), before = total;
     total += logp[token];
     ids.push(token);
     const stopped = token === stepper.end ? "end" : step + 1 >= limit ? stepper.limitOf(max_tokens) : "";
@@ -80,7 +82,7 @@ function* follow(stepper, { max_tokens = 20 }, choose) {
     const fateOf = (/** @type {number} */ id) => (id === token ? (stopped === "end" ? "finished" : "kept") : (fates.get(id) ?? other));
     const candidates = shown.map((id) => ({ id, text: stepper.tokenizer.readable(id), logp: logp[id], total: before + logp[id], parent: 0, fate: fateOf(id), share: shares && (shares.get(id) ?? 0) }));
     const text = stepper.tokenizer.decode(ids);
-    yield { step, candidates, ids: ids.slice(), text, total, finished: stopped ? [{ ids: ids.slice(), text, score: total / ids.length, total }] : [], beams: [], stopped };
+    yield { step, candidates, ids: ids.slice(), text, total, finished: stopped ? [{ ids: ids.slice(), text, score: total / ids.length, total }] : [], stopped };
     if (stopped) return;
     ({ logp, cache } = stepper.next([token], cache));
   }
@@ -88,37 +90,36 @@ function* follow(stepper, { max_tokens = 20 }, choose) {
 
 /** Beam search: the most probable texts so far go on, side by side; conditions as in the transformers library. @param {Stepper} stepper @param {Settings} settings
  * @returns {Generator<Step>} */
-export function* beam(stepper, { beams = 4, max_tokens = 20 }) {
+export function* beam(stepper, { beams = 4, max_tokens = 20, length_penalty = 1, force = [] }) {
   const limit = Math.min(max_tokens, stepper.room), first = stepper.next(stepper.prompt, new Map());
   let open = [{ ids: /** @type {number[]} */ ([]), total: 0, logp: first.logp, cache: first.cache }];
   /** @type {Step["finished"]} */
   let finished = [], why = "nothing left";
   for (let step = 0; step < limit; step++) {
-    const every = open.flatMap((text, parent) => best(text.logp, 2 * beams).map((id) => ({ id, parent, logp: text.logp[id], total: Math.fround(text.total + text.logp[id]) })));
+    const every = open.flatMap((text, parent) => (step in force ? [force[step]] : best(text.logp, 2 * beams)).map((id) => ({ id, parent, logp: text.logp[id], total: Math.fround(text.total + text.logp[id]) })));
     const ranked = every.sort((a, b) => b.total - a.total).slice(0, 2 * beams), last = step + 1 >= limit;
     /** @type {Candidate[]} */
     const candidates = [], going = /** @type {typeof ranked} */ ([]);
     ranked.forEach((one, rank) => {
       const ids = [...open[one.parent].ids, one.id], ends = one.id === stepper.end || last;
-      let fate = "beaten";
+      let fate = "beaten", beam = -1;
       if (ends && rank < beams) {
-        finished = [...finished, { ids, text: stepper.tokenizer.decode(ids), score: one.total / ids.length, total: one.total }].sort((a, b) => b.score - a.score).slice(0, beams);
+        finished = [...finished, { ids, text: stepper.tokenizer.decode(ids), score: one.total / ids.length ** length_penalty, total: one.total }].sort((a, b) => b.score - a.score).slice(0, beams);
         fate = "finished";
         why = one.id === stepper.end ? "end" : stepper.limitOf(max_tokens);
       } else if (!ends && going.length < beams) {
-        going.push(one);
+        beam = going.push(one) - 1;
         fate = "kept";
       }
-      candidates.push({ ...one, text: stepper.tokenizer.readable(one.id), fate });
+      candidates.push({ ...one, text: stepper.tokenizer.readable(one.id), fate, beam });
     });
     const worst = finished.length === beams ? finished[beams - 1].score : -Infinity;
-    const full = finished.length === beams, hopeless = full && !(going.length && going[0].total / (step + 1) > worst);
+    const full = finished.length === beams, hopeless = full && !(going.length && going[0].total / (step + 1) ** length_penalty > worst);
     const stopped = !going.length ? why : hopeless ? "no open beam can win" : "";
     if (!stopped)
       open = going.map((one) => ({ ids: [...open[one.parent].ids, one.id], total: one.total, ...stepper.next([one.id], open[one.parent].cache) }));
     const leading = stopped ? finished[0] : { ids: open[0].ids, text: stepper.tokenizer.decode(open[0].ids), total: open[0].total };
-    const running = stopped ? [] : open.map(({ ids, total }) => ({ ids, text: stepper.tokenizer.decode(ids), total }));
-    yield { step, candidates, ids: leading.ids, text: leading.text, total: leading.total, finished, beams: running, stopped };
+    yield { step, candidates, ids: leading.ids, text: leading.text, total: leading.total, finished, stopped };
     if (stopped) return;
   }
 }

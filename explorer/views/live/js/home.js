@@ -169,7 +169,12 @@ async function writeBelow(root, live, { text, mode }) {
     if (await live.change(state)) live.write();
     root.scrollIntoView({ block: "start" });
   };
-  const decoder = new LiveDecoder(root, engine, header, { text, mode, show }), list = (/** @type {any} */ (globalThis)).explorerDecoders ??= [];
+  return listedDecoder(new LiveDecoder(root, engine, header, { text, mode, show }));
+}
+
+/** Put a decoder into the list `explorerDecoders`; what comes back ends it and takes it out again. @param {LiveDecoder} decoder */
+export function listedDecoder(decoder) {
+  const list = (/** @type {any} */ (globalThis)).explorerDecoders ??= [];
   list.push(decoder);
   return () => {
     decoder.end();

@@ -4,7 +4,8 @@ import { headerOf } from "../../board/js/data.js";
 import { say } from "../../board/js/parts.js";
 import { showRoom } from "../../board/js/room.js";
 import { engineAt } from "./engine.js";
-import { listed, LiveBoard, openLive } from "./home.js";
+import { LiveDecoder } from "./decoder.js";
+import { listed, listedDecoder, LiveBoard, openLive } from "./home.js";
 
 /** @typedef {import("../../board/js/board.js").View} View */
 /** @typedef {{address: string, text: string, target: string | null, both: boolean, box: string, decoding: any}} Told what a page says
@@ -136,6 +137,50 @@ function listen(place, box) {
   };
 }
 
+/** What a page of Streamlit says of a text that is written there: by the model at this address, or in these steps of Python's.
+ * @typedef {import("./decoder.js").Writing & {name: string, family: string, address: string, steps: import("./decoding.js").Step[] | null, box: string, large: boolean}} Written */
+
+const USUAL = { temperature: 1, top_k: 0, top_p: 1, seed: 0, length_penalty: 1 }; // of a strategy whose settings say nothing else
+
+/** What is to be written, as one text. @param {{text: string, way?: string, settings?: any, fixed?: any, force?: number[]}} task */
+const taskOf = ({ text, way, settings = {}, fixed = {}, force = [] }) => JSON.stringify([text, way, Object.entries({ ...USUAL, force, ...settings, ...fixed }).sort()]);
+
+/** What answers a decoder: the steps that Python recorded, where they are of this task, else the model at its address. @param {Written} told */
+function writerOf(told) {
+  const { steps, address } = told, own = taskOf(told);
+  let at = -1;
+  return { ask(/** @type {string} */ what, /** @type {any} */ given) {
+    if (what === "begin") at = steps && (!address || taskOf(given) === own) ? 0 : -1;
+    if (!steps || at < 0) return engineAt(address).ask(what, given);
+    return Promise.resolve(what === "begin" ? undefined : { value: steps[at++] });
+  } };
+}
+
+/** In Streamlit, a text that is written. @param {any} place @param {Written} told @param {any} host */
+function decoderIn(place, told, host) {
+  const { name, family, address, box, large } = told, stamp = JSON.stringify([address, told.steps, taskOf(told)]), field = /** @type {any} */ (box ? document.querySelector(box) : null);
+  if (place.heldStamp !== stamp) place.heldEngine = writerOf(told);
+  place.heldStamp = stamp;
+  place.heldHost = host;
+  const say = (/** @type {any} */ said) => place.heldHost.setTriggerValue("asked", said);
+  const writing = { ...told, boxes: false, waits: !address, forced: (/** @type {number[]} */ force) => say({ force }), chosen: (/** @type {string} */ way, /** @type {any} */ settings) => say({ way, settings }) };
+  if (place.heldLive) {
+    const types = field && document.activeElement === field && field.value !== told.text;
+    place.heldLive.give(place.heldEngine, types ? { ...writing, text: place.heldLive.prompt.value } : writing);
+  } else {
+    place.heldLive = new LiveDecoder(place, place.heldEngine, { name, config: { family } }, writing);
+    place.leave = listedDecoder(place.heldLive);
+    if (address) void place.heldLive.queue.then(() => engineAt(address).header.catch(() => say({ recorded: true }))); // the weights did not arrive: Python answers
+  }
+  place.heldLive.frame.classList.toggle("large", large);
+  listen(place, field);
+  return () => {
+    place.unheard?.();
+    place.leave?.();
+    place.heldLive = place.heldBox = place.heldStamp = null;
+  };
+}
+
 /** Bytes, however a host hands them over. @param {any} held @returns {Uint8Array} */
 export function bytesOf(held) {
   if (typeof held === "string") return Uint8Array.from(atob(held), (c) => c.charCodeAt(0));
@@ -174,4 +219,8 @@ function liveWidget(model, el, bytes, { view, mode, tell }) {
 }
 
 /** One function for both hosts: Streamlit hands over a component, anywidget nothing. @param {any} [host] */
-export const home = (host) => (host?.parentElement ? streamlit(host) : { render: widget });
+export function home(host) {
+  if (!host?.parentElement) return { render: widget };
+  const { parentElement: parent, data } = host;
+  return data?.writing ? decoderIn(parent.querySelector("[data-board]") ?? parent, data.writing, host) : streamlit(host);
+}

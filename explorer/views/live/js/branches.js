@@ -1,0 +1,81 @@
+// Beam search as a figure: a tree that grows by a column at each step, with the branches that were pruned. Placed as in explorer/views/tree.py.
+import { percent } from "./candidates.js";
+import { textOf, textThing } from "./fan.js";
+
+/** @typedef {import("../../stage/js/moving.js").Thing} Thing */
+/** @typedef {import("./decoding.js").Step} Step */
+/** @typedef {import("./decoding.js").Candidate} Candidate */
+/** @typedef {import("./fan.js").Scene} Scene */
+/** @typedef {{one: Candidate, step: number, row: number, from: number, ids: number[], key: string, parent: string}} Branch a candidate: its row and that of its parent */
+
+const COLUMN = 136, LINE = 30, ABOVE = 20, BAND = 1.5, PRUNED = 1; // pixels of a step, of a row, above the first; rows of a beam, and those of its pruned branches
+
+const keyOf = (/** @type {number[]} */ ids) => `node ${ids.join(".")}`;
+
+/** A key that no other object has: in groups of beams one text may be kept twice. @param {string} key @param {Set<string>} taken @returns {string} */
+function alone(key, taken) {
+  if (taken.has(key)) return alone(`${key}'`, taken);
+  taken.add(key);
+  return key;
+}
+
+/** Every branch that is shown. A beam has a band of rows: itself on top, below it what its parent of that band did not keep. @param {Step[]} steps @returns {Branch[]} */
+export function branchesOf(steps) {
+  let texts = /** @type {number[][]} */ ([[]]);
+  const taken = /** @type {Set<string>} */ (new Set());
+  return steps.flatMap((step) => {
+    const used = /** @type {Map<number, number>} */ (new Map()), grown = /** @type {number[][]} */ ([]), high = BAND + PRUNED;
+    const ranked = step.candidates.slice().sort((a, b) => Number(b.fate === "finished") - Number(a.fate === "finished") || b.total - a.total);
+    const branches = ranked.flatMap((one) => {
+      const before = texts[one.parent] ?? [], ids = [...before, one.id], beam = one.beam ?? -1, nth = (used.get(one.parent) ?? 0) + 1;
+      if (beam >= 0) grown[beam] = ids;
+      else used.set(one.parent, nth);
+      if (beam < 0 && nth > PRUNED && one.fate !== "finished") return [];
+      const row = beam >= 0 ? beam * high : one.parent * high + Math.min(nth, PRUNED + 0.6);
+      return [{ one, step: step.step, row, from: one.parent * high, ids, key: alone(keyOf(ids), taken), parent: before.length ? keyOf(before) : "root" }];
+    });
+    texts = grown;
+    return branches;
+  });
+}
+
+/** Whether a branch goes on: it was kept, or ended a text. @param {Candidate} one */
+const lives = (one) => (one.beam ?? -1) >= 0 || one.fate === "finished" || one.fate === "kept";
+
+/** The keys of the texts that are still followed or have ended, and of all that leads to them. @param {Branch[]} branches @param {number} at @param {boolean} judged */
+function followed(branches, at, judged) {
+  const tips = branches.filter(({ one, step }) => one.fate === "finished" || (step === at && (!judged || lives(one))));
+  return new Set(tips.flatMap(({ ids }) => ids.map((_, n) => keyOf(ids.slice(0, n + 1)))));
+}
+
+const spotOf = (/** @type {number} */ step, /** @type {number} */ row) => ({ x: (step + 1) * COLUMN, y: ABOVE + row * LINE });
+
+/** @param {Branch} branch @param {string} state @param {Scene} scene @param {string} stop the key of the node that the tab key comes to @returns {Thing} */
+function nodeOf({ one, step, row, key, parent }, state, { held, hold }, stop) {
+  const { x, y } = spotOf(step, row), share = Math.exp(one.logp), small = share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`, words = `${one.text || "∅"}, ${percent(share)}, ${state}`;
+  return { key, tag: "button", name: "node", from: parent, style: { left: `${x}px`, top: `${y}px` }, press: () => hold(key),
+    is: { type: "button", "data-state": state, "data-held": held === key ? "" : undefined, "aria-pressed": String(held === key), "aria-label": words, title: words, tabindex: stop === key ? "0" : "-1" },
+    inside: [{ key: `${key} text`, tag: "b", text: one.text || "∅", is: { dir: "auto" } }, { key: `${key} p`, tag: "small", text: small }] };
+}
+
+/** The line from a text to the token that goes on with it. @param {Branch} branch @param {string} state @returns {Thing} */
+function edgeOf({ step, row, from, key }, state) {
+  const a = spotOf(step - 1, from), b = spotOf(step, row), bend = b.x - 26;
+  return { key: `edge ${key}`, tag: "path", name: "edge", is: { d: `M${a.x + 8} ${a.y}H${bend - 20}C${bend} ${a.y} ${bend} ${b.y} ${b.x} ${b.y}`, "data-state": state } };
+}
+
+/** The leading text, and below it the tree up to this step. @param {Scene} scene @returns {Thing[]} */
+export function treeOf(scene) {
+  const { steps, at, judged, own, held } = scene, step = steps[at];
+  if (!step) return [textThing(scene, [])];
+  const leading = judged ? step : steps[at - 1], text = textThing(scene, leading ? [{ key: "written all", tag: "span", text: textOf(leading, own) }] : []);
+  const branches = branchesOf(steps.slice(0, at + 1)), alive = followed(branches, at, judged), best = new Set(leading ? leading.ids.map((_, n) => keyOf(leading.ids.slice(0, n + 1))) : []);
+  const stateOf = (/** @type {Branch} */ { one, step, key }) =>
+    step === at && !judged ? "open" : best.has(key) ? "best" : one.fate === "finished" ? "finished" : !lives(one) || !alive.has(key) ? "pruned" : "kept";
+  const high = Math.max(...branches.map(({ row }) => row)), size = { width: `${(at + 2) * COLUMN}px`, height: `${2 * ABOVE + high * LINE}px` };
+  const first = (branches.find(({ key }) => key === held) ?? branches.find((branch) => branch.step === at))?.key ?? "";
+  const nodes = branches.map((branch) => nodeOf(branch, stateOf(branch), scene, first));
+  const root = { key: "root", tag: "span", name: "node root", text: own ? "prompt" : "start", style: { left: "0px", top: `${ABOVE}px` } };
+  const tree = { key: "tree", name: "tree", style: size, inside: [{ key: "edges", tag: "svg", name: "edges", is: { "aria-hidden": "true" }, style: size, inside: branches.map((branch) => edgeOf(branch, stateOf(branch))) }, root, ...nodes] };
+  return [text, { key: "scroller", name: "scroller", is: { role: "group", "aria-label": "The tree of the search" }, inside: [tree] }];
+}
