@@ -31,7 +31,7 @@ Ids = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Task:
+class WritingTask:
     """What is written: by which model, after which text, with which strategy and which of its options."""
 
     name: str
@@ -53,7 +53,7 @@ class Task:
 
 
 @st.fragment
-def show(task: Task, *, key: str, box: str, ways: tuple[str, ...] = (), forced: Callable[[Ids], None]) -> None:
+def show(task: WritingTask, *, key: str, box: str, ways: tuple[str, ...] = (), forced: Callable[[Ids], None]) -> None:
     """Draw what is written. `ways` are the strategies to choose from here; `box` is the key of the page's box for the text.
 
     `forced` is told the tokens that a hand forced.
@@ -120,7 +120,7 @@ def caption(reading: str, limits: str) -> None:
                 st.markdown(marked(text))
 
 
-def _taken(task: Task, key: str) -> None:
+def _taken(task: WritingTask, key: str) -> None:
     """The model as a file in which it writes, and the lines that take the same steps in a notebook."""
     if task.address:
         st.download_button(

@@ -28,7 +28,7 @@ def growing() -> None:
     way, chosen = decoder.way_in_address("write")
     options = {"max_tokens": length} | chosen | desk.forced_options()
     decoder.show(
-        decoder.Task(name, text, way, options),
+        decoder.WritingTask(name, text, way, options),
         key="write",
         box="beginning",
         ways=("greedy", "sample"),
@@ -86,7 +86,10 @@ def searching() -> None:
     if forced:
         st.caption("The tokens that you forced are forced here as well: the tree branches after them.")
     decoder.show(
-        decoder.Task(name, text, strategy, options | forced), key="tree", box="beginning", forced=partial(desk.choose, "path")
+        decoder.WritingTask(name, text, strategy, options | forced),
+        key="tree",
+        box="beginning",
+        forced=partial(desk.choose, "path"),
     )
     decoder.caption(PROSE("search: reading"), PROSE("search: limits"))
 
