@@ -69,7 +69,9 @@ def app_server(folder: Path) -> Iterator[tuple[str, Path]]:
     """The app on a free port: its address, and the list of what it tried to reach."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    with server(["streamlit", "run", "app.py", "--server.port", str(port)], f"{address}/_stcore/health", folder) as outside:
+    with server(
+        ["explorer.app.serve", "run", "app.py", "--server.port", str(port)], f"{address}/_stcore/health", folder
+    ) as outside:
         yield address, outside
 
 

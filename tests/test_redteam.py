@@ -22,10 +22,14 @@ import plotly.graph_objects as go
 import pytest
 import tokenizers as library
 import torch
-from conftest import SENTENCE, long
-from hostile import counted
+from addresses import HOSTILE as ADDRESSES
+from addresses import bound_keys
+from conftest import ALL, SENTENCE, long, some
+from hostile import counted, counted_as
 from opening import opened
 from streamlit import net_util
+from streamlit.elements.widgets.number_input import NumberInputSerde
+from streamlit.proto.NumberInput_pb2 import NumberInput
 from streamlit.runtime import caching
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server import server_util
@@ -36,6 +40,7 @@ from explorer import cli
 from explorer.app import hosted, serve, streamlit_inside
 from explorer.app.cached import KEPT, kept
 from explorer.app.controls import model_of, stamp_of
+from explorer.app.lessons import LESSONS
 from explorer.app.lessons.yours.upload import Upload
 from explorer.errors import ChoiceError, ExplorerError, FileError, TextError
 from explorer.models import load, ngram_files, store
@@ -440,3 +445,24 @@ def test_counts_that_cannot_be_read_are_one_line(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(Path, "read_bytes", broken)
     with pytest.raises(FileError, match="cannot be read .Input/output error"):
         ngram_files.read_ngram(folder)
+
+
+@pytest.mark.parametrize("lesson", some(LESSONS, "tokens", "whatif"))
+def test_no_value_in_an_address_ends_a_page(lesson: str) -> None:
+    """Every key that any part of a lesson binds, with what is empty, infinite, endless or no text at all."""
+    keys = bound_keys(opened(lesson, part="all"))
+    assert keys, lesson
+    for value in ADDRESSES if ALL else ADDRESSES[:2]:
+        with counted_as("pages with hostile addresses"):
+            at = opened(lesson, **{"part": "all", **dict.fromkeys(keys, value)})
+            assert not at.exception and at.title[0].value, (lesson, value, at.exception[0].value)
+
+
+def test_a_control_reads_what_it_cannot_use_as_if_nothing_was_said() -> None:
+    """A browser may send anything for a control; each then holds what it began with."""
+    number = NumberInputSerde(3, NumberInput.INT, 0, 9)
+    for value in (float("inf"), float("nan"), "x", [1], 10):
+        assert number.deserialize(value) == 3  # type: ignore[arg-type]
+    assert number.deserialize(5) == 5
+    at = opened("tokens", kind="", way="none")
+    assert not at.exception and {group.value for group in at.get("button_group")} >= {"WordPiece", "by count"}

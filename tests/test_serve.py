@@ -5,8 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
 
 import pytest
+from offline import free_port, server
+
+from explorer.app import guard
 
 THREADS = "import explorer.app.serve, torch; print(torch.get_num_threads())"
 
@@ -17,3 +23,33 @@ def test_a_page_is_computed_by_one_thread_unless_somebody_asks_for_more(given: d
     here = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     answer = subprocess.run([sys.executable, "-c", THREADS], env=here | given, capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == threads
+
+
+def answer(address: str) -> tuple[int, str, dict[str, str]]:
+    """Status, text and headers of an answer, whatever it is."""
+    try:
+        with urllib.request.urlopen(address, timeout=60) as read:
+            return read.status, read.read().decode("utf-8"), {name.lower(): value for name, value in read.headers.items()}
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode("utf-8"), {name.lower(): value for name, value in error.headers.items()}
+
+
+def test_every_answer_says_what_a_page_may_do_and_figures_of_a_room_are_the_teachers(tmp_path: Path) -> None:
+    (tmp_path / "room.toml").write_text('key = "sesame"', "utf-8")
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    arguments = ["explorer", "app", "--settings", str(tmp_path / "room.toml"), "--address", "127.0.0.1", "--port", str(port)]
+    with server(arguments, f"{address}/_stcore/health", tmp_path):
+        for path, status in (("/", 200), ("/attention", 200), ("/_stcore/health", 200), ("/static/none.js", 404)):
+            seen, _, headers = answer(address + path)
+            assert seen == status or path == "/static/none.js", path
+            assert headers["x-frame-options"] == "SAMEORIGIN" and headers["content-security-policy"] == guard.POLICY, path
+        for path in (
+            "/_stcore/metrics",
+            "/_stcore/metrics/",
+            "/_stcore/metrics?teacher=x",
+        ):
+            status, text, headers = answer(address + path)
+            assert status == 403 and "cache" not in text and headers["x-frame-options"] == "SAMEORIGIN", path
+        assert answer(f"{address}/_stcore/metrics?teacher=sesame")[0] == 200
+    assert "frame-ancestors 'self'" in guard.POLICY and "*" not in guard.POLICY and "http" not in guard.POLICY

@@ -184,6 +184,7 @@ def _check(queue: JobQueue, spec: JobSpec) -> None:
 def start() -> None:
     """Once for a server: ask nothing outside; where it is a room's, stop trainings that nobody looks at any more, as long as it runs."""
     streamlit_inside.keep_inside()
+    streamlit_inside.settle_choices()
     streamlit_inside.application()
     classroom, queue = room(), job_queue()
     if classroom is not None:

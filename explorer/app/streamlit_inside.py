@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,36 @@ def keep_inside() -> None:
     net_util.get_external_ip = lambda: None
 
 
+def settle_choices() -> None:
+    """Have every control hold what it offers, whatever an address or a browser says: where it is none of that, what it began with.
+
+    Streamlit ends in an error where a whole number is said to be infinite, and takes an empty address for no choice where one is required.
+    """
+    from streamlit.elements.widgets import button_group, number_input, select_slider, slider
+
+    for kind in (
+        number_input.NumberInputSerde,
+        slider.SliderSerde,
+        select_slider.SelectSliderSerde,
+        button_group._SingleSelectButtonGroupSerde,
+    ):
+        usual = kind.deserialize
+        if not hasattr(usual, "__wrapped__"):
+            kind.deserialize = _settled(usual)  # type: ignore[method-assign]
+
+
+def _settled(usual: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The same reader of a control's value, which reads what it cannot use, and an empty list, as if nothing was said."""
+
+    @wraps(usual)
+    def deserialize(self: Any, value: Any) -> Any:
+        with suppress(TypeError, ValueError, OverflowError, AttributeError, LookupError):
+            return usual(self, None if isinstance(value, list) and not value else value)
+        return usual(self, None)
+
+    return deserialize
+
+
 def answer_at(path: str, answer: Callable[[str, str], tuple[int, bytes, dict[str, str]]]) -> bool:
     """Have this server answer a path such as "/weights/{file}"; False outside of a server.
 
@@ -109,6 +139,15 @@ def answer_at(path: str, answer: Callable[[str, str], tuple[int, bytes, dict[str
     if getattr(served.router.routes[0], "path", "") != whole:
         served.router.routes.insert(0, Route(whole, respond))
     return True
+
+
+def put_before(layer: type) -> None:
+    """Have every answer of the server that is about to start pass through this layer (ASGI) first."""
+    from starlette.middleware import Middleware
+    from streamlit.web.server.starlette import starlette_app
+
+    usual = starlette_app.create_streamlit_middleware
+    starlette_app.create_streamlit_middleware = lambda: [Middleware(layer), *usual()]
 
 
 @cache
