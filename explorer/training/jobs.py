@@ -34,6 +34,7 @@ OLDEST = 60  # so many trainings are kept; the oldest go when new ones come
 LONGEST = 5000
 LINE = 32  # so many trainings may be at work and in the queue
 LETTERS = 500_000  # of a text to train on
+ENOUGH = 10  # steps from which the pace is known: the first ones wait for caches
 PAUSE = 2.0  # seconds between two looks at who is ahead
 CHILDREN: list[subprocess.Popen[bytes]] = []  # kept until they end: a process that nobody asks after stays a zombie
 
@@ -188,7 +189,7 @@ class JobQueue:
         if not began.is_file():
             return float("nan")
         start, (now, _) = json.loads(began.read_text("utf-8")), self._reached(names[0])
-        if now <= start["step"]:
+        if now - start["step"] < ENOUGH:
             return float("nan")
         pace = (time.time() - start["time"]) / (now - start["step"])
         return pace * sum(steps - step for step, steps in map(self._reached, names))

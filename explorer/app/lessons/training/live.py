@@ -25,6 +25,7 @@ OWN, USUAL = "your own text", "as the preset"
 REFUSED = "live.refused"  # why the last press of a button came to nothing
 Answer = TypeVar("Answer")
 SHORT = 1000  # steps: about a minute
+QUICK = "toy"  # the texts that a small model repeats soonest: within a hundred steps it writes sentences
 LEFT_OUT: dict[str, dict[str, Any]] = {  # parts of a layer, and the setting of the model without them
     "nothing": {},
     "residual connections": {"residual": False},
@@ -37,12 +38,13 @@ def form() -> JobSpec | None:
     """What to train; None while something is missing."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         system = st.selectbox(
-            "System", lab.TRAINABLE, lab.TRAINABLE.index("bert"), key="live.system", bind="query-params", width=160
+            "System", lab.TRAINABLE, lab.TRAINABLE.index("gpt2"), key="live.system", bind="query-params", width=160
         )
         corpora = corpora_of(system)
         if st.session_state.get("live.corpus") not in corpora:
             st.session_state.pop("live.corpus", None)
-        corpus = st.selectbox("Texts", corpora, key="live.corpus", bind="query-params", width=180)
+        first = corpora.index(QUICK) if QUICK in corpora else 0
+        corpus = st.selectbox("Texts", corpora, first, key="live.corpus", bind="query-params", width=180)
         counts = preset(system).objective == "counting"
         steps, planned = counted() if counts else stepped(system)
         seed = (
@@ -151,16 +153,10 @@ def tried(ask: Callable[..., Answer], *given: Any) -> Answer | None:
 
 
 def show_live_training(sentence: str) -> None:
-    """The whole part of the page: choose, start, watch."""
-    spec = form()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Start", type="primary", disabled=spec is None, on_click=begin, args=(spec,), key="live.start")
-        name = st.text_input(
-            "Run ID (also in the address, to reopen or share)",
-            key="training",
-            bind="query-params",
-            width=420,
-        )
+    """The whole part of the page: choose, start, watch. Once there is a training, what was chosen is folded."""
+    going = bool(st.session_state.get("training", st.query_params.get("training", "")))
+    with st.expander("What to train", expanded=not going, key=f"live.form.{going}"):
+        name = _chosen()
     if refused := st.session_state.pop(REFUSED, ""):
         st.warning(plain(refused))
     if not name:
@@ -171,24 +167,50 @@ def show_live_training(sentence: str) -> None:
     except ExplorerError as error:
         st.warning(plain(str(error)))
         return
-    with st.container(horizontal=True):  # outside of what is drawn every second, so that a press draws the whole page
-        st.button("Stop", disabled=not state.alive, on_click=tried, args=(job_queue().stop, name), key="live.stop")
-        on = state.kind in ("stopped", "failed")
-        st.button("Go on", disabled=not on, on_click=tried, args=(hosted.go_on, job_queue(), name), key="live.go_on")
     pause = 1.0 if state.steps <= SHORT else 4.0  # to draw takes time too, from whoever else is here
-    st.fragment(_watched, run_every=pause if state.alive else None)(name, sentence, state.alive)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container():  # what is drawn every second
+            st.fragment(_watched_state, run_every=pause if state.alive else None)(name, state.alive)
+        with st.container(horizontal=True, width="content"):  # outside of it, so that a press draws the whole page
+            st.button("Stop", disabled=not state.alive, on_click=tried, args=(job_queue().stop, name), key="live.stop")
+            on = state.kind in ("stopped", "failed")
+            st.button("Go on", disabled=not on, on_click=tried, args=(hosted.go_on, job_queue(), name), key="live.go_on")
+    st.fragment(_watched, run_every=pause if state.alive else None)(name, sentence)
 
 
-def _watched(name: str, sentence: str, alive: bool) -> None:
-    """Its progress now; when the process ends, the page is drawn once more and no longer refreshed."""
+def _chosen() -> str:
+    """What to train, the button that starts it, and the training that is watched: its ID, empty while there is none."""
+    spec = form()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Start", type="primary", disabled=spec is None, on_click=begin, args=(spec,), key="live.start")
+        label = "Run ID (also in the address, to reopen or share)"
+        return st.text_input(label, key="training", bind="query-params", width=420)
+
+
+def _watched_state(name: str, alive: bool) -> None:
+    """How far it is; when the process ends, the page is drawn once more and no longer refreshed."""
     job_queue().look(name)
     state = job_queue().state(name)
     if alive and not state.alive:
         st.rerun()
     _say(state)
-    steps = lab.read_steps(job_queue().run(name))
+
+
+def _watched(name: str, sentence: str) -> None:
+    """What it writes and its curve; before its first step the recorded curve of the shipped model of its kind."""
+    state, folder = job_queue().state(name), job_queue().run(name)
+    steps = lab.read_steps(folder)
     if steps:
         _pictures(name, steps, sentence, state)
+    elif state.alive:
+        _recorded(job_queue().spec(name).system)
+
+
+def _recorded(system: str) -> None:
+    """The loss of the shipped model of this kind, while there is nothing else to draw."""
+    steps = lab.read_steps(system) if system in lab.kept() else ()
+    if steps and not VIEWS["training"].fits(steps):
+        web.drawn(lab.low_curve(steps, f"Meanwhile: the recorded loss of the shipped {system}"), "live.recorded")
 
 
 def _say(state: JobStatus) -> None:
@@ -202,8 +224,9 @@ def _say(state: JobStatus) -> None:
         "done": f"Done: {state.steps:,} steps.",
         "failed": plain(state.message),
     }[state.kind]
-    (st.warning if state.kind == "failed" else st.success if state.kind == "done" else st.info)(messages)
-    st.progress(state.step / state.steps)
+    if state.kind == "failed":
+        st.warning(messages)
+    st.progress(state.step / state.steps, "" if state.kind == "failed" else messages)
 
 
 def _minutes(seconds: float) -> str:
@@ -211,20 +234,29 @@ def _minutes(seconds: float) -> str:
 
 
 def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus) -> None:
-    """While it trains, pictures alone; afterwards everything that a view has."""
+    """What it writes, above its curve; while it trains, pictures alone, afterwards everything that a view has."""
     folder = job_queue().run(name)
+    samples = [(step.step, step.samples) for step in steps if step.samples]
+    if samples:
+        _written(*samples[-1])
     for view in (VIEWS["training"], VIEWS["probes"]):
         if view.fits(steps):
             continue
         if state.alive:
-            figure = web.styled(view(steps))
+            low = view.name == "training"
+            figure = lab.low_curve(steps, f"Loss, step {steps[-1].step:,}") if low else web.styled(view(steps))
             web.drawn(figure, f"live.{view.name}")
         else:
             web.show(view, lab.steps_of(folder), key="live")
-    samples = next((step.samples for step in reversed(steps) if step.samples), ())
-    if samples:
-        st.markdown("**Its predictions now**")
-        st.markdown("\n".join(f"- {plain(line)}" for line in samples))
+    if samples and len(samples[-1][1]) > 1:
+        st.markdown("**Its other predictions now**")
+        st.markdown("\n".join(f"- {plain(line)}" for line in samples[-1][1][1:]))
     system, taken = job_queue().spec(name).system, run_folder.snapshots(folder)
     if taken or preset(system).objective == "counting":
         inside.show_inside(folder, system, taken[-1] if taken else state.step, sentence, alive=state.alive)
+
+
+def _written(step: int, samples: tuple[str, ...]) -> None:
+    """One sentence, written again at each check."""
+    with st.container(border=True, key="live.written"):
+        st.markdown(f"**At step {step:,}:** {plain(samples[0])}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import explorer as ex
 from explorer.analysis.capabilities import abilities
+from explorer.app import web
 from explorer.app.brought import offered_folders
 from explorer.app.cached import cached
 from explorer.app.call import Call, Expression
@@ -25,6 +26,7 @@ from explorer.records import Budget
 from explorer.training.cost import budget as of_training
 from explorer.training.interpolation import FRESH, fresh
 from explorer.training.objectives import OBJECTIVES
+from explorer.views import VIEWS
 
 PROSE = prose("training")
 
@@ -34,6 +36,7 @@ SYSTEMS = [  # whose attention can be watched while they learn
 TRAINABLE = [*SYSTEMS, *(name for name in PRESETS if name not in SYSTEMS)]
 LINE_TEXTS, PLACES = 12, 11  # of the line from a random start: few, so that nobody waits long where it is opened first
 SNAPSHOTS = 12  # at most, of a training on the page
+LOW = 240  # pixels of a curve with something above or below it
 COUNTING = (
     "Objective *counting*: how often each token follows each pair or triple of tokens is counted; there are no gradients."
 )
@@ -71,6 +74,15 @@ def read_steps(run: str | Path) -> tuple[Any, ...]:
     """The steps that are written down by now."""
     folder = shelf()[run] if isinstance(run, str) else run
     return result_of(steps_of(run)) if (folder / run_folder.STEPS).is_file() else ()
+
+
+def low_curve(steps: tuple[Any, ...], title: str) -> Any:
+    """The loss of a training as a low picture, with room for what belongs to it."""
+    figure = VIEWS["training"].draw(steps, axis="log")
+    whole = "sum: " + " + ".join(steps[-1].losses) if len(steps[-1].losses) > 1 else next(iter(steps[-1].losses))
+    figure.data = [line for line in figure.data if line.name in (whole, "held-out loss")]
+    figure.update_layout(title=title, height=LOW, margin={"t": 44, "b": 70}, legend={"y": -0.28})
+    return web.styled(figure.update_xaxes(title_text=""))
 
 
 def plan(folder: Path) -> dict[str, Any]:

@@ -16,9 +16,7 @@ from explorer.app.lessons.training import questions as lesson
 from explorer.app.prose import prose
 from explorer.models import store
 from explorer.models.card_figures import shipped_figures
-from explorer.views import VIEWS, theme
-
-LOW = 260  # pixels of the curve above a snapshot
+from explorer.views import theme
 
 
 def show_snapshots(name: str, text: str) -> None:
@@ -53,12 +51,7 @@ def show_snapshots(name: str, text: str) -> None:
 
 def _curve(name: str, at: int) -> None:
     """The loss of the training, with a line at the snapshot: what is below moves with it."""
-    steps = lab.read_steps(name)
-    figure = web.styled(VIEWS["training"].draw(steps, axis="log"))
-    whole = "sum: " + " + ".join(steps[-1].losses) if len(steps[-1].losses) > 1 else next(iter(steps[-1].losses))
-    figure.data = [line for line in figure.data if line.name in (whole, "held-out loss")]
-    figure.update_layout(title=f"Loss, with a line at step {at:,}", height=LOW, margin={"t": 44, "b": 70}, legend={"y": -0.28})
-    figure.update_xaxes(title_text="")
+    figure = lab.low_curve(lab.read_steps(name), f"Loss, with a line at step {at:,}")
     figure.add_vline(x=at, line={"color": theme.HELD[web.mode()], "width": 2})
     web.drawn(figure, "snapshots.curve")
 
