@@ -401,3 +401,48 @@ def test_a_page_of_the_app_trains_without_its_server(visit: Callable[..., Page],
     press(page, "Pause")
     page.evaluate("explorerTrainings[0].queue")
     expect(page.get_by_text("Held-out texts, at step")).to_be_visible()
+
+
+def test_the_map_marks_when_each_token_was_first_the_most_probable_and_leads_back(shown: Shown) -> None:
+    page = shown(1280, dim=16, layers=1, batch=4)
+    page.evaluate("""async () => {
+      const learning = explorerTrainings[0];
+      for (let turn = 0; turn < 3; turn++) {
+        for (let n = 0; n < 9; n++) await learning.one();
+      }
+    }""")
+    steps, rights, marks = page.evaluate("""() => {
+      const looks = explorerTrainings[0].measured, rows = [...document.querySelectorAll(".stepmap tbody tr")];
+      return [looks.map(([step]) => step), looks.map(([, { shown }]) => shown.flatMap(({ guesses }) => guesses).slice(0, 32).map(({ right }) => right)),
+        rows.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent === "●"))]; }""")
+    kept = [n for n in range(len(steps)) if n % -(-len(steps) // 24) == 0 or n == len(steps) - 1]
+    seen = [rights[n] for n in kept]
+    first = [next((n for n, row in enumerate(seen) if row[column]), -1) for column in range(len(seen[0]))]
+    assert marks == [[first[column] == n for column in range(len(first))] for n in range(len(kept))]
+    page.get_by_role("button", name="Step 25: ").or_(page.get_by_role("button", name="Step 24: ")).first.click()
+    page.wait_for_function("explorerTrainings[0].at === 20")
+    expect(page.locator(".moment output")).to_have_text("step 20")
+
+
+def test_two_trainings_on_one_page_do_not_disturb_each_other(shown: Shown) -> None:
+    page = shown(1280, dim=16, layers=1, batch=4)
+    page.evaluate("""async (settings) => {
+      const first = explorerTrainings[0], root = document.body.appendChild(document.createElement("div"));
+      const second = new first.constructor(root, { settings });
+      explorerTrainings.push(second);
+      await Promise.all([first.ready, second.ready]);
+      void first.start();
+      void second.start();
+    }""", TINY | {"dim": 16, "layers": 1, "batch": 4, "seed": 2, "source": {"data": "sort", "unit": "words", "text": ""}})  # fmt: skip
+    page.wait_for_function("explorerTrainings.every(({ at }) => at >= 3)")
+    page.evaluate("explorerTrainings[1].end()")
+    step = at(page)
+    page.wait_for_function("(step) => explorerTrainings[0].at > step", arg=step)
+    alone = page.evaluate("explorerTrainings[0].steps.slice(0, 3).map(({ loss }) => loss)")
+    page.evaluate("explorerTrainings[0].end()")
+    assert page.locator(".learning").count() == 0
+    other = shown(1280, dim=16, layers=1, batch=4)
+    for _ in range(3):
+        press(other, "One step")
+    other.wait_for_function("explorerTrainings[0].at === 3")
+    assert other.evaluate("explorerTrainings[0].steps.map(({ loss }) => loss)") == alone, "as if there were no other"

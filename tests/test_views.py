@@ -124,7 +124,10 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
             plain, ex.trace(bert, "The animal slept.", blocks=True), (SENTENCE, "The animal slept.")
         ),
         "odd aligned": ex.analysis.align(ex.trace(bert, ODD), ex.trace(bert, other), (ODD, other)),
+        "over steps": ex.analysis.over_steps({1: bert, 9: bert}, SENTENCE),
+        "odd over steps": ex.analysis.over_steps({7: gpt2}, ODD),
         "lens": ex.lens(bert, SENTENCE),
+        "lens inside": ex.lens(gpt2, SENTENCE, inside=True),
         "odd lens": ex.lens(gpt2, ODD),
         "gradient": ex.gradient(bert, SENTENCE, row=3),
         "odd gradient": ex.gradient(gpt2, ODD),

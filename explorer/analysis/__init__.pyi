@@ -23,6 +23,7 @@ from .layer_likeness import word_states as word_states
 from .masks import held_losses as held_losses
 from .masks import under_masks as under_masks
 from .n_grams import back_off as back_off
+from .over_steps import over_steps as over_steps
 from .pair_losses import glove_row as glove_row
 from .pair_losses import skipgram_network as skipgram_network
 from .parameters import blueprint as blueprint

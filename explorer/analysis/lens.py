@@ -64,12 +64,13 @@ class _Ending:
 
 
 @checked
-def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
+def lens(model: Model, text: Text, *, target: Text | None = None, inside: bool = False) -> Lens:
     """What the model would predict if it ended after each of its layers.
 
     The states of a layer replace those of the last one, and the model continues from there with its own final norm, transform and
-    output layer. For the last layer that changes nothing, which is checked. An encoder-decoder without a `target` reads what it
-    writes itself for the text: the first tokens of its greedy answer.
+    output layer. For the last layer that changes nothing, which is checked. With `inside` it is also read within each layer: after
+    attention, before the feed-forward layer. An encoder-decoder without a `target` reads what it writes itself for the text: the first
+    tokens of its greedy answer.
 
     >>> ex.lens(ex.load("bert"), "A dog ran.").model
     'bert'
@@ -77,22 +78,38 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     check_attention(model)
     if target is None and model.family == "encoder-decoder":
         target = _answer(model, text) or None
-    traced = trace(model, text, target=target, layers=[], scores=True)
+    traced = trace(model, text, target=target, layers=None if inside else [], blocks=inside, scores=True)
     stream = writing_stream(model)
     if "lm" not in traced.outputs or stream not in traced.hidden:
         raise ChoiceError(f"The lens needs layers and scores over a vocabulary, and {model.name} has not both.")
-    ending = _Ending(model, traced, len(traced.hidden[stream]) - 2)
-    final = ending.scores(traced.hidden[stream][-1:])[0]
+    named, last = _places(traced, stream, inside=inside), len(traced.hidden[stream]) - 2
+    ending, states = _Ending(model, traced, last), np.stack(list(named.values()))
+    final = ending.scores(states[-1:])[0]
     gap = float(np.abs(final - traced.outputs["lm"]).max())
     if gap > 1e-3:
         raise ChoiceError(
             f"The lens does not fit {model.name}: its last layer gives scores that differ by {gap:.1g} from its own."
         )
-    best, shares, final = ending.guesses(traced.hidden[stream], final.argmax(-1))
-    named = tuple(tuple(tuple(model.tokenizer.text_of(int(i)) for i in cell) for cell in row) for row in best)
-    texts = tuple(tuple(cell[0] for cell in row) for row in named)
+    best, shares, final = ending.guesses(states, final.argmax(-1))
+    guesses = tuple(tuple(tuple(model.tokenizer.text_of(int(i)) for i in cell) for cell in row) for row in best)
+    texts = tuple(tuple(cell[0] for cell in row) for row in guesses)
     read = traced.source if traced.target is None else traced.target
-    return Lens(model.name, read, texts, shares[..., 0], final, gap, named, shares)
+    return Lens(model.name, read, texts, shares[..., 0], final, gap, guesses, shares, tuple(named))
+
+
+def _places(traced: Trace, stream: str, *, inside: bool) -> dict[str, np.ndarray]:
+    """The states of a stack by where they are: at its input, after each layer, and `inside` each layer before its feed-forward layer."""
+    between = [block for block in traced.blocks if block.stream == stream and block.part != "feed-forward"]
+    if inside and not between:
+        raise ChoiceError(f"{traced.model} hands out nothing within its layers. Leave `inside` out.")
+    states = traced.hidden[stream]
+    named = {"input": states[0]}
+    for layer, after in enumerate(states[1:]):
+        for block in between:
+            if block.layer == layer:  # the sum, or its norm where the model normalises the sum
+                named[f"{block.part} {layer}"] = block.normed if block.place == "post" else block.total
+        named[f"layer {layer}"] = after
+    return named
 
 
 def _answer(model: Model, text: Text) -> list[int]:

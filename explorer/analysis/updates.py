@@ -33,8 +33,8 @@ SHOWN = 12  # rows of the embedding beside those of the text
 
 
 @dataclass(frozen=True)
-class _Predicted:
-    """One prediction: a copy of a model in 64 bits, what it reads, and the label at a row."""
+class PredictedToken:
+    """One prediction of a model: what it reads, and the label at a row."""
 
     model: TransformerModel
     source: Tokens
@@ -97,7 +97,7 @@ def token_update(
     if model.config.replaced:
         raise ChoiceError(f"{model.name} predicts no tokens of a vocabulary. Give a BERT, a GPT or a T5, for example.")
     double = TransformerModel(model.name, copy.deepcopy(model.module).double(), model.tokenizer, model.preset)
-    questions = _questions(double, model.tokens(text), target)
+    questions = predicted_tokens(double, text, target)
     if not (at := list(questions)):
         raise TextError("There is nothing to predict in this text. Give at least two tokens.")
     position = _last_word(questions) if position is None else position
@@ -111,20 +111,20 @@ def token_update(
         return _updated(questions[position], others[:: -(-len(others) // OTHERS) or 1], stream, layer)
 
 
-def _questions(model: TransformerModel, source: Tokens, target: Text | None) -> dict[int, _Predicted]:
+def predicted_tokens(model: TransformerModel, text: Text, target: Text | None) -> dict[int, PredictedToken]:
     """Every token that a model predicts of a text, by its position: from the text with a mask there, or from what comes before it."""
-    reads = model.reads(target)
+    source, reads = model.tokens(text), model.reads(target)
     if reads is not None and target is None:
         raise ChoiceError(f"{model.name} writes a second text. Give it as `target`.")
     whole = source if target is None else model.tokens(target)
     places = [n for n, special in enumerate(whole.special) if not special]
     if model.family == "encoder":
-        return {n: _Predicted(model, _masked(source, n, model), None, n, int(whole.ids[n])) for n in places}
+        return {n: PredictedToken(model, _masked(source, n, model), None, n, int(whole.ids[n])) for n in places}
     shift = int(reads is None)  # before the first token of a target comes the start, before that of a text nothing
-    return {n: _Predicted(model, source, reads, n - shift, int(whole.ids[n])) for n in places if n >= shift}
+    return {n: PredictedToken(model, source, reads, n - shift, int(whole.ids[n])) for n in places if n >= shift}
 
 
-def _last_word(questions: Mapping[int, _Predicted]) -> int:
+def _last_word(questions: Mapping[int, PredictedToken]) -> int:
     """The last token that has letters; the last one where none has."""
     texts = {n: question.model.tokenizer.text_of(question.label) for n, question in questions.items()}
     return next((n for n in reversed(texts) if any(map(str.isalpha, texts[n]))), list(texts)[-1])
@@ -140,7 +140,7 @@ def _masked(tokens: Tokens, position: int, model: TransformerModel) -> Tokens:
     return replace(tokens, ids=ids, texts=tuple(texts))
 
 
-def _updated(question: _Predicted, others: Sequence[_Predicted], stream: str, layer: int) -> TokenUpdate:
+def _updated(question: PredictedToken, others: Sequence[PredictedToken], stream: str, layer: int) -> TokenUpdate:
     """All numbers of the record."""
     module, heard = question.model.module, _Heard(stream, layer)
     read = question.source if question.target is None else question.target
@@ -178,7 +178,7 @@ def _matrices(module: torch.nn.Module, name: tuple[str, int]) -> dict[str, Tenso
     return {**{which: part.weight for which, part in zip(PROJECTIONS, parts, strict=True)}, "E": embedding}
 
 
-def _rows(question: _Predicted, scores: Tensor) -> np.ndarray:
+def _rows(question: PredictedToken, scores: Tensor) -> np.ndarray:
     """The rows of the embedding that are shown: of the right token, of what was read, and of the most probable tokens."""
     best = scores.detach().argsort(descending=True)[:SHOWN].tolist()
     read = [*question.source.ids.tolist(), *([] if question.target is None else question.target.ids.tolist())]
@@ -186,7 +186,7 @@ def _rows(question: _Predicted, scores: Tensor) -> np.ndarray:
 
 
 @torch.no_grad()
-def _difference(question: _Predicted, matrix: Tensor, place: tuple[int, ...]) -> float:
+def _difference(question: PredictedToken, matrix: Tensor, place: tuple[int, ...]) -> float:
     """The slope of the loss along one weight, from the loss a little above and a little below it."""
     before, near = float(matrix[place]), []
     for sign in (1, -1):
@@ -197,7 +197,7 @@ def _difference(question: _Predicted, matrix: Tensor, place: tuple[int, ...]) ->
 
 
 @torch.no_grad()
-def _losses(questions: Sequence[_Predicted]) -> tuple[np.ndarray, float]:
+def _losses(questions: Sequence[PredictedToken]) -> tuple[np.ndarray, float]:
     """The losses [question, rate] after an update of all weights with each learning rate, and the squared length of the gradient."""
     weights = [weight for weight in questions[0].model.module.parameters() if weight.grad is not None]
     before, losses = [weight.clone() for weight in weights], []

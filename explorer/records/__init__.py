@@ -96,7 +96,7 @@ from explorer.records.training import (
     TrainingStep,
     spread,
 )
-from explorer.records.updates import PairUpdate, TokenUpdate
+from explorer.records.updates import PairUpdate, TokensOverSteps, TokenUpdate
 from explorer.records.vectors import (
     Drawn,
     Edited,

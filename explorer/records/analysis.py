@@ -18,9 +18,9 @@ from explorer.records.trace import Trace
 class Lens(Record):
     """What a model would say if it ended after each layer: `texts` and `chances` [layer, position] of its best guess.
 
-    Row 0 is what enters the first layer. `best` and `shares` [layer, position, 3] are its three best guesses and their chances.
-    `final` holds the chances that each layer gives to what the last one says; `gap` is the
-    largest difference between the last row and the model's own scores.
+    Row 0 is what enters the first layer; `places` names the rows where some of them lie inside a layer. `best` and `shares`
+    [layer, position, 3] are its three best guesses and their chances. `final` holds the chances that each layer gives to what the last
+    one says; `gap` is the largest difference between the last row and the model's own scores.
     """
 
     model: str
@@ -31,6 +31,18 @@ class Lens(Record):
     gap: float
     best: tuple[tuple[tuple[str, ...], ...], ...]
     shares: np.ndarray
+    places: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """What each row is called."""
+        return self.places or ("input", *(f"layer {n}" for n in range(len(self.texts) - 1)))
+
+    @property
+    def settled(self) -> np.ndarray:
+        """The first row from which on the best guess is that of the last row, for each position."""
+        same = np.array([[text == last for text, last in zip(row, self.texts[-1], strict=True)] for row in self.texts])
+        return len(same) - same[::-1].cumprod(0).sum(0)
 
 
 @dataclass(frozen=True, eq=False)

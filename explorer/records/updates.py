@@ -143,5 +143,27 @@ class PairUpdate(Record):
         return (near[0] - near[1]) / (2 * step)
 
 
+@dataclass(frozen=True, eq=False)
+class TokensOverSteps(Record):
+    """The tokens of one text over a training: `places` are those of `tokens` that are predicted, `steps` the snapshots.
+
+    `chances` [snapshot, place] is the probability of the right token, `right` whether it is the most probable one, and `best`
+    [snapshot][place] the most probable one.
+    """
+
+    model: str
+    tokens: Tokens
+    places: np.ndarray
+    steps: np.ndarray
+    chances: np.ndarray
+    right: np.ndarray
+    best: tuple[tuple[str, ...], ...]
+
+    @property
+    def first(self) -> np.ndarray:
+        """The number of the snapshot at which each token first was the most probable one [place]; −1 where it never was."""
+        return np.where(self.right.any(0), self.right.argmax(0), -1)
+
+
 def _sigma(scores: np.ndarray) -> np.ndarray:
     return np.asarray(1 / (1 + np.exp(-scores)))

@@ -131,7 +131,7 @@ def through(record: Lens, *, shown: str) -> go.Figure:
     if len(record.texts) <= READABLE:
         texts = [[_stacked(cell if three else cell[:1]) for cell in row] for row in guessed]
         heat.update(text=texts, texttemplate="%{text}", textfont={"size": 14})
-    names = ["input", *(f"layer {n}" for n in range(len(record.texts) - 1))]
+    names = list(record.named)
     notes = (f"last layer against the model's own logits: {record.gap:.0e}", theme.unseen_note(record.tokens))
     return go.Figure(heat).update_layout(
         title=theme.title(f"If {theme.label(record.model)} ended here", *notes),

@@ -21,7 +21,7 @@ TRAINS = (
     "zipped",
     "answers",
 )  # what computes a training with it, in a worker
-SHOWS = ("dials", "curves", "guesses", "learning")  # what asks it, and shows the answers
+SHOWS = ("dials", "curves", "guesses", "moments", "learning")  # what asks it, and shows the answers
 TAKEN = "ACTIVATIONS, SLOPES, GATED, POSITIONS, bucketOf, Transformer, Tokenizer, openWeights"  # from the engine of models in a page
 STORIES = '/*STORIES*/ { train: "", held: "" }'  # of the texts, in reading.js
 

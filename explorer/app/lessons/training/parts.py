@@ -34,6 +34,7 @@ SYSTEMS = [  # whose attention can be watched while they learn
     name for name, system in PRESETS.items() if system.objective in OBJECTIVES and system.architecture["family"] in FAMILIES
 ]
 TRAINABLE = [*SYSTEMS, *(name for name in PRESETS if name not in SYSTEMS)]
+BETWEEN = ("encoder", "decoder")  # families that predict the tokens of a sentence itself
 LINE_TEXTS, PLACES = 12, 11  # of the line from a random start: few, so that nobody waits long where it is opened first
 SNAPSHOTS = 12  # at most, of a training on the page
 LOW = 240  # pixels of a curve with something above or below it

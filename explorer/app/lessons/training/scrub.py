@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
+import explorer as ex
 from explorer.analysis.capabilities import TEXT
 from explorer.app import board, playing, web
+from explorer.app.call import Call
 from explorer.app.controls import read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
@@ -16,7 +19,7 @@ from explorer.app.lessons.training import questions as lesson
 from explorer.app.prose import prose
 from explorer.models import store
 from explorer.models.card_figures import shipped_figures
-from explorer.views import theme
+from explorer.views import VIEWS, theme
 
 
 def show_snapshots(name: str, text: str) -> None:
@@ -36,6 +39,7 @@ def show_snapshots(name: str, text: str) -> None:
         return
     at = _snapshot(taken)
     _curve(name, at)
+    _over_steps(name, text, at)
     nearest = [step for step in lab.read_steps(name) if step.samples and step.step <= at]
     if nearest:
         with st.container(key="snapshots.said"):
@@ -47,6 +51,26 @@ def show_snapshots(name: str, text: str) -> None:
     every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
     read(every[f"step {at:,}"])
     board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=taken.index(at))
+
+
+def _over_steps(name: str, text: str, at: int) -> None:
+    """The sentence over the training; a press opens the snapshot of that row, whose layers are read beside it."""
+    model, taken = lab.at_step(lab.kept()[name]), store.snapshots_of(lab.kept()[name])
+    if model.family not in lab.BETWEEN or model.config.replaced:
+        return
+    call = Call(ex.analysis.over_steps, {step: lab.snapshot(name, step) for step in taken}, text)
+    read(call)
+    web.show(VIEWS["over-steps"], call, click=partial(_open_row, taken))
+    settled = Call(ex.lens, lab.snapshot(name, at), text, inside=True)
+    read(settled)
+    web.show(VIEWS["settling"], settled)
+
+
+def _open_row(taken: tuple[int, ...], point: dict[str, Any]) -> None:
+    """Go to the snapshot of the row that was clicked."""
+    row = round(float(point["y"]))
+    if 0 <= row < len(taken):
+        st.session_state["at"] = taken[row]
 
 
 def _curve(name: str, at: int) -> None:

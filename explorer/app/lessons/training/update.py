@@ -23,7 +23,6 @@ from explorer.views import VIEWS
 
 PROSE = prose("training")
 FINISHED = "the end"
-BETWEEN = ("encoder", "decoder")  # families that predict a token of the sentence itself
 
 
 def show_update(name: str, text: str) -> None:
@@ -52,7 +51,7 @@ def _of_token(name: str, text: str) -> None:
     """One token of the sentence, in one layer, at one moment of the training."""
     say(PROSE("update: token"))
     model = read(partial(opened, name))
-    if model.family not in BETWEEN or getattr(model.config, "replaced", False):
+    if model.family not in lab.BETWEEN or model.config.replaced:
         st.info(
             f"*{plain(name)}* predicts no token of this sentence. Choose an encoder or a decoder above: *bert* or *gpt2*, for example."
         )

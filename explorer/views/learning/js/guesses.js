@@ -6,7 +6,8 @@ import { element } from "../../live/js/element.js";
 
 const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
 const LONG = "<|endoftext|>", SHORT = "‹end›"; // too long a name for a cell
-const shownAs = (/** @type {string} */ text) => (text === LONG ? SHORT : text);
+/** A token in few letters. @param {string} text */
+export const shownAs = (text) => (text === LONG ? SHORT : text);
 const DEEPEST = 45; // percent of the colour, so that letters on it can be read
 
 /** @param {Guess} guess */

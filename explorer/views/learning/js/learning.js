@@ -6,6 +6,7 @@ import { Curves } from "./curves.js";
 import { element } from "../../live/js/element.js";
 import { DIALS, Dials, USUAL } from "./dials.js";
 import { examplesOf, writtenList } from "./guesses.js";
+import { drawMap } from "./moments.js";
 
 /** @typedef {import("./training.js").Settings} Settings */
 /** @typedef {import("./training.js").Step} Step */
@@ -13,6 +14,8 @@ import { examplesOf, writtenList } from "./guesses.js";
 const TURN = 250, LOOK = 800; // milliseconds of training that are asked for at once, and between two looks at held-out texts
 const KEPT = 40; // texts that were written
 const FAR = 4; // a loss so many times that of uniform guessing has diverged
+const ACROSS = 32; // tokens of the map
+const MAP = "A row for each look, a column for each token that is to be predicted. Darker: more probable. ●: for the first time the most probable token. Press a step to go back to the nearest moment that was kept.";
 const count = (/** @type {number} */ number) => number.toLocaleString("en");
 
 export class Learning {
@@ -53,6 +56,8 @@ export class Learning {
     this.curves = { loss: new Curves(left, "Loss", 220), right: new Curves(left, "Right on held-out texts", 110), norm: new Curves(left, "Gradient norm", 96), speed: new Curves(left, "Tokens a second", 96) };
     this.wrote = right.appendChild(element("div", "wrote"));
     this.shown = right.appendChild(element("div", "shown"));
+    this.frame.append(element("p", "heading", "The first of these tokens over the training"), element("p", "note", MAP));
+    this.map = this.frame.appendChild(element("div", "map"));
     this.engine = new Engine(/** @type {any} */ (first));
     this.queue = this.ready = this.engine.header.then((state) => this.#begun(state), (error) => this.#refused(error));
   }
@@ -109,6 +114,7 @@ export class Learning {
     this.measured = [...this.measured.filter(([step]) => step !== state.step), /** @type {[number, any]} */ ([state.step, state.measured])].sort((a, b) => a[0] - b[0]);
     if (state.written || state.step) this.written = [...this.written.filter(({ step }) => step !== state.step), ...(state.written ? [{ step: state.step, text: state.written }] : [])].sort((a, b) => a.step - b.step).slice(-KEPT);
     this.#examples(state);
+    drawMap(this.map, this.measured.map(([step, { shown }]) => ({ step, guesses: shown.flatMap(({ guesses }) => guesses).slice(0, ACROSS) })), (step) => this.back(this.#nearest(step)));
     this.draw();
   }
 
@@ -223,6 +229,11 @@ export class Learning {
     } catch (error) {
       this.#refused(error);
     }
+  }
+
+  /** The moment that was kept nearest to a step. @param {number} step */
+  #nearest(step) {
+    return this.moments.reduce((best, moment) => (Math.abs(moment - step) < Math.abs(best - step) ? moment : best));
   }
 
   /** To a moment that was kept; training goes on from there. @param {number} step */
