@@ -413,7 +413,8 @@ def test_the_map_marks_when_each_token_was_first_the_most_probable_and_leads_bac
     }""")
     steps, rights, marks = page.evaluate("""() => {
       const looks = explorerTrainings[0].measured, rows = [...document.querySelectorAll(".stepmap tbody tr")];
-      return [looks.map(([step]) => step), looks.map(([, { shown }]) => shown.flatMap(({ guesses }) => guesses).slice(0, 32).map(({ right }) => right)),
+      const across = (shown) => shown.flatMap(({ guesses }) => guesses).slice(0, 32);
+      return [looks.map(([step]) => step), looks.map(([, { shown }]) => across(shown).map(({ right }) => right)),
         rows.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent === "●"))]; }""")
     kept = [n for n in range(len(steps)) if n % -(-len(steps) // 24) == 0 or n == len(steps) - 1]
     seen = [rights[n] for n in kept]
