@@ -59,11 +59,18 @@ def _over_steps(name: str, text: str, at: int) -> None:
     if model.family not in lab.BETWEEN or model.config.replaced:
         return
     call = Call(ex.analysis.over_steps, {step: lab.snapshot(name, step) for step in taken}, text)
-    read(call)
-    web.show(VIEWS["over-steps"], call, click=partial(_open_row, taken))
     settled = Call(ex.lens, lab.snapshot(name, at), text, inside=True)
-    read(settled)
-    web.show(VIEWS["settling"], settled)
+    ways = {
+        "Step × token": lambda: web.show(VIEWS["over-steps"], read_first(call), click=partial(_open_row, taken)),
+        "Layer × token, at this step": lambda: web.show(VIEWS["settling"], read_first(settled)),
+    }
+    web.one_of("When is each token predicted?", ways, "snapshots.map")
+
+
+def read_first(call: Call) -> Call:
+    """The call, once it has made its record; where it cannot, the page says why and ends."""
+    read(call)
+    return call
 
 
 def _open_row(taken: tuple[int, ...], point: dict[str, Any]) -> None:

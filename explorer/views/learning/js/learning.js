@@ -114,7 +114,7 @@ export class Learning {
     this.measured = [...this.measured.filter(([step]) => step !== state.step), /** @type {[number, any]} */ ([state.step, state.measured])].sort((a, b) => a[0] - b[0]);
     if (state.written || state.step) this.written = [...this.written.filter(({ step }) => step !== state.step), ...(state.written ? [{ step: state.step, text: state.written }] : [])].sort((a, b) => a.step - b.step).slice(-KEPT);
     this.#examples(state);
-    drawMap(this.map, this.measured.map(([step, { shown }]) => ({ step, guesses: shown.flatMap(({ guesses }) => guesses).slice(0, ACROSS) })), (step) => this.back(this.#nearest(step)));
+    drawMap(this.map, this.measured.map(([step, { shown }]) => ({ step, guesses: shown.flatMap((/** @type {import("./training.js").Shown} */ { guesses }) => guesses).slice(0, ACROSS) })), (step) => this.back(this.#nearest(step)));
     this.draw();
   }
 
