@@ -392,13 +392,23 @@ def test_the_mean_of_spans_is_asked_of_the_text(tokenizer: Tokenizer) -> None:
 def test_the_small_world_fills_the_blanks_of_its_own_texts_only(bert: TransformerModel) -> None:
     """As the corruption lab says: one *Anna* yes, both not, and nothing of the lectures' three kinds."""
     texts = list(lesson.PRESETS.values())
-    for text, word in zip(texts, ("night", "34", "Hollywood", "nightmare"), strict=False):
+    for text, word in zip(texts, ("night", "34", "Hollywood", "capital", "nightmare"), strict=False):
         guess = ex.guess(bert, ex.hide(text, [word], tokenizer=bert.tokenizer))
         assert guess.truth[guess.corruption.scored].min() < 0.01, word
     anna = [n for n, word in enumerate(bert.tokenizer.encode(texts[-1]).texts) if word == "anna"]
     for words, right in (([anna[0] - 1], [True]), ([anna[1] - 1], [True]), (["Anna"], [False] * len(anna))):
         guess = ex.guess(bert, ex.hide(texts[-1], words, tokenizer=bert.tokenizer))
         assert [guess.texts[place][0] == "anna" for place in np.flatnonzero(guess.corruption.scored)] == right
+
+
+def test_of_the_sentence_that_people_type_the_page_names_the_words_that_no_text_of_this_world_has(
+    bert: TransformerModel,
+) -> None:
+    text = lesson.PRESETS["Typed to BERT (L4)"]
+    read = set(re.findall(r"\w+", " ".join(ex.microworld.texts(400, 1, version="1.1")).lower()))
+    named = parts.never_read("bert", text)
+    assert {"washington", "capital"}.isdisjoint(read) and "*Washington*" in named
+    assert all(word.lower() in read for word in re.findall(r"\w+", text) if f"*{word}*" not in named)
 
 
 def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:

@@ -323,14 +323,67 @@ def test_training_without_the_mask_is_the_same_training_but_for_the_mask() -> No
 
 def test_the_counter_gives_the_sizes_that_hugging_face_s_classes_have() -> None:
     t5 = transformers.T5Config(d_model=768, d_ff=3072, num_layers=12, num_heads=12)
-    models = {"BERT base": transformers.BertForPreTraining, "T5 base": transformers.T5ForConditionalGeneration}
+    models = dict.fromkeys(("BERT base", "BERT large"), transformers.BertForPreTraining)
+    models |= {"T5 base": transformers.T5ForConditionalGeneration}
     configs = {"GPT-1": "openai-gpt", "GPT-2 small": "gpt2", "LLaMA 7B": "llama", "BERT base": "bert"}
     configs = {name: transformers.AutoConfig.for_model(kind) for name, kind in configs.items()} | {"T5 base": t5}
+    large, xl = transformers.BertConfig(), transformers.GPT2Config(n_layer=48, n_embd=1600, n_head=25)
+    large.update({"num_hidden_layers": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16})
+    configs |= {"BERT large": large, "GPT-2 1.5B": xl}
     for name, config in configs.items():
         with torch.device("meta"):
             model = models[name](config) if name in models else transformers.AutoModelForCausalLM.from_config(config)
         shape, wanted = published.shape_of(name), sum(weight.numel() for weight in model.parameters())
-        assert published.counted(*published_questions.PUBLISHED[name], shape.layers, shape.dim)[1] == wanted, name
+        assert published.counted(*published_questions.PUBLISHED[name][:2], shape.layers, shape.dim)[1] == wanted, name
+
+
+def test_the_counter_gives_the_transformer_of_2017_the_weights_of_pytorch_s_and_one_shared_table() -> None:
+    """Table 3 of the paper rounds to 65 and 213 million; which of its tokens both languages share is not said there."""
+    for name, millions in (("Transformer of 2017, base", 65), ("Transformer of 2017, big", 213)):
+        shape = published.shape_of(name)
+        with torch.device("meta"):
+            theirs = torch.nn.Transformer(shape.dim, shape.heads, shape.layers, shape.layers, shape.hidden, batch_first=True)
+        last = 2 * 2 * shape.dim  # the norms that PyTorch has after the last layers
+        wanted = sum(weight.numel() for weight in theirs.parameters()) - last + shape.vocab * shape.dim
+        counted = published.counted(*published_questions.PUBLISHED[name][:2], shape.layers, shape.dim)[1]
+        assert counted == pytest.approx(wanted, rel=1e-3) and counted == pytest.approx(millions * 1e6, rel=0.04)
+
+
+def test_what_a_layer_keeps_is_what_a_layer_of_hugging_face_s_bert_makes() -> None:
+    """Its own output shapes, for the number of heads times n²; at 512 tokens 12 · 512² weights, as the notes on the slides say."""
+    config = ex.configure("bert", "base", 30_522)
+    record = costs.memory(config, "BERT base")
+    states, weights, hidden = (line.y for line in record.lines)
+    at = list(record.lines[0].x).index(512)
+    with torch.device("meta"):
+        layer = transformers.models.bert.modeling_bert.BertLayer(transformers.BertConfig(attn_implementation="eager"))
+        x = torch.zeros(1, 512, 768)
+        rows = sum(
+            linear(x).numel() for linear in (layer.attention.self.query, layer.attention.self.key, layer.attention.self.value)
+        )
+        rows += 2 * x.numel()  # its input, and z
+        units = layer.intermediate(x).numel()
+    alphas = layer.attention.self.num_attention_heads * 512**2
+    assert alphas == 12 * 512**2 and f"{alphas:,}" in record.note
+    np.testing.assert_allclose([states[at], weights[at], hidden[at]], np.array([rows, alphas, units]) / (rows + alphas + units))
+    assert record.mark is not None and np.interp(record.mark[1], record.lines[0].x, weights) == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "transformer"])
+def test_an_arc_passes_every_sub_layer_and_its_norm(name: str) -> None:
+    record = ex.analysis.blueprint(ex.load(name, device="cpu"), "The dog ran.")
+    figure = VIEWS["blueprint"](record)
+    arcs = [trace for trace in figure.data if trace.name == "residual connection"]
+    sub_layers = [part for part in record.parts if part.name in ("attention", "cross-attention", "feed-forward")]
+    boxes = dict(zip((part.title for part in record.parts), figure.data[0].base, strict=True))
+    assert len(arcs) == len(sub_layers)
+    for arc, part in zip(arcs, sub_layers, strict=True):
+        around = [
+            part.title,
+            *(other.title for other in record.parts if other.stream == part.stream and other.name.endswith(f" {part.name}")),
+        ]
+        low, high = min(boxes[title] for title in around), max(boxes[title] for title in around)
+        assert arc.y[0] < low and high < arc.y[-1] < high + 0.86, part.title
 
 
 def test_the_lecture_s_table_has_its_numbers_and_ours_follow_from_them() -> None:

@@ -14,7 +14,7 @@ from opening import opened
 import explorer as ex
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import questions as lesson
-from explorer.app.lessons.finetuning import writing
+from explorer.app.lessons.finetuning import slide_examples, writing
 from explorer.records import FinetuneWays
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.views import VIEWS
@@ -89,3 +89,26 @@ def test_tasks_as_text_are_offered_for_the_encoder_decoders() -> None:
     assert at.selectbox("writer").options == writing.shelf() == ["bart", "t5"]
     trained = lab.ways("t5", "sentiment", ("full",), {"examples": 8, "steps": 1}).run()
     assert set(trained.answers[0]) <= {"glad", "sad", "neither"}
+
+
+def test_the_tables_of_the_decks_have_their_numbers_and_what_is_worked_out_follows() -> None:
+    table = lesson.gpt_table()
+    assert "| GPT, fine-tuned | 82.1 | 81.4 | 89.9 | 88.3 | 88.1 | 56.0 |" in table
+    gains = ("+1.5", "+1.3", "+0.6", "+5.0", "+5.8", "-5.7")  # by hand, from the slide
+    assert f"| {' | '.join(gains)} |" in table and "better on 5 of these 6" in table
+    glue = lesson.glue()
+    assert "| BERT large | 86.7 | 85.9 | 72.1 | 91.1 | 94.9 | 60.5 | 86.5 | 89.3 | 70.1 | 81.9 |" in glue
+    assert "BERT base 90.5 (here 90.1)" in glue and all(len(row) == len(lesson.COLUMNS) + 1 for row in lesson.GLUE)
+    for _, *columns, mean in lesson.GLUE:
+        assert np.mean(columns) == pytest.approx(mean, abs=0.06)
+
+
+def test_examples_of_the_slides_are_read_as_bert_reads_them_and_judged_by_models_that_are_there() -> None:
+    rows = [slide_examples.row(*example) for example in slide_examples.EXAMPLES]
+    snow, chicago = (next(row for row in rows if word in row["text"]) for word in ("snow", "Chicago"))
+    reads = snow["bert reads"].replace("\\", "")
+    assert reads.startswith("[CLS]") and reads.count("[SEP]") == 2 and "†" in chicago["bert reads"]
+    gpt2 = ex.load("gpt2", device="cpu")
+    for text, row in (("The wagon rumbled down the road.", rows[3]), ("The car honked down the road.", rows[4])):
+        assert row["gpt2: loss per token"] == f"{float(ex.analysis.text_losses(gpt2, (text,))[0]):.2f}"
+        assert row["t5-tasks writes"] in ("acceptable", "unacceptable"), row

@@ -20,6 +20,11 @@ PROJECTIONS, PAIRS, FEED_FORWARD = (
     "q·k of all pairs, and Σ αv (grows with n²)",
     "feed-forward (grows with n)",
 )
+STATES, WEIGHTS, HIDDEN = (
+    "states, q, k, v and z (grows with n)",
+    "weights α of all heads (grows with n²)",
+    "hidden units (grows with n)",
+)
 WITHOUT, WITH = "without a cache", "with the cache"
 
 
@@ -147,6 +152,37 @@ def by_length(config: Config, name: str) -> Curves:
         log=True,
         mark=("half", half(config)),
     )
+
+
+def memory(config: Config, name: str) -> Curves:
+    """The shares of the numbers that one layer makes, and training keeps, by the length of the text.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> len(ex.analysis.costs.memory(config, "GPT-2").lines)
+    3
+    """
+    x = LENGTHS.astype(np.float64)
+    row, hidden = kept_numbers(config)
+    numbers = {STATES: row * x, WEIGHTS: config.heads * x**2, HIDDEN: hidden * x}
+    total = sum(numbers.values(), np.zeros(len(x)))
+    lines = tuple(Curve(label, x, values / total) for label, values in numbers.items())
+    note = f"{name}: {config.heads} heads, d = {config.dim}, one layer; at 512 tokens {config.heads * 512**2:,} weights α"
+    equal = (row + hidden) / config.heads
+    return Curves(
+        "What a layer keeps in memory", "n, the length of the text", "share", lines, note, log=True, mark=("half", equal)
+    )
+
+
+def kept_numbers(config: Config) -> tuple[float, float]:
+    """How many numbers of one token a layer makes: its input, q, k, v and z; and its hidden units.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> ex.analysis.costs.kept_numbers(config) == (5 * config.dim, config.hidden)
+    True
+    """
+    narrow = config.dim // config.heads * config.groups
+    hidden = config.feed_forward * (1 + (config.activation in GATED)) * config.hidden
+    return 3 * config.dim + 2 * narrow, hidden
 
 
 def half(config: Config) -> float:

@@ -24,7 +24,8 @@ def diagram(record: Blueprint, *, block: str) -> go.Figure:
     """The architecture from the input at the bottom to the output at the top. Each box names a part and its number of parameters.
 
     A frame holds the parts that are repeated in each layer; its number says how many layers there are, and the numbers in its boxes
-    count all of them. The line from the encoder to the decoder shows what cross-attention attends to. Choose a part, or click it,
+    count all of them. The arcs at the right of the boxes are the residual connections: the input of a sub-layer passes it by and is added
+    to its output. The line from the encoder to the decoder shows what cross-attention attends to. Choose a part, or click it,
     for its formula, the shapes of its input and output, and its weights. The parameters are counted in the PyTorch module itself.
 
     You may conclude where the parameters of a model are. You may not conclude where its knowledge is, nor what it costs to run: an
@@ -35,7 +36,9 @@ def diagram(record: Blueprint, *, block: str) -> go.Figure:
     notes = (f"{record.total:,} parameters in all", f"{chosen.title}: {chosen.counted:,} ({chosen.counted / record.total:.1%})")
     top = max(row for _, row in placed.values()) + 1
     columns = max(column for column, _ in placed.values()) + 1
-    figure = go.Figure([_boxes(record, placed, block), *_frames(record, placed), *_crossing(record, placed)])
+    figure = go.Figure(
+        [_boxes(record, placed, block), *_frames(record, placed), *_residual(record, placed), *_crossing(record, placed)]
+    )
     heads = {part.stream: placed[part.title][0] for part in record.parts if part.stream != "head"}
     return figure.update_layout(
         title=theme.title(f"{theme.label(record.model)}, {record.family}: architecture", *notes),
@@ -83,7 +86,7 @@ def _boxes(record: Blueprint, placed: Mapping[str, tuple[int, float]], block: st
     tones = [CHOSEN if part.title == block else TONES[part.kind] for part in record.parts]
     return go.Bar(
         x=[placed[part.title][0] for part in record.parts], base=[placed[part.title][1] - 0.43 for part in record.parts],
-        y=[0.86] * len(record.parts), width=0.9, customdata=tones, name=theme.BOXES, textangle=0, constraintext="none",
+        y=[0.86] * len(record.parts), width=0.82, customdata=tones, name=theme.BOXES, textangle=0, constraintext="none",
         text=[f"{shown(part, record.place)}<br><b>{part.counted:,}</b>" for part in record.parts], textposition="inside",
         insidetextanchor="middle", textfont={"size": 13}, marker={"line": {"width": 1}},
         hovertext=[f"<b>{part.title}</b><br>{part.given} → {part.made}<br>{part.written}" for part in record.parts],
@@ -125,6 +128,28 @@ def _frames(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[
         )  # fmt: skip
         traces.append(label)
     return traces
+
+
+def _residual(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[go.Scatter]:
+    """An arc around each sub-layer with its norm, from below both to where its input is added."""
+    arcs = []
+    for part in (part for part in record.parts if part.name in REPEATED):
+        norms = [
+            placed[other.title]
+            for other in record.parts
+            if other.stream == part.stream and other.name in (f"{side}{part.name}" for side in BESIDE)
+        ]
+        column, row = placed[part.title]
+        low, high = min([row, *(at for _, at in norms)]), max([row, *(at for _, at in norms)])
+        x = column + np.array([0, 0.455, 0.455, 0.41])
+        arcs.append(
+            go.Scatter(
+                x=x, y=[low - 0.5, low - 0.5, high + 0.25, high + 0.25], mode="lines+markers", meta=LINE, line={"width": 2},
+                marker={"size": [0, 0, 0, 8], "symbol": "arrow-left"}, name="residual connection",
+                hovertemplate=f"{part.name}: its input is added to its output<extra></extra>",
+            )
+        )  # fmt: skip
+    return arcs
 
 
 def _crossing(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[go.Scatter]:

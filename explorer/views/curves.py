@@ -38,11 +38,12 @@ def curves(record: Curves) -> go.Figure:
 
 
 def costs(record: Curves) -> go.Figure:
-    """What each part of a layer costs, in multiply-adds, calculated from the sizes of the model and the length of its text. Nothing was
-    measured here, so no line has error bars.
+    """What each part of a layer costs, calculated from the sizes of the model and the length of its text: multiply-adds, or numbers that
+    training keeps in memory. Nothing was measured here, so no line has error bars.
 
     You may conclude which part grows fastest with the length, and where it overtakes the others. You may not conclude how many seconds
-    a model takes: that depends on memory and on the machine, too.
+    a model takes, which depends on the machine, too, nor how much memory a given program needs: newer ones compute attention without
+    keeping the weights α.
     """
     return curves(record)
 

@@ -72,7 +72,7 @@ def pick() -> tuple[int, ...]:
 
 def hidden() -> None:
     """Hide words, guess, and see what the model predicts."""
-    lab.presets()
+    lab.presets(name)
     say("Choose one word or several. The model reads your text with these words replaced by [MASK].")
     chosen = pick()
     guess = lab.guessed(name, text, chosen)

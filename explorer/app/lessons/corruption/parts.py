@@ -100,12 +100,20 @@ def both_measured(question: tuple[Exercise, str]) -> None:
     web.show(VIEWS["curves"], planted_curves(questions.PLANTED), key=key, question=question, below=blanks)
 
 
-def presets() -> None:
+def presets(name: str) -> None:
     """Texts of the lectures to hide words in, each a click away."""
     with st.expander("Texts of the lectures, with several kinds of blank"):
         say(PROSE("blanks"))
+        if words := never_read(name, questions.PRESETS["Typed to BERT (L4)"]):
+            say(PROSE("blanks: never read", model=plain(name), words=words))
         for number, (label, text) in enumerate(questions.PRESETS.items()):
             st.button(f"{label}: {plain(text)}", key=f"preset.{number}", type="tertiary", on_click=_take, args=(text,))
+
+
+def never_read(name: str, text: str) -> str:
+    """The words of a text that are not in the training texts of a model; empty where all are, or nobody knows."""
+    words = [f"*{plain(text[slice(*span)])}*" for span in opened(name).tokens(text).unseen_spans]
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)
 
 
 def _take(text: str) -> None:

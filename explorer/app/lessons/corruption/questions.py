@@ -16,14 +16,15 @@ STORY = (
     "Anna gave the animal some milk. Then it crossed the street."
 )
 HIDDEN = "milk"
-PRESETS = {  # L2, then L1
+PRESETS = {  # L2, L1, L4
     "Cloze test": "After such a late night working on my project, it was hard to wake up this morning!",
     "Computable": "I was thinking about the sequence that goes 1, 1, 2, 3, 5, 8, 13, 21, 34.",
     "World knowledge": "Universal Studios Theme Park is located in Hollywood, California.",
+    "Typed to BERT (L4)": "Washington is the capital of the US.",
     "Memorised": "Because darling I'm a nightmare dressed like a daydream.",
     "In the text": "Anna had a brown dog. The dog was hungry, so Anna gave the dog some milk.",
 }
-BLANKED = ("night", "34", "hollywood", "nightmare", "milk")  # the blank of each of these texts
+BLANKED = ("night", "34", "hollywood", "capital", "nightmare", "milk")  # the blank of each of these texts
 PAIRS_OF = "In the evening Anna went home with her friend, because she was tired and wanted to sleep."
 CUT = {  # why a length in a text is not always the one that was drawn
     "spanbert": "The last span is cut when enough is hidden, and a span ends where the text ends; both matter more in a short text.",

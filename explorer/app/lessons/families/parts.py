@@ -255,13 +255,16 @@ def shapes(name: str, text: str) -> str:
     return PROSE("shapes", n=n, vocab=vocab, config=config, d=d, beyond=beyond(config))
 
 
-COSTS = ("by length", "with and without a cache")
+COSTS = {
+    "by length": ex.analysis.costs.by_length,
+    "memory by length": ex.analysis.costs.memory,
+    "with and without a cache": ex.analysis.costs.saving,
+}
 
 
 def costs(name: str, size: str, what: str) -> Call:
     """What a layer spends by length, or what a cache spares, at the size that was chosen."""
-    curves = ex.analysis.costs.by_length if what == COSTS[0] else ex.analysis.costs.saving
-    return Call(curves, config_of(name, size), name if size == HERE else size)
+    return Call(COSTS[what], config_of(name, size), name if size == HERE else size)
 
 
 def config_of(name: str, size: str) -> Expression:
@@ -328,7 +331,7 @@ def cost_section(name: str) -> None:
     sizes = (HERE, *PUBLISHED) if isinstance(opened(name), TransformerModel) else (*PUBLISHED,)
     with st.container(horizontal=True):
         size = st.segmented_control("Size", sizes, default=sizes[0], required=True, key="size", bind="query-params")
-        what = st.segmented_control("Cost", COSTS, default="by length", required=True, key="cost", bind="query-params")
+        what = st.segmented_control("Cost", list(COSTS), default="by length", required=True, key="cost", bind="query-params")
     call = costs(name, size, what)
     web.show(VIEWS["costs"], call, key=call.label)
 

@@ -29,8 +29,8 @@ LAYERS, WIDTHS, VOCABULARY = (1, 200), (64, 16_384), (100, 300_000)
 
 def shape_of(name: str) -> Config:
     """The shape of a published model."""
-    preset, vocabulary = lesson.PUBLISHED[name]
-    config = configure(preset, "base", vocabulary)
+    preset, vocabulary, changed = lesson.PUBLISHED[name]
+    config = configure(preset, "base", vocabulary, **changed)
     assert isinstance(config, Config)
     return config
 
@@ -57,7 +57,7 @@ def counter() -> None:
     """Choose a published model, change its size, and see where its parameters are."""
     say(PROSE("counter"))
     name = st.selectbox("Published model", list(lesson.PUBLISHED), key="published", bind="query-params", width=300)
-    preset, vocabulary = lesson.PUBLISHED[name]
+    preset, vocabulary, _ = lesson.PUBLISHED[name]
     usual = shape_of(name)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layers = int(st.number_input("Layers", *LAYERS, usual.layers, key=f"layers.{name}", bind="query-params", width=140))

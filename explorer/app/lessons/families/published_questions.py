@@ -8,14 +8,20 @@ from explorer.records import Curves, Exercise
 
 PROSE = prose("families")
 
-PUBLISHED = {  # the preset that has their shape, and how many tokens they know
-    "BERT base": ("bert", 30_522),
-    "GPT-1": ("gpt", 40_478),
-    "GPT-2 small": ("gpt2", 50_257),
-    "DistilBERT": ("distilbert", 30_522),
-    "T5 base": ("t5", 32_128),
-    "LLaMA 7B": ("llama", 32_000),
-    "OLMo 1B": ("olmo", 50_304),
+PUBLISHED: dict[
+    str, tuple[str, int, dict[str, int]]
+] = {  # the preset of their kind, their tokens, and what differs from its base
+    "BERT base": ("bert", 30_522, {}),
+    "BERT large": ("bert", 30_522, {"layers": 24, "dim": 1024, "hidden": 4096, "heads": 16}),
+    "Transformer of 2017, base": ("transformer", 37_000, {}),
+    "Transformer of 2017, big": ("transformer", 37_000, {"dim": 1024, "hidden": 4096, "heads": 16}),
+    "GPT-1": ("gpt", 40_478, {}),
+    "GPT-2 small": ("gpt2", 50_257, {}),
+    "GPT-2 1.5B": ("gpt2", 50_257, {"layers": 48, "dim": 1600, "hidden": 6400, "heads": 25}),
+    "DistilBERT": ("distilbert", 30_522, {}),
+    "T5 base": ("t5", 32_128, {}),
+    "LLaMA 7B": ("llama", 32_000, {}),
+    "OLMo 1B": ("olmo", 50_304, {}),
 }
 LENGTH = 512
 TABLE = (  # L1: BLEU on English to German and to French, and the operations of the training, where the slide prints them

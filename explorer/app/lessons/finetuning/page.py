@@ -11,7 +11,7 @@ from explorer.app.glossary import say
 from explorer.app.guessing import after_answer
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
-from explorer.app.lessons.finetuning import prefixes, writing
+from explorer.app.lessons.finetuning import prefixes, slide_examples, writing
 from explorer.app.lessons.finetuning import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -116,6 +116,7 @@ def glue() -> None:
     say(PROSE("initialised"))
     say(lesson.glue())
     say(lesson.orders(result_of(recorded.call("miniglue"))), small=True)
+    say(lesson.gpt_table())
 
 
 page = LessonPage(PROSE)
@@ -134,6 +135,7 @@ page.parts(
     ),
     PagePart("Before and after", inside, "Inside"),
     PagePart("Every span of a text", spans, "Spans", more=True),
+    PagePart("Examples from the slides", slide_examples.show_examples, "Examples", more=True),
     *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE", more=True),) if recorded.there("miniglue") else ()),
     asking(
         lambda: lesson.exercises(result_of(lab.inputs(name)), lab.output_of(name)),
