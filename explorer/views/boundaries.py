@@ -95,8 +95,11 @@ def _spans(record: SpanGuess) -> dict[str, tuple[int, int]]:
 
 
 def which(record: SpanGuess) -> Mapping[str, Control]:
-    """Which hidden span."""
-    return {"span": Choice("Hidden span", tuple(_spans(record)))}
+    """Which hidden span: at first the longest between two words, since [CLS] is no word to predict from."""
+    spans, special = _spans(record), record.corruption.original.special
+    inside = [name for name, ends in spans.items() if not any(special[end] for end in ends)] or list(spans)
+    longest = max(inside, key=lambda name: spans[name][1] - spans[name][0])
+    return {"span": Choice("Hidden span", tuple(spans), longest)}
 
 
 is_span_guess = only(SpanGuess, "ex.analysis.guess_spans(model, corruption) makes")

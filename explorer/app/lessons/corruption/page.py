@@ -109,7 +109,7 @@ def spans() -> None:
 page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
-    seed = lab.seeded("seed")
+    seed = lab.seeded("seed", lab.opening_seed())
     name = chosen_model(lab.fillers(), "masked", box="story")
 model = opened(name)
 tokens = read(lambda: model.tokens(text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 import explorer as ex
@@ -20,18 +21,19 @@ from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
 from explorer.models.store import models
 from explorer.models.suited import fills_masks
-from explorer.records import Exercise
+from explorer.records import Corruption, Exercise
 from explorer.views import VIEWS
 
 PROSE = prose("corruption")
 
+FILLS = "bert"  # with which the page opens
 NEW = Call(ex.microworld.texts, 20, 3, "validation")  # stories unrelated to the text
 
 
-def seeded(key: str) -> int:
+def seeded(key: str, first: int = 0) -> int:
     """The seed of a draw, and a button that draws once more."""
     with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
-        seed = int(st.number_input("Seed", 0, 999, 0, key=key, bind="query-params", width=170, help=meaning("seed")))
+        seed = int(st.number_input("Seed", 0, 999, first, key=key, bind="query-params", width=170, help=meaning("seed")))
         st.button("New draw", key=f"{key}.new", on_click=_draw_again, args=(key, seed))
     return seed
 
@@ -58,6 +60,19 @@ def corrupted(name: str, text: str, strategy: str, seed: int, **options: Any) ->
     if entry.takes_corpus:
         options["corpus"] = NEW
     return Call(ex.corrupt, text, strategy, tokenizer=sentinel_tokenizer(name), seed=seed, **options)
+
+
+def opening_seed() -> int:
+    """The first seed at which ELECTRA's generator replaces at least two tokens of the opening text; 0 where none of ten does."""
+    if FILLS not in models():
+        return 0
+    draws = (read(corrupted(FILLS, questions.STORY, "electra", seed)) for seed in range(10))
+    return next((seed for seed, drawn in enumerate(draws) if replaced(drawn) > 1), 0)
+
+
+def replaced(drawn: Corruption) -> int:
+    """How many tokens are others than in the text that was corrupted."""
+    return int((np.asarray(drawn.source.ids) != np.asarray(drawn.original.ids)).sum())
 
 
 def counted(statistic: Callable[..., Any], name: str, text: str, *more: Any) -> Call:

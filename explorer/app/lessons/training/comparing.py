@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -18,6 +18,19 @@ from explorer.app.prose import prose
 from explorer.errors import ExplorerError
 from explorer.training.jobs import job_queue
 from explorer.views import VIEWS
+
+ALIKE = ("llama", "olmo")  # the same texts, tokens, steps and objective: they differ in details of their layers alone
+
+
+def opening_pair(mine: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
+    """The two runs with which the part opens: a visitor's own, such as two seeds, else two that differ in little.
+
+    >>> opening_pair((), ("bart", "llama", "olmo"))
+    ('llama', 'olmo')
+    """
+    wanted = [*mine, *(name for name in (*ALIKE, *names) if name in names)]
+    first, second, *_ = dict.fromkeys(wanted)
+    return first, second
 
 
 def compared(chosen: Mapping[str, Expression | str]) -> Call:
@@ -45,14 +58,16 @@ def show_comparison(runs: Mapping[str, Path]) -> None:
         key="runs.ids",
         bind="query-params",
     )
-    places: dict[str, Expression | str] = {**own(given), **{name: place_of(name) for name in runs}}
+    mine = own(given)
+    places: dict[str, Expression | str] = {**mine, **{name: place_of(name) for name in runs}}
     if len(places) < 2:
         st.info("There are not two training runs to compare yet. Train two in the part *Train one*.")
         return
     names = list(places)
+    opening = opening_pair(list(mine), names)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = one_of("First run", names, "runs.first", names[0])
-        second = one_of("Second run", [name for name in names if name != first], "runs.second", "roberta")
+        first = one_of("First run", names, "runs.first", opening[0])
+        second = one_of("Second run", [name for name in names if name != first], "runs.second", opening[1])
     call = compared({name: places[name] for name in (first, second)})
     record = read(call)
     web.show(VIEWS["runs"], call)

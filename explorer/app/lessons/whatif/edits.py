@@ -10,8 +10,11 @@ import numpy as np
 
 import explorer as ex
 from explorer.app.call import Call
-from explorer.app.controls import model_of, opened, read, target_of
+from explorer.app.controls import model_of, opened, read, result_of, target_of
 from explorer.app.lessons.whatif import parts
+from explorer.errors import ExplorerError
+
+MANY = 32  # heads: each is silenced once
 
 
 def changed(name: str, text: str, edits: tuple[tuple[str, tuple[Any, ...]], ...]) -> Call:
@@ -54,6 +57,25 @@ EDITS: dict[str, Callable[..., Call]] = {
 DETAILED = ("set q, k or v", "scale a unit")  # each has numbers of its own to choose
 
 
+def hurt(name: str, text: str) -> Call:
+    """Each part silenced alone."""
+    return Call(ex.damage, model_of(name), text, **target_of(opened(name), text))
+
+
+def costliest_head(name: str, text: str) -> tuple[int, int]:
+    """The layer and the head whose silencing changes the predictions of a text most; the first where that would take long, or cannot be."""
+    model = opened(name)
+    layers, heads_of_each = model.streams["encoder" if model.family == "encoder" else "decoder"]
+    if layers * heads_of_each > MANY:
+        return 0, 0
+    try:
+        heads = result_of(hurt(name, text)).heads
+    except ExplorerError:
+        return 0, 0
+    layer, head = np.unravel_index(int(heads.argmax()), heads.shape)
+    return int(layer), int(head)
+
+
 def places(name: str, text: str, stream: str, sizes: tuple[int, int], kind: str, key: str) -> tuple[Any, ...]:
     """Where the edit is made: layer, head or words, as this kind needs."""
     layers, heads = opened(name).streams[stream]
@@ -67,12 +89,13 @@ def places(name: str, text: str, stream: str, sizes: tuple[int, int], kind: str,
             parts.whole(label, count - 1, at, f"{key}.{label.lower()}") for label, at in (("First", 1), ("Second", 2))
         )
         return (stream, first, second, count)
-    layer = parts.whole("Layer", layers - 1, 0, f"{key}.layer")
+    worst = costliest_head(name, text) if kind == "silence a head" else (0, 0)
+    layer = parts.whole("Layer", layers - 1, worst[0], f"{key}.layer")
     if kind in ("set q, k or v", "scale a unit"):
         traced = read(Call(ex.trace, model_of(name), text, blocks=True, **target_of(opened(name), text)))
         return (parts.vector_to_set if kind == "set q, k or v" else parts.unit_to_scale)(traced, stream, layer)
     if kind in ("silence a head", "look everywhere alike"):
-        return (stream, layer, parts.whole("Head", heads - 1, 0, f"{key}.head"))
+        return (stream, layer, parts.whole("Head", heads - 1, worst[1], f"{key}.head"))
     if kind == "write a row":
         head = parts.whole("Head", heads - 1, 0, f"{key}.head")
         query = parts.whole("Row", count - 1, count - 1, f"{key}.row")

@@ -10,12 +10,10 @@ from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import (
     model_and_text,
-    model_of,
     one_of,
     opened,
     read,
     result_of,
-    target_of,
 )
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -30,11 +28,6 @@ PROSE = prose("whatif")
 
 NOTHING, UNDONE = "nothing else", "nothing"  # as the second and as the first edit
 CHANGED = {"Predictions": "change", "Attention weights of the heads": "downstream"}
-
-
-def hurt(name: str, text: str) -> Call:
-    """Each part silenced alone."""
-    return Call(ex.damage, model_of(name), text, **target_of(opened(name), text))
 
 
 def silence(chosen: str, layer: int, head: int) -> None:
@@ -67,10 +60,11 @@ def one_thing() -> None:
         if first or second:
             st.button("Undo: the model as it is", key="edit.undo", type="tertiary", on_click=undo)
     edited = edits.changed(name, text, (*first, *second))
+    layer, head = edits.costliest_head(name, text)
     read(edited)
     board.series(
         {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
-        first={"stream": stream, "layer": 0, "head": 0, "station": "mix"},
+        first={"stream": stream, "layer": layer, "head": head, "station": "mix"},
     )  # fmt: skip
     say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
     shown = st.segmented_control(
@@ -81,7 +75,7 @@ def one_thing() -> None:
 
 def each() -> None:
     """Each part alone."""
-    call = hurt(name, text)
+    call = edits.hurt(name, text)
     web.show(VIEWS["damage"], call, question=(lesson.sum_question(read(call)), "guess.sum"))
 
 
@@ -100,5 +94,5 @@ page.parts(
     PagePart("Bring the answer back", partial(parts.patches, name), "Patches"),
     PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes", more=True),
     PagePart("Where a state comes from", partial(parts.ways, name, text), "Information flow", more=True),
-    asking(lambda: lesson.exercises(read(hurt(name, text))), "whatif.exercise", PROSE),
+    asking(lambda: lesson.exercises(read(edits.hurt(name, text))), "whatif.exercise", PROSE),
 )
