@@ -41,7 +41,8 @@ def test_what_is_off_is_said(mine: object, expected: object, said: str) -> None:
 @pytest.mark.parametrize(
     ("mine", "expected"),
     [
-        (SCORES + 1e-7, SCORES), (torch.tensor(SCORES, requires_grad=True), SCORES), (2, 2.0), (True, True), ("a", "a"),
+        (SCORES + 1e-7, SCORES), (torch.tensor(SCORES, requires_grad=True), SCORES), (torch.tensor(2.0, requires_grad=True), 2),
+        (2, 2.0), (True, True), ("a", "a"),
         (range(3), [0, 1, 2]), (np.full(2, -np.inf), [-np.inf, -np.inf]), (["a"], ("a",)), (np.float32(1e6 + 1), 1e6),
     ],
 )  # fmt: skip

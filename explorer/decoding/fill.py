@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def _with_masks(text: Text, tokenizer: Tokenizer) -> Text:
 def _tokens(before: Tokens, ids: np.ndarray, tokenizer: Tokenizer) -> Tokens:
     """The text with these ids, in the same segments."""
     tokens = tokenizer.tokens(ids.tolist())
-    return Tokens(**{**{name: getattr(tokens, name) for name in tokens.__dataclass_fields__}, "segments": before.segments})
+    return replace(tokens, segments=before.segments)
 
 
 def _reader(module: Any) -> Any:

@@ -157,7 +157,10 @@ def python_own(given: Any) -> Any:
         return given
     if type(given).__name__ in ("bool", "bool_"):
         return bool(given)
-    return operator.index(given) if hasattr(given, "__index__") else float(given) if is_number(given) else given
+    try:
+        return operator.index(given)
+    except TypeError:  # a tensor has an `__index__` of which only whole numbers can make use
+        return float(given) if is_number(given) else given
 
 
 def is_kind(given: object, kind: object) -> bool:

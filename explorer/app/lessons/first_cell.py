@@ -81,6 +81,11 @@ def _masked(model: Any) -> str:
     return "" if can else "does not predict [MASK] tokens with an encoder"
 
 
+def _trained(model: Any) -> str:
+    own = model.preset in ("bert", "roberta", "gpt", "gpt2", "llama", "olmo", "olmo2", "deberta")
+    return "" if own else "is not trained from its texts alone"
+
+
 def _finetuned(model: Any) -> str:
     return "" if model.family in ("encoder", "decoder") else "is neither an encoder nor a decoder"
 
@@ -106,7 +111,7 @@ STARTS = {  # by lesson
     "heads": Start("bert", _attention),
     "families": Start("gpt2", _decoder),
     "corruption": Start("bert", _masked),
-    "training": Start("bert", _attention),
+    "training": Start("bert", _trained),
     "elmo": Start("elmo", _letters),
     "finetuning": Start("bert", _finetuned),
     "prompting": Start("gpt2", _decoder),
