@@ -83,9 +83,10 @@ models: env       ## train the models to be shipped, over as many sittings as it
 notebooks: env-dev ## run every notebook and write it into site/, as HTML and with pictures for a code host; needs Chrome
 	$(BIN)/python -m studies.site
 
-wheels: env       ## everything for a room without internet, in wheels/
+wheels: env       ## everything for a room without internet, in wheels/, each file with its checksum
+	rm -rf wheels
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w wheels .
-	@echo "There: python3 -m venv .venv && .venv/bin/pip install --no-index --find-links wheels pretraining-explorer && .venv/bin/explorer app"
+	@$(BIN)/python .ci/wheels.py wheels
 
 constraints: env  ## write constraints.txt again: the newest versions that pyproject.toml allows (then run the checks)
 	$(BIN)/python .ci/constraints.py

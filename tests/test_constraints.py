@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
 import sys
 import tomllib
+import zipfile
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from types import ModuleType
@@ -78,3 +80,37 @@ def test_the_oldest_versions_are_those_of_the_bounds(writer: ModuleType) -> None
         assert lowest[canonicalize_name(requirement.name)] in requirement.specifier
         bounds = [Version(part.version) for part in requirement.specifier if part.operator == ">="]
         assert bounds == [lowest[canonicalize_name(requirement.name)]]
+
+
+def tiny_wheel(folder: Path, name: str, content: str = "") -> Path:
+    """A package with one module, as a wheel."""
+    path, about = folder / f"{name}-1.0-py3-none-any.whl", f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr(f"{name}.py", content)
+        wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", "")
+    return path
+
+
+def test_wheels_that_are_carried_install_as_they_were_packed_or_not_at_all(tmp_path: Path) -> None:
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    for name in ("tiny_first", "tiny_second"):
+        tiny_wheel(wheels, name)
+    said = subprocess.run(
+        [sys.executable, str(ROOT / ".ci" / "wheels.py"), str(wheels)], capture_output=True, text=True, check=True
+    )
+    assert (
+        "--require-hashes -r wheels/requirements.txt" in said.stdout
+        and len((wheels / "requirements.txt").read_text().splitlines()) == 2
+    )
+    install = [sys.executable, "-m", "pip", "install", "--no-index", "--find-links", str(wheels), "--require-hashes", "-r",
+               str(wheels / "requirements.txt"), "--target", str(tmp_path / "there"), "--quiet"]  # fmt: skip
+    assert (
+        subprocess.run(install, capture_output=True, check=False).returncode == 0
+        and (tmp_path / "there" / "tiny_first.py").is_file()
+    )
+    tiny_wheel(wheels, "tiny_second", "print('another')")
+    refused = subprocess.run(install, capture_output=True, text=True, check=False)
+    assert refused.returncode != 0 and "DO NOT MATCH THE HASHES" in refused.stderr

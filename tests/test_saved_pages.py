@@ -10,9 +10,11 @@ import pytest
 from conftest import long
 from offline import Watch, opened
 from playwright.sync_api import Browser
+from plotly.offline import get_plotlyjs
 
 import explorer as ex
 from explorer.records import Trace
+from explorer.views.bertviz import FILES, _file
 
 pytestmark = pytest.mark.browser
 ATTEMPTS = """async () => {
@@ -56,3 +58,26 @@ def test_a_saved_page_draws_and_can_do_nothing_else(browser: Browser, tmp_path: 
     assert refused >= EXPECTED
     assert not [url for url in requests if url.startswith("http")]
     page.context.close()
+
+
+def test_a_page_says_whose_libraries_it_holds(trace: Trace, tmp_path: Path) -> None:
+    """The licence of D3 asks for its notice, its conditions and its disclaimer wherever it goes; so do those of the others."""
+    pages = {
+        kind: ex.save(kinds(trace)[kind](), tmp_path / f"{kind}.html").read_text("utf-8") for kind in ("figure", "bertviz")
+    }
+    for says in (
+        "Copyright (c) 2010-2016, Michael Bostock",
+        "The name Michael Bostock may not be used",
+        "OpenJS",
+        "Apache License, Version 2.0",
+    ):
+        assert says in pages["bertviz"] and says not in pages["figure"], says
+    assert "plotly.js: " in pages["figure"] and "Plotly, Inc." in pages["figure"] and "Plotly, Inc." in get_plotlyjs()[:400]
+    d3, jquery = (_file(*FILES[name]) for name in ("d3", "jquery"))
+    assert (
+        'version: "3.5.16"' in d3
+        and "D3 3.5.16" in pages["bertviz"]
+        and "jQuery v3.7.1" in jquery
+        and "jQuery 3.7.1" in pages["bertviz"]
+    )
+    assert all(page.count("<!--") == page.count("-->") == 1 for page in pages.values())

@@ -79,6 +79,7 @@ PAGE = (
   document.body.dataset.drawn = "yes";
 })();
 </script>
+@NOTICES@
 </body>
 </html>
 """

@@ -26,6 +26,7 @@ from explorer.errors.waiting import during
 from explorer.records.replacing import write_whole
 from explorer.views import theme
 from explorer.views.letters import POLICY, UNPACK, packed
+from explorer.views.notices import notices
 from explorer.views.spoken import spoken
 from explorer.views.view import LIMITS, READING, caption_halves
 
@@ -104,6 +105,7 @@ def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
         "PLOTLY": _packed_plotly(),
         "UNPACK": UNPACK,
         "TABLES": TABLES,
+        "NOTICES": notices("plotly.js"),
     }
     return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE).encode("utf-8", "replace")
 
@@ -412,6 +414,7 @@ PAGE = (
   document.body.dataset.drawn = "yes";
 })();
 </script>
+@NOTICES@
 </body>
 </html>
 """

@@ -15,6 +15,7 @@ from explorer.corruption.strategies import STRATEGIES, entry_of
 from explorer.text.sentinels import with_sentinels
 from explorer.views import VIEWS, theme
 from explorer.views.export import ALONE, captioned, get_plotlyjs, prose
+from explorer.views.notices import FILE as NOTICES
 from explorer.views.spoken import spoken
 from explorer.views.view import READING
 
@@ -35,6 +36,7 @@ def write(folder: Path) -> int:
         given = {key: value for key, value in options.items() if key in entry_of(name).options}
         figures[name] = VIEWS["corruption"](ex.corrupt(STORY, name, tokenizer=tokenizer, seed=SEED, **given))
     _compressed(folder / "plotly.bin", get_plotlyjs())
+    (folder / "notices.md").write_text(NOTICES.read_text("utf-8"), "utf-8")
     drawn = {name: _plain(figure) for name, figure in figures.items()}
     _compressed(folder / "corruption.bin", json.dumps({"figures": drawn, "config": ALONE}, ensure_ascii=False))
     (folder / "corruption.html").write_text(_page(figures), "utf-8")
