@@ -12,7 +12,7 @@ from opening import opened
 
 import explorer as ex
 from explorer.errors import ExplorerError
-from explorer.records import RunsBeside
+from explorer.records import RunsBeside, TrainingStep
 from explorer.views import VIEWS
 
 ASKED = {
@@ -85,3 +85,25 @@ def test_the_page_draws_two_runs_and_lists_their_settings() -> None:
     assert {"objective", "packed"} <= set(listed["setting"]) and (listed["bert"] != listed["roberta"]).all()
     at = opened("training", part="compare", **{"runs.ids": "nonsense"})
     assert not at.exception and any("nonsense" in warning.value for warning in at.warning)
+
+
+def test_each_run_says_what_differs_from_the_last_and_seeds_of_one_setting_are_one_group() -> None:
+    steps = tuple(TrainingStep(n, {"lm": 1.0}, 1.0, metrics={"held-out loss": 3.0 - n}) for n in (1, 2))
+    values = (("0", "1", "1", "2"), ("0.1", "0.1", "0.3", "0.1"))
+    record = RunsBeside(("a", "b", "c", "d"), (steps, steps[:1], steps, steps), ("seed", "rate"), values)
+    assert [record.changes(n) for n in range(4)] == [
+        (), ("seed: 0 → 1",), ("rate: 0.1 → 0.3",), ("seed: 1 → 2", "rate: 0.3 → 0.1")
+    ]  # fmt: skip
+    assert record.groups() == {"rate 0.1": (0, 1, 3), "rate 0.3": (2,)}
+    assert [record.last(n) for n in range(4)] == [1.0, 2.0, 1.0, 1.0]
+    assert np.isnan(record.last(0, "bleu"))
+
+
+def test_the_page_draws_up_to_five_runs() -> None:
+    at = opened("training", part="compare", **{"runs.first": "bert", "runs.second": "roberta"})
+    at.multiselect("runs.others").set_value(["gpt2", "llama"]).run()
+    assert not at.exception
+    rows = at.dataframe[0].value
+    assert list(rows["run"]) == ["bert", "roberta", "gpt2", "llama"] and rows["differs from the run above"][0] == "–"
+    record = ex.training.compare_runs({name: ex.models()[name].folder for name in rows["run"]})
+    assert list(rows["held-out loss"]) == [record.last(n) for n in range(4)]

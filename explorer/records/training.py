@@ -125,6 +125,27 @@ class RunsBeside(Record):
     settings: tuple[str, ...]
     values: tuple[tuple[str, ...], ...]
 
+    def changes(self, number: int) -> tuple[str, ...]:
+        """What differs between a run and the one before it, setting by setting; nothing for the first."""
+        if number == 0:
+            return ()
+        pairs = ((name, row[number - 1], row[number]) for name, row in zip(self.settings, self.values, strict=True))
+        return tuple(f"{name}: {before} → {now}" for name, before, now in pairs if before != now)
+
+    def groups(self, apart: str = "seed") -> dict[str, tuple[int, ...]]:
+        """The numbers of the runs that differ in nothing but the seed, by the settings in which they differ from other runs."""
+        rows = {name: row for name, row in zip(self.settings, self.values, strict=True) if name != apart}
+        groups: dict[str, tuple[int, ...]] = {}
+        for number in range(len(self.names)):
+            name = ", ".join(f"{setting} {row[number]}" for setting, row in rows.items()) or "all settings alike"
+            groups[name] = (*groups.get(name, ()), number)
+        return groups
+
+    def last(self, number: int, metric: str = "held-out loss") -> float:
+        """The last measurement of a metric in a run; NaN where there is none."""
+        values = self.line(number, metric)[1]
+        return float(values[-1]) if len(values) else float("nan")
+
     def line(self, number: int, metric: str = "") -> tuple[np.ndarray, np.ndarray]:
         """The steps of one run and a metric at each where it was measured; without a name the sum of all losses."""
         points = [

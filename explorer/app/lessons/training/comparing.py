@@ -1,10 +1,11 @@
-"""Two trainings in one picture, with the settings in which they differ: recorded ones, and those that a visitor started."""
+"""Up to five trainings in one picture, and what each changes: recorded ones, those that a visitor started, and those of a class."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 import explorer as ex
@@ -16,9 +17,13 @@ from explorer.app.glossary import say
 from explorer.app.lessons.training.parts import place_of
 from explorer.app.prose import prose
 from explorer.errors import ExplorerError
+from explorer.models import run_folder
+from explorer.records import RunsBeside
 from explorer.training.jobs import job_queue
 from explorer.views import VIEWS
 
+MOST, FEW = 5, 4  # runs in one picture, and settings that a row names
+STARTED = "runs.started"  # the IDs of the runs that this visitor started
 ALIKE = ("llama", "olmo")  # the same texts, tokens, steps and objective: they differ in details of their layers alone
 
 
@@ -50,11 +55,11 @@ def own(given: str) -> dict[str, str]:
 
 
 def show_comparison(runs: Mapping[str, Path]) -> None:
-    """Which two runs, their curves, and their settings."""
+    """Which runs, their curves, what each changes, and the runs of a class by their settings."""
     say(prose("training")("comparing"))
     given = st.text_input(
         "Run IDs of your training runs, with spaces between them",
-        st.session_state.get("training", ""),
+        " ".join(st.session_state.get(STARTED, [st.session_state.get("training", "")])),
         key="runs.ids",
         bind="query-params",
     )
@@ -68,12 +73,51 @@ def show_comparison(runs: Mapping[str, Path]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first = one_of("First run", names, "runs.first", opening[0])
         second = one_of("Second run", [name for name in names if name != first], "runs.second", opening[1])
-    call = compared({name: places[name] for name in (first, second)})
+        rest = [name for name in names if name not in (first, second)]
+        more = st.multiselect("More runs", rest, max_selections=MOST - 2, key="runs.others", width=320) if rest else []
+    call = compared({name: places[name] for name in (first, second, *more)})
     record = read(call)
     web.show(VIEWS["runs"], call)
-    st.subheader("Settings in which they differ", anchor=False)
-    if not record.settings:
-        st.caption("None: the same plan, architecture and texts.")
-        return
-    rows = zip(record.settings, record.values, strict=True)
-    st.dataframe([{"setting": name, **dict(zip(record.names, row, strict=True))} for name, row in rows], width="stretch")
+    _changes(record)
+    begun = {name: folder for name, folder in mine.items() if (Path(folder) / run_folder.STEPS).is_file()}
+    if len(begun) > 2:
+        _class_board(read(compared(begun)))
+
+
+def _changes(record: RunsBeside) -> None:
+    """A row for each run: what it changes, and where it ends; then all settings in which they differ."""
+    st.subheader("What each run changes", anchor=False)
+    rows = [
+        {"run": name, "differs from the run above": _listed(record, n), "steps": record.steps[n][-1].step, "held-out loss": record.last(n)}
+        for n, name in enumerate(record.names)
+    ]  # fmt: skip
+    st.dataframe(rows, width="stretch")
+    if record.settings:
+        table = zip(record.settings, record.values, strict=True)
+        st.dataframe([{"setting": name, **dict(zip(record.names, row, strict=True))} for name, row in table], width="stretch")
+
+
+def _listed(record: RunsBeside, number: int) -> str:
+    """The first settings that a run changes, and how many more there are."""
+    changes = record.changes(number)
+    more = f"; and {len(changes) - FEW} more" if len(changes) > FEW else ""
+    return "; ".join(changes[:FEW]) + more if changes else "–" if number == 0 else "nothing"
+
+
+def _class_board(record: RunsBeside) -> None:
+    """The runs of a class: those with the same settings together, with the spread of their held-out loss over seeds."""
+    st.subheader("These run IDs, by setting", anchor=False)
+    rows = []
+    for setting, numbers in record.groups().items():
+        losses = [loss for n in numbers if (loss := record.last(n)) == loss]
+        mean = sum(losses) / len(losses) if losses else float("nan")
+        spread = f"{min(losses):.3f} – {max(losses):.3f}" if losses else "–"
+        ids = " ".join(record.names[n].removeprefix("run ") for n in numbers)
+        rows.append(
+            {"setting": setting, "runs": len(numbers), "mean held-out loss": mean, "lowest – highest": spread, "run IDs": ids}
+        )
+    best = sorted(rows, key=lambda row: np.nan_to_num(row["mean held-out loss"], nan=np.inf))
+    st.dataframe(best, width="stretch")
+    st.caption(
+        "Runs that differ in nothing but the seed share a row. A difference between rows below that spread says nothing."
+    )

@@ -12,6 +12,7 @@ from explorer.app.exercises import plain
 from explorer.app.glossary import meaning, say
 from explorer.app.lessons.training import inside
 from explorer.app.lessons.training import parts as lab
+from explorer.app.lessons.training.comparing import STARTED
 from explorer.app.prose import prose
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ExplorerError
@@ -140,6 +141,7 @@ def begin(spec: JobSpec | None) -> None:
     """Start a training and keep its ID in the address."""
     if spec is not None and (name := tried(hosted.begin, job_queue(), spec)):
         st.session_state["training"] = name
+        st.session_state[STARTED] = [*st.session_state.get(STARTED, []), name]
 
 
 def tried(ask: Callable[..., Answer], *given: Any) -> Answer | None:
