@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from explorer.errors import ChoiceError
 from explorer.records.analysis import Comparison
 from explorer.records.record import Record
+from explorer.records.slices import slice_of
 from explorer.records.softmax import softmax
 from explorer.records.tokens import Tokens
 from explorer.records.trace import Trace
@@ -257,3 +259,7 @@ class Answers(Record):
         """The share of right answers in one slice, and how many entries it has."""
         inside = self.slices[name]
         return (float(self.right[inside].mean()) if inside.any() else float("nan")), int(inside.sum())
+
+    def sliced(self, rules: Sequence[str]) -> Answers:
+        """The same answers with a slice for each rule beside the others, for example "contains not and words > 6" or "label happy"."""
+        return replace(self, slices={**self.slices, **{rule: slice_of(rule, self.texts, self.gold) for rule in rules}})

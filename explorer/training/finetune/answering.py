@@ -10,6 +10,7 @@ import torch
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.finetuned import TAGGED, FinetunedModel
+from explorer.models.task_rows import AskedText
 from explorer.nn.threads import evaluating
 from explorer.records import Answers
 from explorer.training.finetune.labelled import Labelled, draw_labelled, flat, gold, task_named
@@ -22,10 +23,14 @@ CONTEXT = 40  # letters at each side of a word
 
 @checked
 def answers(
-    model: FinetunedModel | FinetuneRun, *, task: str | Task = "", split: str = "test", examples: int | Sequence[Labelled] = 200
+    model: FinetunedModel | FinetuneRun,
+    *,
+    task: str | Task = "",
+    split: str = "test",
+    examples: int | Sequence[Labelled | tuple[str, str]] = 200,
 ) -> Answers:
     """The answers of a fine-tuned model to texts of its task, to look through its errors. A run knows its task; an opened model of one
-    of your own files is given it.
+    of your own files is given it. `examples` is how many to draw, or your own: `Labelled`, or pairs of a text and its label.
 
     >>> run = ex.finetune("bert", task="sentiment", examples=24, steps=2, checks=0, snapshots=0)
     >>> said = ex.training.answers(run, examples=40)
@@ -36,7 +41,7 @@ def answers(
     if not isinstance(finetuned, FinetunedModel):
         raise ChoiceError("answers takes a fine-tuned model, or the run that makes one: ex.finetune(…).")
     known = model.task if isinstance(model, FinetuneRun) and not task else task_named(task or finetuned.output.task)
-    labelled = draw_labelled(known, examples, split) if isinstance(examples, int) else tuple(examples)
+    labelled = draw_labelled(known, examples, split) if isinstance(examples, int) else _own(finetuned, examples)
     read = [
         (example, rows)
         for example, rows in zip(labelled, finetuned.rows([example.asked for example in labelled]), strict=True)
@@ -52,6 +57,17 @@ def answers(
         chances = _chances(finetuned, texts, given_answers)
     score = METRICS[known.metric](flat(given_answers, tagged=bool(texts[0].tags)), gold(tuple(texts)))
     return _record(finetuned, known, texts, given_answers, chances, score)
+
+
+def _own(model: FinetunedModel, examples: Sequence[Labelled | tuple[str, str]]) -> tuple[Labelled, ...]:
+    """A visitor's examples; a pair of a text and its label is one of a task with classes."""
+    labelled = [each if isinstance(each, Labelled) else Labelled(AskedText(str(each[0])), str(each[1])) for each in examples]
+    pairs = any(not isinstance(each, Labelled) for each in examples)
+    if pairs and model.output.kind != "class":
+        raise ChoiceError(f"{model.name} does not answer with one label for a text. Give its examples as `Labelled`.")
+    if unknown_labels := sorted({each.label for each in labelled} - set(model.output.labels) if pairs else ()):
+        raise ChoiceError(f"{unknown_labels[0]!r} is no label of this model. Its labels are: {', '.join(model.output.labels)}.")
+    return tuple(labelled)
 
 
 def _chances(model: FinetunedModel, texts: Sequence[Labelled], given_answers: Sequence[tuple[str, ...]]) -> np.ndarray:

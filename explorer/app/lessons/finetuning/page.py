@@ -11,7 +11,7 @@ from explorer.app.glossary import say
 from explorer.app.guessing import after_answer
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
-from explorer.app.lessons.finetuning import prefixes, slide_examples, writing
+from explorer.app.lessons.finetuning import prefixes, slices, slide_examples, writing
 from explorer.app.lessons.finetuning import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -91,6 +91,7 @@ def inside() -> None:
         for view, call in lab.changes(feel, text).items():
             read(call)
             web.show(VIEWS[view], call)
+        slices.show_slices(feel, lab.ASKED)
         if st.toggle("Probe every layer, before and after (takes some seconds)", key="probes.tuned", bind="query-params"):
             say(PROSE("probes"))
             web.show(VIEWS["layer-probes"], lab.probed(feel, text))

@@ -13,7 +13,7 @@ from explorer.app.controls import model_and_text, model_of, opened, read, result
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
-from explorer.app.lessons.heads import behaviour, in_bertviz, reasons
+from explorer.app.lessons.heads import behaviour, in_bertviz, many_texts, reasons
 from explorer.app.lessons.heads import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -22,18 +22,12 @@ from explorer.views import VIEWS
 
 PROSE = prose("heads")
 
-TEXTS, SENTENCES = 24, 5
 STEPS = 64  # on the line of integrated gradients
 
 
 def asked_of(name: str, text: str, analysis: Callable[..., Any], **options: object) -> Call:
     """The lens, the gradients, what can be seen."""
     return Call(analysis, model_of(name), text, **target_of(opened(name), text), **options)
-
-
-def habits(name: str, seed: int = lesson.CHOSEN) -> Call:
-    """What the heads do over stories that were not in the training data."""
-    return Call(ex.head_statistics, model_of(name), Call(ex.microworld.openings, TEXTS, seed, "test", sentences=SENTENCES))
 
 
 def formula() -> None:
@@ -68,14 +62,6 @@ def contributing() -> None:
     say(PROSE("contributing"))
     call = asked_of(name, text, ex.analysis.contributions)
     web.show(VIEWS["contributions"], call, question=(lesson.contribution_question(read(call)), "guess.contribution"))
-
-
-def over_texts() -> None:
-    """What heads do over many texts."""
-    known = result_of(habits(name))
-    if known.pronouns:
-        say(lesson.coreference(known, result_of(habits(name, lesson.MEASURED)), behaviour.supervised(name)))
-    web.show(VIEWS["habits"], habits(name))
 
 
 def visible() -> None:
@@ -136,14 +122,14 @@ page.parts(
     PagePart("Every head on the board", board_of_heads, "Board", more=True),
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined", more=True),
     PagePart("Weight and contribution", contributing, "Contribution", more=True),
-    PagePart("Patterns over many texts", over_texts, "Many texts"),
+    PagePart("Patterns over many texts", partial(many_texts.show_many_texts, name), "Many texts"),
     PagePart("Behaviour and heads", behaviour.show_behaviour, "Behaviour", more=True),
     PagePart("Heads that find a word", behaviour.search, "Searched", more=True),
     PagePart("Beyond attention: gradients", gradients, "Gradients", more=True),
     PagePart("Beyond attention: the logit lens", lens, "Lens"),
     PagePart("In BertViz", partial(in_bertviz.show_bertviz, traced), "BertViz", more=True),
     asking(
-        lambda: lesson.exercises(record, result_of(habits(name)), result_of(asked_of(name, text, ex.visibility))),
+        lambda: lesson.exercises(record, result_of(many_texts.habits(name)), result_of(asked_of(name, text, ex.visibility))),
         "heads.exercise",
         PROSE,
     ),
