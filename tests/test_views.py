@@ -58,7 +58,7 @@ STORY = "The animal didn't cross the street because it was too tired. Anna gave 
 OTHER_STORY = "Anna was glad. The dog slept by the wall."
 EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = """saturation costs curves exposure expects moves letter-filters highway heads-that-find contexts neighbours cka word-space
-analogies ratios plane runs skipgram-network pair-update glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
+similar-uses analogies ratios plane runs skipgram-network pair-update glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
 span-lengths gap-sentences habits damage downstream writes held-masks blueprint
 nouns heads-and-reason"""  # nothing that a model reads; nor in these files,
 NO_TEXTS = "editing mixes finetuning prompting tuning finetuned merges pieces words training tree writing"
@@ -107,6 +107,10 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "odd likeness": kinds.LayerLikeness(("<b>bold", "b"), 1, 9, np.array([[np.nan]]), np.array([[np.nan]])),
         "word space": ex.analysis.word_states(gpt2, list(ex.microworld.openings(3, 7, sentences=2))),
         "odd word space": ex.analysis.word_states(bert, [f"{ODD} <b>bold"]),
+        "similar uses": ex.analysis.similar_uses(bert, SENTENCE, "animal", [STORY]),
+        "odd similar uses": kinds.SimilarUses(
+            "<b>bold", 1, "<b>[x]", "<b>bold", ("<i>",), (f"{ODD} <b>[bold]",), np.ones(1), 5
+        ),
         "one word in space": replace(
             ex.analysis.word_states(bert, ["<b>bold"]), words=("<b>bold",) * 4, kinds=("<b>bold",) * 4, model="<b>bold"
         ),

@@ -38,6 +38,7 @@ from .pronouns import noun_preference as noun_preference
 from .pronouns import pronoun_heads as pronoun_heads
 from .pronouns import pronoun_translation as pronoun_translation
 from .scaling import saturation as saturation
+from .similar_uses import similar_uses as similar_uses
 from .span_scores import span_table as span_table
 from .text_losses import text_losses as text_losses
 from .token_contributions import contributions as contributions

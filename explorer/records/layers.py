@@ -55,3 +55,21 @@ class LayerLikeness(Record):
     words: int
     likeness: np.ndarray
     chance: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarUses(Record):
+    """The uses of words that are nearest to one word in its sentence, by the cosine of their states after `layer` layers.
+
+    `query` is that word in its surroundings, `uses` are those found, the word in brackets, with their `likeness` [use]; `searched` is
+    how many words there were.
+    """
+
+    model: str
+    layer: int
+    query: str
+    word: str
+    words: tuple[str, ...]
+    uses: tuple[str, ...]
+    likeness: np.ndarray
+    searched: int

@@ -8,7 +8,7 @@ from explorer.app import web
 from explorer.app.controls import chosen_model, result_of
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
-from explorer.app.lessons.vectors import editing, misled, networks, sentences
+from explorer.app.lessons.vectors import editing, misled, networks, sentences, similar
 from explorer.app.lessons.vectors import editing_questions as edits
 from explorer.app.lessons.vectors import parts as lab
 from explorer.app.lessons.vectors import questions as lesson
@@ -119,7 +119,7 @@ page.parts(
     PagePart("How much a pair counts in GloVe", networks.of_glove, "f(X)", more=True),
     PagePart("Edit the corpus", editing.show_corpus, more=True),
     PagePart("One word, one vector", lab.one_vector, "Two senses", more=True),
-    PagePart("One word in many contexts", lab.many_contexts, "Contexts"),
+    PagePart("One word in many contexts", similar.show_contexts, "Contexts"),
     PagePart("A vector for a sentence", sentences.show_sentences, "Sentences", more=True),
     PagePart("Which way ranks sentences best", sentences.ranking, "Ranking", more=True),
     *((PagePart("Where shared words mislead", misled.show_misled, "Misled", more=True),) if misled.has_misled() else ()),
