@@ -58,9 +58,9 @@ STORY = "The animal didn't cross the street because it was too tired. Anna gave 
 OTHER_STORY = "Anna was glad. The dog slept by the wall."
 EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = """saturation costs curves exposure expects moves letter-filters highway heads-that-find contexts neighbours cka word-space
-similar-uses analogies ratios plane runs skipgram-network pair-update glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
+analogies ratios plane runs skipgram-network pair-update glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
 span-lengths gap-sentences habits damage downstream writes held-masks blueprint
-nouns heads-and-reason"""  # nothing that a model reads; nor in these files,
+nouns heads-and-reason similar-uses"""  # nothing that a model reads; nor in these files,
 NO_TEXTS = "editing mixes finetuning prompting tuning finetuned merges pieces words training tree writing"
 BUT_TEXT = ("before-after", "states-moved")  # but for these two
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
