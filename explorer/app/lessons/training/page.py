@@ -128,7 +128,7 @@ page.parts(
     *((PagePart("One update, seen", partial(update.show_update, name, text), "One update"),) if runs else ()),
     PagePart("Train one in this page", in_page.show_in_page, "In the page"),
     PagePart("Train one yourself", partial(live.show_live_training, text), "Train one"),
-    PagePart("Compare two runs", partial(comparing.show_comparison, runs), "Compare"),
+    PagePart("Compare runs", partial(comparing.show_comparison, runs), "Compare"),
     PagePart("What the studies found", findings.show_findings, "Findings"),
     PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
     PagePart("How much text, how many labels?", data, "Data", more=True),

@@ -16,7 +16,7 @@ from explorer.models.store import models
 from explorer.views import VIEWS
 
 TEXTS, SEED = 60, 11  # stories whose words are searched
-SENTENCE, WORD = "Anna saw a bat that flew out of the dark.", "bat"
+SENTENCE, WORD = "Maya opened the window, and the bat went out into the night.", "bat"
 
 
 def show_contexts() -> None:
