@@ -111,14 +111,14 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(visit: Visit) -> 
     expect(other.locator(".gtitle", has_text="all layers: ")).to_contain_text("decoder, all layers: rollout")
     expect(other.get_by_label("Your sentence")).to_have_value("The walrus was tired.")
     other.goto(urljoin(other.url, "/tokens"))
-    other.wait_for_selector(DRAWN, state="attached")
+    expect(other.locator(".staged .box").first).to_be_attached()
     expect(other.locator("[data-test-script-state=notRunning]")).to_be_attached()
     other.get_by_role("heading", name="Tokens", exact=True).click()  # the arrow keys step when no text is being written
     for key, step in (("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2)):  # it begins with the first merge
         settled(other)
         other.keyboard.press(key)
         expect(other).to_have_url(re.compile(f"merges.step={step}$"))
-        expect(other.locator(".gtitle").first).to_contain_text(f"merge {step}:")
+        expect(other.locator(".staged .title")).to_contain_text(f"merge {step}:")
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,9 @@ from explorer.text.sentinels import with_sentinels
 from explorer.text.tokenizers import Tokenizer
 from explorer.text.toy import toy_stories as stories
 from explorer.views import VIEWS
+from explorer.views.grid import columns_of, corruption_grid
 from explorer.views.strategies import answered, boxes, group_of, placed
-from explorer.views.tiles import LEFT_OUT, LOSS
+from explorer.views.tiles import LEFT_OUT, LOSS, target_tiles
 from studies import planted
 
 LONG = " ".join(" ".join(story) for story in stories(8, 3))
@@ -253,6 +254,21 @@ def test_the_tiles_are_the_pieces(name: str, tokenizer: Tokenizer) -> None:
     places = [(y, b, b + w) for bar in figure.data if bar.name != LOSS for y, b, w in zip(bar.y, bar.base, bar.x, strict=True)]
     for (y, _, end), (line, begin, _) in itertools.pairwise(sorted(places)):
         assert line > y or begin >= end, "no token covers another"
+
+
+@pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
+def test_each_token_has_its_place_on_the_grid_below_what_it_replaces(name: str, tokenizer: Tokenizer) -> None:
+    corruption = corrupted(name, tokenizer, 2)
+    columns, told = columns_of(corruption), corruption_grid(corruption, "light")
+    text, source, target = ([n for column in columns for n in column[row]] for row in range(3))
+    assert text == [*range(len(corruption.original))] and source == [*range(len(corruption.source))]
+    assert sorted(target) == [*range(len(target_tiles(corruption)))]
+    if all(len(origin) < 2 or origin == (*range(origin[0], origin[-1] + 1),) for origin in corruption.origin):
+        flat = [place for origin in corruption.origin for place in origin]
+        below = {n: column[0] for column in columns for n in column[1]}
+        assert flat != sorted(flat) or all({*origin} <= {*below[n]} for n, origin in enumerate(corruption.origin))
+    scored = [cell for column in told["columns"] for cell in column[2] if cell["scored"]]
+    assert len(scored) == (1 if name in PAIRS else corruption.scored.sum()) and len(told["frames"]) == 3
 
 
 def test_the_overview_says_which_places_are_asked(tokenizer: Tokenizer) -> None:

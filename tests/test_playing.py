@@ -26,8 +26,6 @@ def test_blanks_are_filled_step_by_step_in_a_picture_of_one_height(bert: Transfo
 
 
 PLAYED = (  # a page, its part, the key of what is played
-    ("decoding", "blanks", "filling.3.shown"),
-    ("corruption", "one-strategy", "mlm.share"),
     ("elmo", "senses", "contexts.layer"),
 )
 

@@ -14,22 +14,33 @@ from test_frame_browser import rested
 import explorer as ex
 from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.training.parts import filmed, kept
+from explorer.text import classroom
 
 pytestmark = pytest.mark.browser
 
 
-@LONG
-def test_merges_play_until_they_are_paused(visit: Visit) -> None:
-    page = visit("/tokens?merges.step=5")
-    rested(page)
-    page.get_by_role("button", name="Play: Merge").click()
-    expect(page).to_have_url(re.compile(r"merges\.step=[89]"))
-    page.get_by_role("button", name="Pause: Merge").click()
-    rested(page)
-    stopped = page.url
-    page.wait_for_timeout(2500)  # more than three steps would take
-    assert page.url == stopped
-    expect(page.get_by_role("button", name="Play: Merge")).to_be_visible()
+def test_merges_move_as_they_are_recorded_and_play_until_a_touch(visit: Visit) -> None:
+    steps = classroom.learned("wordpiece", "count", ("animal", "tired"))
+    page = visit("/tokens?merges.step=5&watch=animal+tired")
+    staged = page.locator(".staged")
+
+    def drawn() -> list[list[str]]:
+        return [strip.locator(".box").all_inner_texts() for strip in staged.locator(".strip").all()]
+
+    expect(staged.locator(".title")).to_contain_text("merge 5:")
+    assert drawn() == [list(word) for word in steps[4].after]
+    staged.get_by_role("slider", name="Merge").fill("60")
+    expect(staged.locator(".title")).to_contain_text("merge 60:")
+    page.wait_for_timeout(500)  # what has gone fades
+    assert drawn() == [list(word) for word in steps[59].after]
+    expect(page).to_have_url(re.compile("merges.step=60(&|$)"))
+    staged.get_by_role("button", name="Play").click()
+    expect(staged.locator(".title")).to_contain_text(re.compile("merge 6[3-9]:"))
+    staged.locator(".strip").first.click()
+    expect(staged.get_by_role("button", name="Play")).to_be_visible()
+    stopped = staged.locator(".title").inner_text()
+    page.wait_for_timeout(2500)  # more than two steps would take
+    assert staged.locator(".title").inner_text() == stopped
 
 
 @LONG

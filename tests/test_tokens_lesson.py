@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from string import ascii_letters, ascii_lowercase, digits
@@ -54,6 +55,18 @@ def test_a_merge_is_drawn_as_it_is_recorded(ways: Any) -> None:
         assert set(orange) <= {merge.piece}
     for line, steps in zip(VIEWS["growth"](sum(ways, ())).data, ways, strict=True):
         assert list(zip(line.x, line.y, strict=True)) == [(s.size, s.fertility) for s in steps]
+
+
+def test_every_frame_of_the_merges_holds_the_record() -> None:
+    merges = classroom.learned("wordpiece", "score", ("animal", "tired"))
+    told = json.loads(json.dumps(VIEWS["merges"].moving(merges, "light")))
+    rows: list[Any] = [None, None]
+    for frame, merge in zip(told["frames"], merges, strict=True):
+        rows = [new or rows[n] for n, new in enumerate(frame["rows"])]  # a row that is as before is sent once
+        assert [[text for _, text, *_ in row["boxes"]] for row in rows] == [list(word) for word in merge.after]
+        keys = [[key for key, *_ in row["boxes"]] for row in rows]
+        assert all(len(set(row)) == len(row) for row in keys) and merge.piece in frame["title"]
+    assert len(told["colours"]) == len(told["inks"]) and len(set(told["frames"][0]["keys"])) == 2
 
 
 def test_boxes_stand_side_by_side_and_inside_the_picture() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +23,8 @@ def shown(at: AppTest) -> str:
     """Everything that a page says, in words and in pictures."""
     words = [block.value for kind in (at.title, at.header, at.subheader, at.markdown, at.info) for block in kind]
     charts = [chart.proto.spec.encode().decode("unicode_escape", "ignore") for chart in at.get("plotly_chart")]
-    return " ".join([*words, *charts, *(chart.proto.spec for chart in at.get("plotly_chart"))])
+    staged = [json.dumps(json.loads(one.proto.json or "{}"), ensure_ascii=False) for one in at.get("bidi_component")]
+    return " ".join([*words, *charts, *staged, *(chart.proto.spec for chart in at.get("plotly_chart"))])
 
 
 def links(at: AppTest) -> dict[str, tuple[str, str]]:

@@ -68,6 +68,8 @@ def act(page: Page, deed: str, button: Locator | None) -> None:
         for key in ("]",) if name.endswith("@head") else ("ArrowDown", "ArrowDown") if name.endswith("@row") else ():
             page.keyboard.press(key)
             still(page)
+    elif button is not None and button.locator(".player").count():
+        button.get_by_role("button", name=re.compile("^One .* on")).click()
     elif button is not None and button.get_by_role("button").count():
         button.get_by_role("button").first.click()
     elif control.get_by_role("slider").count():

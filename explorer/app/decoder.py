@@ -105,7 +105,7 @@ def way_in_address(key: str) -> tuple[str, dict[str, Any]]:
         return "greedy", {}
     options: dict[str, Any] = {}
     for name, _, number in (part.partition("=") for part in given):
-        if name in NUMBERS and number.replace(".", "", 1).isdecimal():
+        if name in NUMBERS and len(number) < 9 and number.replace(".", "", 1).isdecimal():
             options[name] = float(number) if name in ("temperature", "top_p") else int(float(number))
     return way, {name: value for name, value in options.items() if value or name == "seed"}
 

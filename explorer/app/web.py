@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.app import deeds, guessing, hold, playing, present
+from explorer.app import deeds, guessing, hold, playing, present, staged
 from explorer.app.call import program
 from explorer.app.controls import result_of
 from explorer.app.glossary import marked
@@ -101,7 +101,11 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     deeds.check()
     figure = styled(hold.framed(view(record, **chosen)))
     with picture:
-        _drawn_with(figure, name, around)
+        if view.moving is not None:
+            control = view.controls(record).get(around.steps)
+            staged.show(view.moving(record, mode()), f"{name}.{around.steps or 'frame'}", control)
+        else:
+            _drawn_with(figure, name, around)
     if around.beside is not None:
         with aside:
             around.beside(chosen)
@@ -250,7 +254,10 @@ def _clicked(name: str, click: Callable[[dict[str, Any]], None]) -> None:
 
 def _controls(view: View, record: Any, around: Around, key: str) -> dict[str, Any]:
     """The values of a picture's controls: in rows, or the first ones in place and the others folded."""
-    offered, chosen = view.controls(record), dict(around.fixed)
+    offered: Mapping[str, Any] = view.controls(record)
+    chosen = dict(around.fixed)
+    if view.moving is not None and around.steps:  # its own player leads through it
+        chosen[around.steps] = staged.value(f"{key}.{around.steps}", offered[around.steps])
     first = [name for name in offered if name not in chosen and (around.first is None or name in around.first)]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         for name in first:
@@ -279,13 +286,6 @@ def one_of(label: str, ways: Mapping[str, Callable[[], object]], key: str) -> No
     """One of several pictures of a part, chosen by its name: all of them would be a long way down."""
     chosen = st.segmented_control(label, list(ways), default=next(iter(ways)), required=True, key=key, bind="query-params")
     ways[chosen]()
-
-
-def stepped(label: str, options: Sequence[Any], first: Any, key: str) -> Any:
-    """An ordered choice of a page's own, with buttons that move it and one that plays it."""
-    chosen = st.select_slider(label, options, first, key=key, bind="query-params", width=240)
-    _arrows(key, Choice(label, tuple(options), first))
-    return chosen
 
 
 def _places(control: Control) -> list[Any]:

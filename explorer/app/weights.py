@@ -19,12 +19,14 @@ from explorer.views.board.module import module
 from explorer.views.learning.module import learning_module
 from explorer.views.live.figure import live_pack
 from explorer.views.opening.module import opening_module
+from explorer.views.stage.module import stage_module
 
 FOLDER, ENDING = "weights", ".bin"
 SCRIPTS: dict[str, Callable[[], str]] = {
     "board.js": partial(module, live=True),
     "learning.js": learning_module,
     "opening.js": opening_module,
+    "stage.js": stage_module,
 }
 KEEPS = "public, max-age=31536000, immutable"  # another content has another address
 

@@ -23,6 +23,7 @@ from explorer.views import (
     filling,
     finetuned,
     finetuning,
+    grid,
     growing,
     guess,
     head_search,
@@ -47,7 +48,6 @@ from explorer.views import (
     strategies,
     stream,
     terms,
-    tiles,
     training,
     tree,
     tuning,
@@ -92,7 +92,7 @@ def view_of(name: object) -> View:
 
 VIEWS = Gallery({
     **start.VIEWS, **attention.VIEWS, **simple.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
-    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
+    **strategies.VIEWS, **grid.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **word_pairs.VIEWS, **sentences.VIEWS, **editing.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from explorer.records import FillingStep
 from explorer.views import strips, theme
-from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip
+from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Drawn, Strip
 from explorer.views.view import Control, Range, View, by_name, only_many
 
 SAID = 3
@@ -31,6 +32,11 @@ def filling(steps: Sequence[FillingStep], *, shown: int) -> go.Figure:
     You may conclude which order wrote which text, and how confident the model was each time. You may not conclude that the sum of
     these logarithms is the log-probability of the sentence: a masked language model does not define one.
     """
+    return strips.drawn(*filling_rows(steps, shown=shown))
+
+
+def filling_rows(steps: Sequence[FillingStep], *, shown: int) -> Drawn:
+    """The text after each step that is shown."""
     first = steps[0]
     notes = (
         f"{theme.printable(first.model)}, {TITLES[first.order]}: {len(first.places)} blanks, {len(steps)} steps",
@@ -41,7 +47,12 @@ def filling(steps: Sequence[FillingStep], *, shown: int) -> go.Figure:
     for number, step in enumerate(steps):
         lines = strips.wrapped(f"step {step.step}", _boxes(steps, number))
         rows += lines if number < shown else [Strip("")] * len(lines)  # the picture keeps its height while it is played
-    return strips.drawn(rows, "Blanks are filled", notes)
+    return rows, "Blanks are filled", notes
+
+
+def filling_frames(steps: Sequence[FillingStep], mode: str) -> dict[str, Any]:
+    """Every step as a frame."""
+    return strips.strip_frames((filling_rows(steps, shown=n + 1) for n in range(len(steps))), mode, "Step")
 
 
 def _boxes(steps: Sequence[FillingStep], number: int) -> list[Box]:
@@ -76,4 +87,4 @@ def steps_shown(steps: Sequence[FillingStep]) -> Mapping[str, Control]:
 
 
 STEPS = only_many(FillingStep, "the steps of a filling, tuple(ex.decode(bert, text, 'fill'))")
-VIEWS = by_name(View("filling", "Blanks are filled", filling, STEPS, steps_shown))
+VIEWS = by_name(View("filling", "Blanks are filled", filling, STEPS, steps_shown, filling_frames))

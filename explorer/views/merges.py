@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from explorer.records import Merge
 from explorer.views import theme
-from explorer.views.strips import FIRST, NEW, Box, Strip, drawn
+from explorer.views.strips import FIRST, NEW, Box, Drawn, Strip, drawn, strip_frames
 from explorer.views.view import Control, Range, View, also, by_name, only_many
 
 
@@ -22,14 +23,24 @@ def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
     You may conclude which strings were frequent in these texts. You may not conclude that a token is a morpheme, a syllable or a unit
     of meaning; where it is one, that is because such strings are frequent.
     """
+    return drawn(*merge_rows(steps, step=step))
+
+
+def merge_rows(steps: Sequence[Merge], *, step: int) -> Drawn:
+    """The words after a merge, what was joined, and why."""
     merge = steps[step - 1]
-    strips = [
+    rows = [
         Strip(theme.label(word.strip("·")), tuple(_box(piece, merge.piece) for piece in after))
         for word, after in zip(merge.words, merge.after, strict=True)
     ]
     first, second = (theme.label(part) for part in merge.pair)
     notes = (reason(merge), f"{merge.size:,} tokens in the vocabulary, {merge.fertility:.2f} tokens per word of the texts")
-    return drawn(strips, f"merge {merge.step}: {first} + {second} → {theme.label(merge.piece)}", notes)
+    return rows, f"merge {merge.step}: {first} + {second} → {theme.label(merge.piece)}", notes
+
+
+def merge_frames(steps: Sequence[Merge], mode: str) -> dict[str, Any]:
+    """Every merge as a frame."""
+    return strip_frames((merge_rows(steps, step=n + 1) for n in range(len(steps))), mode, "Merge")
 
 
 def reason(merge: Merge) -> str:
@@ -93,6 +104,6 @@ def step_of(steps: Sequence[Merge]) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("merges", "Learned merge by merge", merges, is_one_run, step_of),
+    View("merges", "Learned merge by merge", merges, is_one_run, step_of, merge_frames),
     View("growth", "Tokens per word as the vocabulary grows", growth, are_merges),
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import unescape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,6 +16,7 @@ from explorer.views import theme
 WIDE = 40  # letters in a line
 GAP = 0.12
 FIRST, SECOND, NEW, PLAIN = 0.34, 0.55, -0.6, 0.0  # positions on the signed colour scale: two blues, orange, paper
+TONES = (FIRST, SECOND, NEW, PLAIN)
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,9 @@ class Strip:
     name: str
     boxes: tuple[Box, ...] = ()
     more: str = ""
+
+
+Drawn = tuple[Sequence[Strip], str, Sequence[str]]  # rows, their title, and the notes below it
 
 
 def letters(text: str) -> float:
@@ -105,6 +111,65 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
 def _heading(row: int, strip: Strip) -> dict[str, object]:
     text = f"<b>{strip.name}</b>" + (f"  <span style='font-size:13px'>{strip.more}</span>" if strip.more else "")
     return {"x": 0, "y": row + 0.1, "text": text, "showarrow": False, "xanchor": "left", "font": {"size": 15}}
+
+
+def strip_frames(every: Iterable[Drawn], mode: str, label: str) -> dict[str, Any]:
+    """Pictures of rows as plain data, for a page where a box keeps its identity: its row, and the letter of the row that it begins at.
+
+    A row that is as before is None.
+    """
+    told, before = [], list[Strip]()
+    for rows, title, notes in every:
+        same = [n < len(before) and before[n] == row for n, row in enumerate(rows)]
+        told.append(
+            {
+                "title": unescape(title),
+                "notes": [unescape(note) for note in notes if note],
+                "rows": [None if known else _told(row) for row, known in zip(rows, same, strict=True)],
+                "keys": _keys(rows),
+            }
+        )
+        before = list(rows)
+    colours = theme.signed_colours(TONES, mode)
+    named = {"figure": "strips", "label": label, "unit": label.lower()}
+    return named | {"frames": told, "colours": colours, "inks": [ink_on(colour) for colour in colours]}
+
+
+def _keys(rows: Sequence[Strip]) -> list[str]:
+    """What each row is known by: its name, and how many rows above have the same one."""
+    many: dict[str, int] = {}
+    keys = []
+    for row in rows:
+        many[row.name] = many.get(row.name, 0) + 1
+        keys.append(f"{row.name} {many[row.name]}")
+    return keys
+
+
+def _told(strip: Strip) -> dict[str, Any]:
+    """A row with its boxes."""
+    boxes, at = [], 0
+    for box in strip.boxes:
+        text = theme.visible(box.text)
+        boxes.append([str(at), text, TONES.index(box.tone), box.place])
+        at += len(text.removeprefix("##"))
+    return {"name": unescape(strip.name), "more": strip.more, "boxes": boxes}
+
+
+def ink_on(colour: str) -> str:
+    """The darker or the lighter ink, whichever is easier to read on a colour such as "rgb(207, 224, 242)".
+
+    >>> ink_on("rgb(207, 224, 242)") == theme.INK["light"], ink_on("rgb(18, 58, 99)") == theme.INK["dark"]
+    (True, True)
+    """
+    here = _luminance([int(float(part)) for part in colour[4:-1].split(",")])
+    inks = {ink: _luminance([*bytes.fromhex(ink[1:])]) for ink in theme.INK.values()}
+    return max(inks, key=lambda ink: (max(here, inks[ink]) + 0.05) / (min(here, inks[ink]) + 0.05))
+
+
+def _luminance(rgb: Sequence[int]) -> float:
+    """The relative luminance of a colour (WCAG 2)."""
+    linear = [part / 3294.6 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in rgb]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def boxes_of(strips: Sequence[Strip]) -> go.Bar:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Corruption, Tokens
 from explorer.views import theme
-from explorer.views.view import View, by_name, only
+from explorer.views.view import only
 
 WIDE, LINE = 36.0, 31  # how many letters a line holds, and how many pixels high it is
 LEFT_OUT, LOSS = "left out", "▁ part of the loss"
@@ -208,6 +208,3 @@ def _written(p: Placed) -> dict[str, object]:
 
 
 is_corruption = only(Corruption, "ex.corrupt(text, strategy) makes")
-
-
-VIEWS = by_name(View("corruption", "One text, before and after", corruption, is_corruption))

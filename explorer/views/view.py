@@ -105,13 +105,17 @@ def nothing(record: object) -> Mapping[str, Control]:
 
 @dataclass(frozen=True)
 class View:
-    """A drawing by name. `fits(record)` is empty, or says in a sentence why the view makes no sense for this record."""
+    """A drawing by name. `fits(record)` is empty, or says in a sentence why the view makes no sense for this record.
+
+    `moving` gives all its frames as plain data, in a mode, for a page that moves its objects from one to the next.
+    """
 
     name: str
     title: str
     draw: Callable[..., go.Figure]
     fits: Callable[[Any], str] = always
     controls: Callable[[Any], Mapping[str, Control]] = nothing
+    moving: Callable[[Any, str], dict[str, Any]] | None = None
 
     @property
     def caption(self) -> str:

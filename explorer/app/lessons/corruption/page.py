@@ -36,7 +36,9 @@ def chosen_strategy() -> tuple[str, dict[str, Any]]:
         if not math.isnan(usual):
             first = round(100 * usual)
             shares = sorted({5, 15, 30, 40, 80, first})
-            share = web.stepped("Masking rate in %", shares, first, f"{strategy}.share")
+            share = st.select_slider(
+                "Masking rate in %", shares, first, key=f"{strategy}.share", bind="query-params", width=240
+            )
             options |= {} if share == first else {"rate": share / 100}
         toggles = entry_of(strategy).toggles
         options |= {name: True for name, label in toggles.items() if st.toggle(label, False, key=name, bind="query-params")}

@@ -34,7 +34,9 @@ def growing() -> None:
         ways=("greedy", "sample"),
         forced=partial(desk.choose, "path"),
     )
-    web.show(VIEWS["chain"], desk.written(name, text, way, way, **options))
+    best = desk.written(name, text, way, way, **options)
+    read(best)
+    web.show(VIEWS["chain"], best)
 
 
 def bars(prefix: tuple[int, ...]) -> None:

@@ -36,15 +36,14 @@ def merges() -> None:
         way = st.segmented_control("Next pair", list(WAYS), default="by count", required=True, key="way", bind="query-params")
         watched = st.text_input("Words to watch", WATCHED, key="watch", bind="query-params")
     merging = learned(ORDER[kind], WAYS[way], *watched.split()[:10])
-    steps = read(merging)
+    read(merging)
+    web.show(VIEWS["merges"], merging, steps="step", below=scored)
 
-    def formula(chosen: dict[str, Any]) -> None:
-        a, b = (merge := steps[chosen["step"] - 1]).parts
-        say("freq counts how often a token, or a pair of neighbours $ab$, occurs inside the words of the texts.", small=True)
-        st.latex(r"\mathrm{score}(a, b) = \frac{\mathrm{freq}(ab)}{\mathrm{freq}(a)\cdot\mathrm{freq}(b)}")
-        st.markdown(f"Here: {merge.count:,} / ({a:,} · {b:,}) = **{merge.count / (a * b):.3g}**. Chosen {way}.")
 
-    web.show(VIEWS["merges"], merging, steps="step", beside=formula)
+def scored() -> None:
+    """How a pair is scored."""
+    say("freq counts how often a token, or a pair of neighbours $ab$, occurs inside the words of the texts.", small=True)
+    st.latex(r"\mathrm{score}(a, b) = \frac{\mathrm{freq}(ab)}{\mathrm{freq}(a)\cdot\mathrm{freq}(b)}")
 
 
 def both_ways() -> tuple[Any, Any]:

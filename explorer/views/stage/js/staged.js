@@ -1,0 +1,113 @@
+// A figure all of whose frames are there, and the player that leads through them; in Streamlit, as a component.
+import { element } from "../../live/js/element.js";
+import { modeOf } from "../../board/js/mode.js";
+import { gridAt } from "./grid.js";
+import { Moving } from "./moving.js";
+import { Player } from "./player.js";
+import { stripsAt } from "./strips.js";
+
+/** What a page says; each figure has more of its own.
+ * @typedef {{figure: string, label: string, unit: string, at: number, frames: {title: string, notes: string[]}[], mode: "light" | "dark", large: boolean}} Told */
+
+/** The objects of a frame. @type {Record<string, (told: any, at: number) => import("./moving.js").Thing[]>} */
+const FIGURES = { strips: stripsAt, grid: gridAt };
+
+/** All frames of a figure, and the player that leads through them. */
+export class Staged {
+  /** @param {HTMLElement} root @param {Told} told @param {(at: number) => void} tell what frame is shown, once it rests */
+  constructor(root, told, tell) {
+    this.told = told;
+    this.tell = tell;
+    this.at = told.at;
+    this.sent = told.at;
+    this.resting = /** @type {any} */ (0);
+    this.frame = root.appendChild(element("section", "board staged"));
+    this.frame.setAttribute("aria-label", told.label);
+    this.player = new Player(this.frame, this, told.unit);
+    this.player.everywhere();
+    const words = this.frame.appendChild(element("div", "words"));
+    this.title = words.appendChild(element("h3", "title"));
+    this.notes = words.appendChild(element("p", "says"));
+    words.setAttribute("aria-live", "polite");
+    this.stage = new Moving(this.frame.appendChild(element("div", `moving ${told.figure}`)));
+    this.give(told);
+  }
+
+  /** What the page says now; it goes to another frame where the page asks for another one than it asked for before. @param {Told} told */
+  give(told) {
+    const at = told.at === this.told.at || told.at === this.sent ? this.at : told.at; // what was sent comes back
+    this.told = told;
+    this.frame.dataset.mode = modeOf(told.mode);
+    this.frame.classList.toggle("large", told.large);
+    this.#draw(at);
+  }
+
+  get count() {
+    return this.told.frames.length;
+  }
+
+  /** Whether there is a frame after this one. */
+  get open() {
+    return this.at < this.count - 1;
+  }
+
+  /** The frame in words. */
+  says() {
+    return this.told.frames[this.at].title;
+  }
+
+  /** @param {number} at */
+  show(at) {
+    this.#draw(at);
+    this.#rest();
+  }
+
+  /** The page hears of a frame once nothing plays: it draws itself anew, and would hold a film up. */
+  #rest() {
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => (this.player.playing ? this.#rest() : this.tell((this.sent = this.at))), 400);
+  }
+
+  step() {
+    this.show(this.at + 1);
+    return new Promise((resolve) => setTimeout(resolve, this.stage.long));
+  }
+
+  finish() {
+    this.show(this.count - 1);
+  }
+
+  begin() {
+    this.player.play(false);
+    this.show(0);
+  }
+
+  /** @param {number} at */
+  #draw(at) {
+    this.at = Math.max(0, Math.min(this.count - 1, at));
+    const { title, notes } = this.told.frames[this.at];
+    this.title.textContent = title;
+    this.notes.textContent = notes.join(" · ");
+    this.stage.speed = this.player.speed;
+    this.stage.show(FIGURES[this.told.figure](this.told, this.at));
+    this.player.mark();
+  }
+
+  end() {
+    this.player.end();
+    clearTimeout(this.resting);
+    this.frame.remove();
+  }
+}
+
+/** In Streamlit: called again at every rerun, with the same element. @param {any} host */
+export function staged(host) {
+  const place = host.parentElement.querySelector("[data-board]"), { data } = host;
+  place.heldHost = host;
+  if (place.heldStage) place.heldStage.give(data);
+  else place.heldStage = new Staged(place, data, (at) => place.heldHost.setTriggerValue("at", at));
+  return () => {
+    place.heldStage?.end();
+    place.heldStage = null;
+  };
+}
