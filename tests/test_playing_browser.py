@@ -85,25 +85,27 @@ def test_a_board_that_a_hand_turned_goes_back_to_the_token_that_is_held_again(vi
 
 def test_tokens_fly_to_the_positions_at_which_they_are_read(visit: Visit) -> None:
     page = visit("/positions?part=shuffle")
-    button, words = page.locator("[data-fly]"), page.locator("[data-words]")
-    expect(button).to_have_text("Shuffle the tokens")
+    words = page.locator(".staged .chips")
+    expect(words).to_be_visible()
     shuffle = ex.shuffle(ex.load("bert", device="cpu"), SENTENCE, seed=0)
     assert _read(words) == [*shuffle.tokens.texts]
-    button.click()
+    page.get_by_role("button", name="One order on").click()
     words.evaluate("list => Promise.all(list.getAnimations({ subtree: true }).map(move => move.finished))")
     assert _read(words) == [shuffle.tokens.texts[n] for n in shuffle.order]
     rested(page)
     page.get_by_text("no state changes").first.click()
-    expect(words.locator("i").first).to_be_visible()
-    tall = words.locator("div").evaluate_all("all => all.map(e => [...e.querySelectorAll('i')].map(bar => bar.offsetHeight))")
+    expect(words.locator(".bars").first).to_be_visible()
+    tall = words.locator(".chip").evaluate_all("all => all.map(e => [...e.querySelectorAll('i')].map(bar => bar.offsetHeight))")
     top = shuffle.moved["with"][-1].max()
-    assert [row[0] for row in tall] == [round(32 * value / top) for value in shuffle.moved["with"][-1]]
+    assert [row[0] for row in tall] == [round(32 * shuffle.moved["with"][-1][n] / top) for n in shuffle.order]
     assert all(row[1] == 0 for row in tall), "the states of an encoder without positions do not change"
 
 
 def _read(words: Locator) -> list[str]:
     """The tokens as they stand, from left to right and from top to bottom."""
-    letters = words.locator("b").evaluate_all("all => all.map(e => [e.textContent, e.offsetTop, e.offsetLeft])")
+    letters = words.locator(".chip b").evaluate_all(
+        "all => all.map(e => { const b = e.getBoundingClientRect(); return [e.textContent, b.y, b.x]; })"
+    )
     return [text for text, *_ in sorted(letters, key=lambda entry: entry[1:])]
 
 

@@ -1,35 +1,32 @@
-"""A text whose tokens fly to their new positions at the press of a button, and below each how far its state changed."""
+"""A text whose tokens fly to their new positions, and below each how far its state changed."""
 
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 
-from explorer.app import streamlit_inside
+from explorer.app import staged
 from explorer.app.hold import mode
-from explorer.app.playing import STYLE
 from explorer.records import Shuffle
 from explorer.views import theme
 from explorer.views.order import WAYS
+from explorer.views.view import Range
 
-_component = st.components.v2.component(
-    "pretraining-explorer-flying",
-    html="<div data-words role='group'></div><div data-legend></div><button type='button' data-fly>Shuffle the tokens</button>",
-    css=STYLE + (streamlit_inside.FOLDER / "flying.css").read_text("utf-8"),
-    js=streamlit_inside.script("flying"),
-)
+ORDERS = ("in your order", "shuffled")
 
 
 def tokens(record: Shuffle, *, changes: bool) -> None:
     """The tokens of a text that is read in two orders; with `changes`, bars for how far the state after the last layer changed."""
-    _component(
-        key="flying",
-        data={
-            "texts": [theme.visible(text) for text in record.tokens.texts],
-            "order": record.order.tolist(),
-            "changed": _changed(record) if changes else [],
-        },
-    )
+    texts = [theme.visible(text) for text in record.tokens.texts]
+    moving = {
+        "figure": "shuffle",
+        "label": "Order",
+        "unit": "order",
+        "frames": [{"title": f"The tokens {order}", "notes": []} for order in ORDERS],
+        "texts": texts,
+        "order": record.order.tolist(),
+        "changed": _changed(record) if changes else [],
+    }
+    staged.show(moving, "flying", Range("Order", 0, 1))
 
 
 def _changed(record: Shuffle) -> list[dict[str, object]]:

@@ -4,13 +4,14 @@ import { modeOf } from "../../board/js/mode.js";
 import { gridAt } from "./grid.js";
 import { Moving } from "./moving.js";
 import { Player } from "./player.js";
+import { shuffledAt } from "./shuffle.js";
 import { stripsAt } from "./strips.js";
 
 /** What a page says; each figure has more of its own.
  * @typedef {{figure: string, label: string, unit: string, at: number, frames: {title: string, notes: string[]}[], mode: "light" | "dark", large: boolean}} Told */
 
 /** The objects of a frame. @type {Record<string, (told: any, at: number) => import("./moving.js").Thing[]>} */
-const FIGURES = { strips: stripsAt, grid: gridAt };
+const FIGURES = { strips: stripsAt, grid: gridAt, shuffle: shuffledAt };
 
 /** All frames of a figure, and the player that leads through them. */
 export class Staged {
