@@ -8,11 +8,24 @@ from typing import Any
 
 from lazy_loader import attach_stub
 
+from explorer.errors import kinds
+
 __version__ = "0.1.0"
 
 os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")  # what Apple's GPU cannot do is left to the processor
 
 _load, __dir__, __all__ = attach_stub(__name__, __file__)
+
+
+def _model_named(name: str) -> Any:
+    """The model of the shelf with this name, None where there is none: `ex.trace("bert", "…")` opens it by itself."""
+    from explorer.models.load import load
+    from explorer.models.shelf import stored_model
+
+    return load(name) if stored_model(name) is not None else None
+
+
+kinds.OPENERS.append(_model_named)
 
 
 def __getattr__(name: str) -> Any:

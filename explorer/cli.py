@@ -87,13 +87,21 @@ def app(
 
 
 @cli.command()
-def lab(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8888, open_browser: bool = True) -> None:
-    """Open the notebooks in JupyterLab."""
+def lab(
+    port: Annotated[int, typer.Option(help="The port to serve on.")] = 8888,
+    open_browser: bool = True,
+    folder: Annotated[Path, typer.Option(help="Where your copies of the notebooks are.")] = Path("explorer-notebooks"),
+) -> None:
+    """Open copies of the notebooks in JupyterLab, and one of your own; what you write in them is kept."""
     check_installed("explorer lab", "jupyterlab", "ipywidgets", "plotly")
+    from explorer.app.notebook_folder import copied_notebooks
+
+    new = copied_notebooks(_home("notebooks"), folder)
+    sys.stdout.write(f"Your notebooks: {folder.absolute()} ({len(new)} new)\n")
     quiet = f"--LabApp.app_settings_dir={_home('notebooks') / 'settings'}"  # no news, no updates: nothing from the network
     browser = [] if open_browser else ["--no-browser"]
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    _start("jupyterlab", "--port", str(port), "--notebook-dir", str(_home("notebooks")), quiet, *browser, *root)
+    _start("jupyterlab", "--port", str(port), "--notebook-dir", str(folder.absolute()), quiet, *browser, *root)
 
 
 @cli.command()

@@ -15,7 +15,7 @@ from explorer.decoding.native import NativeStepper, UncachedStepper, without_cac
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import Stepper
 from explorer.errors import ChoiceError, TextError, unknown
-from explorer.errors.kinds import check_kind, checked
+from explorer.errors.kinds import check_kind, checked, named_model
 from explorer.errors.waiting import steps_with_progress
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.hub.foreign import HubModel
@@ -64,6 +64,7 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     >>> len(last.ids)
     3
     """
+    model = named_model(model)
     if strategy == "fill":
         for name in options:
             if name not in FILLING:

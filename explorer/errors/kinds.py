@@ -79,6 +79,8 @@ def _settle(function: str, given: dict[str, Any], kinds: Mapping[str, object]) -
     """Check every argument, and put the value that was checked in its place; what may be another kind of model is given back."""
     doubts = {}
     for name, value in given.items():
+        if type(value) is str and _is_model(kinds[name]) and not is_kind(value, kinds[name]):
+            value = given[name] = named_model(value)
         if not is_kind(value, kinds[name]) and _is_other_model(value, kinds[name]):
             doubts[name] = value, kinds[name]
             continue
@@ -102,10 +104,27 @@ def _check_order(function: str, name: str, given: Mapping[str, object], kinds: M
             )
 
 
+OPENERS: list[Callable[[str], object]] = []  # what opens a model by its name, or gives back None: this room knows no models
+
+
+def named_model(given: Any) -> Any:
+    """The model of this name; otherwise what was given.
+
+    >>> named_model("bert").name, named_model("no such model")
+    ('bert', 'no such model')
+    """
+    known = OPENERS if type(given) is str else ()
+    return next((model for opened in known if (model := opened(given)) is not None), given)
+
+
+def _is_model(kind: object) -> bool:
+    """Whether a model is expected."""
+    return any(isinstance(part, type) and "family" in _names(part) for part in get_args(kind) or (kind,))
+
+
 def _is_other_model(given: object, kind: object) -> bool:
     """Whether this is a model where another kind of model is expected: what it cannot do is best said by who uses it."""
-    models = [part for part in (get_args(kind) or (kind,)) if isinstance(part, type) and "family" in _names(part)]
-    return bool(models) and _has(given, "family") and _has(given, "tokenizer")
+    return _is_model(kind) and _has(given, "family") and _has(given, "tokenizer")
 
 
 def _names(kind: type) -> set[str]:
@@ -153,7 +172,7 @@ def python_own(given: Any) -> Any:
         return type(given)(parts) if any(part is not old for part, old in zip(parts, given, strict=True)) else given
     if type(given) is dict:
         return {python_own(name): python_own(part) for name, part in given.items()}
-    if isinstance(given, (int, float, str)) or getattr(given, "ndim", 0):
+    if isinstance(given, (int, float, str)) or bool(getattr(given, "ndim", 0)):
         return given
     if type(given).__name__ in ("bool", "bool_"):
         return bool(given)

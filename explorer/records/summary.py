@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +14,29 @@ ROWS = 12  # rows that are printed, at most
 Summary = tuple[str, Sequence[tuple[str, str]]]  # a heading, and rows of a name and what is said of it
 
 
+USED_ELSEWHERE = {  # names that other libraries have, and what does the same here
+    "generate": "ex.decode(model, text) writes, step by step", "predict": "ex.guess(model, text) fills [MASK]",
+    "forward": "ex.trace(model, text) runs the model and keeps everything", "encode": "model.tokens(text) gives the tokens",
+    "fit": "ex.fit(…) trains a new model, ex.finetune(model, task=…) goes on with this one",
+    "attentions": "trace.attention has the layers, .weights their heads", "hidden_states": "trace.hidden has the states by stream",
+    "logits": "trace.outputs['lm'] has the scores", "plot": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
+    "show": "ex.show(view, record) draws it; ex.views.for_(record) names the views", "input_ids": "trace.tokens.ids has them",
+}  # fmt: skip
+
+
 class Summarised:
     """What prints as a few lines, and as a small table in a notebook. `summary` says what to print."""
+
+    if not TYPE_CHECKING:  # else a type checker would find every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what does what is looked for, or which name is meant."""
+            text = f"{type(self).__name__!r} has no {name!r}."
+            if not name.startswith("_"):
+                near = get_close_matches(name, dir(type(self)) + list(self.__dict__), n=1)
+                elsewhere = USED_ELSEWHERE.get(name)
+                text += f" {elsewhere}." if elsewhere else f" Did you mean {near[0]!r}?" if near else ""
+            raise AttributeError(text, name=name, obj=None)
 
     def summary(self) -> Summary:
         """The heading, then a name and a short text for each row."""

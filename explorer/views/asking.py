@@ -15,7 +15,7 @@ from explorer.errors.kinds import checked
 from explorer.records import Exercise
 from explorer.records.answering import Feedback, Tries, feedback, score, verdict, wanted_form
 from explorer.views.export import prose
-from explorer.views.lab import display_with_text
+from explorer.views.lab import Below, display_with_text
 
 LOOK = "Try again, or press *Show me*."
 AHEAD = "**◇ Predict, then reveal.** "
@@ -56,6 +56,10 @@ class Asked(widgets.VBox):
         """Whether what the question is about may be shown."""
         return self.said.kind in ("right", "shown")
 
+    def as_text(self) -> str:
+        """The question, the answer that was given and what was said to it."""
+        return f"{self.item.question}\n\n*Your answer: {self.answer.value or 'shown'}.* {MARKS.get(self.said.kind, '')}{self.said.text}"
+
     def _give_up(self, button: object) -> None:
         self.tries = self.tries.show(self.item)
         self._judge(button)
@@ -79,11 +83,12 @@ class QuestionBox(widgets.VBox):
         numbers = [f"**{n}.** " if len(items) > 1 else "" for n in range(1, len(items) + 1)]
         self.asked = [Asked(item, ahead=ahead, number=number) for item, number in zip(items, numbers, strict=True)]
         self.score, self.waiting, self.opened = widgets.HTML(), list[_Waiting](), False
+        self.answers = Below()
         for question in self.asked:
             question.changed = self._changed
         below = [self.score] if reveal is None else [self.then(reveal)]
         note = [widgets.HTML(prose(LEFT_OUT))] if left_out else []
-        super().__init__([*self.asked, *note, *below])
+        super().__init__([*self.asked, *note, *below, self.answers])
         self._changed()
 
     def then(self, reveal: Callable[[], Any]) -> widgets.VBox:
@@ -98,13 +103,23 @@ class QuestionBox(widgets.VBox):
         self._changed()
 
     def _ipython_display_(self) -> None:
-        """The questions; a saved notebook holds their text."""
+        """The questions; a saved notebook holds their text, and the answers that were given."""
         text = "".join(prose(question.item.question) for question in self.asked)
-        display_with_text(self, title="\n".join(question.item.question for question in self.asked), text=text)
+        title = "\n".join(question.item.question for question in self.asked)
+        display_with_text(self, title=title, text=text, stills=(self.answers,))
+        self._keep_answers()
+
+    def _keep_answers(self) -> None:
+        """Put what was answered, and what was said to it, into the notebook: a reader without widgets sees it."""
+        answered = [entry.as_text() for entry in self.asked if entry.said.kind]
+        if answered:
+            html = "".join(map(prose, answered)) + (self.score.value if self.score in self.children else "")
+            self.answers.keep({"text/html": html, "text/plain": "\n".join(answered)})
 
     def _changed(self) -> None:
         if any(entry.said.kind for entry in self.asked):
             self.score.value = prose(score(sum(entry.right for entry in self.asked), len(self.asked)))
+            self._keep_answers()
         if self.opened or all(entry.closed for entry in self.asked):
             for entry in self.waiting:
                 entry.appear()

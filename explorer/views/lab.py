@@ -1,7 +1,8 @@
 """The browser's side of a notebook's pictures: light or dark, the button that enlarges one, and the image that is saved of it.
 
-A saved widget is empty where no kernel runs: on a code host, and in a page that nbconvert made. So every picture that a cell shows
-is followed by the same picture as an image, which a style of ours hides in JupyterLab as long as the picture above it is alive.
+JupyterLab saves the widgets of a notebook as they are, and draws them again without a kernel. A code host and a page that nbconvert
+made draw none. So every picture that a cell shows is followed by the same picture as an image, and every question by the answer that it
+was given as text; a style of ours hides both in JupyterLab, below what they repeat.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ export default { render({ model, el }) {
 STYLE = """
 .explorer-picture:fullscreen { background: var(--jp-layout-color0, Canvas); padding: 8px 16px; overflow: auto; }
 .explorer-picture .jupyter-button { width: auto; height: 24px; line-height: 24px; }
+.jupyter-widgets-disconnected::before { display: none !important; }
 """
 START = "data:image/png;base64,"
 PAINT = """
@@ -130,30 +132,47 @@ def _hidden(number: int) -> str:
     return f"{OUTPUT}:has(.{HIDDEN}-{number})" + f" + {OUTPUT}" * number + " { display: none; }"
 
 
-class Still(anywidget.AnyWidget):
-    """What draws the picture of its frame as an image; it is not seen. `image` is the address that holds the last one."""
+HIDING = "\n".join(map(_hidden, range(1, MOST + 1)))
 
-    _esm, _css = PAINT, "\n".join(map(_hidden, range(1, MOST + 1)))
+
+class Below(anywidget.AnyWidget):
+    """What fills an output that comes below another one in its cell, for readers without widgets; nothing of it is seen."""
+
+    _esm, _css = "export default { render({ el }) { el.style.display = 'none'; } };", HIDING
+
+    def __init__(self, **given: Any) -> None:
+        self.below = list[DisplayHandle]()
+        super().__init__(**given)
+
+    def put_below(self) -> None:
+        """Add an output to the cell."""
+        self.below.append(display({"text/plain": ""}, raw=True, display_id=True))
+
+    def keep(self, data: dict[str, str], metadata: dict[str, Any] | None = None) -> None:
+        """Put this into the outputs that were added."""
+        for handle in self.below:
+            handle.update(data, raw=True, metadata=metadata or {})
+
+
+class Still(Below):
+    """What draws the picture of its frame as an image. `image` is the address that holds the last one."""
+
+    _esm = PAINT
     frame = traitlets.Unicode("").tag(sync=True)
     image = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, frame: str, title: str) -> None:
-        self.title, self.below = title, list[DisplayHandle]()
+        self.title = title
         super().__init__(frame=frame)
         self.observe(self._keep, names="image")
 
-    def put_below(self) -> None:
-        """Add an output to the cell that will hold the image."""
-        self.below.append(display({"text/plain": ""}, raw=True, display_id=True))
-
     def _keep(self, change: object) -> None:
         data = {"image/png": self.image.removeprefix(START), "text/plain": self.title}
-        for handle in self.below:
-            handle.update(data, raw=True, metadata={"image/png": {"alt": self.title}})
+        self.keep(data, {"image/png": {"alt": self.title}})
 
 
-def display_with_text(shown: Any, *, title: str, text: str, stills: Sequence[Still] = ()) -> None:
-    """Show a widget, which is saved as its text (HTML) and the images of its pictures."""
+def display_with_text(shown: Any, *, title: str, text: str, stills: Sequence[Below] = ()) -> None:
+    """Show a widget, which is saved as its text (HTML) and, below it, the images of its pictures or what was answered."""
     for number in range(1, min(len(stills), MOST) + 1):
         shown.add_class(f"{HIDDEN}-{number}")
     display({**shown._repr_mimebundle_(), "text/html": text, "text/plain": title}, raw=True)

@@ -11,9 +11,10 @@ import ipywidgets as widgets
 
 from explorer.errors import unknown
 from explorer.errors.kinds import checked
-from explorer.views import Choice, Control, Range, View, theme, view_of
+from explorer.views import VIEWS, Choice, Control, Range, View, theme, view_of
 from explorer.views.export import ALONE, captioned, themed
 from explorer.views.lab import FRAME, Enlarge, Still, display_with_text, theme_of_lab
+from explorer.views.view import DRAWN
 
 PLOTLY = "application/vnd.plotly.v1+json"  # what JupyterLab, Notebook and VS Code draw by themselves
 NARROWEST = "24em"  # a picture of several side by side
@@ -110,6 +111,20 @@ def show(view: View | str, record: Any, *, mode: str = "", **choices: Any) -> Sh
     if isinstance(record, list) and record and not any(map(view.fits, record)):
         return Several(view, record, mode, choices)
     return Shown(view, record, mode, choices)
+
+
+def _views_by_record() -> str:
+    """Which views draw which kind of record, a line for each kind."""
+    kinds: dict[str, list[str]] = {}
+    for name, view in VIEWS.items():
+        kinds.setdefault(DRAWN.get(view.fits, "") or "other records", []).append(name)
+    lines = [f"    {kind}: {', '.join(names)}" for kind, names in sorted(kinds.items())]
+    return "\n".join(
+        ["", "", "    Views by the record that they draw (`ex.views.for_(record)` names those of yours):", "", *lines, ""]
+    )
+
+
+show.__doc__ = (show.__doc__ or "").rstrip() + _views_by_record()
 
 
 def _widget(control: Control, value: Any) -> widgets.Widget:

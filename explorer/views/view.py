@@ -14,6 +14,7 @@ from explorer.errors import ChoiceError, ExplorerError, an, unknown
 from explorer.views import theme
 from explorer.views.margins import framed
 
+DRAWN: dict[Callable[[Any], str], str] = {}  # by what checks whether a view fits: the kind of record that it draws
 READING, LIMITS = "Reading this figure", "What this does not show"
 LIMITING = re.compile(r"\bYou\s+may\s+not\s+conclude\b")
 
@@ -159,6 +160,7 @@ def only(kind: type, maker: str) -> Callable[[Any], str]:
     def check(record: Any) -> str:
         return "" if isinstance(record, kind) else other(f"what {maker}", record)
 
+    DRAWN[check] = kind.__name__
     return check
 
 
@@ -169,12 +171,18 @@ def only_many(kind: type, drawn: str, rows: type | tuple[type, ...] = (tuple, li
         many = isinstance(records, Sequence) and isinstance(records, rows) and len(records) > 0
         return "" if many and all(isinstance(record, kind) for record in records) else other(drawn, records)
 
+    DRAWN[check] = f"several {kind.__name__}"
     return check
 
 
 def also(first: Callable[[Any], str], holds: Callable[[Any], object], reason: str) -> Callable[[Any], str]:
     """A check with a second condition, and the reason that is given where the record does not meet it."""
-    return lambda record: first(record) or ("" if holds(record) else reason)
+
+    def check(record: Any) -> str:
+        return first(record) or ("" if holds(record) else reason)
+
+    DRAWN[check] = DRAWN.get(first, "")
+    return check
 
 
 def other(drawn: str, record: object) -> str:
