@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 import streamlit as st
 
 import explorer as ex
@@ -16,6 +17,7 @@ from explorer.app.call import Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
 from explorer.app.lessons import SENTENCE
 from explorer.app.model_card import about_model
+from explorer.app.trial import check_opens
 from explorer.errors import ExplorerError
 from explorer.models.cache import Cache, Stamp, stamp
 from explorer.models.caching import USUAL, policy_of
@@ -68,8 +70,15 @@ def result_of(what: Any) -> Any:
     doing = "Opening the model …" if policy.opens else "Asking the model …"
     key = key_of(what)
     on_disk = policy.on_disk and not given  # nothing of what a visitor brought
-    make = (lambda: lasting(key, lambda: what.run(result_of))) if on_disk else lambda: what.run(result_of)
+    make = (lambda: lasting(key, lambda: what.run(result_of))) if on_disk else lambda: _run(what)
     return kept(key, make, doing, cache_of(what))
+
+
+def _run(what: Call) -> Any:
+    """What a call makes. In a room, what a visitor named is opened in a process of its own first: others would go with this one."""
+    if what.opens and hosted.room() is not None and what.given[:1] == (brought.named(),):
+        check_opens(what.given[0], brought.named(), psutil.virtual_memory().available)
+    return what.run(result_of)
 
 
 def key_of(what: Call) -> tuple[Any, ...]:

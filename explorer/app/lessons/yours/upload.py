@@ -10,12 +10,14 @@ from typing import Any
 
 import streamlit as st
 
+from explorer.app import hosted
 from explorer.app.brought import UPLOADED
 from explorer.app.cached import KEPT, cached
 from explorer.app.controls import opened
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.prose import prose
+from explorer.app.trial import check_opens
 from explorer.errors import ExplorerError
 from explorer.models.hub import archive
 from explorer.models.store import models
@@ -38,6 +40,8 @@ class Upload:
         weakref.finalize(self, _forget, self.folder, self.name)
         self.place = archive.unpack(file, self.folder / "model", file.name)
         try:
+            if hosted.room() is not None:  # others would go with it
+                check_opens(self.place, file.name)
             self.model = load(self.place, device="cpu")
         except ExplorerError as error:  # without the folder on the server
             raise type(error)(str(error).replace(str(self.place), file.name)) from error
