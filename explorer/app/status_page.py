@@ -12,8 +12,8 @@ def live() -> None:
     queue = status.trainings()
     with st.container(horizontal=True):
         st.metric("Visitors", streamlit_inside.visitors())
-        st.metric("Trainings at work", queue["at work"])
-        st.metric("Trainings that wait", queue["waiting"])
+        st.metric("Training runs at work", queue["at work"])
+        st.metric("Training runs that wait", queue["waiting"])
         for name, value in status.machine().items():
             st.metric(name, f"{value:.2f}" if value % 1 else f"{value:.0f}")
 
@@ -25,7 +25,7 @@ if not hosted.teaches(key):
     st.stop()
 st.session_state["teacher"] = key
 st.markdown(
-    "How this server is. No text of a visitor is shown here, or written down anywhere except in a training that a visitor starts."
+    "How this server is. No text of a visitor is shown here, or written down anywhere except in a training run that a visitor starts."
 )
 live()
 left, middle, right = st.columns(3, gap="large")

@@ -129,8 +129,8 @@ def states(record: AlignedTraces, *, stream: str) -> go.Figure:
     """How far the state of each unit is from its state in the other text (1 − cosine): 0 is the same direction. After 0
     layers it is the input, where only what was changed differs; look how the change spreads from layer to layer.
 
-    You may conclude which units take the change in, and from which layer on. You may not conclude that the model uses it there: a state
-    may hold what no later layer reads.
+    You may conclude which units are affected by the change, and from which layer on. You may not conclude that the model uses it there: a
+    state may hold what no later layer reads.
     """
     values, names = record.distance(stream), unit_names(record)
     notes = (f"{theme.printable(record.first.model)}, {stream}", *_remarks(record))

@@ -20,7 +20,7 @@ def back_off(record: BackOff, *, place: int) -> go.Figure:
     **backs off** to the context without its first token. The token marked ✓ follows in the text.
 
     You may conclude from how long a run of tokens this prediction comes. You may not conclude anything about what a token
-    means: a run that was not counted has no counts of its own, however similar it is to another.
+    means: a run that was not counted has no counts, however similar it is to another.
     """
     names = [theme.label(text) for text in record.texts[place]]
     follows = record.tokens.texts[place + 1] if place + 1 < len(record.tokens) else None

@@ -166,7 +166,7 @@ def _probes_of(record: object) -> tuple[LayerProbes, ...]:
 
 
 def confusion(record: Answers) -> go.Figure:
-    """How often which answer was given to which label: rows are the labels, columns the answers. What is right lies on the diagonal.
+    """How often each answer was given to texts of each label: rows are the labels, columns the answers. What is right lies on the diagonal.
     Colours are shares of each row, so that a rare label can be read as well.
 
     You may conclude which labels this model confuses. You may not conclude from a single cell of a few texts: look at how many

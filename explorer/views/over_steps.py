@@ -13,8 +13,9 @@ NEW = "●"  # marks the first snapshot at which a token was the most probable o
 
 
 def over_steps(record: TokensOverSteps) -> go.Figure:
-    """One text over a training: a column for each token, a row for each snapshot, the first one on top. The colour is the probability of
-    the right token; ● marks the first snapshot at which it was the most probable one. Point at a cell for what was most probable instead.
+    """One text over a training run: a column for each token, a row for each snapshot, the first one on top. The colour is the probability
+    of the right token; ● marks the first snapshot at which it was the most probable one. Point at a cell for what was most probable
+    instead.
 
     Each token is predicted as in training: an encoder reads a mask in its place, a decoder what comes before it.
 
@@ -37,7 +38,7 @@ def over_steps(record: TokensOverSteps) -> go.Figure:
         theme.unseen_note(record.tokens),
     )
     return go.Figure(heat).update_layout(
-        title=theme.title("One text over a training", *notes),
+        title=theme.title("One text over a training run", *notes),
         xaxis={**theme.named_axis(columns), "side": "top", "tickangle": -60},
         yaxis=theme.named_axis([f"{step:,}" for step in record.steps], down=True, title="step"),
         coloraxis={"cmin": 0, "cmax": 1}, height=70 + 34 * max(3, len(record.steps)),
@@ -45,13 +46,13 @@ def over_steps(record: TokensOverSteps) -> go.Figure:
 
 
 def settling(record: Lens) -> go.Figure:
-    """From where on a prediction stays the same: for each position, how far up the layers one must go until the logit lens says what the
-    last layer says, and says so at every place above. Above each bar stands that prediction.
+    """From where on a prediction stays the same: for each position, how far up the layers one must go until the logit lens agrees with the
+    last layer, and keeps agreeing at every later place. The prediction is written above each bar.
 
     Where the lens reads inside a layer, *attention* is the residual stream after attention and before the feed-forward layer.
 
     You may conclude at which place the model's own output layer reads the final prediction for good. You may not conclude that nothing
-    happens above it (probabilities go on changing), nor that it is not represented below: the output layer may only not read it there.
+    happens above it (probabilities keep changing), nor that it is not represented below: the output layer may only not read it there.
     """
     names, settled = record.named, record.settled
     texts = [theme.label(text) for text in record.texts[-1]]
@@ -75,6 +76,6 @@ def settling(record: Lens) -> go.Figure:
 is_over_steps = only(TokensOverSteps, "ex.analysis.over_steps(models, text) makes")
 is_settling = only(Lens, "ex.lens(model, text) makes")
 VIEWS = by_name(
-    View("over-steps", "One text over a training", over_steps, is_over_steps),
+    View("over-steps", "One text over a training run", over_steps, is_over_steps),
     View("settling", "Where each prediction settles", settling, is_settling),
 )

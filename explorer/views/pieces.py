@@ -16,9 +16,9 @@ MOST = 14  # rows of tries that are shown
 
 
 def matches(steps: Sequence[Match], *, step: int) -> go.Figure:
-    """Longest match, try by try: is the whole rest of the word in the vocabulary? If not, one letter less, until it is.
+    """Longest match, try by try: is the whole rest of the word in the vocabulary? If not, the last letter is dropped, until it is.
 
-    Blue is the string that is tried, orange a token that was found and cut off; the search then goes on after it. If not even one
+    Blue is the string that is tried, orange a token that was found and cut off; the search then continues after it. If not even one
     letter is in the vocabulary, the *whole word* becomes [UNK].
 
     You may conclude how WordPiece tokenizes a word with this vocabulary. You may not conclude that BPE gives the same tokens: it

@@ -98,9 +98,9 @@ def _written(record: PronounTranslation) -> tuple[str, ...]:
 
 def heads(record: PronounHeads) -> go.Figure:
     """Every head of the model is a dot: which part of its weight on the two nouns goes to the first noun, with the first reason (to the
-    right) and with the other one (upwards). A head that ignores the reason is on the diagonal. One that follows it is at the lower
-    right, in the frame: more weight on the first noun with the first reason, more on the second with the other. At the upper left
-    are heads that do the opposite; that is how many would follow by chance alone.
+    right) and with the other one (upwards). A head that ignores the reason is on the diagonal. One that follows it is at the lower right,
+    in the frame: more weight on the first noun with the first reason, more on the second with the other. At the upper left are heads that
+    do the opposite: by chance alone, about as many would follow.
 
     You may conclude in how many heads the weights change sides with the reason. You may not conclude that the model does not resolve
     the pronoun where no head does: the values may carry it, or another row than that of *it*.

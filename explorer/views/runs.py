@@ -1,4 +1,4 @@
-"""Several trainings in one picture."""
+"""Several training runs in one picture."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FEW = 4  # names of settings in the title; the page lists all
 
 
 def runs(record: RunsBeside, *, shows: str, axis: str) -> go.Figure:
-    """The same quantity of several trainings, by step. *Training loss* is the sum of all training objectives, each point a mean over the
-    last tenth of the steps so far; everything else was measured on texts that were not trained on.
+    """The same quantity of several training runs, by step. *Training loss* is the sum of all training objectives, each point a mean over
+    the last tenth of the steps so far; everything else was measured on texts that were not trained on.
 
     You may conclude which run had the lower value at a step, under its own settings. Where exactly one setting differs you may suspect
     it. You may not conclude that it is the cause: each is one run with one seed, so train both again with other seeds. You may not

@@ -21,7 +21,7 @@ def likeness(record: Likeness, *, way: str) -> go.Figure:
     are large.
 
     You may conclude which sentences this method would find first for another one. You may not conclude that they mean the same: a
-    mean of word vectors does not contain who did what to whom. And the cosines of two methods cannot be compared with each other.
+    mean of word vectors does not say who did what to whom. And the cosines of two methods cannot be compared with each other.
     """
     row = record.ways.index(way)
     cosines, count = record.cosines[row], len(record.texts)

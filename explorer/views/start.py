@@ -70,8 +70,8 @@ def _blocks(record: VisibilityMap) -> list[dict[str, object]]:
 
 
 def expects(record: WordPrediction) -> go.Figure:
-    """What each model predicts for the chosen word, which is hidden from it, as it was trained to predict; below its name is its
-    input. The striped bar is the actual token. A token may be part of a word; one that begins with … or ## continues a word.
+    """What each model predicts for the chosen word, which is hidden from it. Each predicts as it was trained to; its input is below its
+    name. The striped bar is the actual token. A token may be part of a word; one that begins with … or ## continues a word.
 
     You may conclude how confident each model is with its input, and that those which see both sides have more input.
     You may not conclude which model is better: they answer different questions, and have different vocabularies.
@@ -122,7 +122,7 @@ def moves(record: ContextShift) -> go.Figure:
     stories, the dotted one the other tokens of your own sentence.
 
     You may conclude in which models a word's vector depends on its sentence, and on which side of it. You may not conclude from
-    heights that one model has learned more about the word: what is a usual cosine differs from model to model, as the dotted line shows.
+    heights that one model has learned more about the word: the typical cosine differs from model to model, as the dotted line shows.
     """
     layers = np.arange(record.likeness.shape[1])
     figure = go.Figure()

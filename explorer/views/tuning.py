@@ -51,7 +51,7 @@ def ways(record: FinetuneWays) -> go.Figure:
     only the output layer; *scratch* has the same shape but starts from random weights, so it has learned from these labels only.
     The dotted line is the score of always giving the most frequent answer.
 
-    You may conclude how far each way came here, with these labels. You may not conclude which way is better: this is one seed, and
+    You may conclude how well each way did here, with these labels. You may not conclude which way is better: this is one seed, and
     another draw of labels can reverse the order. The recorded curves by number of labels have five seeds and intervals.
     """
     order = range(len(record.ways))
@@ -97,7 +97,7 @@ def losses(record: FinetuneWays, *, part: str) -> go.Figure:
 
 def transitions(record: FinetuneWays, *, way: str) -> go.Figure:
     """What a conditional random field learned of neighbouring tags. A cell is the score A of a pair: the tag of the row, then the tag of
-    the column. The first row is the begin of a text (b), the last column its end (e). All scores are 0 before training. Of two
+    the column. The first row is the beginning of a text (b), the last column its end (e). All scores are 0 before training. Of two
     rows of tags whose other scores are equal, one that holds a pair of score a is e^a times as probable as one with a pair of score 0.
 
     You may conclude which pairs these labelled texts raised (blue) and which they lowered (brown). You may not conclude that the

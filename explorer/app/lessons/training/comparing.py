@@ -1,4 +1,4 @@
-"""Up to five trainings in one picture, and what each changes: recorded ones, those that a visitor started, and those of a class."""
+"""Up to five training runs in one picture, and what each changes: recorded ones, those that a visitor started, and those of a class."""
 
 from __future__ import annotations
 

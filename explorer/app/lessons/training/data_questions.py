@@ -43,7 +43,7 @@ def at_scale(weights: int, tokens: float) -> str:
     """What published trainings computed, and how many times as much that is as the training on this page."""
     here = 6 * weights * tokens
     rows = [
-        "| training | weights | tokens read | operations | petaflop-days | × this training | source |",
+        "| run | weights | tokens read | operations | petaflop-days | × this run | source |",
         "|---|---|---|---|---|---|---|",
     ]
     rows.append(f"| this one | {weights:,} | {tokens:,.0f} | {powers(here)} | {powers(here / DAY)} | 1 | this page |")
