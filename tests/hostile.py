@@ -227,6 +227,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "analysis.plane": about("word2vec", pairs=[("he", "she"), ("king", "queen")], relation="x"),
     "analysis.prompt_orders": about("gpt2", **HELD, shots=SHOTS, template="{text} {label}", separator=" ", calibrate=False),
     "analysis.prompt_templates": about("gpt2", **HELD, shots=(), templates=["{text} {label}"], separator=" ", calibrate=False),
+    "analysis.projections_over_steps": lambda: dict(models={1: model("bert-tiny"), 2: model("bert-tiny")}),
     "analysis.pronoun_heads": about("bert", texts=REASONS, nouns=("animal", "street"), pronoun="it"),
     "analysis.pronoun_translation": about("transformer", text=REASONS[0], other=REASONS[1]),
     "analysis.differing_words": given(texts=REASONS),

@@ -60,7 +60,7 @@ EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = """saturation costs curves exposure expects moves letter-filters highway heads-that-find contexts neighbours cka word-space
 analogies ratios plane runs skipgram-network pair-update glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
 span-lengths gap-sentences habits damage downstream writes held-masks blueprint
-nouns heads-and-reason similar-uses"""  # nothing that a model reads; nor in these files,
+nouns heads-and-reason projections similar-uses"""  # nothing that a model reads; nor in these files,
 NO_TEXTS = "editing mixes finetuning prompting tuning finetuned merges pieces words training tree writing"
 BUT_TEXT = ("before-after", "states-moved")  # but for these two
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
@@ -193,6 +193,8 @@ def of_pronouns(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any
         "odd nouns": (replace(preferred(gpt2, strange, ("Zebra", "<b>bold")), model=odd),),
         "il or elle": tuple(ex.analysis.pronoun_translation(translator, *texts) for texts in (short, short[::-1])),
         "odd source": (ex.analysis.pronoun_translation(translator, f"{ODD}.", "The dog was wide <b>."),),
+        "matrices": ex.analysis.projections_over_steps({1: bert, 2: bert}),
+        "odd matrices": kinds.Projections(odd, np.array([1, 9]), np.ones((2, 3, 1, 1, 4, 2), np.float32)),
         "heads and reason": ex.analysis.pronoun_heads(bert, pair, words),
         "odd heads": replace(ex.analysis.pronoun_heads(gpt2, pair, words), model=odd, reasons=strange, nouns=(odd, odd)),
     }

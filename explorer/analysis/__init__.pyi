@@ -20,6 +20,7 @@ from .known_words import known_words as known_words
 from .label_smoothing import smoothed_targets as smoothed_targets
 from .layer_likeness import cka as cka
 from .layer_likeness import word_states as word_states
+from .learned_projections import projections_over_steps as projections_over_steps
 from .masks import held_losses as held_losses
 from .masks import under_masks as under_masks
 from .n_grams import back_off as back_off

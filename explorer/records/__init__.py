@@ -74,6 +74,7 @@ from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanT
 from explorer.records.inputs import FinetuneWays, TaskInputs
 from explorer.records.layers import LayerLikeness, SimilarUses, WordStates
 from explorer.records.places import TapPlace
+from explorer.records.projections import Projections
 from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.pronouns import NounPreference, PronounHeads, PronounTranslation
 from explorer.records.record import Record

@@ -37,6 +37,7 @@ from explorer.views import (
     over_steps,
     pieces,
     positions,
+    projections,
     prompting,
     pronouns,
     runs,
@@ -98,7 +99,8 @@ VIEWS = Gallery({
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **runs.VIEWS, **smoothing.VIEWS, **families.VIEWS,
     **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
-    **two_texts.VIEWS, **misled.VIEWS, **head_search.VIEWS, **counted.VIEWS, **updating.VIEWS, **pronouns.VIEWS, **over_steps.VIEWS,
+    **two_texts.VIEWS, **misled.VIEWS, **head_search.VIEWS, **counted.VIEWS, **updating.VIEWS,
+    **pronouns.VIEWS, **projections.VIEWS, **over_steps.VIEWS,
 })  # fmt: skip
 views = VIEWS  # as `ex.views`
 

@@ -9,6 +9,7 @@ from explorer.app.controls import model_and_text, model_of, read, result_of
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
+from explorer.app.lessons.attention import learned_weights
 from explorer.app.lessons.attention import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -17,7 +18,7 @@ from explorer.views import VIEWS
 PROSE = prose("attention")
 
 DRAWN = Call(ex.analysis.saturation)  # random queries and keys of eight widths
-MEASURED = Call(ex.result, "scale")  # twelve trainings
+MEASURED = Call(ex.result, "scale")  # twelve training runs
 
 
 def simple() -> None:
@@ -32,9 +33,15 @@ def drawn() -> None:
 
 
 def trained() -> None:
-    """What it does to trainings."""
+    """What it does to training runs."""
     say(PROSE("t5"))
     web.show(VIEWS["curves"], MEASURED, question=(lesson.training_question(result_of(MEASURED)), "guess.training"))
+
+
+def learned() -> None:
+    """One head's matrices before and after training."""
+    say(PROSE("learned"))
+    web.show(VIEWS["projections"], learned_weights.over_steps(learned_weights.followed(name)))
 
 
 page = LessonPage(PROSE)
@@ -51,5 +58,6 @@ page.parts(
     PagePart("Both masks", partial(web.show, VIEWS["masks"], call)),
     PagePart("Why divide by √dₖ?", drawn, "Why √dₖ"),
     PagePart("Trained with and without √dₖ", trained, "Without √dₖ", more=True),
+    *((PagePart("W_Q before and after training", learned, "Learned", more=True),) if learned_weights.followed(name) else ()),
     asking(lambda: lesson.exercises(record), "attention.exercise", PROSE),
 )
