@@ -1,7 +1,8 @@
 """What tries to break the explorer, in one report: `make break`. Ends with 1 if anything was lost.
 
-It runs the tests below (those of the findings, of files, of crashes, and of hostile arguments) in full, or a sample with `--quick`,
-and counts every case: how many were tried, survived (a result in order or an error of one line), and lost.
+It runs the tests below in full, or a sample with `--quick`: those of the findings, of files, of crashes, of hostile arguments and
+addresses, of values of another kind, and of what strangers bring. It counts every case: how many were tried, survived (a result in order
+or an error of one line), and lost.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("hostile", "hostile_files", "crashes", "redteam", "settings", "refusing", "classroom", "caches")
+TESTS = (
+    "hostile", "hostile_files", "crashes", "redteam", "settings", "refusing", "classroom", "caches", "trial", "serve", "records", "shelf",
+    "task_files", "saved_pages",
+)  # fmt: skip
 
 
 def tests(book: Path, quick: bool, chosen: list[str]) -> ElementTree.Element:

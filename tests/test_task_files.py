@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import explorer as ex
-from explorer.errors import ExplorerError
+from explorer.errors import ExplorerError, FileError
 from explorer.training.finetune.labelled import draw_labelled
 
 ROWS = [(f"Text number {n} is {'good' if n % 2 else 'bad'}.", "good" if n % 2 else "bad") for n in range(40)]
@@ -179,3 +182,14 @@ def test_broken_json_is_said(tmp_path: Path) -> None:
         path.write_text(content, "utf-8")
         with pytest.raises(ExplorerError, match=message):
             ex.tasks.from_file(path)
+
+
+def test_a_small_file_that_says_a_long_text_a_million_times_is_refused_before_memory_is_taken(tmp_path: Path) -> None:
+    """Parquet writes a text once and refers to it: two megabytes of file, ten gigabytes of text."""
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 3_000_000, pa.int32()), pa.array(["a dog ran. " * 300]))
+    pq.write_table(pa.table({"text": text, "label": text}), tmp_path / "bomb.parquet")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 3_000_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(FileError, match="holds more than 128 MB"):
+        ex.tasks.from_file(tmp_path / "bomb.parquet")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 600_000, "kilobytes"

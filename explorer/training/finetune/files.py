@@ -126,7 +126,7 @@ def read(path: Path, columns: Columns, encoding: str = "utf-8") -> Reading:
     """The rows of a file that can be used."""
     if not path.is_file():
         raise FileError(f"There is no file {path}. Give the path of a CSV, JSON or JSONL file.")
-    rows = _rows(path, columns, encoding)
+    rows = _bounded(_rows(path, columns, encoding), path)
     reading = Reading()
     for number, row in enumerate(islice(rows, columns.most + 1), 1):
         if number > columns.most:
@@ -160,6 +160,16 @@ def _parquet_rows(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
             yield from parquet_rows(content, *columns.names)
         except ValueError as error:
             raise FileError(f"{path.name} is no whole Parquet file ({error}). Write it again.") from error
+
+
+def _bounded(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[dict[str, Any]]:
+    """The rows, as long as all of them are no more than is read of a file: a small one may say the same text a million times."""
+    letters = 0
+    for row in rows:
+        letters += sum(len(value) for value in row.values() if isinstance(value, str))
+        if letters > LIST:
+            raise FileError(f"{path.name} holds more than {LIST >> 20} MB. Divide it.")
+        yield row
 
 
 def _decoded(path: Path, encoding: str) -> str:
