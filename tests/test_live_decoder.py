@@ -192,6 +192,15 @@ def test_a_token_flies_from_its_row_and_those_before_it_stay_the_same_objects(fi
             off: Math.hypot(chip.left - begin.left, chip.top - begin.top) };
         }"""
     )
+    gone = figure.evaluate(
+        """async () => {
+          const decoder = explorerDecoders[0];
+          await decoder.show(0);
+          decoder.show(1);
+          return [...decoder.stage.root.querySelectorAll(":scope > [aria-hidden]")].map((one) => one.className);
+        }"""
+    )
+    assert "candidate" in gone and set(gone) <= {"candidate", "token"}, "a row that goes fades as one object"
     assert all(moved["same"]) and len(moved["same"]) >= 3 and 300 <= moved["long"] <= 400
     assert moved["off"] < 1.5 and moved["opacity"] in (None, "", "1", 1), moved
 

@@ -23,7 +23,7 @@ from explorer.text.labels import LABELS, OTHER, labelled_tokens, word_labels
 from explorer.text.matching import matches, replay
 from explorer.text.sidebyside import LANGUAGES, OTHERS, fertility, segments, sentence, side_by_side
 from explorer.text.toy import toy_stories as stories
-from explorer.views import VIEWS, export
+from explorer.views import VIEWS, export, theme
 
 TEXT = "The zebra didn't cross: naïve café 😀 <b>!"
 
@@ -67,6 +67,19 @@ def test_every_frame_of_the_merges_holds_the_record() -> None:
         keys = [[key for key, *_ in row["boxes"]] for row in rows]
         assert all(len(set(row)) == len(row) for row in keys) and merge.piece in frame["title"]
     assert len(told["colours"]) == len(told["inks"]) and len(set(told["frames"][0]["keys"])) == 2
+
+
+@pytest.mark.parametrize("mode", theme.MODES)
+def test_letters_are_legible_on_every_colour_of_a_box(mode: str) -> None:
+    def luminance(colour: str) -> float:  # WCAG 2.2, by its own constants
+        parts = [*bytes.fromhex(colour[1:])] if colour[0] == "#" else [float(part) for part in colour[4:-1].split(",")]
+        linear = [part / 255 / 12.92 if part / 255 <= 0.04045 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in parts]
+        return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+    told = VIEWS["merges"].moving(classroom.learned("bpe", "count", ("animal",))[:3], mode)
+    for colour, ink in zip(told["colours"], told["inks"], strict=True):
+        low, high = sorted((luminance(colour), luminance(ink)))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, colour
 
 
 def test_boxes_stand_side_by_side_and_inside_the_picture() -> None:

@@ -15,7 +15,7 @@ from explorer.views import theme
 
 WIDE = 40  # letters in a line
 GAP = 0.12
-FIRST, SECOND, NEW, PLAIN = 0.34, 0.55, -0.6, 0.0  # positions on the signed colour scale: two blues, orange, paper
+FIRST, SECOND, NEW, PLAIN = 0.34, 0.53, -0.7, 0.0  # positions on the signed colour scale: two blues, orange, paper
 TONES = (FIRST, SECOND, NEW, PLAIN)
 
 

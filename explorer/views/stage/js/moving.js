@@ -32,7 +32,9 @@ export class Moving {
     for (const move of this.moves) move.cancel(); // they go on from where they were
     this.moves = [];
     this.#join(this.root, things, gone);
-    for (const [key, old] of gone) this.#leave(key, old, gone, before.get(key));
+    const whole = [...gone].filter(([, old]) => !gone.has(old.parentElement?.closest("[data-key]")?.dataset.key)); // the others go with what holds them
+    for (const key of gone.keys()) this.known.delete(key);
+    for (const [key, old] of whole) this.#leave(old, before.get(key));
     settle();
     if (calm()) return;
     const after = this.#spots();
@@ -68,11 +70,8 @@ export class Moving {
     }
   }
 
-  /** Take an object away; it fades where it was. @param {string} key @param {any} old @param {Map<string, any>} gone @param {Spot} [spot] */
-  #leave(key, old, gone, spot) {
-    this.known.delete(key);
-    const above = old.parentElement?.closest("[data-key]");
-    if (above && gone.has(above.dataset.key)) return; // it goes with what holds it
+  /** Take an object away; it fades where it was. @param {any} old @param {Spot} [spot] */
+  #leave(old, spot) {
     if (calm() || !spot) return old.remove();
     old.setAttribute("aria-hidden", "true");
     old.removeAttribute("data-key");
