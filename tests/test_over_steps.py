@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -14,9 +16,14 @@ from explorer.views import VIEWS
 TEXT = "The dog was tired because it ran."
 
 
+def loaded(name: str, **more: Any) -> Any:
+    """A shipped model on the processor."""
+    return ex.load(name, device="cpu", **more)
+
+
 def by_hand(name: str, step: int | None, place: int) -> torch.Tensor:
     """log P of every token at a place, by the modules alone: an encoder reads a mask there, a decoder what comes before."""
-    model = ex.load(name, step=step, device="cpu") if step else ex.load(name, device="cpu")
+    model = loaded(name, step=step) if step else loaded(name)
     ids = torch.tensor(model.tokens(TEXT).ids)[None]
     row = place
     if model.family == "encoder":
@@ -31,9 +38,9 @@ def by_hand(name: str, step: int | None, place: int) -> torch.Tensor:
 @pytest.mark.parametrize("name", ["bert", "induction"])
 def test_the_map_holds_the_probability_of_each_token_at_each_snapshot(name: str) -> None:
     steps = ex.training.snapshots(ex.models()[name].folder)
-    models = {step: ex.load(name, step=step, device="cpu") for step in reversed(steps)}
+    models = {step: loaded(name, step=step) for step in reversed(steps)}
     found = ex.analysis.over_steps(models, TEXT)
-    ids = ex.load(name, device="cpu").tokens(TEXT).ids
+    ids = loaded(name).tokens(TEXT).ids
     assert found.steps.tolist() == sorted(steps) and len(found.places) == (~np.array(found.tokens.special)).sum()
     for moment in (0, len(steps) - 1):
         for number, place in enumerate(found.places):
@@ -45,7 +52,7 @@ def test_the_map_holds_the_probability_of_each_token_at_each_snapshot(name: str)
 
 def test_a_token_is_marked_where_it_first_was_the_most_probable() -> None:
     right = np.array([[False, True, False], [True, False, False], [True, True, False]])
-    tokens = ex.load("bert", device="cpu").tokens("a dog")
+    tokens = loaded("bert").tokens("a dog")
     texts = tuple(("x",) * 3 for _ in range(3))
     record = TokensOverSteps("m", tokens, np.arange(3), np.array([1, 5, 9]), np.ones((3, 3)) / 2, right, texts)
     assert record.first.tolist() == [1, 0, -1]
@@ -58,14 +65,14 @@ def test_what_has_no_map_is_refused() -> None:
     with pytest.raises(ChoiceError, match="no snapshots"):
         ex.analysis.over_steps({}, TEXT)
     with pytest.raises(ChoiceError, match="predicts no tokens"):
-        ex.analysis.over_steps({1: ex.load("electra", device="cpu")}, TEXT)
+        ex.analysis.over_steps({1: loaded("electra")}, TEXT)
     with pytest.raises(ChoiceError, match="same tokens"):
-        ex.analysis.over_steps({1: ex.load("bert", device="cpu"), 2: ex.load("gpt2", device="cpu")}, TEXT)
+        ex.analysis.over_steps({1: loaded("bert"), 2: loaded("gpt2")}, TEXT)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_the_lens_within_a_layer_reads_the_sum_after_attention(name: str) -> None:
-    model = ex.load(name, device="cpu")
+    model = loaded(name)
     outer, inner = ex.lens(model, TEXT), ex.lens(model, TEXT, inside=True)
     layers = model.config.layers
     assert inner.named == ("input", *(part for n in range(layers) for part in (f"attention {n}", f"layer {n}")))
@@ -79,7 +86,7 @@ def test_the_lens_within_a_layer_reads_the_sum_after_attention(name: str) -> Non
 
 
 def test_a_prediction_settles_where_it_no_longer_changes() -> None:
-    lens = ex.lens(ex.load("gpt2", device="cpu"), TEXT, inside=True)
+    lens = ex.lens(loaded("gpt2"), TEXT, inside=True)
     for position, place in enumerate(lens.settled):
         column = [row[position] for row in lens.texts]
         assert all(text == column[-1] for text in column[place:])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,9 +14,14 @@ from explorer.views import VIEWS
 TEXT, OTHERS = "The dog was tired.", ["A cat ran home.", "The dog slept.", "It was warm, and the animal was tired."]
 
 
+def loaded(name: str, **more: Any) -> Any:
+    """A shipped model on the processor."""
+    return ex.load(name, device="cpu", **more)
+
+
 @pytest.mark.parametrize(("name", "layer"), [("bert", 4), ("bert", 0), ("gpt2", 2)])
 def test_the_nearest_uses_are_those_of_an_exhaustive_search(name: str, layer: int) -> None:
-    model = ex.load(name, device="cpu")
+    model = loaded(name)
     found = ex.analysis.similar_uses(model, TEXT, "dog", OTHERS, layer=layer, top=3)
 
     def states(text: str) -> list[tuple[str, np.ndarray]]:
@@ -36,7 +43,7 @@ def test_the_nearest_uses_are_those_of_an_exhaustive_search(name: str, layer: in
 
 
 def test_a_word_that_is_not_there_is_refused() -> None:
-    model = ex.load("bert", device="cpu")
+    model = loaded("bert")
     with pytest.raises(ChoiceError, match="has no word 'zebra'"):
         ex.analysis.similar_uses(model, TEXT, "zebra", OTHERS)
     with pytest.raises(ChoiceError, match="layer"):

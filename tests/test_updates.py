@@ -20,6 +20,11 @@ TEXT = "The dog was tired."
 FRENCH = {"target": "Le chien dort."}
 
 
+def loaded(name: str, **more: Any) -> Any:
+    """A shipped model on the processor."""
+    return ex.load(name, device="cpu", **more)
+
+
 def loss_by_hand(module: Any, update: TokenUpdate, model: Any) -> torch.Tensor:
     """The loss of the same prediction by the modules of `nn`, without anything of the analysis."""
     ids = torch.tensor(update.tokens.ids)[None]
@@ -32,7 +37,7 @@ def loss_by_hand(module: Any, update: TokenUpdate, model: Any) -> torch.Tensor:
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "transformer"])
 def test_gradients_and_losses_are_those_of_autograd_and_of_torch_optim(name: str) -> None:
-    model = ex.load(name, device="cpu")
+    model = loaded(name)
     given = FRENCH if name == "transformer" else {}
     update = ex.analysis.token_update(model, TEXT, layer=0, **given)
     module = copy.deepcopy(model.module).double()
@@ -53,7 +58,7 @@ def test_gradients_and_losses_are_those_of_autograd_and_of_torch_optim(name: str
 
 
 def test_the_gradient_at_the_scores_is_p_minus_y_and_goes_back_to_the_matrices_by_the_chain_rule() -> None:
-    model = ex.load("gpt2", device="cpu")
+    model = loaded("gpt2")
     update = ex.analysis.token_update(model, TEXT, position=3, layer=1)
     np.testing.assert_allclose(update.scores_slope, update.probabilities - update.one_hot, atol=1e-12)
     trace = ex.trace(model, update.tokens, blocks=True)
@@ -73,7 +78,7 @@ def test_the_gradient_at_the_scores_is_p_minus_y_and_goes_back_to_the_matrices_b
 @pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
 def test_every_gradient_that_is_shown_is_the_finite_difference(name: str) -> None:
     given = {"target": TEXT} if name == "t5" else {}
-    update = ex.analysis.token_update(ex.load(name, device="cpu"), TEXT, position=2, **given)
+    update = ex.analysis.token_update(loaded(name), TEXT, position=2, **given)
     np.testing.assert_allclose(update.differences, update.steepest[:, 1], rtol=1e-5, atol=1e-10)
     for number, which in enumerate(("W_Q", "W_K", "W_V", "W_O")):
         place = tuple(update.places[number])
@@ -82,7 +87,7 @@ def test_every_gradient_that_is_shown_is_the_finite_difference(name: str) -> Non
 
 
 def test_a_small_step_does_what_the_gradient_promises_and_the_model_stays_as_it_is() -> None:
-    model = ex.load("gpt2", device="cpu")
+    model = loaded("gpt2")
     before = {name: weight.clone() for name, weight in model.module.state_dict().items()}
     update = ex.analysis.token_update(model, TEXT)
     assert all(torch.equal(before[name], weight) for name, weight in model.module.state_dict().items())
@@ -94,7 +99,7 @@ def test_a_small_step_does_what_the_gradient_promises_and_the_model_stays_as_it_
 
 
 def test_a_masked_token_is_predicted_from_both_sides_and_what_cannot_be_predicted_is_refused() -> None:
-    bert, gpt2 = ex.load("bert", device="cpu"), ex.load("gpt2", device="cpu")
+    bert, gpt2 = loaded("bert"), loaded("gpt2")
     update = ex.analysis.token_update(bert, TEXT, position=2)
     assert update.tokens.texts[2] == "[MASK]" and update.vocabulary[update.label] == bert.tokens(TEXT).texts[2]
     assert update.probabilities.argmax() == ex.trace(bert, update.tokens, scores=True).outputs["lm"][2].argmax()
@@ -103,9 +108,9 @@ def test_a_masked_token_is_predicted_from_both_sides_and_what_cannot_be_predicte
     with pytest.raises(TextError, match="nothing to predict"):
         ex.analysis.token_update(gpt2, [int(gpt2.tokens(TEXT).ids[0])])
     with pytest.raises(ChoiceError, match="Give it as `target`"):
-        ex.analysis.token_update(ex.load("t5", device="cpu"), TEXT)
+        ex.analysis.token_update(loaded("t5"), TEXT)
     with pytest.raises(ChoiceError, match="predicts no tokens"):
-        ex.analysis.token_update(ex.load("electra", device="cpu"), TEXT)
+        ex.analysis.token_update(loaded("electra"), TEXT)
     with pytest.raises(ChoiceError, match="choose a whole number"):
         ex.analysis.token_update(gpt2, TEXT, layer=99)
 
@@ -129,7 +134,7 @@ def test_a_pair_of_word2vec_moves_as_pytorch_moves_it() -> None:
 
 
 def test_a_pair_is_read_from_both_tables_of_word2vec() -> None:
-    model = ex.load("word2vec", device="cpu")
+    model = loaded("word2vec")
     read = ex.analysis.pair_update(model, "dog", "barked", ["blue", "seven"])
     ids = [model.tokenizer.core.token_to_id(word) for word in ("dog", "seven")]
     np.testing.assert_allclose(read.centre, model.module.words.weight[ids[0]].detach().numpy())
@@ -137,11 +142,11 @@ def test_a_pair_is_read_from_both_tables_of_word2vec() -> None:
     with pytest.raises(ChoiceError, match="no negative samples"):
         ex.analysis.pair_update(model, "dog", "barked", [])
     with pytest.raises(ChoiceError, match="no negative samples"):
-        ex.analysis.pair_update(ex.load("glove", device="cpu"), "dog", "barked", ["blue"])
+        ex.analysis.pair_update(loaded("glove"), "dog", "barked", ["blue"])
 
 
 def test_the_pictures_draw_the_numbers_of_the_record() -> None:
-    update = ex.analysis.token_update(ex.load("gpt2", device="cpu"), TEXT, position=2)
+    update = ex.analysis.token_update(loaded("gpt2"), TEXT, position=2)
     view, stages = VIEWS["token-update"], list(STAGES)
     bars = {bar.name: bar for bar in view(update, stage=stages[0]).data}
     np.testing.assert_allclose(bars["p − y"].x, np.subtract(bars["p"].x, bars["y"].x), atol=1e-12)

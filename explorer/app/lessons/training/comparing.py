@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -107,7 +108,7 @@ def _listed(record: RunsBeside, number: int) -> str:
 def _class_board(record: RunsBeside) -> None:
     """The runs of a class: those with the same settings together, with the spread of their held-out loss over seeds."""
     st.subheader("These run IDs, by setting", anchor=False)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for setting, numbers in record.groups().items():
         losses = [loss for n in numbers if (loss := record.last(n)) == loss]
         mean = sum(losses) / len(losses) if losses else float("nan")
@@ -116,8 +117,8 @@ def _class_board(record: RunsBeside) -> None:
         rows.append(
             {"setting": setting, "runs": len(numbers), "mean held-out loss": mean, "lowest – highest": spread, "run IDs": ids}
         )
-    best = sorted(rows, key=lambda row: np.nan_to_num(row["mean held-out loss"], nan=np.inf))
-    st.dataframe(best, width="stretch")
+    order = np.argsort([row["mean held-out loss"] for row in rows], kind="stable")  # what was not measured is last
+    st.dataframe([rows[n] for n in order], width="stretch")
     st.caption(
         "Runs that differ in nothing but the seed share a row. A difference between rows below that spread says nothing."
     )

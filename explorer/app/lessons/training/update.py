@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -27,7 +28,7 @@ FINISHED = "the end"
 
 def show_update(name: str, text: str) -> None:
     """First a pair of word vectors, where nothing is deep, then a token of the sentence in a Transformer."""
-    ways = {"A Transformer, one token": partial(_of_token, name, text)}
+    ways: dict[str, Callable[[], object]] = {"A Transformer, one token": partial(_of_token, name, text)}
     if "word2vec" in models():
         ways = {"word2vec, one pair": _of_pair, **ways}
     web.one_of("One update of", ways, "update.of")
@@ -71,7 +72,7 @@ def _moment(name: str) -> Call:
     if len(taken) == 1:
         return lab.snapshot(name)
     at = st.select_slider("Weights of step", taken, FINISHED, key="update.at", bind="query-params", width=220)
-    return lab.snapshot(name, None if at == FINISHED else int(at))
+    return lab.snapshot(name, at if isinstance(at, int) else None)
 
 
 def _position(model: Model, text: str) -> int:
