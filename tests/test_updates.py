@@ -38,7 +38,7 @@ def loss_by_hand(module: Any, update: TokenUpdate, model: Any) -> torch.Tensor:
 @pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "transformer"])
 def test_gradients_and_losses_are_those_of_autograd_and_of_torch_optim(name: str) -> None:
     model = loaded(name)
-    given = FRENCH if name == "transformer" else {}
+    given: dict[str, Any] = FRENCH if name == "transformer" else {}
     update = ex.analysis.token_update(model, TEXT, layer=0, **given)
     module = copy.deepcopy(model.module).double()
     loss = loss_by_hand(module, update, model)
@@ -63,6 +63,7 @@ def test_the_gradient_at_the_scores_is_p_minus_y_and_goes_back_to_the_matrices_b
     np.testing.assert_allclose(update.scores_slope, update.probabilities - update.one_hot, atol=1e-12)
     trace = ex.trace(model, update.tokens, blocks=True)
     mine = next(a for a in trace.attention if a.layer == 1)
+    assert mine.q is not None and mine.k is not None
     x = next(b for b in trace.blocks if (b.layer, b.part) == (1, "attention")).normed
     score = update.masked_scores_slope / np.sqrt(mine.q.shape[-1])  # [head, query, key]
     assert np.abs(score.sum(-1)).max() < 1e-9 < np.abs(score).max()
@@ -77,7 +78,7 @@ def test_the_gradient_at_the_scores_is_p_minus_y_and_goes_back_to_the_matrices_b
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
 def test_every_gradient_that_is_shown_is_the_finite_difference(name: str) -> None:
-    given = {"target": TEXT} if name == "t5" else {}
+    given: dict[str, Any] = {"target": TEXT} if name == "t5" else {}
     update = ex.analysis.token_update(loaded(name), TEXT, position=2, **given)
     np.testing.assert_allclose(update.differences, update.steepest[:, 1], rtol=1e-5, atol=1e-10)
     for number, which in enumerate(("W_Q", "W_K", "W_V", "W_O")):

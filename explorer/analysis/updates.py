@@ -151,8 +151,8 @@ def _updated(question: PredictedToken, others: Sequence[PredictedToken], stream:
     loss.backward()
     matrices = _matrices(module, (stream, layer))
     slopes = {name: _slope_of(matrix).clone() for name, matrix in matrices.items()}
-    places = [np.unravel_index(int(slope.abs().argmax()), slope.shape) for slope in slopes.values()]
-    differences = [_difference(question, *pair) for pair in zip(matrices.values(), places, strict=True)]
+    places = [divmod(int(slope.abs().argmax()), slope.shape[1]) for slope in slopes.values()]
+    differences = [_difference(question, matrix, place) for matrix, place in zip(matrices.values(), places, strict=True)]
     steepest = [
         (float(matrices[name].detach()[place]), float(slopes[name][place]))
         for name, place in zip(matrices, places, strict=True)

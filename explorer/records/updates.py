@@ -110,7 +110,7 @@ class PairUpdate(Record):
     @property
     def errors(self) -> np.ndarray:
         """∂L/∂(w·c) = σ − y of each word [word]."""
-        return self.sigma - self.labels
+        return np.asarray(self.sigma - self.labels)
 
     @property
     def centre_slope(self) -> np.ndarray:
@@ -120,7 +120,7 @@ class PairUpdate(Record):
     @property
     def contexts_slope(self) -> np.ndarray:
         """∂L/∂c = (σ − y) w of each word [word, dim]."""
-        return np.outer(self.errors, self.centre)
+        return np.asarray(np.outer(self.errors, self.centre))
 
     def moved(self, rate: float) -> PairUpdate:
         """The same pair after one update of all its vectors."""
