@@ -38,8 +38,8 @@ def test_the_picture_says_how_far_a_matrix_moved_and_draws_its_singular_values()
     first, last = record.of("W_K", 1, 2).astype(np.float64)
     moved = np.sqrt(((last - first) ** 2).sum() / (first**2).sum())
     assert f"it moved {moved:.1f} times" in figure.layout.title.text and moved > 1
-    for line, matrix in zip(figure.data[2:], (first, last), strict=True):
-        np.testing.assert_allclose(np.square(line.y), np.linalg.eigvalsh(matrix.T @ matrix)[::-1], rtol=1e-3, atol=1e-5)
+    for bars, matrix in zip(figure.data[2:], (first, last), strict=True):
+        np.testing.assert_allclose(np.square(bars.y), np.linalg.eigvalsh(matrix.T @ matrix)[::-1], rtol=1e-3, atol=1e-5)
 
 
 def test_the_page_has_the_part_and_models_that_cannot_be_compared_are_refused() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import ALL
+from conftest import ALL, long
 from opening import opened, session
 from streamlit.testing.v1 import AppTest
 
@@ -97,7 +97,8 @@ def test_a_lesson_without_a_step_gets_one_from_its_line_in_the_list(monkeypatch:
 SHOWN = ("markdown", "caption", "title", "header", "subheader", "info", "success", "warning")
 ASKED = "radio, selectbox, text_input, slider, select_slider, number_input, toggle, button, button_group, pills"
 FOLDED = ("expander", "popover")
-WORDS = range(5_500, 8_000)  # of the core hour, "about 7,000", with the tour and without the answers of the visitor
+WORDS = range(5_000, 6_501)  # of the core hour, with the tour and without the answers of the visitor
+PAGE = 2_500  # words of all parts of a page that are not folded
 SOME = list(LESSONS) if ALL else ["attention", "prompting"]
 
 
@@ -145,12 +146,18 @@ def test_the_core_hour_keeps_what_the_tour_visits_and_two_exercises(pages: dict[
         assert len(cards) <= 1, f"{name}: one question"
 
 
-def test_it_holds_about_seven_thousand_words(pages: dict[str, AppTest]) -> None:
+def test_it_holds_no_more_words_than_an_hour_has_time_for(pages: dict[str, AppTest]) -> None:
     count = {name: words(" ".join(map(said, visible(at.main)))) for name, at in pages.items()}
     strips = sum(words(f"{step.says} {step.do} {step.look} {step.know}") for step in STEPS)
     assert all(100 < number < 700 for number in count.values()), count
     assert 1_000 < strips < 2_500
     assert not ALL or sum(count.values()) + strips in WORDS, (count, strips)
+
+
+@pytest.mark.parametrize("name", [*long(*(name for name in LESSONS if name != "training")), "training"])
+def test_no_page_holds_more_words_than_can_be_read_in_a_quarter_of_an_hour(name: str) -> None:
+    at = opened(name, part="all")
+    assert not at.exception and 300 < words(" ".join(map(said, visible(at.main)))) <= PAGE
 
 
 def test_everything_comes_back_with_the_same_button() -> None:

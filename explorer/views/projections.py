@@ -35,20 +35,20 @@ def projections(record: Projections, *, matrix: str, layer: int, head: int) -> g
         figure.add_trace(heat, 1, column)
     strengths = record.strengths(matrix, layer, head)
     for number, (name, values) in enumerate(zip(names, (strengths[0], strengths[-1]), strict=True)):
-        line = go.Scatter(
-            x=np.arange(1, len(values) + 1), y=values, mode="lines", name=name, meta=number,
-            line={"width": 3, "dash": ("dot", "solid")[number]},
+        bars = go.Bar(
+            x=np.arange(1, len(values) + 1), y=values, name=name, meta=number,
             hovertemplate=f"{name}, number %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
         )  # fmt: skip
-        figure.add_trace(line, 1, 3)
-    figure.update_xaxes(showticklabels=False, showgrid=False, row=1, col=1).update_xaxes(
-        showticklabels=False, showgrid=False, row=1, col=2
+        figure.add_trace(bars, 1, 3)
+    figure.update_xaxes(showticklabels=False, showgrid=False, ticks="", row=1, col=1).update_xaxes(
+        showticklabels=False, showgrid=False, ticks="", row=1, col=2
     )
-    figure.update_yaxes(showticklabels=False, showgrid=False, autorange="reversed", row=1, col=1)
-    figure.update_yaxes(showticklabels=False, showgrid=False, autorange="reversed", row=1, col=2)
+    figure.update_yaxes(showticklabels=False, showgrid=False, ticks="", autorange="reversed", row=1, col=1)
+    figure.update_yaxes(showticklabels=False, showgrid=False, ticks="", autorange="reversed", row=1, col=2)
     figure.update_yaxes(rangemode="tozero", row=1, col=3)
     return figure.update_layout(
         title=theme.title(f"{matrix} of head {head}, layer {layer}", *_moved(record.model, first, last)), height=380,
+        barmode="group", bargap=0,
         **theme.colours(np.stack([first, last]), signed=True),
     )  # fmt: skip
 

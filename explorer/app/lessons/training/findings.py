@@ -1,4 +1,4 @@
-"""The studies as cards: what each asked of small trainings, what came out, and the part that shows it."""
+"""The studies as cards: what each asked of small training runs, what came out, and the part that shows it."""
 
 from __future__ import annotations
 
@@ -59,12 +59,13 @@ def show_findings() -> None:
 
 
 def _card(finding: Finding) -> None:
-    """What was asked, the answer folded, and the way to the pictures."""
+    """What was asked and the answer, each folded, and the way to the pictures."""
     item = finding.question(result_of(recorded.call(finding.result)))
     with st.container(border=True, gap="small", height="stretch"):
         st.markdown(f"**{finding.title}**")
-        st.markdown(marked(item.question))
         with st.container(horizontal=True, vertical_alignment="center"):
+            with st.popover("Question", type="tertiary"):
+                st.markdown(marked(item.question))
             with st.popover("The finding", type="tertiary"):
                 st.markdown(marked(f"**{item.shown}**. {item.why}"))
             _door(finding)
