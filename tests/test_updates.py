@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from opening import opened
 from torch.nn import functional
 
 import explorer as ex
@@ -158,3 +160,17 @@ def test_the_pictures_draw_the_numbers_of_the_record() -> None:
     np.testing.assert_allclose(lines["this token"].y, update.losses[1:])
     figure = VIEWS["pair-update"](pair(np.random.default_rng(2)), rate=1.0)
     assert [bar.name for bar in figure.data[:2]] == ["before", "after"] and len(figure.data) == 2 + 4
+
+
+def test_the_page_shows_a_pair_and_a_token_and_says_what_it_cannot() -> None:
+    at = opened("training", part="one-update")
+    assert not at.exception and len(at.get("plotly_chart")) == 1
+    at.text_input("update.near").set_value("zzz").run()
+    assert not at.exception and any("zzz" in warning.value for warning in at.warning)
+    at = opened("training", part="one-update", **{"update.of": "A Transformer, one token", "kept": "bert", "update.at": "1"})
+    assert not at.exception and len(at.get("plotly_chart")) == 1
+    title = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
+    update = ex.analysis.token_update(loaded("bert", step=1), at.text_input("text").value)
+    assert f"{update.loss:.3f}" in title
+    at = opened("training", part="one-update", **{"update.of": "A Transformer, one token", "kept": "electra"})
+    assert not at.exception and any("Choose an encoder or a decoder" in info.value for info in at.info)

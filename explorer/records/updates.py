@@ -100,7 +100,7 @@ class PairUpdate(Record):
     @property
     def labels(self) -> np.ndarray:
         """y [word]: 1 for the context word, 0 for the negative samples."""
-        return (np.arange(len(self.words)) == 0).astype(np.float64)
+        return np.asarray(np.arange(len(self.words)) == 0, np.float64)
 
     @property
     def sigma(self) -> np.ndarray:
