@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from conftest import long
 from offline import Watch, opened
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from plotly.offline import get_plotlyjs
 
 import explorer as ex
@@ -81,3 +82,25 @@ def test_a_page_says_whose_libraries_it_holds(trace: Trace, tmp_path: Path) -> N
         and "jQuery 3.7.1" in pages["bertviz"]
     )
     assert all(page.count("<!--") == page.count("-->") == 1 for page in pages.values())
+
+
+def damaged(page: str, how: str) -> str:
+    """A page whose longest run of packed letters lacks its second half, or has another letter in its middle."""
+    first, last = max((run.span() for run in re.finditer(r"[!-%'-;=?-~]{1000,}", page)), key=lambda span: span[1] - span[0])
+    half = (first + last) // 2
+    other = "a" if page[half] != "a" else "b"
+    return page[:half] + page[last:] if how == "cut" else page[:half] + other + page[half + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"), [("figure", "cut"), ("board", "letter"), *long(("figure", "letter"), ("bertviz", "cut"), ("bertviz", "letter"),
+    ("board", "cut"), ("live", "cut"), ("live", "letter"))],
+)  # fmt: skip
+def test_a_damaged_page_says_so_and_shows_nothing(browser: Browser, trace: Trace, tmp_path: Path, kind: str, how: str) -> None:
+    """What it holds ends with a checksum: a letter that is another one is noticed before anything is drawn."""
+    file = ex.save(kinds(trace)[kind](), tmp_path / "page.html")
+    file.write_text(damaged(file.read_text("utf-8"), how), "utf-8")
+    page = opened(browser, Watch(), file.as_uri())
+    expect(page.get_by_role("alert").first).to_contain_text("This file is damaged")
+    assert page.evaluate("document.body.dataset.drawn || ''") != "yes" and not page.query_selector("#vis svg")
+    page.context.close()

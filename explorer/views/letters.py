@@ -69,5 +69,12 @@ UNPACK = """const unpacked = async (id) => {
       for (bits += pair ? 13 : 6; bits >= 8; ) raw[next++] = held >> (bits -= 8);
       held &= (1 << bits) - 1;
     }
-    return new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip")));
+    try {
+      const whole = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
+      return new Response(await new Response(whole).arrayBuffer());  // all of it is read, and with it the checksum at its end
+    } catch (error) {
+      const says = "This file is damaged, so nothing in it is shown. Copy or save it again.";
+      document.body.prepend(Object.assign(document.createElement("p"), { role: "alert", textContent: says }));
+      throw error;
+    }
   };"""
