@@ -52,14 +52,14 @@ SIZES = (
 )  # labelled texts, of both MNLI columns together
 REVISED = (79.8, 87.4, 90.5, 92.7)  # QNLI in L3, of the last four systems
 GPT_METHODS = ("MNLI-m", "MNLI-mm", "SNLI", "SciTail", "QNLI", "RTE")
-GPT_TABLE = (  # L1, from Radford et al. 2018
-    ("ESIM + ELMo, 5 models", None, None, 89.3, None, None, None),
-    ("CAFE, 5 models", 80.2, 79.0, 89.3, None, None, None),
-    ("Stochastic Answer Network, 3 models", 80.6, 80.1, None, None, None, None),
-    ("CAFE", 78.7, 77.9, 88.5, 83.3, None, None),
-    ("GenSen", 71.4, 71.3, None, None, 82.3, 59.2),
-    ("Multi-task BiLSTM + Attn", 72.2, 72.1, None, None, 82.1, 61.7),
-    ("GPT, fine-tuned", 82.1, 81.4, 89.9, 88.3, 88.1, 56.0),
+GPT_TABLE: tuple[tuple[str, tuple[float | None, ...]], ...] = (  # L1, from Radford et al. 2018
+    ("ESIM + ELMo, 5 models", (None, None, 89.3, None, None, None)),
+    ("CAFE, 5 models", (80.2, 79.0, 89.3, None, None, None)),
+    ("Stochastic Answer Network, 3 models", (80.6, 80.1, None, None, None, None)),
+    ("CAFE", (78.7, 77.9, 88.5, 83.3, None, None)),
+    ("GenSen", (71.4, 71.3, None, None, 82.3, 59.2)),
+    ("Multi-task BiLSTM + Attn", (72.2, 72.1, None, None, 82.1, 61.7)),
+    ("GPT, fine-tuned", (82.1, 81.4, 89.9, 88.3, 88.1, 56.0)),
 )
 
 
@@ -77,11 +77,14 @@ def glue() -> str:
 
 def gpt_table() -> str:
     """What GPT reached beside earlier models, and by how much it is better, as Markdown."""
-    *others, (_, *gpt) = GPT_TABLE
-    gains = [ours - max(row[n] for row in others if row[n] is not None) for n, ours in enumerate(gpt, 1) if ours is not None]
+    *others, (_, gpt) = GPT_TABLE
+    best = [
+        max(value for value in column if value is not None) for column in zip(*(values for _, values in others), strict=True)
+    ]
+    gains = [ours - theirs for ours, theirs in zip(gpt, best, strict=True) if ours is not None]
     rows = [f"| L1's figures | {' | '.join(GPT_METHODS)} |", "|---" * (len(GPT_METHODS) + 1) + "|"]
     rows += [
-        f"| {name} | {' | '.join('–' if value is None else str(value) for value in values)} |" for name, *values in GPT_TABLE
+        f"| {name} | {' | '.join('–' if value is None else str(value) for value in values)} |" for name, values in GPT_TABLE
     ]
     better = sum(gain > 0 for gain in gains)
     rows += [f"| *better than the best of the others by* | {' | '.join(f'{gain:+.1f}' for gain in gains)} |", ""]
