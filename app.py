@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from explorer.app import core, deeds, frame, hosted, menu, present, streamlit_inside, tour
+from explorer.app import core, deeds, frame, hosted, lecture, menu, present, streamlit_inside, tour
 from explorer.app.controls import read
 
 st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout="wide")
@@ -12,6 +12,7 @@ present.style()
 hosted.start()
 streamlit_inside.forget_widgets()
 page = st.navigation(menu.pages(), position="top")
+lecture.follow()
 core.begin(page.url_path or "start")
 tour.guide(page.url_path or "start")
 read(page.run)

@@ -67,6 +67,7 @@ def app(
     classroom: Annotated[bool, typer.Option("--classroom", help="Serve a room: with limits, and to other computers.")] = False,
     address: Annotated[str, typer.Option(help="The address to serve on: this computer alone, with --classroom 0.0.0.0.")] = "",
     settings: Annotated[Path | None, typer.Option(help="A TOML file with the limits of the room (means --classroom).")] = None,
+    lesson: Annotated[str, typer.Option(help="A lesson to present: a TOML file, or L0 to L4 for the five lectures.")] = "",
 ) -> None:
     """Open the explorer in a browser, for oneself or for a room."""
     check_installed("explorer app", "streamlit", "plotly")
@@ -79,11 +80,23 @@ def app(
 
         greeting = hosted.opened(settings, where, port)
         first = [room.hand_over()]
+    greeting += _lesson(lesson, where, port) if lesson else ""
     sys.stdout.write(greeting)
     sys.stdout.flush()
     os.chdir(home.parent)
     options = ("--server.port", str(port), "--server.address", where, "--server.headless", str(not open_browser).lower())
     _start("explorer.app.serve", *first, "run", str(home), *options)
+
+
+def _lesson(lesson: str, where: str, port: int) -> str:
+    """Have the server present a lesson; the line that says where it is."""
+    from explorer.app import lecture
+    from explorer.app.lesson_plan import read_plan
+
+    plan = read_plan(lesson)
+    shipped = lesson in lecture.shipped()
+    os.environ[lecture.VARIABLE] = lesson if shipped else str(Path(lesson).resolve())
+    return f"Lesson:   http://{where}:{port}/lesson ({len(plan.steps)} steps: {plan.title})\n"
 
 
 @cli.command()

@@ -247,23 +247,6 @@ def test_presenting_shows_one_part_without_captions_and_keeps_the_answers_for_a_
     assert "empty until you answer" not in at.run().get("plotly_chart")[0].proto.spec
 
 
-@pytest.mark.usefixtures("parts")
-def test_larger_letters_in_a_cell_leave_room_for_its_first_line_alone() -> None:
-    for choices, lines in (({}, 3), ({"present": "1"}, 1)):
-        (chart,) = opened("heads", part="lens", **choices).get("plotly_chart")
-        texts = [text for row in json.loads(chart.proto.spec)["data"][0]["text"] for text in row]
-        assert {len(text.split("<br>")) for text in texts} == {lines}
-
-
-@pytest.mark.usefixtures("parts")
-def test_all_type_of_a_picture_grows_for_a_room() -> None:
-    plain, larger = [], []
-    for sizes, choices in ((plain, {}), (larger, {"present": "1"})):
-        figure = json.loads(opened("decoding", part="beams", **choices).get("plotly_chart")[0].proto.spec)
-        sizes += [trace["textfont"]["size"] for trace in figure["data"] if "textfont" in trace]
-    assert plain and np.allclose(larger, 1.5 * np.array(plain))
-
-
 @pytest.mark.parametrize("length", [20, 858])
 def test_the_code_on_a_page_holds_the_address(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []

@@ -127,15 +127,21 @@ def test_a_picture_is_one_stop_of_the_tab_key_and_a_page_is_presented_with_keys(
     page.wait_for_selector(HEATMAP, state="attached")
     rested(page)
     check_tab_stops(page)
-    small = page.locator(".gtitle").first.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+    small = page.locator(".gtitle").first.evaluate("e => e.getBoundingClientRect().height")
     page.get_by_role("button", name="Present").click()
     expect(page).to_have_url(re.compile("present=1"))
     expect(page.get_by_text("Inside", exact=True)).to_be_hidden()
     expect(page.get_by_text("What this does not show")).to_have_count(0)
-    expect(page.locator(".st-key-qr img").first).to_be_visible()
+    expect(page.locator("[data-scene]").first).to_be_attached()
+    page.keyboard.press("j")
+    expect(page.locator("[data-join] h2")).to_have_text(re.compile(r"^127\.0\.0\.1:\d+/v"))
+    assert page.locator("[data-join] h2").evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 80
+    expect(page.locator("[data-join] [role=status]")).to_have_text("0 joined")
+    page.keyboard.press("j")
+    expect(page.locator("[data-join]")).to_have_count(0)
     page.wait_for_function(
-        "least => [...document.querySelectorAll('.gtitle')].some(e => parseFloat(getComputedStyle(e).fontSize) >= least)",
-        arg=1.4 * small,
+        "least => [...document.querySelectorAll('.gtitle')].some(e => e.getBoundingClientRect().height >= least)",
+        arg=1.3 * small,
     )  # while it is drawn again there is none
     assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == 24
     assert page.evaluate("document.documentElement.scrollWidth") <= 1920

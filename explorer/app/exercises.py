@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import core, present
+from explorer.app import core, polling, present
 from explorer.app.glossary import marked, say
 from explorer.records import Exercise
 from explorer.records.answering import Tries, feedback, score, wanted_form
@@ -43,6 +43,7 @@ def ask(item: Exercise, name: str, label: str = "Answer", beside: bool = False) 
                 label, key=name, placeholder=wanted_form(item), label_visibility="collapsed", width=320, persist_state="session"
             )
         st.button("Show me", key=f"{name}.show", type="tertiary", on_click=_give_up, args=(name, item))
+    polling.offer(item, name)
     return _judge(item, given or "", name, LOOK if beside else TRY)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,13 +11,13 @@ from explorer.app import core, glossary, guessing, hold, present, streamlit_insi
 from explorer.app.exercises import deck as slides
 from explorer.app.exercises import exercises
 from explorer.app.glossary import marked
+from explorer.app.part_names import EXERCISES, addressed
 from explorer.app.prose import Prose
 from explorer.records import Exercise
 
 KEY = "part"  # in the address of a page
 ALL = "all"  # as the part: every part, one below the other, as one prints a page
 EVERY_PART = False  # whether a page that names no part shows them all
-EXERCISES = "Exercises"
 
 
 FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
@@ -61,15 +60,6 @@ class PagePart:
         return addressed(self.short)
 
 
-def addressed(name: str) -> str:
-    """A name as it stands in an address.
-
-    >>> addressed("Every strategy"), addressed("80/10/10")
-    ('every-strategy', '80-10-10')
-    """
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
 class LessonPage:
     """What stands on every lesson's page around its parts.
 
@@ -82,7 +72,8 @@ class LessonPage:
         hold.begin()
         guessing.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
-            st.title(prose.title, width="stretch")
+            st.title(prose.title, width="content" if present.on() else "stretch")
+            self.line = st.container(width="stretch")
             with st.container(horizontal=True, width="content", wrap=False, vertical_alignment="center", key="more"):
                 (guessing if present.on() else core).button()
                 present.buttons()
@@ -102,11 +93,12 @@ class LessonPage:
         )
         if chosen[0] is every[0]:
             self._open()
-        for part in chosen:
-            st.header(part.title, divider="blue")
-            part.show()
-            if part is every[0]:
-                self._written_as_formulas()
+        with present.screen(self.line, chosen[0].title if len(chosen) == 1 else ""):
+            for part in chosen:
+                st.header(part.title, divider="blue")
+                part.show()
+                if part is every[0]:
+                    self._written_as_formulas()
 
     def _open(self) -> None:
         """What the page is about, above its first part."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import core, deeds, hold, hosted, present
+from explorer.app import core, deeds, hold, hosted, polling, present
 from explorer.app.glossary import say
 from explorer.records import Exercise
 from explorer.records.answering import verdict
@@ -67,6 +67,7 @@ def answered(question: Exercise, key: str) -> bool:
             persist_state="session",
         )  # fmt: skip
         deeds.check()
+        polling.offer(question, key)
         if not known(key):
             st.button("Show me", key=f"show.{key}", type="tertiary", on_click=_show, args=(key,))
             return False

@@ -8,14 +8,17 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock, Thread
+from typing import Any
 from urllib.parse import urlsplit
 
-from explorer.app import streamlit_inside
+from explorer.app import streamlit_inside, vote_file
+from explorer.app.own_questions import exercise_of
 from explorer.app.room import settle, settled
+from explorer.app.vote import BOOTH
 from explorer.errors import ChoiceError, ExplorerError, FileError, TextError
 from explorer.training.jobs import JobQueue, JobSpec, job_queue
 
@@ -23,7 +26,7 @@ CLOSED = (
     "In this room only the shipped models open: folders, names on the hub and uploads are turned off. On your own computer "
     "(`explorer app`) you can open any checkpoint here."
 )
-MOST = {"letters": 100_000, "steps": 5000, "queue": 32, "idle": 1440, "minutes": 1440}
+MOST = {"letters": 100_000, "steps": 5000, "queue": 32, "idle": 1440, "minutes": 1440, "votes": 100_000}
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class Classroom:
 
     `letters` of a text, `steps` and `minutes` of a training, `queue` trainings at once; a training that nobody has looked at for
     `idle` minutes is stopped. `uploads` allows folders, hub names and uploaded checkpoints; with `guess_first` a picture waits for an
-    answer to its question. `public` is the address that visitors use, `key` opens the pages of the teacher.
+    answer to its question. `public` is the address that visitors use, `key` opens the pages of the teacher. `votes` are those that are
+    counted a minute from one address; with `keep_votes` they are also kept on the disk, in `votes_file`. `question` are the teacher's own.
     """
 
     models: tuple[str, ...] = ()
@@ -45,6 +49,10 @@ class Classroom:
     guess_first: bool = False
     public: str = ""
     key: str = ""
+    votes: int = 120
+    keep_votes: bool = False
+    votes_file: str = ""
+    question: tuple[dict[str, Any], ...] = field(default=())
 
     def __post_init__(self) -> None:
         for name, most in MOST.items():
@@ -53,11 +61,15 @@ class Classroom:
                 raise ChoiceError(f"{name} = {value!r} must be a whole number from 1 to {most:,}.")
         if not isinstance(self.models, tuple) or not all(isinstance(name, str) for name in self.models):
             raise ChoiceError('models must be a list of names, for example models = ["bert", "gpt2"].')
-        for name in ("uploads", "guess_first"):
+        for name in ("uploads", "guess_first", "keep_votes"):
             if not isinstance(value := getattr(self, name), bool):
                 raise ChoiceError(f"{name} = {value!r} must be true or false.")
         if not all(isinstance(text, str) for text in (self.public, self.key)):
             raise ChoiceError('public and key must be texts, for example public = "http://lecture.example:8501".')
+        if not isinstance(self.question, tuple) or not all(isinstance(given, dict) for given in self.question):
+            raise ChoiceError("Own questions begin with [[question]] each. See docs/classroom.md.")
+        for given in self.question:
+            exercise_of(given)
 
 
 def classroom_of(settings: dict[str, object]) -> Classroom:
@@ -82,7 +94,12 @@ def opened(settings: Path | None, where: str, port: int) -> str:
         given = tomllib.loads(settings.read_text("utf-8")) if settings is not None else {}
     except (OSError, ValueError, RecursionError) as error:
         raise FileError(f"{settings} is no TOML file that can be read ({error}). See docs/classroom.md.") from error
-    classroom = with_key(classroom_of(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
+    classroom = classroom_of(given)
+    key = secrets.token_urlsafe(9)
+    if classroom.keep_votes:  # a server that is started again has the same key, so the teacher's open pages stay the teacher's
+        classroom = replace(classroom, votes_file=str(vote_file.file_of(port)))
+        key = vote_file.read_kept(Path(classroom.votes_file)).get("key", key)
+    classroom = with_key(classroom, key, f"http://{_reachable(where)}:{port}")
     settle(written(classroom))
     teacher = f"teacher={classroom.key}"
     return f"Students: {classroom.public}/\nTeacher:  {classroom.public}/status?{teacher}\nVote:     {classroom.public}/vote?{teacher}\n"
@@ -188,6 +205,9 @@ def start() -> None:
     streamlit_inside.application()
     classroom, queue = room(), job_queue()
     if classroom is not None:
+        BOOTH.rate = classroom.votes
+        if classroom.votes_file:
+            vote_file.go_on(Path(classroom.votes_file), classroom.key)
         Thread(target=_reclaim, args=(queue, classroom), daemon=True, name="reclaim").start()
 
 

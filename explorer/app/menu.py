@@ -7,11 +7,12 @@ from typing import Any
 
 import streamlit as st
 
+from explorer.app import lecture
 from explorer.app.lessons import LESSONS, SECTIONS, Lesson, section_of
 from explorer.models.store import models
 
 HERE = Path(__file__).parent
-GLOSSARY, STATUS, VOTE = HERE / "glossary_page.py", HERE / "status_page.py", HERE / "vote_page.py"
+GLOSSARY, LESSON, STATUS, VOTE = (HERE / f"{name}_page.py" for name in ("glossary", "lesson", "status", "vote"))
 
 
 def pages() -> dict[str, list[Any]]:
@@ -24,6 +25,9 @@ def pages() -> dict[str, list[Any]]:
     first, *_, last = menu
     menu[first] += [st.Page(GLOSSARY, title="Glossary", url_path="glossary"), st.Page(VOTE, title="Vote", url_path="vote")]
     menu[first].append(st.Page(_front, title="Start", url_path="start", visibility="hidden"))
+    menu[first].append(st.Page(_vote, title="Vote here", url_path="v", visibility="hidden"))
+    visible: Any = "hidden" if lecture.plan() is None else "visible"
+    menu[first].append(st.Page(LESSON, title="Lesson", url_path="lesson", visibility=visible))
     menu[last].append(st.Page(STATUS, title="Status", url_path="status"))
     return menu
 
@@ -31,6 +35,11 @@ def pages() -> dict[str, list[Any]]:
 def _front() -> None:
     """The address /start: the front page, which has the address /."""
     st.switch_page(str(LESSONS["start"].page), query_params=st.query_params.to_dict())
+
+
+def _vote() -> None:
+    """The address /v: the vote, for whoever types it."""
+    st.switch_page(VOTE, query_params=st.query_params.to_dict())
 
 
 def _page(lesson: Lesson, known: set[str]) -> Any:

@@ -1,24 +1,64 @@
 export default function ({ data, setTriggerValue, parentElement }) {
-  const page = parentElement.ownerDocument || document;
-  let blank = null;
-  const lift = () => { if (blank) { blank.remove(); blank = null; } };
-  const hear = event => {
-    const at = event.composedPath()[0];
-    if (event.ctrlKey || event.altKey || event.metaKey || at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) return;
-    const key = event.key;
-    if (key === "PageDown" || key === "PageUp") setTriggerValue("move", key === "PageDown" ? 1 : -1);
-    else if (key === "b" || key === "B") {
-      if (blank) return lift();
-      blank = page.createElement("div");
-      blank.dataset.blank = "yes";
-      blank.style.cssText = "position:fixed;inset:0;background:#000;z-index:1000000";
-      page.body.append(blank);
-    } else if (key === "a" || key === "A") setTriggerValue("answers", 1);
-    else return;
-    event.preventDefault();
+  const page = parentElement.ownerDocument || document, kept = parentElement;
+  let cover = null, counts = 0;
+  const lift = () => { if (cover) { cover.remove(); clearInterval(counts); cover = null; } };
+  const put = (name, ...inside) => {  // the whole screen, until the same key is pressed again
+    const same = cover?.dataset[name];
+    lift();
+    if (same) return;
+    cover = page.createElement("div");
+    cover.dataset[name] = "yes";
+    cover.append(...inside);
+    page.body.append(cover);
   };
-  if (parentElement.hear) page.removeEventListener("keydown", parentElement.hear);  // drawn again: one listener, not two
-  parentElement.hear = hear;
-  page.addEventListener("keydown", hear);
-  return () => { page.removeEventListener("keydown", hear); lift(); };
+  const element = (name, text, more) => Object.assign(page.createElement(name), { textContent: text }, more);
+  const join = () => {
+    const joined = element("p", "", { role: "status" }), code = element("img", "", { src: data.joins.code, alt: `QR code of ${data.joins.address}` });
+    const count = () => {
+      const many = page.querySelector("[data-joined]")?.dataset.joined ?? 0;
+      if (joined.dataset.many !== many) joined.textContent = `${joined.dataset.many = many} joined`;
+    };
+    put("join", element("h2", data.joins.address), code, joined);
+    count();
+    if (cover) counts = setInterval(count, 500);
+  };
+  const vote = () => page.querySelector(":is([data-scene=side], [data-scene=words]) [class*='st-key-put-'] button")?.click();
+  const keys = {
+    b: () => put("blank"), j: join, v: vote, a: () => setTriggerValue("answers", 1), n: () => kept.screen.turn(1), c: () => kept.screen.unfold(),
+  };
+  kept.move = by => setTriggerValue("move", by);  // of the page as it was drawn last
+  const whenRested = by => {
+    const state = page.querySelector(data.state)?.dataset.testScriptState ?? "notRunning";
+    if (state === "notRunning") kept.move(by);
+    else setTimeout(() => whenRested(by), 100);
+  };
+  const hear = event => {
+    const at = event.composedPath()[0], writes = at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && !/^(radio|checkbox)$/.test(at.type);
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === "PageDown" || event.key === "PageUp") {  // after typing, too: what was typed is taken first
+      if (writes) at.blur();
+      const by = event.key === "PageDown" ? 1 : -1;
+      if (writes) setTimeout(() => whenRested(by), 400);
+      else kept.move(by);
+    } else if (writes || !keys[event.key.toLowerCase()]) return;
+    else keys[event.key.toLowerCase()]();
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  if (data.ahead && kept.ahead !== data.ahead) {  // the next step is computed while this one is looked at, and kept for everybody
+    kept.ahead = data.ahead;
+    clearTimeout(kept.loads);
+    kept.loads = setTimeout(() => {
+      const frame = page.createElement("iframe");
+      Object.assign(frame, { src: data.ahead, hidden: true, title: "the next step" });
+      page.body.append(frame);
+      setTimeout(() => frame.remove(), 30000);
+    }, 4000);
+  }
+  kept.screen ||= new Screen(page, data.inside);
+  kept.screen.begin(data.part);
+  if (kept.hear) page.removeEventListener("keydown", kept.hear, true);  // drawn again: one listener, not two
+  kept.hear = hear;
+  page.addEventListener("keydown", hear, true);
+  return () => { page.removeEventListener("keydown", hear, true); kept.screen?.end(); kept.screen = null; lift(); };
 }

@@ -1,26 +1,29 @@
-"""Presenting and sharing: large type and one part a screen, and the address of what is on the screen, as text and as a QR code."""
+"""Presenting and sharing: one picture a screen, as large as it allows, and the address of what is on it, as text and as a QR code."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from html import escape
 from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
 from segno import QRCode, make_qr
+from streamlit.delta_generator import DeltaGenerator
 
-from explorer.app import hosted, streamlit_inside
+from explorer.app import core, hold, hosted, lecture, streamlit_inside, teacher
+from explorer.app.lessons import LESSONS
+from explorer.app.vote import BOOTH
 
-SIZED = re.compile(r"font-size:\s*(\d+)px")
-SCREEN = 640  # as high as a picture may be: what a projector of 1,080 lines leaves below the bar
-LARGE = 1.5  # times the type of a page, for a room
-TEXTS = ("textfont", "insidetextfont", "outsidetextfont")
 LONGEST = 858  # bytes of a QR code of 97 × 97 modules, the smallest that a telephone reads from a projector
+HELP = (
+    "One picture fills the screen, its question beside it. Page Up and Page Down change the part, N shows its next picture, "
+    "C the controls and texts, A the answers; V asks the class, J shows where to join, B blanks the screen."
+)
 KEY, PART, ANSWERS = "present", "part", "present.answers"
 _component = st.components.v2.component(
-    "pretraining-explorer-keys", html="<span></span>", js=streamlit_inside.script("present")
+    "pretraining-explorer-keys", html="<span></span>", js=streamlit_inside.script("screen") + streamlit_inside.script("present")
 )
 
 
@@ -34,46 +37,23 @@ def answers() -> bool:
     return on() and bool(st.session_state.get(ANSWERS))
 
 
-def larger(figure: Any) -> Any:
-    """A picture with everything in it half as large again, while presenting."""
-    if not on():
-        return figure
-    _shortened(figure)
-    layout = figure.layout.to_plotly_json()
-    grown = _grown({"font": {"size": 12}, **layout})
-    if layout.get("height"):
-        grown["height"] = min(layout["height"] * LARGE, SCREEN)
-    figure.layout = grown
-    for trace in figure.data:
-        for name in TEXTS:
-            if name in trace and trace[name].size:
-                trace[name].size = LARGE * trace[name].size
-    return figure
-
-
-def _shortened(figure: Any) -> None:
-    """Of several lines in each cell the first: on a screen that is no higher, larger letters have no room for more."""
-    for trace in figure.data:
-        if trace.type == "heatmap" and trace.text is not None:
-            trace.text = [[str(text).partition("<br>")[0] for text in row] for row in trace.text]
-
-
-def _grown(setting: Any, name: str = "") -> Any:
-    """The same settings with larger fonts and margins."""
-    if isinstance(setting, (list, tuple)):
-        return [_grown(value, name) for value in setting]
-    if isinstance(setting, str):
-        return SIZED.sub(lambda match: f"font-size:{LARGE * int(match[1]):.0f}px", setting)
-    if not isinstance(setting, dict):
-        return setting
-    lengths = ("t", "b", "l", "r") if name == "margin" else ("size",) if name.endswith("font") else ()
-    return {key: LARGE * value if key in lengths else _grown(value, key) for key, value in setting.items()}
-
-
 def style() -> None:
-    """Large type and no menu, while presenting."""
+    """One picture a screen, while presenting."""
     if on():
         st.html(streamlit_inside.style("room"))
+
+
+@contextmanager
+def screen(line: DeltaGenerator, title: str) -> Iterator[None]:
+    """What a page shows of a part; to a room one picture at a time, below a line that says what is on the screen."""
+    if not on():
+        yield
+        return
+    text = st.session_state.get(hold.SHOWN, hold.NOTHING)[2]
+    said = f"<b>{escape(title)}</b> {escape(text)}"
+    line.html(f"<div data-line>{said}</div><span data-count role='status'></span>")
+    with st.container(key="shown"):
+        yield
 
 
 def buttons() -> None:
@@ -85,7 +65,7 @@ def buttons() -> None:
     name = "Leave" if on() else "Present"
     st.button(
         name, key="present.button", on_click=_turn, shortcut="Shift+P", type="tertiary",
-        help="Large type for a room. Page Up and Page Down change the part, B blanks the screen, A opens the answers.",
+        help=HELP,
     )  # fmt: skip
 
 
@@ -99,7 +79,7 @@ def _turn() -> None:
 
 def address() -> str:
     """The address of the page as it is now, with every choice, for somebody else: without the presenter's view."""
-    query = {name: value for name, value in st.query_params.to_dict().items() if name != KEY}
+    query = {name: value for name, value in st.query_params.to_dict().items() if name not in (KEY, teacher.KEY, lecture.STEP)}
     base = hosted.public(st.context.url or "")
     return base + (f"?{urlencode(query, quote_via=quote)}" if query else "")
 
@@ -113,6 +93,19 @@ def _share() -> None:
         st.markdown("This address holds the page, the model, the text and every choice.")
         address_to_copy(address())
         code(address())
+        page = st.session_state.get(core.PAGE, "")
+        if page in LESSONS:
+            _to_lesson(page)
+
+
+def _to_lesson(page: str) -> None:
+    """Take the page as it is now into a lesson of one's own."""
+    st.button("Add this to my lesson", key="lesson.add", on_click=lecture.add, args=(page,))
+    if steps := st.session_state.get(lecture.MINE, ()):
+        st.download_button(
+            f"lesson.toml ({len(steps)} step{'s' * (len(steps) != 1)})", lecture.own_lesson(), "lesson.toml", key="lesson.file",
+            on_click="ignore",
+        )  # fmt: skip
 
 
 def address_to_copy(where: str) -> None:
@@ -131,6 +124,19 @@ def code(text: str) -> None:
     st.image(drawing, width="stretch", alt="QR code of the address of this page")
 
 
+def voting_address() -> str:
+    """Where a class votes: short, because it is typed on a telephone."""
+    there = urlsplit(hosted.public(st.context.url or ""))
+    return f"{there.scheme}://{there.netloc}/v" + ("" if hosted.room() else "?as=student")
+
+
+def joining() -> None:
+    """Where to vote, in words and as a QR code."""
+    where = voting_address()
+    st.markdown(f"Vote here: **{escape(where.partition('://')[2])}**")
+    code(where)
+
+
 @lru_cache(maxsize=64)
 def qr_code(text: str) -> QRCode:
     """The QR code of a text, with the lowest error correction: the largest modules.
@@ -142,26 +148,44 @@ def qr_code(text: str) -> QRCode:
 
 
 def keys(parts: Sequence[str], part: str) -> None:
-    """The keys of the presenter."""
+    """The keys of the presenter, and what the screen for joining shows."""
     if not on():
         return
-    _component(key="present.keys", data={"part": part}, on_move_change=lambda: _move(parts, part), on_answers_change=_answer)
+    where = voting_address()
+    joins = {"address": where.partition("://")[2], "code": qr_code(where).svg_data_uri(border=4, light="#fff", omitsize=True)}
+    _component(
+        key="present.keys",
+        data={
+            "part": part,
+            "inside": streamlit_inside.SCREEN,
+            "state": streamlit_inside.STATE,
+            "joins": joins,
+            "ahead": lecture.ahead(),
+        },
+        on_move_change=lambda: _move(parts, part),
+        on_answers_change=_answer,
+    )
 
 
-@st.fragment(run_every=3)
+@st.fragment(run_every=2)
 def _corner() -> None:
-    """The code of what is on the screen now, for those who want it on their own."""
-    with st.container(key="qr"):
-        code(address())
+    """How many have voted on the question that the class is asked, and how many have joined."""
+    ballot = BOOTH.now
+    voted = "" if ballot is None else f"{len(ballot.votes)} of {max(BOOTH.joined, len(ballot.votes))}"
+    st.html(f"<span data-joined='{BOOTH.joined}' role='status'>{voted}</span>")
 
 
 def _move(parts: Sequence[str], part: str) -> None:
-    """One part on or back; at either end it stays."""
+    """One step of the lesson on or back, else one part; at either end it stays."""
     by = st.session_state["present.keys"].move
-    if by and part in parts:
+    if by and lecture.go(int(by)):
+        st.session_state.pop(ANSWERS, None)
+    elif by and part in parts:
         place = min(max(list(parts).index(part) + int(by), 0), len(parts) - 1)
         st.query_params[PART] = parts[place]
 
 
 def _answer() -> None:
     st.session_state[ANSWERS] = not st.session_state.get(ANSWERS)
+    if st.session_state[ANSWERS] and teacher.is_teacher():
+        BOOTH.reveal()  # on every phone at the same moment

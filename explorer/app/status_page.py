@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from explorer.app import hosted, status, streamlit_inside
+from explorer.app import status, streamlit_inside, teacher
 from explorer.app.cached import kept
 
 
@@ -18,12 +18,15 @@ def live() -> None:
             st.metric(name, f"{value:.2f}" if value % 1 else f"{value:.0f}")
 
 
-key = st.query_params.get("teacher", st.session_state.get("teacher"))
 st.title("Status")
-if not hosted.teaches(key):
-    st.warning("This page is the teacher's. Open it with the address that `explorer app --classroom` printed.")
+if not teacher.is_teacher():
+    st.warning(
+        teacher.OLD_KEY
+        if teacher.key_given()
+        else "This page is the teacher's. Open it with the address that `explorer app --classroom` printed."
+    )
     st.stop()
-st.session_state["teacher"] = key
+teacher.remember()
 st.markdown(
     "How this server is. No text of a visitor is shown here, or written down anywhere except in a training run that a visitor starts."
 )

@@ -1,94 +1,95 @@
 """The page of the vote: a visitor answers; with the teacher's key it opens questions and shows the bars."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from explorer.app import hosted, present
-from explorer.app.exercises import plain
-from explorer.app.streamlit_inside import session
-from explorer.app.vote import BOOTH, Ballot
+from explorer.app import after_class, hosted, polling, present, streamlit_inside, teacher, voting
+from explorer.app.own_questions import typed_exercise
+from explorer.app.vote import BOOTH
 from explorer.app.vote_questions import questions
-from explorer.errors import ExplorerError
-from explorer.records import Exercise
+
+SECONDS = 60  # of a round with a timer
 
 
-def cast(number: str) -> None:
-    """Count what was chosen."""
-    option = st.session_state[f"vote.{number}"]
-    try:
-        if option is not None:
-            BOOTH.vote(session(), number, option)
-    except ExplorerError as error:
-        st.session_state["vote.refused"] = str(error)
-
-
-def student(ballot: Ballot) -> None:
-    """The question and its options; what the others chose is on the projector only."""
-    st.markdown(f"### {ballot.question}")
-    st.radio("Your vote", ballot.options, index=None, key=f"vote.{ballot.number}", on_change=cast, args=(ballot.number,),
-             disabled=ballot.shown, label_visibility="collapsed")  # fmt: skip
-    if refused := st.session_state.pop("vote.refused", ""):
-        st.warning(plain(refused))
-    if ballot.shown:
-        mine = ballot.votes.get(session())
-        (st.success if mine == ballot.answer else st.info)(f"The answer: **{ballot.answer}**. {ballot.why}")
-    elif session() in ballot.votes:
-        st.caption("Counted. You can change your vote until the answer is shown.")
-
-
-def bars(ballot: Ballot) -> None:
-    """How many voted for what; the right answer stands out once it is shown."""
-    votes = len(ballot.votes)
-    st.markdown(f"**{votes} vote{'s' * (votes != 1)}**")
-    for option, count in zip(ballot.options, ballot.counts, strict=True):
-        right = ballot.shown and option == ballot.answer
-        label = f"{'✓ ' * right}**{plain(option)}** · {count}" if right else f"{plain(option)} · {count}"
-        st.progress(count / max(1, votes), label)
-    if ballot.shown:
-        st.success(f"The answer: **{ballot.answer}**. {ballot.why}")
-
-
-def put(exercise: Exercise) -> None:
-    """Open a question."""
-    BOOTH.open(exercise)
-
-
-def desk() -> None:
-    """What a presenter does: open a question, show the answer, close it."""
-    every = questions()
-    chosen = st.selectbox(
-        "Question", list(every), format_func=lambda name: every[name].question.replace("*", ""), key="vote.question"
-    )
+def controls() -> DeltaGenerator:
+    """What a presenter does: ask, show the bars, ask once more, show the answer, close; and the place of the list, which takes longer."""
+    chooser, none = st.container(), BOOTH.now is None
     with st.container(horizontal=True):
-        st.button("Open the question", key="vote.open", type="primary", on_click=put, args=(every[chosen],))
-        st.button("Show the answer", key="vote.reveal", on_click=BOOTH.reveal, disabled=BOOTH.now is None)
-        st.button("Close", key="vote.close", on_click=BOOTH.close, disabled=BOOTH.now is None)
+        st.button("Open the question", key="vote.open", type="primary", on_click=open_chosen)
+        st.button("Show the bars", key="vote.bars", on_click=BOOTH.show_bars, disabled=none)
+        st.button("Second round", key="vote.again", on_click=BOOTH.again, disabled=none)
+        st.button(f"{SECONDS} seconds", key="vote.timer", on_click=BOOTH.end_in, args=(SECONDS,), disabled=none)
+        st.button("Show the answer", key="vote.reveal", on_click=BOOTH.reveal, disabled=none)
+        st.button("Close", key="vote.close", on_click=BOOTH.close, disabled=none)
+    polling.confirm()
+    with st.expander("Your own question"):
+        st.text_area("The question, then an option on each line, a * before the right one", key="vote.own")
+        st.button("Ask it", key="vote.ask", on_click=polling.attempt, args=(own,))
+    return chooser
+
+
+def open_chosen() -> None:
+    """Ask the question of the list."""
+    if exercise := questions().get(st.session_state.get("vote.question", "")):
+        polling.put(exercise)
+
+
+def own() -> None:
+    """Ask what was typed."""
+    polling.put(typed_exercise(st.session_state["vote.own"]))
 
 
 @st.fragment(run_every=2)
-def now(teacher: bool) -> None:
+def now(desk: bool, who: str) -> None:
     """What is asked now, looked at again every two seconds."""
     ballot = BOOTH.now
+    if not desk:
+        BOOTH.here(who)
     if ballot is None:
-        st.info("No question is open." if teacher else "No question is open. This page shows the next one by itself.")
-    elif teacher:
+        polling.status("No question is open." if desk else "No question is open. This page shows the next one by itself.")
+    elif desk:
         st.markdown(f"### {ballot.question}")
-        bars(ballot)
+        polling.status(polling.count_of(ballot), polling.time_left(ballot))
+        if not ballot.bars:
+            st.caption("The bars are hidden until you show them.")
+        polling.bars(ballot)
+        if ballot.shown:
+            st.success(f"The answer: **{ballot.answer}**. {ballot.why}")
     else:
-        student(ballot)
+        voting.student(ballot, who)
 
 
-teaches = hosted.teaches(st.query_params.get("teacher", st.session_state.get("teacher")))
-if teaches and "teacher" in st.query_params:
-    st.session_state["teacher"] = st.query_params["teacher"]
-student_view = not teaches or st.query_params.get("as") == "student"
+def kept() -> None:
+    """What is kept of this hour, and the button that removes it."""
+    classroom = hosted.room()
+    where = f"in {classroom.votes_file}" if classroom and classroom.votes_file else "in the memory of the server only"
+    with st.expander("After class"):
+        st.markdown(f"Questions and counts of this hour are kept {where}, without names.")
+        st.download_button("Counts as CSV", lambda: after_class.csv_of(BOOTH), "votes.csv", key="vote.csv", on_click="ignore")
+        st.download_button(
+            "Counts as a page", lambda: after_class.page_of(BOOTH), "votes.html", key="vote.html", on_click="ignore"
+        )
+        st.button("Remove all questions and votes", key="vote.remove", on_click=BOOTH.remove)
+
+
+given, teaches = teacher.key_given(), teacher.is_teacher()
+teacher.remember()
+st.html(streamlit_inside.style("vote"))
 st.title("Vote")
-if student_view:
-    now(False)
+if given and not teaches:
+    st.error(teacher.OLD_KEY)
+elif not teaches or st.query_params.get("as") == "student":
+    now(False, voting.voter())
 else:
-    desk()
+    chooser = controls()
     picture, code = st.columns([5, 1])
     with picture:
-        now(True)
+        now(True, "")
     with code:
-        st.caption("Vote here:")
-        present.code(hosted.public((st.context.url or "").split("?")[0]) + ("" if hosted.room() else "?as=student"))
+        present.joining()
+    kept()
+    every = questions()
+    with chooser:
+        st.selectbox(
+            "Question", list(every), format_func=lambda name: every[name].question.replace("*", ""), key="vote.question"
+        )

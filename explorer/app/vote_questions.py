@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import explorer as ex
-from explorer.app import recorded
+from explorer.app import hosted, recorded
 from explorer.app.call import Call
 from explorer.app.controls import model_of, result_of
 from explorer.app.lessons import SENTENCE
@@ -17,6 +17,7 @@ from explorer.app.lessons.heads import questions as heads
 from explorer.app.lessons.positions import questions as positions
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as start
+from explorer.app.own_questions import exercise_of
 from explorer.errors import ExplorerError
 from explorer.records import Exercise
 
@@ -35,8 +36,10 @@ FIRST: dict[str, Callable[[], Exercise | None]] = {
 
 
 def questions() -> dict[str, Exercise]:
-    """The questions whose models and records are there, by name."""
-    exercises: dict[str, Exercise] = {}
+    """The teacher's own questions, then those whose models and records are there, by name."""
+    classroom = hosted.room()
+    own = classroom.question if classroom is not None else ()
+    exercises: dict[str, Exercise] = {f"own.{number}": exercise_of(given) for number, given in enumerate(own, 1)}
     for name, make in FIRST.items():
         try:
             exercise = make()

@@ -92,7 +92,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
         st.rerun()
     above, picture, aside, words = _laid(name, around)
     if around.question is not None:
-        with above if guessing.first() else aside:
+        with above if guessing.first() and not present.on() else aside:  # shown to a room, it never moves
             if not guessing.answered(*around.question) and guessing.first():
                 _waiting(view, view(record), name, picture, words)
                 return
@@ -128,8 +128,8 @@ def _drawn_with(figure: Any, name: str, around: Around) -> None:
 
 
 def styled(figure: Any) -> Any:
-    """A picture in the colours of the page, with larger type for a room."""
-    return present.larger(export.themed(figure, mode()))
+    """A picture in the colours of the page."""
+    return export.themed(figure, mode())
 
 
 def drawn(figure: Any, key: str, **more: Any) -> None:
@@ -142,7 +142,7 @@ def _laid(name: str, around: Around) -> tuple[Any, Any, Any, Any]:
     if around.wide:
         picture = st.container()
         return st.container(), picture, st.container(), st.container()
-    if around.question is None and (present.on() or (around.first is None and around.beside is None)):
+    if around.question is None and around.first is None and around.beside is None:
         return st.container(), st.container(), st.container(), st.container()
     with st.container(key=f"placed.{name}"):  # in a telephone's order; on a wider screen the picture is beside the others
         above, picture, aside, words = (st.container(key=f"{place}.{name}") for place in ("above", "picture", "aside", "words"))

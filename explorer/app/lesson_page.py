@@ -1,0 +1,28 @@
+"""The page of a lesson for its teacher: every step with its note and its question, a link to each, and the hand-out."""
+
+import streamlit as st
+
+from explorer.app import handout, lecture, teacher
+from explorer.app.exercises import plain
+from explorer.app.lesson_plan import labels_of
+from explorer.app.lessons import LESSONS
+
+st.title("Lesson")
+plan = lecture.plan()
+if not teacher.is_teacher():
+    st.warning("This page is the teacher's. Open it with the address that `explorer app --classroom` printed.")
+elif plan is None:
+    st.info("No lesson is open. `explorer app --lesson FILE` presents one; `--lesson L0` to `L4` are the five lectures.")
+else:
+    st.markdown(f"**{plain(plan.title)}**: present its first step, then Page Down goes through all of them.")
+    for number, step in enumerate(plan.steps):
+        label = labels_of(step.page).get(step.part, "")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            name = f"{number + 1}. {LESSONS[step.page].title}" + (f": {label}" if label else "")
+            if st.button(name, key=f"lesson.{number}", type="tertiary"):
+                st.switch_page(str(LESSONS[step.page].page), query_params=lecture.presented(step, number))
+            told = (step.do, f"*{step.ask}*" if step.ask else "", step.note)
+            st.markdown(" · ".join(filter(None, told)))
+    st.download_button(
+        "Hand-out", lambda: handout.page_of(plan), "handout.html", key="lesson.handout", on_click="ignore", type="secondary"
+    )

@@ -1,0 +1,124 @@
+"""To ask the class a question of a page: one key puts it on every phone, then shows its bars, then asks once more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from html import escape
+
+import streamlit as st
+
+from explorer.app import present, teacher
+from explorer.app.vote import BOOTH, Ballot
+from explorer.errors import ExplorerError
+from explorer.records import Exercise
+
+REFUSED, WAITS = "vote.refused", "vote.waits"  # in the session: what was not done, and the question that waits for a yes
+
+
+def attempt(act: Callable[[], object]) -> None:
+    """Do what was pressed, or say on the page why not."""
+    try:
+        act()
+    except ExplorerError as error:
+        st.session_state[REFUSED] = str(error)
+
+
+def say_refused() -> None:
+    """What was not done, and why."""
+    if refused := st.session_state.pop(REFUSED, ""):
+        st.text(refused)
+
+
+def put(exercise: Exercise) -> None:
+    """Ask the class; where votes would be lost, the question waits for a yes."""
+    try:
+        BOOTH.open(exercise)
+        st.session_state.pop(WAITS, None)
+    except ExplorerError as error:
+        st.session_state[REFUSED], st.session_state[WAITS] = str(error), exercise
+
+
+def discard() -> None:
+    """The question that waits is asked after all."""
+    BOOTH.open(st.session_state.pop(WAITS), discard=True)
+
+
+def confirm() -> None:
+    """What would be lost, and the button that does it all the same."""
+    say_refused()
+    if WAITS in st.session_state:
+        st.button("Discard the votes and ask", key="vote.discard", on_click=discard)
+
+
+def offer(question: Exercise, key: str) -> None:
+    """Beside a question that is shown to a room: the button (key V) that takes its vote one step on, and how the vote is."""
+    if not present.on() or not teacher.is_teacher():
+        return
+    with st.container(key=f"vote.beside.{key}", gap="small"):
+        label, act = _next_step(question)
+        st.button(f"{label} (V)", key=f"put.{key}", type="tertiary", on_click=act)
+        if st.session_state.get(WAITS) is question or _is_asked(question):
+            confirm()
+            live(question)
+
+
+def _is_asked(question: Exercise) -> bool:
+    ballot = BOOTH.now
+    return ballot is not None and (ballot.question, ballot.options) == (question.question, question.options)
+
+
+def _next_step(question: Exercise) -> tuple[str, Callable[[], object]]:
+    """What the key V does now."""
+    ballot = BOOTH.now
+    if ballot is None or ballot.shown or not _is_asked(question):
+        return "Ask the class", lambda: put(question)
+    return ("Second round", BOOTH.again) if ballot.bars else ("Show the bars", BOOTH.show_bars)
+
+
+@st.fragment(run_every=2)
+def live(question: Exercise) -> None:
+    """The bars of a question, as long as it is the one that the class is asked."""
+    ballot = BOOTH.now
+    if ballot is not None and _is_asked(question):
+        status(f"{count_of(ballot)} voted", time_left(ballot))
+        bars(ballot)
+
+
+def count_of(ballot: Ballot) -> str:
+    """How many have voted, of those whose phones look at the vote.
+
+    >>> count_of(Ballot("Which?", ("a", "b"), "a", "", "1", {"x": "a"}))
+    '1 of 1'
+    """
+    return f"{len(ballot.votes)} of {max(BOOTH.joined, len(ballot.votes))}"
+
+
+def time_left(ballot: Ballot) -> str:
+    """How many seconds votes are taken."""
+    left = ballot.ends - time.time()
+    return "" if not ballot.ends or ballot.shown else f"{left:.0f} s left" if left > 0 else "The time is over."
+
+
+def bars(ballot: Ballot) -> None:
+    """How many voted for what, beside the round before; the right answer has a check mark once it is shown."""
+    if not ballot.bars:
+        return
+    before = ballot.earlier[-1] if ballot.earlier else None
+    for choice, count in zip(ballot.choices, ballot.counts, strict=True):
+        was = "" if before is None else f" (before: {before.get(choice, 0)})"
+        st.markdown(f"{'✓ ' * (ballot.shown and choice == ballot.answer)}{choice} · **{count}**{was}")
+        drawn = _track(f"{choice}: {count} votes", count / max(1, len(ballot.votes)))
+        if before is not None:
+            first, all_of_it = before.get(choice, 0), max(1, sum(before.values()))
+            drawn += _track(f"{choice}, round before: {first} votes", first / all_of_it, "earlier")
+        st.html(drawn)
+
+
+def _track(name: str, share: float, kind: str = "") -> str:
+    return f'<div class="vote-track {kind}" role="img" aria-label="{escape(name)}"><div style="width:{100 * share:.1f}%"></div></div>'
+
+
+def status(*said: str) -> None:
+    """What changes by itself, for a screen reader as well."""
+    st.html(f"<div role='status' aria-live='polite'>{escape(' '.join(filter(None, said)))}</div>")

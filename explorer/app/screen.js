@@ -1,0 +1,164 @@
+/** The screen of a room: one picture at a time, as large as the screen allows, its question beside it, the rest folded away. */
+let inside = {};  // the selectors of what Streamlit draws, by what it is: charts, pictures, rows, words, folded
+const GAP = 16, LEAST = { one: 700, several: 240 }, LARGEST = 2.2, STRETCHED = 1.6;
+
+/** The pictures of a part: those side by side are one. */
+function picturesOf(root) {
+  const every = [...root.querySelectorAll(inside.pictures)].filter(one => !one.parentElement.closest(`${inside.pictures}, [class*='st-key-aside-']`));
+  const rows = every.map(one => {
+    const row = one.closest(inside.row);
+    return row && root.contains(row) && every.filter(other => row.contains(other)).length > 1 ? row : one;
+  });
+  return [...new Set(rows)];
+}
+
+/** What a room sees one after the other: a picture with what stands beside it, or the words of a part. */
+function scenesOf(root) {
+  const pictures = picturesOf(root), cards = [...root.querySelectorAll("[class*='st-key-card-guess']")];
+  const beside = new Map(pictures.map(picture => {
+    const aside = picture.closest("[class*='st-key-placed-']")?.querySelector("[class*='st-key-aside-']");
+    return [picture, aside?.childElementCount ? [aside] : []];
+  }));
+  const alone = cards.filter(card => !card.closest("[class*='st-key-aside-']"));
+  for (const card of alone) {
+    const before = pictures.filter(picture => picture.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const picture = before.at(-1) ?? pictures[0];
+    if (picture) beside.get(picture).push(card);
+  }
+  const scenes = pictures.flatMap(picture => (beside.get(picture).length ? beside.get(picture) : [null]).map(side => ({ picture, side })));
+  const shown = scenes.flatMap(({ picture, side }) => [picture, side]).filter(Boolean);
+  const words = [...root.querySelectorAll(inside.words)].some(one => !one.closest(inside.folded) && !shown.some(other => other.contains(one)));
+  return words || !scenes.length ? [...scenes, { words: root }] : scenes;
+}
+
+function put(one, box, scale) {
+  const { style } = one;
+  style.setProperty("--left", `${box.left}px`);
+  style.setProperty("--top", `${box.top}px`);
+  style.setProperty("--wide", `${box.width / scale}px`);
+  style.setProperty("--high", `${box.height / scale}px`);
+  style.setProperty("--scale", String(scale));
+}
+
+/** How high a chart is drawn on a page. */
+function naturalHeight(chart) {
+  const { scene } = chart.dataset, row = chart.closest("[data-scene]");
+  delete chart.dataset.scene;
+  if (row && row !== chart) chart.style.setProperty("--high", "auto");
+  const high = Math.max(120, chart.offsetHeight);
+  if (scene) chart.dataset.scene = scene;
+  return high;
+}
+
+/** A chart grows with its type as far as its width allows, and fills the height that is left. */
+function fitChart(one, box) {
+  const natural = naturalHeight(one), scale = Math.min(LARGEST, Math.max(1, box.width / LEAST.one), box.height / natural);
+  put(one, { ...box, height: Math.min(box.height, STRETCHED * scale * natural) }, scale);
+}
+
+/** Charts side by side grow alike. */
+function fitRow(row, box) {
+  const charts = [...row.querySelectorAll(inside.chart)], widest = Math.max(...charts.map(chart => chart.parentElement.clientWidth));
+  put(row, box, 1);
+  const naturals = charts.map(naturalHeight), scale = Math.min(LARGEST, Math.max(0.75, widest / LEAST.several), box.height / Math.max(...naturals));
+  charts.forEach((chart, n) => put(chart, { left: 0, top: 0, width: widest, height: naturals[n] * scale }, scale));
+}
+
+/** A board is large by itself: smaller until all of it is on the screen. */
+function fitBoard(one, box) {
+  const place = [box.left, box.top, box.width, box.height].join();
+  if (one.dataset.place !== place) { one.dataset.place = place; one.fitted = 1; }
+  put(one, box, one.fitted);
+  one.fitted = Math.min(one.fitted, box.height / Math.max(one.scrollHeight, 1));
+  put(one, box, one.fitted);
+}
+
+function fitPicture(one, box) {
+  if (one.matches(inside.chart)) fitChart(one, box);
+  else if (one.matches(inside.row)) fitRow(one, box);
+  else fitBoard(one, box);
+}
+
+/** Words beside a picture: smaller where they are many. */
+function fitWords(one, box, least) {
+  for (let scale = 1; scale >= least - 0.01; scale -= 0.05) {
+    put(one, box, scale);
+    if (one.scrollHeight <= one.clientHeight + 1 && one.scrollWidth <= one.clientWidth + 1) return;
+  }
+}
+
+/** Shows one scene of the page after the other. */
+class Screen {
+  constructor(page, selectors) {
+    inside = selectors;
+    this.page = page;
+    this.scene = this.turned = 0;
+    this.part = "";
+    this.watcher = new MutationObserver(() => this.soon());
+    this.sizes = new ResizeObserver(() => this.soon());
+    this.soon = () => { this.waits ||= requestAnimationFrame(() => { this.waits = 0; this.show(); }); };
+    this.watcher.observe(page.body, { childList: true, subtree: true });
+    page.defaultView.addEventListener("resize", this.soon);
+    page.documentElement.dataset.controls = "";
+    this.show();
+  }
+
+  /** The next scene of this part, after the last one the first. */
+  turn(by) {
+    const many = this.scenes().length;
+    const { words } = this.scenes()[this.scene] ?? {};
+    const pages = words ? Math.ceil(words.scrollWidth / (words.clientWidth + 1)) : 1;
+    if (this.turned + by >= 0 && this.turned + by < pages) this.turned += by;
+    else { this.scene = (this.scene + by + many) % many; this.turned = 0; }
+    this.show();
+  }
+
+  /** The rest of the page, over the picture; once more, and it is folded again. */
+  unfold() {
+    const { dataset } = this.page.documentElement;
+    dataset.controls = dataset.controls ? "" : "shown";
+  }
+
+  begin(part) {
+    if (part === this.part) return;
+    [this.part, this.scene, this.turned] = [part, 0, 0];
+    this.page.documentElement.dataset.controls = "";
+    this.show();
+  }
+
+  scenes() {
+    const root = this.page.querySelector(".st-key-shown");
+    return root ? scenesOf(root) : [];
+  }
+
+  show() {
+    const scenes = this.scenes(), line = this.page.querySelector(".st-key-heading");
+    if (!scenes.length || !line) return;
+    const { innerWidth, innerHeight } = this.page.defaultView, { picture, side, words } = scenes[Math.min(this.scene, scenes.length - 1)];
+    const top = line.getBoundingClientRect().bottom + 6, high = innerHeight - top - 8, column = side ? Math.min(Math.max(250, 0.26 * innerWidth), 520) : 0;
+    const roles = new Map([[picture, "picture"], [side, "side"], [words, "words"]]);
+    this.page.querySelectorAll("[data-scene]").forEach(one => { if (!roles.has(one)) delete one.dataset.scene; });
+    roles.forEach((role, one) => { if (one && one.dataset.scene !== role) one.dataset.scene = role; });
+    if (picture) {
+      fitPicture(picture, { left: GAP, top, width: innerWidth - 2 * GAP - (column && column + GAP), height: high });
+      this.sizes.observe(picture);
+    }
+    if (side) fitWords(side, { left: innerWidth - GAP - column, top, width: column, height: high }, 0.5);
+    if (words) {
+      fitWords(words, { left: GAP, top, width: innerWidth - 2 * GAP, height: high }, 0.75);
+      words.scrollLeft = this.turned * (words.clientWidth + 32);
+    }
+    const count = this.page.querySelector("[data-count]");
+    const says = scenes.length > 1 ? `${this.scene + 1} of ${scenes.length}: N` : "";
+    if (count && count.textContent !== says) count.textContent = says;
+  }
+
+  end() {
+    this.watcher.disconnect();
+    this.sizes.disconnect();
+    this.page.defaultView.removeEventListener("resize", this.soon);
+    delete this.page.documentElement.dataset.controls;
+    this.page.querySelectorAll("[data-scene]").forEach(one => { delete one.dataset.scene; });
+  }
+}
+

@@ -1,0 +1,19 @@
+// What of the scene on the screen is outside of it, or lies over the picture.
+() => {
+  const low = innerHeight + 1, wide = innerWidth + 1, faults = [];
+  const seen = one => { const box = one.getBoundingClientRect(); return box.width && box.height ? box : null; };
+  const drawn = ":is(.main-svg, .gtitle, .xtitle, .legend, .xtick text, .annotation-text, .board)";
+  for (const one of document.querySelectorAll(`[data-scene=picture] ${drawn}`)) {
+    const box = seen(one);
+    if (box && (box.bottom > low || box.right > wide || box.top < 0 || box.left < -1)) {
+      faults.push([one.className.baseVal ?? one.className, box.left, box.top, box.right, box.bottom]);
+    }
+  }
+  for (const one of document.querySelectorAll("[data-scene=side], [data-scene=words]")) {
+    const box = seen(one), cut = one.scrollHeight - one.clientHeight;
+    if (box && (box.bottom > low || box.right > wide || cut > 2)) faults.push([one.dataset.scene, box.right, box.bottom, cut]);
+  }
+  const [picture, side] = ["picture", "side"].map(role => document.querySelector(`[data-scene=${role}]`));
+  const over = picture && side && seen(picture.querySelector(".main-svg") || picture).right > seen(side).left + 1;
+  return over ? [...faults, "the question lies over the picture"] : faults;
+}

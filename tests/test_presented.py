@@ -1,0 +1,111 @@
+"""Presenting: one picture a screen, whole at every size of a projector, which an answer does not move; the keys of the presenter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import LONG, Visit, some
+from playwright.sync_api import Page, expect
+from test_frame_browser import rested
+
+from explorer.app.lessons import LESSONS
+
+pytestmark = pytest.mark.browser
+SIZES = ("1920 × 1080", "1280 × 720", "1024 × 768")
+PARTS = ("start?part=another-sentence", "attention?part=why-d", "elmo?part=mix-by-hand", "heads?part=exercises")
+OUTSIDE = (Path(__file__).parent / "outside.js").read_text("utf-8").partition("\n")[2]
+PLACE = """() => [...document.querySelectorAll("[data-scene=picture] .main-svg")].slice(0, 1)
+  .map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.right].map(Math.round))"""
+SCENES = "() => Number((document.querySelector('[data-count]').textContent.match(/of (\\d+)/) || [0, 1])[1])"
+
+
+def settled(page: Page) -> None:
+    """Wait until a scene is on the screen and fits."""
+    expect(page.locator("[data-scene=picture], [data-scene=words]").first).to_be_attached()
+    rested(page)
+    page.wait_for_function(f"() => document.querySelector('[data-scene]') && !({OUTSIDE})().length", timeout=20_000)
+
+
+def fits(page: Page, where: str) -> None:
+    """Whether nothing of any scene of this part is outside of the screen."""
+    for number in range(page.evaluate(SCENES)):
+        try:
+            settled(page)
+        except Exception:  # noqa: BLE001  whatever was waited for: the assertion says what is outside
+            assert page.evaluate(OUTSIDE) == [], f"{where}, scene {number + 1}"
+        page.keyboard.press("n")
+
+
+def presented(visit: Visit, lesson: str, size: str, more: str = "present=1") -> Page:
+    name, _, query = lesson.partition("?")
+    width, height = map(int, size.split(" × "))
+    page = visit(f"/{name}?{query}&{more}".replace("?&", "?").replace("/start?", "/?"), width=width, height=height)
+    expect(page.locator(".st-key-shown")).to_be_attached()
+    rested(page)
+    return page
+
+
+@pytest.mark.parametrize("size", some(SIZES, "1280 × 720"))
+@pytest.mark.parametrize("lesson", some([*LESSONS, *PARTS], *PARTS[:3]))
+def test_every_picture_is_whole_before_and_after_its_answer_which_does_not_move_it(
+    visit: Visit, lesson: str, size: str
+) -> None:
+    page = presented(visit, lesson, size)
+    while True:
+        fits(page, page.url)
+        before = page.evaluate(PLACE)
+        page.keyboard.press("a")
+        rested(page)
+        fits(page, f"{page.url}, answered")
+        after: list[Any] = page.evaluate(PLACE)
+        assert not before or after == before, page.url
+        page.keyboard.press("a")
+        rested(page)
+        here = page.url
+        page.keyboard.press("PageDown")
+        page.wait_for_timeout(1000)
+        rested(page)
+        if "?part=" in lesson or page.url == here:
+            return
+
+
+def test_the_keys_of_the_presenter_work_after_typing_and_bring_back_the_controls(visit: Visit) -> None:
+    page = presented(visit, "attention?part=both-masks", "1280 × 720")
+    settled(page)
+    box = page.get_by_label("Your sentence")
+    expect(box).to_be_hidden()
+    place = page.evaluate(PLACE)
+    page.keyboard.press("c")
+    expect(box).to_be_visible()
+    assert page.evaluate(PLACE) == place, "the picture stays where it is"
+    box.fill("The dog saw a")
+    page.keyboard.type("n")
+    expect(box).to_have_value("The dog saw an")  # a letter in a box is no key of the presenter
+    page.keyboard.press("PageDown")
+    expect(page).to_have_url(re.compile("part=why-d"))
+    rested(page)
+    expect(box).to_be_hidden()
+    expect(page.locator("[data-line]")).to_contain_text("The dog saw an")
+    page.keyboard.press("PageUp")
+    expect(page).to_have_url(re.compile("part=both-masks"))
+
+
+@LONG
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_folded_part_is_whole(visit: Visit, lesson: str, size: str) -> None:
+    from test_frame_browser import folded_of, to_folded
+
+    width, height = map(int, size.split(" × "))
+    page = visit(f"/{'' if lesson == 'start' else lesson}", width=width, height=height)
+    rested(page)
+    for title in folded_of(page):
+        to_folded(page, title)
+        page.get_by_role("button", name="Present").click()
+        rested(page)
+        fits(page, f"{lesson}: {title}")
+        page.get_by_role("button", name="Leave").click()
+        rested(page)

@@ -1,0 +1,208 @@
+"""The vote of a class: one vote each, nothing lost when a page is loaded again or the server is killed, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from offline import free_port, wait_for
+from playwright.sync_api import Browser, Page, expect
+
+from explorer.app import after_class, hosted, vote_file
+from explorer.app.own_questions import exercise_of, typed_exercise
+from explorer.app.vote import MOST, Booth
+from explorer.errors import ChoiceError, ExplorerError
+from explorer.records import Exercise
+
+ROOT = Path(__file__).parent.parent
+QUESTION = Exercise("How many?", "two", "Count them.", ("one", "two", "three"))
+
+
+def test_counts_are_those_of_the_last_vote_of_each() -> None:
+    rng, booth, last = random.Random(0), Booth(rate=10**6), dict[str, str]()
+    number = booth.open(QUESTION).number
+    for _ in range(2000):
+        who, option = f"phone {rng.randrange(40)}", rng.choice(QUESTION.options)
+        booth.vote(who, number, option)
+        last[who] = option
+    assert booth.now is not None
+    expected = Counter(last.values())
+    assert booth.now.counts == tuple(expected[option] for option in QUESTION.options) and sum(booth.now.counts) == 40
+
+
+def test_a_second_round_stands_beside_the_first_and_a_question_that_is_open_is_not_lost() -> None:
+    booth = Booth()
+    number = booth.open(QUESTION).number
+    booth.vote("anna", number, "one")
+    with pytest.raises(ChoiceError, match="1 vote for the open question would be lost"):
+        booth.open(QUESTION)
+    booth.again()
+    assert booth.now is not None and booth.now.earlier == ({"one": 1},) and not booth.now.votes
+    with pytest.raises(ChoiceError, match="closed"):
+        booth.vote("ben", number, "one")
+    booth.vote("anna", booth.now.number, "two")
+    booth.end_in(-1)
+    with pytest.raises(ChoiceError, match="time is over"):
+        booth.vote("ben", booth.now.number, "two")
+    booth.reveal()
+    booth.open(QUESTION)
+    rows = list(csv.DictReader(io.StringIO(after_class.csv_of(booth))))
+    assert [(row["round"], row["choice"], row["votes"]) for row in rows if row["votes"] == "1"] == [
+        ("1", "one", "1"),
+        ("2", "two", "1"),
+    ]
+    assert "anna" not in after_class.csv_of(booth) + after_class.page_of(booth)
+    booth.remove()
+    assert booth.now is None and list(after_class.rows_of(booth)) == []
+
+
+def test_many_votes_from_one_address_and_more_than_a_hall_are_refused() -> None:
+    booth = Booth(rate=100)
+    number = booth.open(QUESTION).number
+    refused = 0
+    for client in range(500):
+        try:
+            booth.vote(str(client), number, "one", "10.0.0.7")
+        except ChoiceError as error:
+            refused += "Vote again in a minute" in str(error)
+    assert refused == 400 and booth.now is not None and sum(booth.now.counts) == 100
+    booth.vote("somebody else", number, "two", "10.0.0.8")
+    booth.rate = 10**6
+    for client in range(100, MOST - 1):
+        booth.vote(str(client), number, "one", "10.0.0.7")
+    with pytest.raises(ChoiceError, match="no more are taken"):
+        booth.vote("late", number, "one")
+
+
+def test_a_number_can_be_asked() -> None:
+    booth = Booth()
+    number = booth.open(Exercise("How much?", 0.5, digits=1)).number
+    for who, given in (("a", "0,5"), ("b", "0.50"), ("c", "7")):
+        booth.vote(who, number, given)
+    for given in ("many", "9" * 21, "nan", "inf"):
+        with pytest.raises(ChoiceError, match="Write a number"):
+            booth.vote("d", number, given)
+    assert booth.now is not None and dict(zip(booth.now.choices, booth.now.counts, strict=True)) == {"0.5": 2, "7": 1}
+
+
+def test_a_file_of_votes_goes_on_and_a_damaged_or_old_one_begins_anew(tmp_path: Path) -> None:
+    path, booth, other = tmp_path / "rooms" / "votes.json", Booth(), Booth()
+    vote_file.go_on(path, "secret", booth)
+    number = booth.open(QUESTION).number
+    booth.vote("ab" * 16, number, "two")
+    vote_file.go_on(path, "secret", other)
+    assert other.now == booth.now and vote_file.read_kept(path)["key"] == "secret"
+    if os.name == "posix":
+        assert path.stat().st_mode & 0o077 == 0, "nobody else on this machine reads it"
+    whole = path.read_text("utf-8")
+    for damaged in ("", whole[:50], "[]", '{"now": {"x": 1}}', whole.replace("votes", "votez")):
+        path.write_text(damaged, "utf-8")
+        assert vote_file.read_kept(path) == {}
+    path.write_text(whole, "utf-8")
+    os.utime(path, (time.time() - 90_000,) * 2)
+    assert vote_file.read_kept(path) == {}
+    other.remove()
+    assert "two" not in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [({"question": "x" * 10_000, "options": ["a", "b"], "answer": "a"}, "10,000 letters"), ({"question": ""}, "1 to 400"),
+     ({"question": "Which?", "options": ["a"], "answer": "a"}, "2 to 8"),
+     ({"question": "Which?", "options": "ab", "answer": "a"}, "2 to 8"),
+     ({"question": "Which?", "options": ["a", "b"], "answer": "c"}, "none of its options"), ({"question": "How many?"}, "must be a number"),
+     ({"question": "Which?", "colour": "red"}, "has no 'colour'"), ({"question": 3}, "is 3")],
+)  # fmt: skip
+def test_an_own_question_that_is_none_is_refused_in_one_sentence(given: dict[str, object], says: str) -> None:
+    with pytest.raises(ExplorerError, match=says) as error:
+        exercise_of(given)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 300
+    with pytest.raises(ExplorerError, match=says):
+        hosted.classroom_of({"question": [given]})
+
+
+def test_a_typed_question_has_a_star_before_its_answer() -> None:
+    typed = typed_exercise("Which is a vowel?\n b\n* e \n\nk")
+    assert (typed.question, typed.options, typed.answer) == ("Which is a vowel?", ("b", "e", "k"), "e")
+    for text in ("", "Which?", "Which?\na\nb", "Which?\n*a\n*b"):
+        with pytest.raises(ChoiceError, match=r"Write the question"):
+            typed_exercise(text)
+
+
+@contextmanager
+def room_server(port: int, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A server of a room that keeps its votes; it is killed at the end, as by a power cut."""
+    file = folder / "votes.json"
+    settings = hosted.Classroom(key="secret", public=f"http://127.0.0.1:{port}", keep_votes=True, votes_file=str(file))
+    command = [sys.executable, "-m", "explorer.app.serve", "--room", "run", "app.py", "--server.port", str(port),
+               "--server.address", "127.0.0.1", "--server.headless", "true"]  # fmt: skip
+    with open(folder / "log.txt", "a") as log:
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=log, stderr=log)
+    assert process.stdin is not None
+    process.stdin.write(hosted.written(settings).encode())
+    process.stdin.close()
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, folder / "log.txt")
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def phone(browser: Browser, address: str) -> Page:
+    """Somebody else's browser."""
+    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    page.set_default_timeout(120_000)
+    page.goto(address)
+    return page
+
+
+@pytest.mark.browser
+def test_a_reload_and_a_killed_server_lose_no_vote_and_add_none(browser: Browser, tmp_path: Path) -> None:
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    asked = typed_exercise("Which is a vowel?\nb\n* e\nk")
+    with room_server(port, tmp_path):
+        teacher = phone(browser, f"{address}/vote?teacher=secret")
+        teacher.get_by_text("Your own question").click()
+        teacher.get_by_label("The question, then").fill("Which is a vowel?\nb\n* e\nk")
+        teacher.get_by_label("The question, then").press("Control+Enter")
+        teacher.get_by_role("button", name="Ask it").click()
+        expect(teacher.get_by_role("heading", name=asked.question)).to_be_visible()
+        student = phone(browser, f"{address}/v")
+        student.get_by_text("e", exact=True).click()
+        expect(student.get_by_text("Counted.")).to_be_visible()
+        assert student.get_by_role("radio").nth(0).evaluate("e => e.closest('label').getBoundingClientRect().height") >= 44
+        student.reload()
+        expect(student.locator("input[type=radio]:checked")).to_have_count(1)
+        expect(teacher.get_by_role("status").get_by_text("1 of 1")).to_be_visible()
+    with suppress(OSError), urllib.request.urlopen(address, timeout=2):
+        raise AssertionError("the server is killed")
+    with room_server(port, tmp_path):
+        for page in (teacher, student):  # by themselves
+            expect(page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]")).to_be_attached()
+        expect(student.get_by_text("Counted.")).to_be_visible()
+        student.reload()
+        expect(student.locator("input[type=radio]:checked")).to_have_count(1)
+        expect(teacher.get_by_role("button", name="Show the answer")).to_be_enabled()
+        expect(teacher.get_by_role("status").get_by_text("1 of 1")).to_be_visible()
+        (votes,) = json.loads((tmp_path / "votes.json").read_text("utf-8"))["now"]["votes"].values()
+        assert votes == "e"
+        teacher.get_by_role("button", name="Show the answer").click()
+        expect(student.get_by_text("The answer: e")).to_be_visible()
+        stranger = phone(browser, f"{address}/vote?teacher=older")
+        expect(stranger.get_by_text("is not the one of this server")).to_be_visible()
+    for page in (teacher, student, stranger):
+        page.context.close()
