@@ -1,0 +1,130 @@
+"""A lesson as a file: what it may say, the sentence for each fault with its line, the shipped lectures, presenting and recording one."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from conftest import LONG, Visit, some
+from opening import opened
+from playwright.sync_api import expect
+
+from explorer.app import handout, lecture
+from explorer.app.lesson_plan import labels_of, read_plan, written_step
+from explorer.app.lessons import LESSONS
+from explorer.errors import ExplorerError, FileError
+from explorer.models.store import models
+from studies import teaching
+
+HEAD = 'title = "Mine"\n\n[[step]]\npage = "heads"\npart = "all-layers"\n\n[[step]]\n'
+
+
+@pytest.mark.parametrize("name", ["L0", "L1", "L2", "L3", "L4"])
+def test_a_shipped_lecture_names_parts_and_models_that_are_there(name: str) -> None:
+    plan = read_plan(name)
+    given = tomllib.loads((lecture.PLANS / f"{name}.toml").read_text("utf-8"))
+    assert [step.page for step in plan.steps] == [each["page"] for each in given["step"]]
+    assert all(step.part in labels_of(step.page) and step.model in {"", *models()} for step in plan.steps)
+    for step in plan.steps:
+        assert {key: value for key, (value,) in parse_qs(urlsplit(step.address).query).items()} == step.query
+
+
+def test_the_guide_for_teachers_is_written_from_the_lectures() -> None:
+    guide = teaching.GUIDE.read_text("utf-8")
+    assert teaching.written(guide) == guide, "write it again: python -m studies.teaching"
+    assert teaching.written(guide.replace("| 0 | ", "| 1 | ")) == guide, "every table is written"
+
+
+@pytest.mark.parametrize("lesson", some(LESSONS, "attention", "elmo"))
+def test_the_parts_that_are_read_from_a_page_s_source_are_those_that_it_shows(lesson: str) -> None:
+    at = opened(lesson)
+    titles = [block.value for block in at.header]
+    assert not at.exception and len(titles) <= len(labels_of(lesson)) and titles[-1] == labels_of(lesson)["exercises"]
+    at = opened(lesson, part=list(labels_of(lesson))[0])
+    assert len(at.header) == 1, "one part, not all of them"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        (HEAD + 'page = "heds"', 8, "no page 'heds'"),
+        (HEAD + "note = 'x'", 7, "no page ''"),
+        (HEAD + 'page = "heads"\npart = "nowhere"', 9, "no part 'nowhere'"),
+        (HEAD + 'page = "heads"\n\nmodel = "bertt"', 10, "no model 'bertt'"),
+        (HEAD + 'page = "heads"\nquestion = "mine"', 9, "no question 'mine'"),
+        (HEAD + 'page = "heads"\ncolour = "red"', 9, "has no colour"),
+        (HEAD + 'page = "heads"\nminute = "ten"', 9, "has no minute = 'ten'"),
+        (HEAD + 'page = "heads"\n[[question]]\nname = "mine"\nquestion = "' + "x" * 10_000 + '"', 9, "10,000 letters"),
+        ('title = "Mine"\nstep = 3', 2, "begins with"),
+        ('title = "Mine"', 1, "0 steps"),
+        ('title = "Mine"\nteacher = "me"\n[[step]]\npage = "heads"', 2, "no 'teacher'"),
+    ],
+)
+def test_a_fault_is_one_sentence_with_its_line(tmp_path: Path, text: str, line: int, says: str) -> None:
+    file = tmp_path / "lesson.toml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(FileError) as error:
+        read_plan(file)
+    assert f"line {line}: " in str(error.value) and says in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["[[step", "\x00", "step = [1]"])
+def test_a_file_that_is_no_lesson_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "lesson.toml").write_text(text, "utf-8")
+    for path in (tmp_path / "lesson.toml", tmp_path / "none.toml", tmp_path):
+        with pytest.raises(ExplorerError) as error:
+            read_plan(path)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"part": "all-layers", "text": 'He said "no" \\ ü\n', "model": "bert", "heads.all": "3"}, {}],
+    ids=["much", "nothing"],
+)
+def test_a_page_that_is_recorded_opens_as_it_was(tmp_path: Path, query: dict[str, str]) -> None:
+    (tmp_path / "lesson.toml").write_text(written_step("heads", query), "utf-8")
+    (step,) = read_plan(tmp_path / "lesson.toml").steps
+    assert step.query == query and step.page == "heads"
+
+
+class Pages(HTMLParser):
+    """Which elements a page has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.names.append(tag)
+
+
+def test_a_hand_out_has_a_page_for_each_step_and_the_answers_on_the_last(tmp_path: Path) -> None:
+    question = (
+        '\n[[question]]\nname = "mine"\nquestion = "Is <b> bold?"\noptions = ["yes", "no"]\nanswer = "no"\nwhy = "It is text."'
+    )
+    (tmp_path / "lesson.toml").write_text(HEAD + 'page = "tokens"\nquestion = "mine"' + question, "utf-8")
+    page = handout.page_of(read_plan(tmp_path / "lesson.toml"))
+    read = Pages()
+    read.feed(page)
+    assert read.names.count("section") == 3 and "b" not in read.names[: read.names.index("ol")], "text is no markup"
+    assert "@media print" in page and page.index("It is text.") > page.rindex("<section>")
+
+
+@LONG
+@pytest.mark.browser
+def test_page_down_crosses_pages_and_a_page_is_added_to_a_lesson(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(lecture.VARIABLE, "L0")  # before the first page of this test starts the server
+    page = visit("/?part=another-sentence&present=1&step=1", width=1280, height=720)
+    expect(page.locator("[data-scene]").first).to_be_attached()
+    for part in ("letters", "two-directions", "weights"):
+        page.keyboard.press("PageDown")
+        expect(page).to_have_url(re.compile(f"/elmo.*part={part}"))
+        expect(page.locator("[data-scene]").first).to_be_attached()
+    page.keyboard.press("PageUp")
+    expect(page).to_have_url(re.compile("/elmo.*part=two-directions"))
+    expect(page.locator("[data-line]")).to_contain_text("Two directions")
