@@ -422,8 +422,8 @@ export class Board {
   listen() {
     const { canvas, stage, frame } = this.parts;
     const spot = (/** @type {PointerEvent | MouseEvent} */ e) => {
-      const r = canvas.getBoundingClientRect();
-      return /** @type {[number, number]} */ ([e.clientX - r.left, e.clientY - r.top]);
+      const r = canvas.getBoundingClientRect(), scale = r.width / canvas.offsetWidth || 1; // shown to a room it may be smaller
+      return /** @type {[number, number]} */ ([(e.clientX - r.left) / scale, (e.clientY - r.top) / scale]);
     };
     /** @type {[number, number] | null} */
     let down = null;
