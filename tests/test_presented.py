@@ -84,13 +84,12 @@ def test_the_keys_of_the_presenter_work_after_typing_and_bring_back_the_controls
     box.fill("The dog saw a")
     page.keyboard.type("n")
     expect(box).to_have_value("The dog saw an")  # a letter in a box is no key of the presenter
+    box.press("Enter")
+    expect(page.locator("[data-line]")).to_contain_text("The dog saw an")
+    rested(page)
+    expect(box).to_be_focused()
     page.keyboard.press("PageDown")
     expect(page).to_have_url(re.compile("part=why-d"))
-    rested(page)
-    expect(box).to_be_hidden()
-    expect(page.locator("[data-line]")).to_contain_text("The dog saw an")
-    page.keyboard.press("PageUp")
-    expect(page).to_have_url(re.compile("part=both-masks"))
 
 
 @LONG

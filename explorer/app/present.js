@@ -26,20 +26,12 @@ export default function ({ data, setTriggerValue, parentElement }) {
   const keys = {
     b: () => put("blank"), j: join, v: vote, a: () => setTriggerValue("answers", 1), n: () => kept.screen.turn(1), c: () => kept.screen.unfold(),
   };
-  kept.move = by => setTriggerValue("move", by);  // of the page as it was drawn last
-  const whenRested = by => {
-    const state = page.querySelector(data.state)?.dataset.testScriptState ?? "notRunning";
-    if (state === "notRunning") kept.move(by);
-    else setTimeout(() => whenRested(by), 100);
-  };
   const hear = event => {
     const at = event.composedPath()[0], writes = at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && !/^(radio|checkbox)$/.test(at.type);
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.key === "PageDown" || event.key === "PageUp") {  // after typing, too: what was typed is taken first
+    if (event.key === "PageDown" || event.key === "PageUp") {  // after typing, too
       if (writes) at.blur();
-      const by = event.key === "PageDown" ? 1 : -1;
-      if (writes) setTimeout(() => whenRested(by), 400);
-      else kept.move(by);
+      setTriggerValue("move", event.key === "PageDown" ? 1 : -1);
     } else if (writes || !keys[event.key.toLowerCase()]) return;
     else keys[event.key.toLowerCase()]();
     event.preventDefault();
