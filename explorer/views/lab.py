@@ -155,7 +155,7 @@ class Below(anywidget.AnyWidget):
 
 
 class Still(Below):
-    """What draws the picture of its frame as an image. `image` is the address that holds the last one."""
+    """What draws the picture of its frame as an image. `image` is the address of a new one, until it is kept."""
 
     _esm = PAINT
     frame = traitlets.Unicode("").tag(sync=True)
@@ -167,8 +167,11 @@ class Still(Below):
         self.observe(self._keep, names="image")
 
     def _keep(self, change: object) -> None:
+        if not self.image:
+            return
         data = {"image/png": self.image.removeprefix(START), "text/plain": self.title}
         self.keep(data, {"image/png": {"alt": self.title}})
+        self.image = ""  # else a saved notebook would hold it twice
 
 
 def display_with_text(shown: Any, *, title: str, text: str, stills: Sequence[Below] = ()) -> None:
