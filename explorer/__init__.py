@@ -4,11 +4,10 @@
 """
 
 import os
+from functools import cache
 from typing import Any
 
 from lazy_loader import attach_stub
-
-from explorer.errors import kinds
 
 __version__ = "0.1.0"
 
@@ -25,11 +24,17 @@ def _model_named(name: str) -> Any:
     return load(name) if stored_model(name) is not None else None
 
 
-kinds.OPENERS.append(_model_named)
+@cache
+def _let_names_open_models() -> None:
+    """Say how to open one, once, and only when a public name is used: the import itself stays cheap."""
+    from explorer.errors import kinds
+
+    kinds.OPENERS.append(_model_named)
 
 
 def __getattr__(name: str) -> Any:
     try:
+        _let_names_open_models()
         return _load(name)
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] == "explorer":
