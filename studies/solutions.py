@@ -19,9 +19,10 @@ def keep() -> None:
     """From now on `ex.ask` also leaves what it asks among the outputs of its cell, and what waits for an answer is shown."""
     ask = explorer.ask
 
-    def kept(exercises: Exercise | Iterable[Exercise], *, then: Callable[[], Any] | None = None) -> Any:
-        items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
-        shown = [{"question": i.question, "options": i.options, "answer": i.shown, "why": i.why} for i in items]
+    def kept(exercises: Exercise | Iterable[Exercise | None] | None, *, then: Callable[[], Any] | None = None) -> Any:
+        items = [exercises] if exercises is None or isinstance(exercises, Exercise) else list(exercises)
+        known = [item for item in items if item is not None]
+        shown = [{"question": i.question, "options": i.options, "answer": i.shown, "why": i.why} for i in known]
         publish_display_data({ASKED: shown})
         widget = ask(items, then=then)
         widget.reveal()  # a page without a kernel cannot wait

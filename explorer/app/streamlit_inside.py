@@ -103,15 +103,15 @@ def settle_choices() -> None:
     """
     from streamlit.elements.widgets import button_group, number_input, select_slider, slider
 
-    for kind in (
+    kinds: tuple[Any, ...] = (
         number_input.NumberInputSerde,
         slider.SliderSerde,
         select_slider.SelectSliderSerde,
         button_group._SingleSelectButtonGroupSerde,
-    ):
-        usual = kind.deserialize
-        if not hasattr(usual, "__wrapped__"):
-            kind.deserialize = _settled(usual)  # type: ignore[method-assign]
+    )
+    for kind in kinds:
+        if not hasattr(kind.deserialize, "__wrapped__"):
+            kind.deserialize = _settled(kind.deserialize)
 
 
 def _settled(usual: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -151,7 +151,7 @@ def answer_at(path: str, answer: Callable[[str, str], tuple[int, bytes, dict[str
     return True
 
 
-def put_before(layer: type) -> None:
+def put_before(layer: Callable[..., Any]) -> None:
     """Have every answer of the server that is about to start pass through this layer (ASGI) first."""
     from starlette.middleware import Middleware
     from streamlit.web.server.starlette import starlette_app

@@ -42,7 +42,7 @@ class Lens(Record):
     def settled(self) -> np.ndarray:
         """The first row from which on the best guess is that of the last row, for each position."""
         same = np.array([[text == last for text, last in zip(row, self.texts[-1], strict=True)] for row in self.texts])
-        return len(same) - same[::-1].cumprod(0).sum(0)
+        return np.asarray(len(same) - same[::-1].cumprod(0).sum(0))
 
 
 @dataclass(frozen=True, eq=False)
