@@ -1,5 +1,7 @@
 """The page of a lesson for its teacher: every step with its note and its question, a link to each, and the hand-out."""
 
+from functools import partial
+
 import streamlit as st
 
 from explorer.app import handout, lecture, teacher
@@ -24,5 +26,5 @@ else:
             told = (step.do, f"*{step.ask}*" if step.ask else "", step.note)
             st.markdown(" · ".join(filter(None, told)))
     st.download_button(
-        "Hand-out", lambda: handout.page_of(plan), "handout.html", key="lesson.handout", on_click="ignore", type="secondary"
+        "Hand-out", partial(handout.page_of, plan), "handout.html", key="lesson.handout", on_click="ignore", type="secondary"
     )

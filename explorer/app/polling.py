@@ -68,7 +68,7 @@ def _is_asked(question: Exercise) -> bool:
     return ballot is not None and (ballot.question, ballot.options) == (question.question, question.options)
 
 
-def _next_step(question: Exercise) -> tuple[str, Callable[[], object]]:
+def _next_step(question: Exercise) -> tuple[str, Callable[..., None]]:
     """What the key V does now."""
     ballot = BOOTH.now
     if ballot is None or ballot.shown or not _is_asked(question):
