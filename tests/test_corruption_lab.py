@@ -167,7 +167,7 @@ def test_a_guess_is_the_model_s_softmax_and_its_loss_torch_s(bert: TransformerMo
     corruption = ex.corrupt(lesson.STORY, "mlm", tokenizer=bert.tokenizer, seed=3)
     record, scores = ex.guess(bert, corruption, top=7), torch.as_tensor(bert.logits(corruption.source))
     shares, best = scores.softmax(-1).topk(7)
-    np.testing.assert_allclose(record.shares, shares, atol=1e-6)
+    np.testing.assert_allclose(record.shares, shares, atol=3e-6)
     assert record.texts[5][0] == bert.tokenizer.text_of(int(best[5, 0]))
     labels = torch.tensor(np.where(corruption.scored, corruption.original.ids, -100).tolist())
     assert record.loss == pytest.approx(float(functional.cross_entropy(scores, labels, reduction="sum")), rel=1e-4)
@@ -406,29 +406,32 @@ def test_the_mean_of_spans_is_asked_of_the_text(tokenizer: Tokenizer) -> None:
 
 
 def test_the_small_world_fills_the_blanks_of_its_own_texts_only(bert: TransformerModel) -> None:
-    """As the corruption lab says: one *Anna* yes, both not, and nothing of the lectures' three kinds."""
+    """As the corruption lab says: one *dog* yes, all three not, and nothing of the lectures' three kinds."""
     texts = list(lesson.PRESETS.values())
-    for text, word in zip(texts, ("night", "34", "Hollywood", "capital", "nightmare"), strict=False):
+    blanks = ("night", "34", "Hollywood", "Washington", "nightmare")
+    for text, word in zip(texts, blanks, strict=False):
         guess = ex.guess(bert, ex.hide(text, [word], tokenizer=bert.tokenizer))
         assert guess.truth[guess.corruption.scored].min() < 0.01, word
-    anna = [n for n, word in enumerate(bert.tokenizer.encode(texts[-1]).texts) if word == "anna"]
-    for words, right in (([anna[0] - 1], [True]), ([anna[1] - 1], [True]), (["Anna"], [False] * len(anna))):
-        guess = ex.guess(bert, ex.hide(texts[-1], words, tokenizer=bert.tokenizer))
-        assert [guess.texts[place][0] == "anna" for place in np.flatnonzero(guess.corruption.scored)] == right
+    dogs = [n for n, word in enumerate(bert.tokenizer.encode(texts[-1]).texts) if word == "dog"]
+    for dog in dogs:
+        guess = ex.guess(bert, ex.hide(texts[-1], [dog - 1], tokenizer=bert.tokenizer))
+        assert guess.truth[guess.corruption.scored].min() > 0.8
+    guess = ex.guess(bert, ex.hide(texts[-1], ["dog"], tokenizer=bert.tokenizer))
+    assert len(dogs) == 3 and guess.truth[guess.corruption.scored].max() < 0.2
 
 
 def test_of_the_sentence_that_people_type_the_page_names_the_words_that_no_text_of_this_world_has(
     bert: TransformerModel,
 ) -> None:
     text = lesson.PRESETS["Typed to BERT (L4)"]
-    read = set(re.findall(r"\w+", " ".join(ex.microworld.texts(400, 1, version="1.1")).lower()))
+    read = set(re.findall(r"\w+", " ".join(ex.microworld.texts(400, 1, version="2.0")).lower()))
     named = parts.never_read("bert", text)
-    assert {"washington", "capital"}.isdisjoint(read) and "*Washington*" in named
+    assert "washington" not in read and "*Washington*" in named
     assert all(word.lower() in read for word in re.findall(r"\w+", text) if f"*{word}*" not in named)
 
 
 def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
-    for word, right in (("tired", False), (lesson.HIDDEN, True)):
+    for word, right in (("tired", False), ("crossed", True)):
         guess = ex.guess(bert, ex.hide(lesson.STORY, [word], tokenizer=bert.tokenizer))
         place = int(guess.corruption.scored.argmax())
         question = lesson.guess_question(guess, place)

@@ -13,7 +13,7 @@ function linesOf({ inside, floors, lanes }) {
   const title = lanes.find(({ name }) => name === "bert")?.title ?? "", top = floors[floors.length - 1][0], layers = floors.length - 1;
   return [
     [0, ["One word is missing. Yours?"]],
-    [3, ["Same stories. They differ in what they may read."]],
+    [3, ["They differ in what they may read."]],
     [BEATS.inside, [`Inside ${title}: one head of its `, number(String(heads * layers)), ". What does it do?"]],
     [BEATS.compare, ["Compare: the gap scores every token. “", tokens[best(scores)], "” gets ", number(scores[best(scores)].toFixed(1)), "."]],
     [BEATS.weigh, ["Weigh: scores become shares of one whole. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],
