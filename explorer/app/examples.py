@@ -126,23 +126,26 @@ def reasons(who: str, where: str) -> list[tuple[str, float, float]]:
 
 
 def with_it_hidden() -> Said:
-    """What BERT puts in the place of *it* for both reasons, where a head trained for it looks, and the French of both."""
-    (first, tired, _), (second, _, wide) = reasons(*NOUNS)
+    """What BERT expects in the place of *it* for both reasons, where a head trained for it looks, and the French of both."""
+    (first, tired, before), (_, left, wide) = reasons(*NOUNS)
     trace = ex.trace(shipped("bert-told"), SENTENCE)
     seen = trace.source.texts[int(trace.attention[1].weights[0, trace.source.texts.index("it")].argmax())]
     french = [written("transformer", FRAME.format(who=NOUNS[0], where=NOUNS[1], it="it", reason=reason)) for reason in REASONS]
     words = (
-        f"bert for *it*, tired: *{first}* {tired:.0%}, wide: *{second}* {wide:.0%}; bert-told, head 0 of layer 1, from *it*: *{seen}*; "
+        f"bert for *it*, tired: *{NOUNS[0]}* {tired:.0%}, *{NOUNS[1]}* {before:.0%}; "
+        f"wide: *{NOUNS[0]}* {left:.0%}, *{NOUNS[1]}* {wide:.0%}; "
+        f"bert-told, head 0 of layer 1, from *it*: *{seen}*; "
         f"transformer: *{french[0]}* With *wide*: *{french[1]}*"
     )
     keeps = all("n'a pas" in line for line in french) and "qu'il" in french[0] and "qu'elle" in french[1]
-    return Said(words, (first, second, seen) == (*NOUNS, NOUNS[0]) and keeps)
+    moves = left < tired / 2 and wide > before + 0.05
+    return Said(words, (first, seen) == (NOUNS[0], NOUNS[0]) and moves and keeps)
 
 
 def hidden_milk() -> Said:
-    """What BERT puts in the place of the first word that the class hides."""
+    """What BERT puts in the place of the first word that the class hides: another food fits as well."""
     token, shares = chances("bert", corruption.STORY, corruption.HIDDEN)
-    return Said(f"bert: *{token}* {shares[token]:.0%}", token == corruption.HIDDEN)
+    return Said(f"bert: *{token}* {shares[token]:.0%}", token in (corruption.HIDDEN, "grass", "meat", "water", "bread"))
 
 
 def opening_analogy() -> Said:
@@ -198,14 +201,17 @@ EXAMPLES = (
     ),
     OpeningExample(
         ("positions", "attention", "heads", "families", "training", "whatif", "yours"), SENTENCE,
-        "the reason decides what *it* is, also in French, which keeps the negation; a head that was trained for it finds the noun",
+        "the reason changes what BERT expects for *it* and decides the French pronoun; the French keeps the negation; "
+        "a head that was trained for it finds the noun",
         with_it_hidden,
     ),
     OpeningExample(
         ("training",), capabilities.TEXT, "BERT fills in the name and sees that the question follows; GPT-2 answers it", tried_out,
         part="Systems",
     ),
-    OpeningExample(("corruption",), corruption.STORY, f"*{corruption.HIDDEN}* is found when it is hidden", hidden_milk),
+    OpeningExample(
+        ("corruption",), corruption.STORY, f"where *{corruption.HIDDEN}* is hidden, BERT expects something to eat or drink", hidden_milk,
+    ),
     OpeningExample(("elmo",), elmo.TEXT, "the two directions expect different words", at_the_bank),
     OpeningExample(("prompting",), prompting.TEXT, "the label is *sad*", after_a_prompt),
     OpeningExample(
