@@ -13,6 +13,7 @@ import pytest
 from conftest import ALL
 
 LONG = [
+    "voting",
     "players",
     "board",
     "classroom",

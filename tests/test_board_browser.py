@@ -162,13 +162,19 @@ def test_a_board_opens_at_the_weights_and_plays_from_the_beginning_past_an_idle_
     assert seen[0] == "x" and ("mask" in seen) == (name == "gpt2"), "an encoder's forbids nothing"
 
 
+def shown_share(share: float) -> str:
+    """A weight as the line of numbers writes it: in three digits, or as a power of ten where they would all be zero."""
+    power = f"{share:.1e}".split("e")
+    return f"{share:.3f}" if share >= 0.001 else f"{power[0]}e−{abs(int(power[1]))}"
+
+
 def test_what_is_pointed_at_is_said_and_scaled_scores_share_one_scale(show: Show) -> None:
     trace = traced("bert")
     page, texts = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"}), trace.source.texts
     page.mouse.click(*middle(page, "S", 4, 7))
     page.mouse.move(*middle(page, "S", 9, 2))
     expect(page.locator(".pair")).to_have_text(f"{texts[4]} → {texts[7]}")  # held
-    expect(page.locator(".operands")).to_contain_text(f"{trace.attention[0].weights[1][4][7]:.3f}")
+    expect(page.locator(".operands")).to_contain_text(shown_share(trace.attention[0].weights[1][4][7]))
     page.keyboard.press("Escape")
     page.mouse.move(*middle(page, "q", 3, 5))
     expect(page.locator(".pair")).to_have_text(f"{texts[3]}: q, dimension 5")
@@ -191,7 +197,7 @@ def test_words_specials_and_threshold(show: Show) -> None:
     assert np.abs(np.reshape(drawn, trace.attention[0].weights[1].shape) - by_words(trace)).max() < 1e-5
     wanted = by_words(trace)[2, 3]
     page.evaluate(f"{BOARD}.point(2, 3), {BOARD}.draw()")
-    expect(page.locator(".operands")).to_contain_text(f"Between their words: α = {wanted:.3f}")
+    expect(page.locator(".operands")).to_contain_text(f"Between their words: α = {shown_share(wanted)}")
     seen = {}
     for faint, hiding in ((0, "false"), (0.3, "false"), (0, "true")):
         page.evaluate(f"faint => {{ const b = {BOARD}; b.faint = faint; b.hiding = {hiding}; b.prepare(); b.size(); }}", faint)

@@ -13,7 +13,7 @@ from conftest import LONG, SENTENCE, Show, Visit
 from playwright.sync_api import Page, expect
 from scipy.stats import entropy
 from test_board import header
-from test_board_browser import BOARD, close, middle, pixels, station, traced
+from test_board_browser import BOARD, close, middle, pixels, shown_share, station, traced
 
 import explorer as ex
 from explorer.app import lessons
@@ -61,7 +61,9 @@ def test_a_weight_is_dragged_and_the_context_follows(show: Show) -> None:
     close(np.delete(weights, 4, axis=0).reshape(-1), np.delete(own, 4, axis=0))
     close(values["context"], weights @ attention.v[1])
     far = np.linalg.norm((weights @ attention.v[1] - own @ attention.v[1])[4])
-    expect(page.locator(".operands")).to_contain_text(f"α was {own[4][7]:.3f}, is {own[4][7] + 0.5:.3f}; z moved by {far:.3f}")
+    expect(page.locator(".operands")).to_contain_text(
+        f"α was {shown_share(own[4][7])}, is {own[4][7] + 0.5:.3f}; z moved by {far:.3f}"
+    )
     expect(page.locator(".gap")).to_contain_text("still show the model's own run")
     page.get_by_role("button", name="Undo").click()
     close(page.evaluate(f"{BOARD}.numbers(0, 1)")["context"], own @ attention.v[1])

@@ -97,7 +97,7 @@ def still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JobQueue:
 def test_a_room_trains_few_at_once_and_not_long(room: hosted.Classroom, still: JobQueue) -> None:
     order = JobSpec("bert", "toy", 50)
     assert [hosted.begin(still, order) for _ in range(2)] == still.alive()
-    for spec, message in ((order, "2 trainings"), (JobSpec("bert", "toy", 200), "at most 100 steps")):
+    for spec, message in ((order, "2 training runs"), (JobSpec("bert", "toy", 200), "at most 100 steps")):
         with pytest.raises(ChoiceError, match=message):
             hosted.begin(still, spec)
     assert [still.state(name).ahead for name in still.alive()] == [0, 1], "a place in line"

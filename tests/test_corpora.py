@@ -189,17 +189,17 @@ def test_ended_between_the_last_text_and_the_card_nothing_is_written_twice(
     last: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The moment at which every token is written and the folder is not yet said to be whole."""
-    path, plain = written(tmp_path / "x.txt", STORIES), prepared.replace
+    path, plain = written(tmp_path / "x.txt", STORIES), prepared.write_whole
 
-    def ended(path: Path, content: dict[str, Any]) -> None:
+    def ended(path: Path, content: str, **given: Any) -> None:
         if path.name == last:
             raise KeyboardInterrupt
-        plain(path, content)
+        plain(path, content, **given)
 
-    monkeypatch.setattr(prepared, "replace", ended)
+    monkeypatch.setattr(prepared, "write_whole", ended)
     with pytest.raises(KeyboardInterrupt):
         list(prepare(path, KINDS["wordpiece"], tmp_path / "parts"))
-    monkeypatch.setattr(prepared, "replace", plain)
+    monkeypatch.setattr(prepared, "write_whole", plain)
     for name in ("parts", "whole"):
         list(prepare(path, KINDS["wordpiece"], tmp_path / name))
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")

@@ -152,6 +152,7 @@ PLACES = {  # the address of a part in which a text is typed: its box, and where
 OF_NO_MODEL = {  # files whose boxes take no text for a model that was trained before
     "decoding/metric_card.py", "tokens/page.py", "training/comparing.py", "training/live.py", "vectors/editing.py",
     "vectors/networks.py",  # single words, of which one without a vector is refused
+    "finetuning/slices.py", "training/update.py",  # texts with labels; words of word2vec, of which one without a vector is refused
 }  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def test_the_rule_notices_what_it_forbids() -> None:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_notebook_imports_an_internal_name(path: Path) -> None:
     cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    assert [name for cell in cells for name in internal(cell)] == []
+    assert [name for cell in cells for name in internal(cell) if name != "__init__"] == []
 
 
 def test_no_source_of_a_page_holds_python_as_text() -> None:
@@ -69,6 +69,8 @@ def test_no_source_of_a_page_holds_python_as_text() -> None:
                 isinstance(node, ast.Constant)
                 and isinstance(node.value, str)
                 and not node.value.startswith("Calls of public names")
+                and ">>> " not in node.value  # an example, which is run
+                and path.name != "notebook_folder.py"  # the first cell of a student's own notebook
             ):
                 assert not re.search(r"from explorer|trace = ex\.|import explorer as ex\ntrace", node.value), (
                     path,

@@ -278,7 +278,7 @@ def test_bad_input_gets_a_clear_answer(bert: TransformerModel) -> None:
         ("early_stopping='soon'", {"early_stopping": "soon"}),
         ("encoder: it reads a whole text at once", {"model": bert}),
         ("cannot generate", {"model": headless, "text": [1]}),
-        ("this is str", {"model": "gpt"}),
+        ("this is str", {"model": "gtp"}),
         ("no blank", {"model": bert, "text": "The dog.", "strategy": "fill"}),
         ("order of filling", {"model": bert, "text": "The ___.", "strategy": "fill", "order": "right"}),
         *(

@@ -235,7 +235,7 @@ WRONG = [  # edits that name what is not there
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m: ex.trace("bert", "dog"), "model='bert' must be a model"),
+        (lambda m: ex.trace("berd", "dog"), "berd"),
         (lambda m: ex.trace(m, "dog", edits=3), "edits=3 must be an edit"),
         (lambda m: ex.trace(m, "dog", layers=[m.config.layers]), "0 to 3"),
         (lambda m: ex.trace(m, "dog", target="Le chien"), "takes no target"),
@@ -243,7 +243,7 @@ WRONG = [  # edits that name what is not there
         (lambda m: ex.SetMask("encoder", [[1, 0], [1]]), "rows of equal length"),
         (lambda m: ex.load("~nosuchuser/x"), "no folder"),
         (lambda m: ex.load("bert", precision="half"), "no precision 'half'"),
-        (lambda m: m.tokenizer.decode(5), "list of ids"),
+        (lambda m: m.tokenizer.decode(5), "must be a list"),
         (lambda m: m.tokenizer.save(f"{__file__}/x.json"), "Could not write"),
         (lambda m: m.outputs_many("hello"), "list of texts"),
         (lambda m: ex.trace(m, "\u200b"), "Nothing in this text|empty"),

@@ -14,7 +14,7 @@ import explorer as ex
 from explorer.records import Record, Tokens, Trace
 from explorer.records import record as kinds
 
-OWN = {"Trace", "Tokens", "Corruption", "DecodingStep"}  # a summary of what they hold, tried below
+OWN = {"Trace", "Tokens", "Corruption", "DecodingStep", "Checked"}  # a summary of what they hold, tried below
 
 
 def example(kind: type[Record]) -> Record:

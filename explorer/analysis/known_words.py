@@ -23,7 +23,7 @@ def known_words(model: Model, text: str) -> tuple[tuple[str, tuple[str, ...]], .
     They are spelled much like it. Where there is no such word, they are the nouns, names, verbs and adjectives that the model itself
     predicts at this place; where it predicts no words, the nearest by spelling.
 
-    >>> ex.analysis.known_words(ex.load("bert"), "The dog sat on the tables.")
+    >>> ex.analysis.known_words(ex.load("bert-told"), "The dog sat on the tables.")
     (('tables', ('table', 'stable')),)
     """
     seen, spans = model.tokenizer.seen, model.tokens(text).unseen_spans

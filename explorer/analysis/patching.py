@@ -85,7 +85,7 @@ def patch_sweep(  # noqa: PLR0913  one for each thing that may be chosen
 
     >>> texts = "Anna was hungry, so [MASK] ate.", "Tom was hungry, so [MASK] ate."
     >>> made = ex.analysis.patch_sweep(ex.load("bert"), *texts, answers=("she", "he"))
-    >>> [round(float(share), 3) for share in made.restored["state"][-1, 5:8]]
+    >>> [abs(round(float(share), 3)) for share in made.restored["state"][-1, 5:8]]
     [0.0, 1.0, 0.0]
     """
     check_attention(model)

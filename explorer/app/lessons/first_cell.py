@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.errors import ExplorerError
-from explorer.views import theme
 
 NOISE = "What a model does with these tokens says nothing about language."
 SENTENCE = "The dog did not cross the river because it was too tired."
@@ -40,6 +39,8 @@ def fitting(start: Start, name: object, text: object, own: str = SENTENCE) -> tu
         _say(f"{error} It goes on with {start.model}.")
         model = load(start.model, device="cpu")
     try:
+        from explorer.views import theme  # a notebook draws; a checkout without plotly opens lessons, too
+
         note = theme.unseen_note(model.tokens(text))
     except ExplorerError as error:
         _say(f"{error} It goes on with “{own}”")
