@@ -124,5 +124,6 @@ def test_a_reveal_in_a_notebook_waits_for_its_answer_and_comes_once() -> None:
 def test_a_mistake_in_a_reveal_is_seen() -> None:
     guess = ex.ask(ITEMS[1], then=lambda: 1 // 0)
     guess.asked[0].answer.value = "b"
-    (said,) = waiting(guess.children[-1])
+    place = next(child for child in reversed(guess.children) if isinstance(child, widgets.VBox))
+    (said,) = waiting(place)
     assert said["output_type"] == "error" and said["ename"] == "ZeroDivisionError"

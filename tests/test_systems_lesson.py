@@ -60,7 +60,8 @@ def shown(name: str, text: str = SENTENCE, folder: str = "") -> AppTest:
 def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     assert set(PICTURES) == set(IDEAS) == set(SHOWN), "every idea has a picture and a shipped model"
     at, idea = shown(name), IDEAS[name]
-    count = 0 if name in (*UNMEASURED, *WALKED) else 2 if name == "electra" else 1
+    staged = ("t5",)  # one text on the stage, which is no chart
+    count = 0 if name in (*UNMEASURED, *WALKED, *staged) else 2 if name == "electra" else 1
     boards = [widget for widget in at.get("bidi_component") if widget.proto.bytes]
     assert not at.exception and not at.warning and len(at.get("plotly_chart")) == count and len(boards) == (name in WALKED)
     card, seed = figures_of(name)
@@ -76,7 +77,7 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
         assert "ex.decoding.watch(" in code and "The animal didn't cross" in code, "its board"
     elif name in WALKED:
         assert any(f"ex.load('{name}'" in code and "ex.board(" in code for code in codes), "its board"
-    else:
+    elif name not in staged:
         for code, chart in zip(codes, at.get("plotly_chart"), strict=True):
             namespace: dict[str, Any] = {"shown": lambda name, trace, **chosen: VIEWS[name](trace, **chosen)}
             exec(compile(code.replace("ex.show(", "figure = shown("), "page", "exec"), namespace)  # noqa: S102
