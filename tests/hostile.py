@@ -169,6 +169,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "learning": lambda: dict(data="reverse", family="decoder", mode="light"),
     "live": about("gpt2", text=TEXT, target="", mode="light"),
     "change": of_model(edits=[ex.NoPositions("encoder")], target=None),
+    "check": given(mine=[1.0, 2.0], expected=[1.0, 2.0], within=1e-5),
     "compare": lambda: dict(before=traced(), after=traced()),
     "configure": given(name="gpt2", size="tiny", vocab=500, layers=2, dim=32, heads=2),
     "corrupt": of_tokenizer(strategy="mlm", seed=0, corpus=(), rate=0.3),
@@ -298,7 +299,6 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
 # Public names that are no functions to call with arguments of one's own, and why.
 LEFT_OUT = {
     "ExplorerError": "the error itself",
-    "check": "it answers whatever it is given, which its own tests try",
     "Trace": "a record that `trace` makes",
     **{room: "a room" for room in ("analysis", "corruption", "decoding", "microworld", "text", "training", "views")},
     "analysis.costs": "a table of formulas",

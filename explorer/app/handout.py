@@ -15,12 +15,7 @@ section { border-top: 1px solid #888; padding: 1rem 0; } .lines { height: 9rem; 
 
 
 def page_of(plan: LessonPlan, server: str = "") -> str:
-    """The hand-out of a lesson; with the address of a server each step has its link.
-
-    >>> from explorer.app.lesson_plan import read_plan
-    >>> page_of(read_plan("L0")).count("<section>")
-    15
-    """
+    """The hand-out of a lesson; with the address of a server each step has its link."""
     steps = "".join(_section(step, number, server) for number, step in enumerate(plan.steps, 1))
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{escape(plan.title)}</title><style>{STYLE}</style>"
