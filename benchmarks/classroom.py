@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
@@ -163,9 +164,10 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start(port: int, home: str) -> subprocess.Popen[bytes]:
-    """A server for a room, which keeps what is trained in this folder; it answers when this returns."""
-    options = ("--classroom", "--address", "127.0.0.1", "--port", str(port), "--no-open-browser")
+def start(port: int, home: str, settings: Path | None = None) -> subprocess.Popen[bytes]:
+    """A server for a room, or with these settings, which keeps what is trained in this folder; it answers when this returns."""
+    room = ("--classroom",) if settings is None else ("--settings", str(settings))
+    options = (*room, "--address", "127.0.0.1", "--port", str(port), "--no-open-browser")
     with tempfile.TemporaryFile() as log:
         here = {**os.environ, "EXPLORER_HOME": home}
         process = subprocess.Popen([sys.executable, "-m", "explorer", "app", *options], stdout=log, stderr=log, env=here)

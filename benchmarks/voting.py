@@ -9,19 +9,15 @@ server's "script finished": median, 95 %, slowest. Then the server is killed and
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.request
-from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
-from classroom import Found, Visitor, end, free_port
+from classroom import Found, Visitor, end, free_port, start
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Element_pb2 import Element
 
@@ -61,30 +57,15 @@ class Phone(Visitor):
             together.wait(120)  # nobody leaves before all have voted
 
 
-def started(folder: Path, port: int) -> subprocess.Popen[bytes]:
-    """The server of a room that keeps its votes."""
-    (folder / "room.toml").write_text(f'key = "{KEY}"\nkeep_votes = true\nvotes = 1000\n', "utf-8")
-    options = ("--settings", str(folder / "room.toml"), "--address", "127.0.0.1", "--port", str(port), "--no-open-browser")
-    with open(folder / "log.txt", "ab") as log:
-        here = {**os.environ, "EXPLORER_HOME": str(folder)}
-        process = subprocess.Popen([sys.executable, "-m", "explorer", "app", *options], stdout=log, stderr=log, env=here)
-    for _ in range(300):
-        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2):
-            break
-        time.sleep(0.2)
-    return process
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--phones", type=int, default=40)
-    phones, port, visits = parser.parse_args().phones, free_port(), Found()
+def round_of(phones: int) -> tuple[Found, int, int]:
+    """One question: what the phones waited, how many votes were counted, and how many after the server was killed."""
+    port, visits = free_port(), Found()
     with tempfile.TemporaryDirectory() as home:
-        file, booth = Path(home) / "rooms" / f"votes-{port}.json", Booth()
+        file, settings, booth = Path(home) / "rooms" / f"votes-{port}.json", Path(home) / "room.toml", Booth()
+        settings.write_text(f'key = "{KEY}"\nkeep_votes = true\nvotes = 1000\n', "utf-8")
         booth.open(QUESTION)
         keep(booth, file, KEY)
-        server = started(Path(home), port)
-        together = threading.Barrier(phones)
+        server, together = start(port, home, settings), threading.Barrier(phones)
         threads = [
             threading.Thread(target=Phone(f"http://127.0.0.1:{port}", number, visits, []).vote, args=(together,))
             for number in range(phones)
@@ -95,13 +76,34 @@ def main() -> None:
             thread.join()
         end(server, kill=True)
         counted = len(read_kept(file)["now"].votes)
-        end(started(Path(home), port), kill=True)
-        again = len(read_kept(file)["now"].votes)
-    middle, most, last = (float(np.percentile(visits.times["votes"], at)) for at in (50, 95, 100))
-    sys.stdout.write(f"{phones} phones vote at once: median {middle:.2f} s, 95 % {most:.2f} s, slowest {last:.2f} s\n")
-    sys.stdout.write(f"counted: {counted} of {phones}, after the server was killed and started again: {again}\n")
-    sys.stdout.write("".join(f"{error}\n" for error in visits.errors[:5]))
-    sys.exit(bool(visits.errors) or counted != phones or again != phones)
+        end(start(port, home, settings), kill=True)
+        return visits, counted, len(read_kept(file)["now"].votes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--phones", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=0, help="a short visit instead: three phones, so many questions")
+    options = parser.parse_args()
+    phones = 3 if options.rounds else options.phones
+    rounds = [round_of(phones) for _ in range(options.rounds or 1)]
+    waits = np.array([np.percentile(visits.times["votes"], (50, 95, 100)) for visits, _, _ in rounds])
+    table = {"phones": [str(phones)] * len(rounds)}
+    table |= {
+        name: [f"{wait:.2f} s" for wait in waits[:, n]] for n, name in enumerate(("median wait", "95 % of waits", "slowest"))
+    }
+    table |= {
+        "votes counted": [str(counted) for _, counted, _ in rounds],
+        "after a kill": [str(again) for _, _, again in rounds],
+    }
+    table |= {"errors": [str(len(visits.errors)) for visits, _, _ in rounds]}
+    head = ["one question", *(f"round {n}" for n in range(1, len(rounds) + 1))]
+    lines = [head, *([name, *cells] for name, cells in table.items())]
+    rows = ["| " + " | ".join(line) + " |" for line in lines]
+    sys.stdout.write("\n" + "\n".join([rows[0], "|---" * len(head) + "|", *rows[1:]]) + "\n")
+    errors = [error for visits, _, _ in rounds for error in visits.errors]
+    sys.stdout.write("".join(f"{error}\n" for error in errors[:5]))
+    sys.exit(bool(errors) or any((counted, again) != (phones, phones) for _, counted, again in rounds))
 
 
 if __name__ == "__main__":
