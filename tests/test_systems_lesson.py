@@ -77,7 +77,13 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
         assert "ex.decoding.watch(" in code and "The animal didn't cross" in code, "its board"
     elif name in WALKED:
         assert any(f"ex.load('{name}'" in code and "ex.board(" in code for code in codes), "its board"
-    elif name not in staged:
+    elif name in staged:
+        stages = [json.loads(widget.proto.json) for widget in at.get("bidi_component") if widget.proto.json]
+        for code, stage in zip(codes, stages, strict=True):
+            frames: dict[str, Any] = {"shown": lambda name, trace, **chosen: VIEWS[name].moving(trace, "light")}
+            exec(compile(code.replace("ex.show(", "moving = shown("), "page", "exec"), frames)  # noqa: S102
+            assert stage["frames"] == json.loads(json.dumps(frames["moving"]["frames"]))
+    else:
         for code, chart in zip(codes, at.get("plotly_chart"), strict=True):
             namespace: dict[str, Any] = {"shown": lambda name, trace, **chosen: VIEWS[name](trace, **chosen)}
             exec(compile(code.replace("ex.show(", "figure = shown("), "page", "exec"), namespace)  # noqa: S102
