@@ -61,6 +61,6 @@ def _logp(questions: Sequence[PredictedToken]) -> np.ndarray:
     """The log-probabilities of every token of the vocabulary for each question [question, vocab]."""
     first = questions[0]
     if first.model.family == "encoder":
-        return log_softmax(np.stack([question.scores().float().cpu().numpy() for question in questions]).astype(np.float64))
+        return log_softmax(np.stack([question.scores().float().cpu().numpy() for question in questions]))
     scores = first.model.run(first.source, first.target)["lm"][0]  # one pass for all of them
-    return log_softmax(scores[[question.row for question in questions]].float().cpu().numpy().astype(np.float64))
+    return log_softmax(scores[[question.row for question in questions]].float().cpu().numpy())

@@ -13,11 +13,8 @@ from explorer.app.lessons import LESSONS
 from explorer.errors import ExplorerError
 
 VARIABLE = "EXPLORER_LESSON"  # the file, for the process of the server
-STEP, GOES, MINE = (
-    "step",
-    "lesson.goes",
-    "lesson.mine",
-)  # in the address: which step this is; in the session: where to go, the own steps
+STEP = "step"  # in the address: which step this is
+GOES, MINE = "lesson.goes", "lesson.mine"  # in the session: where to go, and the visitor's own steps
 
 
 def plan() -> LessonPlan | None:

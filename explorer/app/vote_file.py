@@ -7,7 +7,6 @@ random numbers what was voted: no names and no addresses. The teacher's button e
 from __future__ import annotations
 
 import json
-import os
 import time
 from contextlib import suppress
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from typing import Any
 from explorer.app.vote import BOOTH, Ballot, Booth
 from explorer.errors import FileError
 from explorer.models.folders import own_folder
+from explorer.records.replacing import write_whole
 
 DAY = 86_400  # seconds
 
@@ -46,12 +46,9 @@ def _ballot(given: dict[str, Any]) -> Ballot:
 def keep(booth: Booth, path: Path, key: str) -> None:
     """Write the votes; who is killed meanwhile leaves the file as it was."""
     kept = {"key": key, "now": asdict(booth.now) if booth.now else None, "before": [asdict(ballot) for ballot in booth.before]}
-    fresh = path.with_suffix(".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(fresh, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            json.dump(kept, file)
-        os.replace(fresh, path)
+        write_whole(path, json.dumps(kept), mode=0o600)
     except OSError as error:
         raise FileError(f"The votes cannot be kept in {path} ({error}). Start the room without keep_votes.") from error
 

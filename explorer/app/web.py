@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -99,13 +99,13 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     with above:
         chosen = _controls(view, record, around, name)
     deeds.check()
-    figure = styled(hold.framed(view(record, **chosen)))
+    figure = cache(lambda: styled(hold.framed(view(record, **chosen))))  # of what moves only once its numbers are asked for
     with picture:
         if view.moving is not None:
             control = view.controls(record).get(around.steps)
             staged.show(view.moving(record, mode()), f"{name}.{around.steps or 'frame'}", control)
         else:
-            _drawn_with(figure, name, around)
+            _drawn_with(figure(), name, around)
     if around.beside is not None:
         with aside:
             around.beside(chosen)
@@ -210,15 +210,15 @@ def first_sentence(view: View) -> str:
     return match[0] if match else view.reading
 
 
-def _numbers_and_files(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, Any]) -> None:
+def _numbers_and_files(view: View, figure: Callable[[], Any], chosen: dict[str, Any], named: tuple[str, Any]) -> None:
     """The numbers of a picture as a table, its files and its Python, made once they are asked for."""
 
     def write() -> None:
         numbers, files = st.tabs(["Numbers", "Files and code"])
         with numbers:
-            st.dataframe(_table(figure), width="stretch")
+            st.dataframe(_table(figure()), width="stretch")
         with files:
-            _taken(view, figure, chosen, named)
+            _taken(view, figure(), chosen, named)
 
     folded(MORE, f"{named[0]}.more", write)
 
@@ -226,7 +226,7 @@ def _numbers_and_files(view: View, figure: Any, chosen: dict[str, Any], named: t
 @st.fragment
 def _more(view: View, figure: Any, named: tuple[str, Any]) -> None:
     """What is folded below a narrow picture."""
-    _numbers_and_files(view, figure, {}, named)
+    _numbers_and_files(view, lambda: figure, {}, named)
 
 
 def folded(label: str, key: str, write: Callable[[], Any]) -> None:
