@@ -11,7 +11,7 @@ from explorer.errors import ChoiceError, check_index, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import Model
-from explorer.records import SimilarUses, WordStates
+from explorer.records import SimilarUses, WordStates, cosine
 
 AROUND = 4  # words at each side of a use
 
@@ -38,8 +38,7 @@ def similar_uses(
     if not mine:
         raise ChoiceError(f"The text has no word {word!r}. It has: {', '.join(_words_of(states, 0))}.")
     x = states.vectors[layer].astype(np.float64)
-    x /= np.linalg.norm(x, axis=1, keepdims=True).clip(1e-12)
-    cosines = np.where(states.numbers == 0, -np.inf, x @ x[mine[0]])
+    cosines = np.where(states.numbers == 0, -np.inf, cosine(x, x[mine[0]]))
     best = np.argsort(-cosines, kind="stable")[: min(top, int(np.isfinite(cosines).sum()))]
     if not len(best):
         raise ChoiceError(f"{model.name} cannot read any of the other texts whole. Give shorter ones.")
