@@ -431,3 +431,22 @@ def test_the_largest_weight_without_the_division_rises_falls_or_stays(first: flo
     record = Saturation(np.array([1, 256]), np.zeros((2, 10)), largest, largest, largest, 100)
     question = attention_questions.scale_question(record)
     assert question.answer == question.options[answer] and f"{first:.2f} at dₖ = 1 to {last:.2f} at dₖ = 256" in question.why
+
+
+@pytest.mark.parametrize(("name", "terms"), [("bert", "4 attentions of 4 heads"), ("transformer", "9 attentions of 4 heads")])
+def test_every_head_of_every_attention_has_its_own_matrices(name: str, terms: str) -> None:
+    """Counted in the rows of the matrices themselves; a layer of the first decoder has two attentions, its encoder's one."""
+    model = ex.load(name, device="cpu")
+    trace = ex.trace(model, SENTENCE, **({"target": SENTENCE} if name == "transformer" else {}))
+    width = trace.attention[0].q.shape[-1]
+    every = [part.query.weight for part in model.module.modules() if isinstance(part, MultiHeadAttention)]
+    question = heads.sets_question(trace)
+    assert question.answer == sum(len(weight) for weight in every) / width
+    assert len({weight.data_ptr() for weight in every}) == len(every) and question.why.startswith(terms)
+    first = torch.nn.Transformer(batch_first=True, device="meta")  # of 2017: as large as the paper's
+    assert [first.nhead * len(attentions(stack.layers[0])) for stack in (first.encoder, first.decoder)] == [8, 16]
+
+
+def attentions(layer: torch.nn.Module) -> list[torch.nn.Module]:
+    """PyTorch's own attentions in one of its layers."""
+    return [part for part in layer.modules() if isinstance(part, torch.nn.MultiheadAttention)]

@@ -21,6 +21,7 @@ from explorer.analysis.elmo import elmo_visibility
 from explorer.analysis.exposure import exposure_bias
 from explorer.analysis.masks import PIECES, held_losses, masks, under_masks
 from explorer.analysis.parameters import blueprint, total
+from explorer.analysis.without_activation import linear
 from explorer.app.controls import attentive
 from explorer.app.lessons.families import parts as page_parts
 from explorer.app.lessons.families import published, published_questions
@@ -35,6 +36,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import FAMILIES
+from explorer.nn.layers import FeedForward
 from explorer.nn.transformer import Transformer
 from explorer.records import Curves, Written, spread
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN, PREFIX
@@ -465,3 +467,26 @@ def test_the_board_of_the_translation_opens_where_a_row_reads_the_source_as_the_
     assert begin["layer"] == cross[-1].layer
     rows, most = trace.axes("cross")[0].texts, cross[-1].weights[0].argmax(1)
     assert "river" in columns.texts[most[rows.index("·la")]], "the row that predicts “rivière” reads “river”"
+
+
+def test_without_activation_the_two_matrices_of_a_feed_forward_layer_are_one(gpt2: TransformerModel) -> None:
+    x = np.random.default_rng(0).normal(size=(3, gpt2.config.dim))
+    layer = next(part for part in linear(gpt2).module.modules() if isinstance(part, FeedForward))
+    (first, shift), (second, last) = (
+        (part.weight.detach().double().numpy(), part.bias.detach().double().numpy()) for part in (layer.widen, layer.narrow)
+    )
+    with torch.no_grad():
+        computed = layer(torch.tensor(x, dtype=torch.float32)).numpy()
+    np.testing.assert_allclose(computed, x @ (first.T @ second.T) + shift @ second.T + last, atol=1e-4)
+
+
+def test_the_page_measures_what_the_activation_is_worth_where_it_can(gpt2: TransformerModel) -> None:
+    texts = ex.microworld.texts(page_parts.FEW, 1, "validation")
+    before = gpt2.logits(TEXT)
+    usual, without = ex.analysis.losses_without_activation(gpt2, texts)
+    np.testing.assert_array_equal(gpt2.logits(TEXT), before)
+    np.testing.assert_array_equal(usual, ex.analysis.text_losses(gpt2, texts))
+    assert (without > usual).all() and f"{without.mean():.2f} without it" in page_parts.activation("gpt2")
+    assert "Measured" not in page_parts.activation("llama") and "128 × 128" in page_parts.activation("bart")
+    with pytest.raises(ex.ExplorerError, match="gated"):
+        ex.analysis.losses_without_activation(ex.load("llama", device="cpu"), texts)

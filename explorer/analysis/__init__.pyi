@@ -47,6 +47,7 @@ from .updates import pair_update as pair_update
 from .updates import token_update as token_update
 from .vocabulary_writes import head_writes as head_writes
 from .vocabulary_writes import unit_writes as unit_writes
+from .without_activation import losses_without_activation as losses_without_activation
 from .word_contexts import contexts as contexts
 from .word_pairs import count_ratios as count_ratios
 from .word_pairs import skipgrams as skipgrams

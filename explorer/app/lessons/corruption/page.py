@@ -98,6 +98,7 @@ def thousand() -> None:
 
 def planted() -> None:
     """What 80/10/10 is for."""
+    say(PROSE("three ways"))
     lab.both_measured((lesson.planted_question(result_of(recorded.call("planted"))), "guess.planted"))
 
 

@@ -24,6 +24,7 @@ from explorer.app.prose import prose
 from explorer.errors import ChoiceError
 from explorer.models.transformer import TransformerModel
 from explorer.nn.config import Config
+from explorer.nn.layers import GATED
 from explorer.nn.positions import POSITIONS
 from explorer.records import Blueprint, Exercise
 from explorer.records.families import Exposure, Part
@@ -34,6 +35,7 @@ PROSE = prose("families")
 
 SILENT = {"electra"}  # says nothing about the vocabulary
 STORIES = 120  # of which as many are taken as are long enough
+FEW = 12  # of which the loss with and without activation is measured
 ANSWER = 32  # tokens that an encoder-decoder writes at most, before they are read again
 
 
@@ -158,8 +160,21 @@ def block(record: Blueprint, chosen: Mapping[str, Any]) -> None:
         rows = "\n".join(f"| {name} | {' × '.join(map(str, shape))} |" for name, shape in part.weights)
         say(f"| weights{copies} | shape |\n|---|---|\n{rows}")
     say(counted(part))
+    if part.kind == "feed-forward" and part.weights:
+        say(activation(record.model))
     if (place := on_board(part, record)) is not None:
         st.button("See it on the board", key="blueprint.board", on_click=show_on_board, args=(place,))
+
+
+def activation(name: str) -> str:
+    """What the function between the two matrices of a feed-forward layer is for, measured where its layers would be linear without it."""
+    config = config_here(name)
+    says = PROSE("activation", d=config.dim)
+    if config.family == "encoder-decoder" or config.activation in GATED or config.replaced:
+        return says
+    stories = Call(ex.microworld.texts, FEW, 1, "validation")
+    usual, linear = read(Call(ex.analysis.losses_without_activation, model_of(name), stories)).mean(1)
+    return f"{says} {PROSE('activation: measured', texts=FEW, usual=usual, linear=linear)}"
 
 
 NORM_STATIONS = {"post": ("post1", "post2"), "pre": ("norm1", "norm2"), "inside": ("inner1", "inner2")}

@@ -125,4 +125,12 @@ def exercises(trace: Trace, habits: HeadStatistics, seen: Visibility) -> tuple[E
             "exercise: first token", float(habits.measures["to the first token"][layer, head]), head=head, layer=layer
         ),
         PROSE.question("exercise: unseen cells", float(hidden), digits=0, n=n, cells=n * (n - 1) // 2),
+        sets_question(trace),
     )
+
+
+def sets_question(trace: Trace) -> Exercise:
+    """How many matrices make queries: one for each head of each attention."""
+    heads = [attention.heads for attention in trace.attention]
+    terms = [f"{heads.count(h)} attentions of {h} heads" for h in sorted(set(heads))]
+    return PROSE.question("exercise: sets of matrices", float(sum(heads)), digits=0, trace=trace, worked=" and ".join(terms))

@@ -13,14 +13,20 @@ PROSE = prose("training")
 TEXTS = (  # name, whether people labelled it, how many, of what, where it is said; the figures are those of the slides
     ("Common Crawl", False, 250e9, "web pages", "L3"),
     ("Llama 3, pre-training", False, 15e12, "tokens", "L2"),
+    ("The Pile, 825 GiB", False, 825.0 * 2**30, "bytes", "L3"),
     ("BERT: Wikipedia and BooksCorpus", False, 3.3e9, "words", "L0, L2"),
-    ("GPT: BooksCorpus", False, 800e6, "words", "L4"),
+    ("GPT: BooksCorpus, 7,000 books, 5 GB", False, 800e6, "words", "L4"),
     ("TriviaQA", True, 650e3, "documents", "L3"),
     ("GLUE, the largest task", True, 400e3, "documents", "L3"),
     ("GLUE, the smallest task", True, 780.0, "documents", "L3"),
 )
 SCALE = (  # name, weights, tokens read, source: 6 operations for each weight and token
-    ("GPT", 116_534_784, 800e6 * 100, "100 epochs over BooksCorpus (Radford et al., 2018), a word taken as a token"),
+    (
+        "GPT",
+        116_534_784,
+        800e6 * 100,
+        "117M weights (L1, L4); 100 epochs over BooksCorpus (Radford et al., 2018), a word taken as a token",
+    ),
     ("BERT base", 110_106_428, 1e6 * 131_072, "1M steps of 131,072 tokens (L0)"),
     ("BERT large", 336_226_108, 1e6 * 131_072, "as many steps of as many tokens (L0)"),
     ("GPT-3", 175e9, 300e9, "Brown et al., 2020"),
@@ -56,5 +62,6 @@ def at_scale(weights: int, tokens: float) -> str:
 
 def labels_question() -> Exercise:
     """How much more text without labels there is."""
-    crawl, task = TEXTS[0][2], TEXTS[5][2]
+    many = {name: count for name, _, count, _, _ in TEXTS}
+    crawl, task = many["Common Crawl"], many["GLUE, the largest task"]
     return PROSE.question("labels question", 2, task=task, crawl=crawl, times=crawl / task)
