@@ -433,7 +433,7 @@ def test_the_largest_weight_without_the_division_rises_falls_or_stays(first: flo
     assert question.answer == question.options[answer] and f"{first:.2f} at dₖ = 1 to {last:.2f} at dₖ = 256" in question.why
 
 
-@pytest.mark.parametrize(("name", "terms"), [("bert", "4 attentions of 4 heads"), ("transformer", "9 attentions of 4 heads")])
+@pytest.mark.parametrize(("name", "terms"), [("bert", "4 attentions of 4 heads"), ("transformer", "12 attentions of 4 heads")])
 def test_every_head_of_every_attention_has_its_own_matrices(name: str, terms: str) -> None:
     """Counted in the rows of the matrices themselves; a layer of the first decoder has two attentions, its encoder's one."""
     model = ex.load(name, device="cpu")
