@@ -20,10 +20,11 @@ from explorer.errors.settings import setting_in
 from explorer.errors.targets import file_to_write
 from explorer.fitting import finetune, fit
 from explorer.getting import get
-from explorer.options import Document, Field, Json, say
+from explorer.options import Document, Encoding, Field, Json, say
 
 cli = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 cli.command()(get)
+DECODING = ("strategy", "seed")  # options of decode, never by --set
 VARIABLE, SHELLS = "_EXPLORER_COMPLETE", ("bash", "zsh", "fish")  # by the first a shell asks how a line goes on
 
 
@@ -202,6 +203,7 @@ def learn(  # noqa: PLR0913  one for each choice on the command line
     watch: Annotated[str, typer.Option(help="Words whose tokens are shown after every merge.")] = "",
     field: Field = "text",
     document: Document = "blank line",
+    encoding: Encoding = "utf-8",
     out: Annotated[
         Path | None, typer.Option(help="Write the tokenizer (tokenizer.json), which transformers reads, too.")
     ] = None,
@@ -209,10 +211,11 @@ def learn(  # noqa: PLR0913  one for each choice on the command line
 ) -> None:
     """Learn a tokenizer from texts, merge by merge."""
     import explorer as ex
+    from explorer.text.stretches import Layout
     from explorer.training.corpora import texts_to_learn
 
     target = None if out is None else file_to_write(out, "tokenizer.json")
-    plain, report = texts_to_learn(texts, field, document)
+    plain, report = texts_to_learn(texts, Layout(field, document, encoding))
     if not as_json:
         sys.stderr.write(f"{report}\n")
     merge = None
@@ -240,7 +243,9 @@ def decode(
     """Generate text with a model, step by step."""
     import explorer as ex
 
-    options: dict[str, Any] = dict(map(setting_in, settings or ())) | ({} if strategy == "fill" else {"seed": seed})
+    options: dict[str, Any] = dict(setting_in(given, DECODING) for given in settings or ()) | (
+        {} if strategy == "fill" else {"seed": seed}
+    )
     steps = list(ex.decode(ex.load(model), text, strategy, **options))
     texts = [step.text if isinstance(step.text, str) else " ".join(step.text) for step in steps]
     say({"model": model, "strategy": strategy, "steps": texts, "log P": float(steps[-1].total)}, as_json, "\n".join(texts))

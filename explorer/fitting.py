@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,12 +11,13 @@ import typer
 
 from explorer.errors import ChoiceError
 from explorer.errors.settings import setting_in
-from explorer.options import Document, Field, Json, say
+from explorer.options import Document, Encoding, Field, Json, say
 
 if TYPE_CHECKING:
     from explorer.training.finetune.run import FinetuneRun
     from explorer.training.fit import TrainingRun
 
+TUNING = ("task", "how", "examples", "steps", "seed", "file", "columns", "kind", "folder")  # of finetune, never by --set
 Resume = Annotated[bool, typer.Option("--resume", help="Lengthen the run in the folder to so many --steps.")]
 Log = Annotated[str | None, typer.Option(help="Follow the run in tensorboard, wandb or another tracker of accelerate.")]
 
@@ -30,6 +30,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     corpus: Annotated[str | None, typer.Option(help="A name, a file, a folder or hub:name; by default the preset's.")] = None,
     field: Field = "text",
     document: Document = "blank line",
+    encoding: Encoding = "utf-8",
     folder: Annotated[Path | None, typer.Option(help="The folder of the run; by default runs/SYSTEM.")] = None,
     batch: Annotated[int | None, typer.Option(help="Batch size: texts in a step.")] = None,
     rate: Annotated[float | None, typer.Option(help="The maximum learning rate.")] = None,
@@ -57,7 +58,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
         {name: value for name, value in given.items() if value is not None} | switches | dict(map(setting_in, settings or ()))
     )
     options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision, "field": field}
-    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, document=document, **options)
+    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, document=document, encoding=encoding, **options)
     if _trained(run, as_json, run.report):
         summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
         say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
@@ -106,26 +107,18 @@ def finetune(  # noqa: PLR0913  one for each choice on the command line
     from explorer.models.hub.foreign import HubModel
     from explorer.training.finetune.bodies import COUNTS
 
-    _check_separate(settings or ())
     chosen = task if file is None else _task_of(file, columns, kind, as_json)
     named = task if file is None else file.stem
     source = model if model.replace("-", " ") == COUNTS else ex.load(model)
     place = folder or Path("runs") / f"{Path(model).name}-{named}".replace(" ", "-")
     unkept = folder is None and isinstance(source, HubModel)  # no folder opens a run of a class that is not ours
     options: dict[str, Any] = {"log": log} | ({"resume": True} if resume else {})
-    options |= ({} if file is None else {"too_long": "error"}) | dict(map(setting_in, settings or ()))
+    options |= ({} if file is None else {"too_long": "error"}) | dict(setting_in(given, TUNING) for given in settings or ())
     run = ex.finetune(
         source, task=chosen, how=how, examples=examples, steps=steps, seed=seed, folder=None if unkept else place, **options
     )
     if _trained(run, as_json):
         _say_finetuned(run, as_json)
-
-
-def _check_separate(settings: Sequence[str]) -> None:
-    """Refuse as a setting what is an option."""
-    wrong = next((name for name in ("how", "examples", "task") for given in settings if given.startswith(f"{name}=")), None)
-    if wrong is not None:
-        raise ChoiceError(f"--set {wrong}=…: this is a separate option. Write --{wrong} ….")
 
 
 def _say_finetuned(run: FinetuneRun, as_json: bool) -> None:

@@ -10,6 +10,7 @@ import typer
 
 Field = Annotated[str, typer.Option(help="The field or column with the text, where a corpus has rows.")]
 Document = Annotated[str, typer.Option(help='What ends a document in a text file: "blank line", line or file.')]
+Encoding = Annotated[str, typer.Option(help="The encoding of the files, for example cp1252 or utf-16.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 

@@ -15,8 +15,10 @@ import pytest
 import tokenizers
 from conftest import LONG
 from typed import typed
+from typer.testing import CliRunner
 
 import explorer as ex
+from explorer.cli import cli
 from explorer.errors.settings import setting_in
 from explorer.text.toy import toy_stories as stories
 
@@ -98,6 +100,17 @@ def test_an_option_of_fit_is_not_set_twice(tmp_path: Path) -> None:
             setting_in(setting)
     refused("--seed 1", "fit ngram --set seed=1", tmp_path)
     assert setting_in("dropout=0.1") == ("dropout", 0.1)
+
+
+def test_an_option_is_advised_by_the_command_that_has_it() -> None:
+    """`fit` has an option --steps, `decode` has none."""
+    for line, message in (
+        ("decode gpt2 text --set steps=25", "no option of decode 'steps'"),
+        ("decode gpt2 text --set seed=1", "Write --seed 1"),
+        ("finetune bert --set examples=9", "Write --examples 9"),
+    ):
+        answer = CliRunner().invoke(cli, shlex.split(line))
+        assert isinstance(answer.exception, ex.ExplorerError) and message in str(answer.exception)
 
 
 @LONG

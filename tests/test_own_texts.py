@@ -169,7 +169,13 @@ BROKEN: list[tuple[str, bytes, str]] = [
     ("x.txt.gz", PACKED[: len(PACKED) // 2], "no whole gzip file"),
     ("x.txt.gz", PACKED[:40] + bytes(20) + PACKED[60:], "no whole gzip file"),
     ("x.jsonl.gz", b"{}", "no whole gzip file"),
-    ("x.txt.gz", gzip.compress("Grüße\n".encode() * 2000 + "Grüße".encode("latin-1")), "byte 16002 is 0xfc"),
+    (
+        "x.txt.gz",
+        gzip.compress("Grüße\n".encode() * 2000 + "Grüße".encode("latin-1")),
+        r"mixes encodings: .* with 4,000 letters beyond ASCII, but byte 16002 is 0xfc \(line 2,001\)\.",
+    ),
+    ("x.txt", b"A dog.\n" * 9 + "Grüße".encode("cp1252"), r"byte 65 is 0xfc \(line 10\)\. Name its encoding"),
+    ("x.txt", "Grüße".encode("utf-16"), "UTF-16. Name it"),
     ("x.jsonl", b'{"text": "a"}\n{"text": "b"', "no whole JSONL file: after row 1"),
     ("x.jsonl", b'{"text": "a"}\n["b"]', "Row 2 of .* is no object"),
     ("x.jsonl", b'{"text": "a"}\n{"text": 3}', "Row 2 of .* holds an int in its field 'text'"),
@@ -178,11 +184,11 @@ BROKEN: list[tuple[str, bytes, str]] = [
     ("x.jsonl", b'{"text": null}', "holds no text"),
     ("x.jsonl", b"[" * 100_000, "no whole JSONL file"),
     ("x.json", b'{"text": "a",\n "id": 3}', "no whole JSON file"),
-    ("x.jsonl", '{"text": "Grüße"}'.encode("latin-1"), "no whole JSONL file"),
+    ("x.jsonl", b'{"text": "a"}\n' + '{"text": "Grüße"}'.encode("latin-1"), r"byte 26 is 0xfc \(line 2\)"),
     ("x.csv", b"id,body\n1,a\n", "no field 'text'; its fields are: id, body"),
     ("x.csv", b"text\na,b\n", "more fields than there are columns"),
     ("x.csv", b'text\n"a', "no whole CSV file"),
-    ("x.csv", "text\nGrüße\n".encode("latin-1"), "no whole CSV file"),
+    ("x.csv", "text\nGrüße\n".encode("latin-1"), r"byte 7 is 0xfc \(line 2\)"),
     ("x.parquet", b"PAR1 and then nothing", "no whole PARQUET file"),
 ]
 
@@ -242,18 +248,19 @@ def peak(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def test_a_line_of_fifty_megabytes_passes_in_stretches(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("encoding", "megabytes"), [("utf-8", 50), ("cp1252", 5)])
+def test_a_line_of_fifty_megabytes_passes_in_stretches(encoding: str, megabytes: int, tmp_path: Path) -> None:
     letters = "".join(random.Random(0).choices("abcdefg ", k=49_999)) + "."
     with gzip.open(tmp_path / "x.txt.gz", "wb", compresslevel=1) as file:
-        for _ in range(1000):
+        for _ in range(20 * megabytes):
             file.write(letters.encode())
-    length = 0
+    length, layout = 0, Layout(encoding=encoding)
 
     def read() -> None:
         nonlocal length
-        length = sum(len(stretch.text) for stretch in corpora.parts(tmp_path / "x.txt.gz")[0].stretches(0))
+        length = sum(len(stretch.text) for stretch in corpora.parts(tmp_path / "x.txt.gz", layout)[0].stretches(0))
 
-    assert peak(read) < 2_000_000 and length == 50_000_000
+    assert peak(read) < 2_000_000 and length == megabytes * 1_000_000
 
 
 def bomb(path: Path) -> None:
@@ -266,6 +273,57 @@ def bomb(path: Path) -> None:
         file.write(b'{"text": "' if "json" in path.name else b'text\n"')
         for _ in range(60):
             file.write(b"a" * 1_000_000)
+
+
+ENCODED = {
+    "Windows-1252": "Grüße, “Anna”",
+    "utf-16": "日本 🐶 Grüße",
+    "utf-16-be": "Ü🐶",
+    "shift_jis": "日本語 ア",
+    "gb18030": "中文 🐶",
+    "koi8-r": "Привет",
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODED)
+@pytest.mark.parametrize("name", ["x.txt", "x.txt.gz", "x.jsonl", "x.csv.gz"])
+def test_files_in_another_encoding_are_read_when_it_is_named(encoding: str, name: str, tmp_path: Path) -> None:
+    """Longer than what is read at once, so that letters lie across its ends; prepared on the disk from any place on."""
+    texts = [f"{ENCODED[encoding]} {n}." for n in range(9000)]
+    content = {"txt": "\n\n".join(texts), "csv": "text\n" + "\n".join(f'"{text}"' for text in texts)}
+    rows = "\n".join(json.dumps({"text": text}, ensure_ascii=False) for text in texts)
+    raw = content.get(name.split(".")[1], rows).encode(encoding)
+    (tmp_path / name).write_bytes(gzip.compress(raw, 1) if name.endswith(".gz") else raw)
+    layout = Layout(encoding=encoding)
+    assert every(corpus_of(tmp_path / name, layout=layout)) == texts
+    part = corpora.parts(tmp_path / name, layout)[0]
+    stretches = list(part.stretches(0))
+    again = list(part.stretches(stretches[4000].next))
+    assert [stretch.text for stretch in again] == [stretch.text for stretch in stretches[4001:]]
+    assert [every.read for every in again] == sorted(every.read for every in again)
+    assert again[-1].read == len((tmp_path / name).read_bytes()), "how far it is, in bytes of the file"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw", "message"),
+    [
+        (
+            "shift_jis",
+            b"a" * 65_535 + "日".encode("shift_jis") + b"\n\n\x80",
+            r"not written in shift_jis: byte 65539 is 0x80 \(line 3\)",
+        ),
+        ("utf-16-le", "Grüße\nab".encode("utf-16-le") + b"c", r"not written in utf-16-le: byte 16 is 0x63 \(line 2\)"),
+        ("ascii", "Grüße".encode(), "not written in ascii: byte 2 is 0xc3"),
+        ("cp1252", "Grüße".encode("utf-16"), "zero byte"),
+        ("klingon", b"a", "There is no encoding 'klingon'"),
+        ("rot13", b"a", "There is no encoding 'rot13'"),
+        (3, b"a", "There is no encoding 3"),
+    ],
+)
+def test_a_byte_that_is_not_in_the_named_encoding_is_said(encoding: Any, raw: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_bytes(raw)
+    with pytest.raises(ex.ExplorerError, match=message):
+        ex.fit("gpt2", corpus=tmp_path / "x.txt", encoding=encoding)
 
 
 @pytest.mark.parametrize(

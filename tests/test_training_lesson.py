@@ -196,6 +196,12 @@ def test_snapshots_stand_where_the_training_came_by(home: Path) -> None:
         along(model, fresh("toy"), places=1)
 
 
+@pytest.mark.parametrize("unknown", ["some/path.jsonl", "nothing", ""])
+def test_new_texts_are_made_of_no_other_corpus_than_was_asked(unknown: str) -> None:
+    with pytest.raises(ChoiceError, match="There are no new texts of .*: they can be made of a generated corpus alone"):
+        fresh(unknown, 4)
+
+
 def test_what_models_can_do_is_what_their_scores_say(bert: TransformerModel, gpt2: TransformerModel) -> None:
     filled, goes_on, rewrites, classed = abilities(bert)
     assert filled.able and classed.able and not goes_on.able and not rewrites.able

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from explorer.errors import ChoiceError
@@ -14,6 +15,7 @@ OPTIONS = (
     "corpus",
     "field",
     "document",
+    "encoding",
     "folder",
     "device",
     "precision",
@@ -21,8 +23,8 @@ OPTIONS = (
 )  # of fit, never by --set
 
 
-def setting_in(text: str) -> tuple[str, Any]:
-    """NAME=VALUE as a name and a number, a truth value or a word.
+def setting_in(text: str, separate: Sequence[str] = OPTIONS) -> tuple[str, Any]:
+    """NAME=VALUE as a name and a number, a truth value or a word; what has a `separate` option is refused.
 
     >>> setting_in("dropout=0.1"), setting_in("tokenizer=bpe")
     (('dropout', 0.1), ('tokenizer', 'bpe'))
@@ -30,7 +32,7 @@ def setting_in(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not (sign and name.isidentifier()):
         raise ChoiceError(f"--set {text!r} must be NAME=VALUE, for example --set dropout=0.1.")
-    if name in OPTIONS:
+    if name in separate:
         raise ChoiceError(f"--set {text!r}: this has a separate option. Write --{name} {value}.")
     if name == "what":
         raise ChoiceError(f"--set {text!r}: the system is the argument of fit. Write explorer fit {value}.")

@@ -104,11 +104,13 @@ def corpus(
     *,
     field: str = "text",
     document: str = "blank line",
+    encoding: str = "utf-8",
 ) -> PreparedCorpus:
     """Prepare a source (or find it prepared) and open it.
 
     A source is a file (text, JSON lines, CSV, Parquet, each packed with gzip or not), a folder of them, or `hub:name`. `field` is the
-    field or column with the texts; a document of a text file ends with a "blank line", with each "line", or with the "file".
+    field or column with the texts; a document of a text file ends with a "blank line", with each "line", or with the "file"; `encoding`
+    is that of the files.
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> (folder / "mine.txt").write_text("A dog ran.\\n\\nIt was red.", "utf-8")
@@ -117,7 +119,7 @@ def corpus(
     2
     """
     with waiting("Preparing the corpus, in MB") as line:
-        for progress in prepare(source, as_tokenizer(tokenizer), folder, Layout(field, document)):
+        for progress in prepare(source, as_tokenizer(tokenizer), folder, Layout(field, document, encoding)):
             line.done, line.total = progress.done_bytes // 1_000_000, progress.total_bytes // 1_000_000
             line.say()
     return PreparedCorpus(folder)

@@ -14,11 +14,13 @@ from typing import Any, BinaryIO
 
 from explorer.errors import FileError, TextError, an
 from explorer.errors.missing import missing
+from explorer.text.encodings import UTF8, not_utf8
 from explorer.text.stretches import PACKED, CorpusFile, Stretch, opened
 from explorer.text.tokenizers import check_text
 
 ROW, LIST, CHUNK = 1 << 24, 1 << 27, 1 << 30  # bytes, the most: of a row, of a whole list in JSON, of a column in a row group
 AT_ONCE, SHOWN = 64, 12  # rows of a Parquet file, fields that a message names
+PARQUET = ".parquet"
 BOM = b"\xef\xbb\xbf"
 
 
@@ -30,11 +32,13 @@ class RowFile(CorpusFile):
     def stretches(self, start: int) -> Iterator[Stretch]:
         """The texts of the rows from this one on."""
         number, rows_in = start, ROWS[ending_of(self.path)]
-        with opened(self.path) as (file, content):
+        with opened(self.path, UTF8 if ending_of(self.path) == PARQUET else self.layout.encoding) as (file, content):
             try:
                 for number, row in enumerate(islice(rows_in(content, self.layout.field), start, None), start + 1):
                     text = text_of_row(row, self.layout.field, f"Row {number} of {self.path}")
                     yield Stretch(text, number, True, file.tell())
+            except UnicodeDecodeError as error:  # in the line, or list, that was read last
+                raise not_utf8(self.path, content, content.tell() - len(error.object) + error.start) from error
             except (ValueError, csv.Error, RecursionError) as error:
                 kind = ending_of(self.path)[1:].upper()
                 raise FileError(f"{self.path} is no whole {kind} file: after row {number}, {error}. Write it again.") from error
@@ -143,5 +147,5 @@ ROWS: dict[str, Callable[[BinaryIO, str], Iterator[Any]]] = {
     ".json": json_rows,
     ".csv": csv_rows,
     ".tsv": csv_rows,
-    ".parquet": parquet_rows,
+    PARQUET: parquet_rows,
 }

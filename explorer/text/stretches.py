@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from explorer.errors import ChoiceError, FileError, repeated, unknown
+from explorer.text.encodings import UTF8, known_encoding, not_utf8, recoded
 
 STRETCH = 1 << 15  # bytes
 MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -22,16 +23,20 @@ PACKED = ".gz"
 
 @dataclass(frozen=True)
 class Layout:
-    """How documents lie in files: the `field` (or column) of a row with the text, and what divides the documents of a text file."""
+    """How documents lie in files: the `field` (or column) of a row with the text, what divides the documents of a text file, and in which
+    `encoding` both are written.
+    """
 
     field: str = "text"
     document: str = "blank line"
+    encoding: str = UTF8
 
     def __post_init__(self) -> None:
         if not isinstance(self.field, str) or not self.field:
             raise ChoiceError(f"field={repeated(self.field)} must be the name of a field or column, for example 'text'.")
         if not isinstance(self.document, str) or self.document not in DIVISIONS:
             raise unknown("way to divide a text file into documents:", self.document, DIVISIONS)
+        object.__setattr__(self, "encoding", known_encoding(self.encoding))
 
     def unusual(self) -> dict[str, str]:
         """What differs from the usual layout."""
@@ -82,7 +87,7 @@ class CorpusFile:
 
 
 class TextFile(CorpusFile):
-    """A UTF-8 text file, read from any byte offset."""
+    """A text file, read from any byte of it in UTF-8."""
 
     def __init__(self, path: Path, name: str, layout: Layout) -> None:
         super().__init__(path, name, layout)
@@ -90,7 +95,7 @@ class TextFile(CorpusFile):
 
     def stretches(self, start: int) -> Iterator[Stretch]:
         """The text from this byte on: up to the end of a document, or up to 64 kB."""
-        with opened(self.path) as (file, content):
+        with opened(self.path, self.layout.encoding) as (file, content):
             self._check(content.read(1 << 13))
             content.seek(start)
             yield from self._read(content, file)
@@ -106,40 +111,44 @@ class TextFile(CorpusFile):
             lines.append(line)
             length += len(line)
             if (ends := self.ends_with(line)) or length >= STRETCH:
-                yield self._stretch(b"".join(lines), begin, ends, file.tell())
+                yield self._stretch(b"".join(lines), begin, ends, file.tell(), content)
                 lines, length, begin = [], 0, begin + length
-        yield self._stretch(b"".join(lines), begin, True, file.tell())
+        yield self._stretch(b"".join(lines), begin, True, file.tell(), content)
 
-    def _stretch(self, raw: bytes, begin: int, ends: bool, read: int) -> Stretch:
+    def _stretch(self, raw: bytes, begin: int, ends: bool, read: int, content: BinaryIO) -> Stretch:
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise FileError(
-                f"{self.path} is not UTF-8 text: byte {begin + error.start} is {raw[error.start]:#04x}. "
-                "Save it again as UTF-8 (it may be Latin-1 or Windows-1252 now)."
-            ) from error
+            raise not_utf8(self.path, content, begin + error.start) from error
         if "\0" in text:
             raise FileError(f"{self.path} is not a text file: it holds a zero byte. Take it out of the corpus.")
         text = text.replace("\r\n", "\n").removeprefix("\ufeff" if begin == 0 else "")
-        return Stretch(text.rstrip() if ends else text, begin + len(raw), ends, read if is_packed(self.path) else 0)
+        return Stretch(text.rstrip() if ends else text, begin + len(raw), ends, read if self._counts_apart else 0)
+
+    @property
+    def _counts_apart(self) -> bool:
+        """Whether bytes of the text are not those of the file."""
+        return is_packed(self.path) or self.layout.encoding != UTF8
 
     def _check(self, first: bytes) -> None:
         if first[:2] in MARKS:
-            raise FileError(f"{self.path} is written in {MARKS[first[:2]]}. Save it as UTF-8.")
+            raise FileError(
+                f"{self.path} is written in {MARKS[first[:2]]}. Name it, encoding='utf-16' (--encoding utf-16), or save it as UTF-8."
+            )
         if b"\0" in first:
             raise FileError(f"{self.path} is not a text file: it holds a zero byte. Take it out of the corpus.")
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """A file, and what it holds: the same, or what gzip packed into it."""
+def opened(path: Path, encoding: str = UTF8) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """A file, and what it holds: the same, or what gzip packed into it, or what is written there in another encoding, as UTF-8."""
     try:
         with path.open("rb") as file:
             if not is_packed(path):
-                yield file, file
+                yield file, recoded(file, encoding, path)
                 return
             with gzip.GzipFile(fileobj=file) as content:
-                yield file, cast(BinaryIO, content)
+                yield file, recoded(cast(BinaryIO, content), encoding, path)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileError(f"{path} is no whole gzip file ({error}). Fetch or write it again.") from error
     except OSError as error:

@@ -127,15 +127,15 @@ def corpus_of(what: str | Path | Texts | Iterable[Any], held: Texts | None = Non
     elif not isinstance(what, str):
         corpus = own("given", texts_of(what, layout.field), held, layout=layout)
     elif layout != Layout():
-        raise ChoiceError(f"field and document say how files are read, and {what!r} is none. Leave them out.")
+        raise ChoiceError(f"field, document and encoding say how files are read, and {what!r} is none. Leave them out.")
     else:
         corpus = corpus_named(what)
     return corpus if held is None else replace(corpus, held=lambda count, _: EvalData(held[:count]))
 
 
-def texts_to_learn(what: str | Path, field: str, document: str) -> tuple[list[str], str]:
+def texts_to_learn(what: str | Path, layout: Layout) -> tuple[list[str], str]:
     """The texts for a tokenizer, each as a document, and what was read, in a line: nothing is held out of them."""
-    corpus = corpus_of(what, (), Layout(field, document))
+    corpus = corpus_of(what, (), layout)
     return [text if isinstance(text, str) else " ".join(text) for text in corpus.texts], corpus.report()
 
 

@@ -39,6 +39,7 @@ from explorer.training.tracking import taken_log
 TrainingRun = Run[Any] | CountingRun  # iterate for one `TrainingStep` each, and go on later from the folder
 STEPS = 2000  # how long a preset without a number trains
 GIVEN = {"teacher", "steps", "seed", "precision", "corpus"}  # parts of a plan that are not taken from the options as they are
+LAYOUT = [field.name for field in fields(Layout)]
 PLANNED = {field.name for field in fields(Plan)} - GIVEN
 
 
@@ -59,9 +60,9 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
 
     `corpus` (else the preset's) is a name, a file (text, JSON lines, CSV, Parquet, also as .gz), a folder of them or one that
     `ex.text.corpus` prepared, `hub:name`, or texts: a list, generator, column, table or data set. `field` names the field of the text,
-    `document` what ends one in a text file ("blank line", "line", "file"). The last 2 % are held out, or `held` is given. `folder` keeps
-    the run or takes it up, `resume=True` lengthens it, `log` follows it ("tensorboard", "wandb", …). `options` are parts of the plan
-    (batch, …), fields of the preset, a `tokenizer`, the `teacher` of "distilbert", "electra", of "ngram" `portions`, `order`, `smoothing`.
+    `document` what ends one in a text file ("blank line", "line", "file"), `encoding` that of the files. The last 2 % are held out, or
+    `held` is given. `folder` keeps the run or takes it up, `resume=True` lengthens it, `log` follows it ("tensorboard", "wandb", …).
+    `options` are parts of the plan (batch, …), fields of the preset, a `tokenizer`, `teacher`, of "ngram" `portions`, `order`, `smoothing`.
     >>> len(list(ex.fit("gpt2", corpus=ex.microworld.texts(40, 1), pieces=300, steps=2, batch=4, checks=0, device="cpu")))
     2
     """
@@ -116,7 +117,7 @@ def _source(corpus: Any, options: dict[str, Any], folder: str | Path | None) -> 
         raise unknown("tokenizer or file", given, TOKENIZERS)
     if given is not None and not (isinstance(given, str) and given in TOKENIZERS):
         options["tokenizer"] = as_tokenizer(given)
-    layout = {name: options.pop(name) for name in ("field", "document") if name in options}
+    layout = {name: options.pop(name) for name in LAYOUT if name in options}
     return corpus_of(corpus, options.pop("held", None), Layout(**layout))
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from explorer.analysis.evaluation.context import EvalData
 from explorer.corruption.collate import BatchContext
-from explorer.errors import check_whole
+from explorer.errors import ChoiceError, check_whole, repeated
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
 from explorer.microworld import WORLDS
@@ -129,14 +129,20 @@ def _loss(module: Transformer, weights: Weights, batch: Mapping[str, Tensor], ta
 
 @checked
 def fresh(corpus: str, count: int = 32) -> Texts:
-    """Texts of a corpus that no training by its name has met; the microworld's for a corpus that is not known here.
+    """Texts of a corpus that no training by its name has met. New ones can be made of a generated corpus alone.
 
     `corpus` is a name as in the plan of a run: its number of texts counts for nothing, and a world without a version is the first.
 
     >>> len(ex.training.fresh("toy", 4)), len(ex.training.fresh("microworld-1.1:120000", 4))
     (4, 4)
     """
-    return FRESH.get(corpus.partition(":")[0], FRESH["microworld"])(check_whole("count", count, 0, MOST))
+    name = corpus.partition(":")[0]
+    if name not in FRESH:
+        raise ChoiceError(
+            f"There are no new texts of {repeated(corpus)}: they can be made of a generated corpus alone ({', '.join(FRESH)}). Of texts of "
+            "your own, keep some back and give them as a list."
+        )
+    return FRESH[name](check_whole("count", count, 0, MOST))
 
 
 def _stories(count: int, version: str = FIRST) -> Texts:

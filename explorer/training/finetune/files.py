@@ -17,6 +17,7 @@ import numpy as np
 
 from explorer.errors import ChoiceError, FileError, TextError, check_whole, unknown
 from explorer.errors.kinds import checked
+from explorer.text.encodings import known_encoding
 from explorer.text.rows import LIST, ending_of, parquet_rows
 from explorer.text.stretches import opened
 from explorer.training.finetune.metrics import METRICS
@@ -173,6 +174,7 @@ def _bounded(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[dict[str, A
 
 
 def _decoded(path: Path, encoding: str) -> str:
+    encoding = known_encoding(encoding)
     try:
         with opened(path) as (_, packed):
             content = packed.read(LIST + 1)
@@ -184,11 +186,9 @@ def _decoded(path: Path, encoding: str) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise FileError(
-            f"Line {line} of {path.name} is not written in {encoding}. Save the file as UTF-8, or name its encoding, for example "
-            "encoding='latin-1'."
+            f"Line {line} of {path.name} is not written in {encoding} (byte {error.start} is {content[error.start]:#04x}). Save the "
+            "file as UTF-8, or name its encoding, for example encoding='latin-1'."
         ) from error
-    except (LookupError, ValueError) as error:
-        raise ChoiceError(f"There is no encoding {encoding!r} of texts. Choose utf-8, latin-1, cp1252, …") from error
 
 
 def _csv_rows(path: Path, content: str) -> Iterator[dict[str, Any]]:

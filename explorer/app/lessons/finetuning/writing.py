@@ -50,7 +50,7 @@ def show_tasks_as_text() -> None:
     run = lab.ways(name, task, how, {"examples": examples, "steps": steps})
     pressed = st.button("Train", type="primary", disabled=not how, key="train.writer")
     if not how or not (pressed or lab.known(run)):
-        st.caption("Press Train: about ten seconds for each way. Each model then writes its answers to new texts.")
+        st.caption("Press Train. Each model then writes its answers to new texts.")
         return
     trained = lab.trained(run, "Fine-tuning")
     question = (lesson.ways_question(trained), f"guess.ways.{run.text}")
