@@ -40,7 +40,7 @@ def oldest(project: dict[str, Any]) -> str:
 
 def resolved() -> dict[str, Any]:
     """What pip would install for everything: the explorer, its checks, its measurements and data sets of the hub."""
-    return pip_report("--ignore-installed", f"{ROOT}[dev,bench,hub]")
+    return pip_report("--ignore-installed", f"{ROOT}[dev,bench,hub,plot]")
 
 
 def pip_report(*asked: str) -> dict[str, Any]:

@@ -1,9 +1,29 @@
 """A classroom explorer of pre-training: train language models small, open them, and check every number.
 
-`import explorer as ex` is cheap: the public names are in `__init__.pyi`, and each is loaded when it is first used.
+    model = ex.load("bert")                     # ex.models() lists the names
+    trace = ex.trace(model, "A dog ran.")       # everything that the model computes
+    ex.show("attention", trace)                 # a picture; ex.views.for_(trace) names all that draw it
+    ex.board(trace)                             # the same numbers, matrix by matrix
+    trace.to_frame()                            # as a table of pandas; every record has one
+
+`help(ex.trace)` explains one name, with an example:
+
+    models      load models build configure presets export
+    inside      trace (gives a Trace) board show bertviz lens head_statistics places shuffle gradient visibility
+                views
+    change      compare change damage and the edits SilenceHead SilenceLayer SetMask SetVector SetUnit Uniform ReplaceRow
+                PatchHidden MovePositions NoPositions NoScale NoResidual NoNorm
+    words       tokenizer learn corrupt hide guess detect text corruption microworld
+    write       decode prompt strategies live decoding
+    train       fit finetune tasks learning training
+    measured    result results support_table analysis
+    learn       lesson ask check save
+
+A mistake is an ExplorerError: one sentence that says what to do.
 """
 
 import os
+import sys
 from functools import cache
 from typing import Any
 
@@ -13,7 +33,7 @@ __version__ = "0.1.0"
 
 os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")  # what Apple's GPU cannot do is left to the processor
 
-_load, __dir__, __all__ = attach_stub(__name__, __file__)
+_load, __dir__, _NAMES = attach_stub(__name__, __file__)  # each name of `__init__.pyi` is loaded when it is first used
 
 
 def _model_named(name: str) -> Any:
@@ -33,6 +53,8 @@ def _let_names_open_models() -> None:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__" and sys._getframe(1).f_globals.get("__name__") != "pydoc":  # help(ex) would print all of every name
+        return list(_NAMES)
     try:
         _let_names_open_models()
         return _load(name)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import pydoc
+import re
+import sys
 from copy import copy
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -35,7 +39,7 @@ def test_what_names_no_model_is_refused_as_before(name: str) -> None:
     [
         ("model", "generate", r"ex\.decode\(model, text\)"), ("model", "logitz", "Did you mean 'logits'"),
         ("trace", "attentions", r"trace\.attention has the layers"), ("trace", "atention", "Did you mean 'attention'"),
-        ("trace", "plot", r"ex\.show\(view, record\)"), ("attention", "weigths", "Did you mean 'weights'"),
+        ("attention", "plot", r"ex\.show\(view, record\)"), ("attention", "weigths", "Did you mean 'weights'"),
     ],
 )  # fmt: skip
 def test_an_unknown_attribute_says_what_does_it(what: str, name: str, said: str) -> None:
@@ -67,3 +71,62 @@ def test_help_of_show_names_the_views_of_each_record() -> None:
     )
     lines = text[text.index("Views by the record") :].splitlines()[2:]
     assert sorted(name for line in lines if ": " in line for name in line.split(": ")[1].split(", ")) == sorted(VIEWS)
+
+
+def test_help_of_the_package_is_short_and_names_everything() -> None:
+    text = pydoc.plain(pydoc.render_doc(ex))
+    assert text.count("\n") <= 60
+    assert [name for name in ex.__all__ if not re.search(rf"\b{name}\b", text)] == []
+    listed = str(ex.__doc__).split("with an example:")[1].split("A mistake")[0]
+    words = {word.strip("(),") for line in listed.splitlines() for word in line.split()[0 if line.startswith(" " * 9) else 1 :]}
+    assert words - set(ex.__all__) == {"and", "the", "edits", "gives", "a"}, "and nothing that is not there"
+    space: dict[str, object] = {}
+    exec("from explorer import *", space)
+    assert set(ex.__all__) <= set(space)
+
+
+def test_a_record_is_a_table_of_its_numbers() -> None:
+    attention = ex.trace("bert", TEXT).attention[0]
+    table = attention.to_frame()
+    for row in (0, 7, len(table) - 1):
+        head, query, key, weight = table.iloc[row]
+        assert weight == attention.weights[int(head), int(query), int(key)]
+    assert len(table) == attention.weights.size and list(attention.to_frame("q")) == ["head", "query", "dim", "q"]
+    habits = ex.head_statistics(ex.load("gpt2", device="cpu"), [TEXT])
+    wide = habits.to_frame().set_index(["layer", "head"])
+    assert all(wide.loc[(1, 2), name] == values[1, 2] for name, values in habits.measures.items())
+    *_, last = ex.decode("gpt2", TEXT, max_tokens=2)
+    assert list(last.to_frame()["texts"]) == [candidate.text for candidate in last.candidates]
+    guess = ex.guess("bert", ex.hide(TEXT, ["dog"], tokenizer=ex.load("bert").tokenizer))
+    assert guess.to_frame().set_index(["position", "rank"]).loc[(2, 1), "texts"] == guess.texts[2][1]
+    with pytest.raises(ex.ExplorerError, match="no field of an Attention 'weigths'. Did you mean 'weights'"):
+        attention.to_frame("weigths")
+
+
+def test_every_result_is_a_table_and_each_of_its_fields() -> None:
+    for name in ex.results():
+        record = ex.result(name)
+        assert len(record.to_frame()) and all(len(record.to_frame(field.name)) for field in fields(record))
+    curves = ex.result("scale")
+    table = curves.to_frame()
+    for line in curves.lines:
+        mine = table[table["label"] == line.label]
+        assert np.array_equal(mine["x"], line.x) and np.array_equal(mine["y"], line.y)
+    scores = ex.result("miniglue").scores
+    assert ex.result("miniglue").to_frame("scores")["scores"].sum() == pytest.approx(np.nansum(scores))
+
+
+def test_one_head_is_drawn_by_matplotlib_or_a_sentence_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = ex.trace("bert", TEXT)
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "matplotlib", None)
+        with pytest.raises(ex.ExplorerError, match="which is not installed here. Install it with: pip install matplotlib"):
+            trace.plot()
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    axes = trace.plot(1, 3)
+    assert np.array_equal(axes.images[0].get_array(), trace.attention[1].weights[3])
+    assert [label.get_text() for label in axes.get_xticklabels()] == list(trace.tokens.texts)
+    assert "layer 1, head 3" in axes.get_title()
+    with pytest.raises(ex.ExplorerError, match="head in layer 0"):
+        trace.plot(0, 99)

@@ -40,6 +40,7 @@ NARROW = {
     "bertviz": "views/bertviz.py",
     "kaleido": "views/export.py",
     "peft": "training/finetune/adapters.py",
+    "matplotlib": "records/",
 }
 # What breaks the table all the same, each with its reason.
 EXCEPTIONS = {

@@ -13,7 +13,7 @@ STRICT = ("records", "nn", "models", "decoding", "corruption")
 REASONS = {
     "an edit takes an array of NumPy's or a tensor alike, and this room knows no torch": "records/edits.py",
     "a record packs and settles whatever its fields hold": "records/record.py",
-    "columns for pandas, which is imported late; the trace's module imports this one": "records/frames.py",
+    "columns for pandas, which is imported late; the record's module imports this one": "records/frames.py records/tables.py",
     "a run's plan, whose room stands above this one": "records/summary.py",
     "whoever runs models says so here, and this room knows none": "records/again.py",
     "settings by name, checked by whoever reads them": "decoding/settings.py decoding/strategy.py corruption/strategy.py "

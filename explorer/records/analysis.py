@@ -23,6 +23,7 @@ class Lens(Record):
     one says; `gap` is the largest difference between the last row and the model's own scores.
     """
 
+    shapes = {**dict.fromkeys(("texts", "chances"), ("layer", "position")), "shares": ("layer", "position", "rank")}
     model: str
     tokens: Tokens
     texts: tuple[tuple[str, ...], ...]
@@ -69,6 +70,7 @@ class Gradient(Record):
 class Visibility(Record):
     """How strongly each output moves with each input: the length of the gradient [output, input], exactly 0 where none can be seen."""
 
+    shapes = {"moved": ("output", "input")}
     model: str
     rows: Tokens
     columns: Tokens
@@ -83,6 +85,7 @@ class HeadStatistics(Record):
     `pronouns` counts those whose meaning was known.
     """
 
+    shapes = {"measures": ("layer", "head")}
     model: str
     stream: str
     texts: int
@@ -100,6 +103,7 @@ class Places(Record):
     `meaning` puts into words. `trained` is False where the numbers are the random ones of a new model.
     """
 
+    shapes = {"scores": ("head", "query", "key"), "vectors": ("position", "dim"), "angles": ("position", "pair")}
     scheme: str
     model: str
     slot: str

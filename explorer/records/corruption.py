@@ -26,6 +26,7 @@ class Corruption(Record):
     how many) of what is hidden together. `nominal` and `realised` are shares of the text; NaN where the strategy has none.
     """
 
+    shapes = dict.fromkeys(("origin", "action"), ("position",))
     strategy: str
     original: Tokens
     source: Tokens
@@ -95,6 +96,7 @@ class SpanLengths(Record):
 class GapSentences(Record):
     """The sentences of a text, how much each shares with the rest (ROUGE-1 F1), and which ones PEGASUS hides."""
 
+    shapes = dict.fromkeys(("sentences", "scores", "chosen"), ("sentence",))
     sentences: tuple[str, ...]
     scores: np.ndarray
     chosen: tuple[bool, ...]
@@ -109,6 +111,7 @@ class Guess(Record):
     [position] is the probability of the original token.
     """
 
+    shapes = {**dict.fromkeys(("texts", "shares"), ("position", "rank")), "truth": ("position",)}
     model: str
     corruption: Corruption
     texts: tuple[tuple[str, ...], ...]

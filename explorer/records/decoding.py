@@ -146,6 +146,7 @@ class DecodingStep(Record):
     last one.
     """
 
+    shapes = dict.fromkeys(("parents", "pieces", "texts", "logp", "totals", "scores", "fates", "beams"), ("candidate",))
     step: int
     strategy: str
     parents: np.ndarray
@@ -199,6 +200,7 @@ class Written(Record):
     """What one strategy wrote after a prompt, to be laid beside others. `settings` are its choices in words, `size`
     is how many tokens the vocabulary has; `ended` says that its last token ends a text, so that it was not cut."""
 
+    shapes = dict.fromkeys(("texts", "ids", "logp"), ("position",))
     model: str
     label: str
     prompt: str
@@ -221,6 +223,7 @@ class Written(Record):
 class Distribution(Record):
     """The whole distribution over the next piece: `ids` and raw `scores` [vocab], likeliest first; `texts` of the first few."""
 
+    shapes = dict.fromkeys(("ids", "scores"), ("rank",))
     model: str
     prompt: str
     ids: np.ndarray
@@ -283,6 +286,10 @@ class FillingStep(Record):
     `shares` [blank, rank] are the likeliest tokens.
     """
 
+    shapes = {
+        **dict.fromkeys(("places", "pieces", "entropy", "filled", "blank"), ("blank",)),
+        **dict.fromkeys(("texts", "shares"), ("blank", "rank")),
+    }
     step: int
     order: str
     model: str

@@ -184,6 +184,7 @@ class Contexts(Record):
 class Neighbours(Record):
     """What lies near a word, or near b − a + c: `given` are the words asked about, `likeness` the cosine of each found word."""
 
+    shapes = dict.fromkeys(("words", "likeness"), ("neighbour",))
     model: str
     given: tuple[str, ...]
     words: tuple[str, ...]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from explorer.errors import ChoiceError, MissingError, unknown
+from explorer.errors import ChoiceError, unknown
+from explorer.records.tables import table_of
 from explorer.records.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -21,15 +22,6 @@ def frame_of(trace: Trace, what: str) -> DataFrame:
     if what not in FRAMES:
         raise unknown("table of a trace", what, FRAMES)
     return table_of(lambda: FRAMES[what](trace))
-
-
-def table_of(record: Any) -> DataFrame:
-    """Columns or rows as a table of pandas; given as a function, they are made only where pandas is there."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise MissingError("A table needs pandas, which is not installed: pip install pandas.") from error
-    return pandas.DataFrame(record() if callable(record) else record)
 
 
 def attention(trace: Trace) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Self, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin, get_type_hints
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from explorer.errors.kinds import checked, in_words, is_kind
 from explorer.records.equality import FrozenDict, mark, same
 from explorer.records.replacing import replaced
 from explorer.records.summary import WIDE, Summarised, Summary, fields_of, is_plain
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MOST = 3 << 29  # bytes that the arrays of one record may take: a trace has at most two thirds of it
 KINDS: dict[str, type[Record]] = {}
@@ -61,6 +64,21 @@ class Record(Summarised):
     def summary(self) -> Summary:
         """The name of the kind, and a row for every field that holds something."""
         return type(self).__name__, fields_of((f.name for f in fields(self)), self)
+
+    def to_frame(self, what: str = "") -> DataFrame:
+        """This record as a table of pandas: a row for each place on its axes, or one row with all fields where it has none.
+
+        `what` names one of its fields; the fields that have the same axes come along. Records that it holds are one below the other.
+
+        >>> attention = ex.trace(ex.load("bert"), "A dog ran.").attention[0]
+        >>> list(attention.to_frame())
+        ['head', 'query', 'key', 'weights']
+        >>> list(attention.to_frame("allowed"))
+        ['query', 'key', 'allowed']
+        """
+        from explorer.records.tables import table_of_record
+
+        return table_of_record(self, what)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -185,7 +203,10 @@ def _fits(value: Any, kind: object) -> bool:
 
 
 def _fits_shape(value: Any, axes: tuple[str, ...], lengths: dict[str, int]) -> bool:
-    """Whether these are numbers with these axes, as long as other axes of the same name; a list has its first axis."""
+    """Whether these are numbers with these axes, as long as other axes of the same name; a list has its first axis, and
+    in a dictionary each has them."""
+    if isinstance(value, Mapping):
+        return all(_fits_shape(part, axes, lengths) for part in value.values())
     if isinstance(value, np.ndarray) and (value.ndim != len(axes) or value.dtype.kind not in "biuf"):
         return False
     shape = value.shape if isinstance(value, np.ndarray) else (len(value),)

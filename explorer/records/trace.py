@@ -17,6 +17,7 @@ from explorer.records.summary import Summary, fields_of, listed
 from explorer.records.tokens import Tokens
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame
 
 STAGES = ("scores", "scaled", "capped", "biased", "masked", "weights", "context")
@@ -179,6 +180,7 @@ class Block(Record):
 class Prediction(Record):
     """The k most likely tokens at each row: ids, readable texts and log-probabilities over the whole vocabulary."""
 
+    shapes = dict.fromkeys(("ids", "texts", "logp"), ("position", "rank"))
     ids: np.ndarray
     texts: tuple[tuple[str, ...], ...]
     logp: np.ndarray
@@ -291,6 +293,20 @@ class Trace(Record):
         from explorer.records.frames import frame_of
 
         return frame_of(self, what)
+
+    def plot(self, layer: int = 0, head: int = 0, *, stream: str = "") -> Axes:
+        """Draw the weights of one head with matplotlib, which has to be installed; what is returned are its axes, to go on with.
+
+        `stream` is "encoder", "decoder" or "cross"; without it, it is the first that this trace holds.
+        """
+        from explorer.records.heat_map import heat_map
+
+        if not self.attention:
+            raise ChoiceError("This trace holds no attention.")
+        stream = stream or self.attention[0].stream
+        weights = self.at(stream, layer).stage("weights", head)
+        rows, columns = (tokens.texts for tokens in self.axes(stream))
+        return heat_map(weights, rows, columns, f"{self.model}: {stream}, layer {layer}, head {head}")
 
     @property
     def residual(self) -> float:

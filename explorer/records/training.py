@@ -21,6 +21,7 @@ class Curve(Record):
     Lines take one colour after the other; `colour` is for a line that has another number in a picture beside it.
     """
 
+    shapes = dict.fromkeys(("x", "y", "low", "high"), ("point",))
     label: str
     x: np.ndarray
     y: np.ndarray
@@ -62,6 +63,11 @@ class Saturation(Record):
     `largest` weight, the mean size of the softmax's `slope` ‖∂α/∂s‖ and the share of `single` rows, with one weight above 0.99.
     """
 
+    shapes = {
+        **dict.fromkeys(("largest", "slope", "single"), ("width", "scaled")),
+        "scores": ("width", "key"),
+        "widths": ("width",),
+    }
     widths: np.ndarray
     scores: np.ndarray
     largest: np.ndarray
@@ -94,9 +100,9 @@ class TrainingStep(Record):
         losses = {f"loss/{name}": value for name, value in self.losses.items()}
         return {"step": self.step, "rate": self.rate, "speed": self.speed, **losses, **self.metrics}
 
-    def to_frame(self) -> DataFrame:
-        """The numbers of this step as a table of pandas with one row."""
-        return Steps((self,)).to_frame()
+    def to_frame(self, what: str = "") -> DataFrame:
+        """The numbers of this step as a table of pandas with one row, or one of its fields by name."""
+        return super().to_frame(what) if what else Steps((self,)).to_frame()
 
 
 class Steps(tuple[TrainingStep, ...]):
@@ -111,7 +117,7 @@ class Steps(tuple[TrainingStep, ...]):
         >>> list(ex.training.steps_of(ex.models()["gpt2"].folder).to_frame().columns)[:4]
         ['step', 'rate', 'speed', 'loss/lm']
         """
-        from explorer.records.frames import table_of
+        from explorer.records.tables import table_of
 
         return table_of([step.to_row() for step in self])
 

@@ -45,6 +45,7 @@ class Solved(Record):
     often the nearest of all words is one of the three that were asked about.
     """
 
+    shapes = dict.fromkeys(("relations", "examples", "counts", "forbidden", "allowed", "echoed"), ("relation",))
     model: str
     relations: tuple[str, ...]
     examples: tuple[str, ...]
@@ -67,6 +68,7 @@ class Ratios(Record):
     both logarithms over all `compared` words that occur near a and near b.
     """
 
+    shapes = dict.fromkeys(("words", "kinds", "said"), ("word",))
     model: str
     pair: tuple[str, str]
     words: tuple[str, ...]
@@ -92,6 +94,7 @@ class SkipgramNetwork(Record):
     w·c with the centre word and their softmax over all `size` words.
     """
 
+    shapes = dict.fromkeys(("words", "ids", "scores", "chances"), ("word",))
     model: str
     pair: tuple[str, str]
     words: tuple[str, ...]
@@ -115,6 +118,7 @@ class GloveRow(Record):
     `place` is the cell looked at. Counts are those of `texts` texts, multiplied by `scale`; from `full` on they have the weight 1.
     """
 
+    shapes = dict.fromkeys(("words", "often", "said"), ("word",))
     model: str
     pair: tuple[str, str]
     words: tuple[str, ...]
@@ -163,6 +167,7 @@ class Likeness(Record):
     `unseen` [way, text] is the share of the tokens that were not in the training texts of the way's model.
     """
 
+    shapes = {"cosines": ("way", "first", "second"), "unseen": ("way", "first")}
     texts: tuple[str, ...]
     ways: tuple[str, ...]
     cosines: np.ndarray
