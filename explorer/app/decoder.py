@@ -73,7 +73,7 @@ def show(task: WritingTask, *, key: str, box: str, ways: tuple[str, ...] = (), f
         "fixed": {name: value for name, value in numbers.items() if name not in chosen},
         "box": f".st-key-{box} input" if address else "",
     }  # fmt: skip
-    _component(key=key, data={"writing": writing}, on_asked_change=lambda: _asked(key, forced))
+    _component(key=f"{key}.staged", data={"writing": writing}, on_asked_change=lambda: _asked(key, forced))
     web.folded("Files · Code", f"{key}.files", lambda: _taken(task, key))
 
 
@@ -84,7 +84,7 @@ def _way(strategy: str) -> str:
 
 def _asked(key: str, forced: Callable[[Ids], None]) -> None:
     """What a hand asked for: tokens to begin with, another strategy, or steps of Python's, where the browser could not run the model."""
-    asked = st.session_state[key].asked
+    asked = st.session_state[f"{key}.staged"].asked
     if not isinstance(asked, dict):
         return
     if isinstance(ids := asked.get("force"), list):

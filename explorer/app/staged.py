@@ -34,12 +34,12 @@ def show(moving: dict[str, Any], key: str, control: Any = None) -> None:
     last = len(moving["frames"]) - 1
     frames = control if isinstance(control, Range) else Range(moving["label"], 0, last, last)
     data = {"at": value(key, frames) - frames.low, "mode": hold.mode(), "large": present.on()}
-    _component(key=f"{key}.stage", data=moving | data, on_at_change=lambda: _rested(key, frames))
+    _component(key=f"{key}.staged", data=moving | data, on_at_change=lambda: _rested(key, frames))
 
 
 def _rested(key: str, control: Range) -> None:
     """The figure has another frame."""
-    at = st.session_state[f"{key}.stage"].at
+    at = st.session_state[f"{key}.staged"].at
     if isinstance(at, int):
         st.session_state[key] = at + control.low
         st.query_params[key] = str(value(key, control))
