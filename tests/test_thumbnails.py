@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import LONG, Visit
 from PIL import Image
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from test_frame_browser import rested
 
 import explorer as ex
@@ -42,6 +42,7 @@ def test_the_ends_and_the_middle_have_the_colours_of_the_scale(mode: str) -> Non
 def test_every_scheme_shows_what_it_adds_to_the_scores(visit: Visit) -> None:
     page = visit("/positions?scheme=alibi", "light", 1280)
     rested(page)
+    expect(page.locator(".st-key-scheme [role=radio]").nth(10)).to_be_visible()
     options = page.locator(".st-key-scheme [role=radio]").all()
     shown = {element.inner_text(): element.evaluate(SHOWN) for element in options}
     assert len(shown) >= 11 and all(address.startswith('url("data:image/png') for address in shown.values())

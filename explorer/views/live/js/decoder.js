@@ -139,7 +139,10 @@ export class LiveDecoder {
   /** When typing rests. @param {() => void} act */
   #soon(act) {
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(act, SETTLED);
+    this.waiting = setTimeout(() => {
+      this.waiting = 0;
+      act();
+    }, SETTLED);
   }
 
   /** The numbers of the chosen strategy. */
@@ -158,17 +161,20 @@ export class LiveDecoder {
   /** What the page says now: anew from the first token where it is something else. @param {Asked} engine @param {Writing} writing */
   give(engine, writing) {
     const before = JSON.stringify(this.#task()), { select, boxes } = this.choice, anew = writing.waits && engine !== this.engine;
-    Object.assign(this, { engine, writing, force: writing.force ?? [] });
+    Object.assign(this, { engine, writing });
+    this.frame.dataset.mode = modeOf(writing.mode);
+    if (this.waiting) return; // a hand has typed since: that is what begins when it rests
+    this.force = writing.force ?? [];
     this.prompt.value = writing.text;
     if (writing.way) select.value = writing.way;
     for (const [name, value] of Object.entries({ ...writing.settings, ...writing.fixed })) if (boxes[name]) boxes[name].value = String(value);
-    this.frame.dataset.mode = modeOf(writing.mode);
     if (anew || JSON.stringify(this.#task()) !== before) this.begin();
   }
 
   /** From the first token again. */
   begin() {
     clearTimeout(this.waiting);
+    this.waiting = 0;
     this.player.play(false);
     this.#offer();
     const run = (this.run = ++count), given = { run, ...this.#task() };
