@@ -195,7 +195,7 @@ def test_an_impossible_shape_is_refused() -> None:
         ("no position scheme 'polar'", {"positions": "polar"}),
         ("Did you mean 'encoder'", {"family": "encodr"}),
         ("must be at least 1", {"layers": 0}),
-        ("cannot be held against", {"embedding": 4}),
+        ("cannot be compared with", {"embedding": 4}),
         ("read by the layers", {"embedding": 4, "positions": "disentangled"}),
         ("number of heads", {"replaced": True, "generator": 4, "positions": "t5"}),
         ("Only an encoder", {"family": "decoder", "replaced": True}),

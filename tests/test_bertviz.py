@@ -160,7 +160,7 @@ def test_what_cannot_be_drawn_is_refused(trace: Trace, tmp_path: Path) -> None:
 
 def test_another_bertviz_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(shell.CHANGES, "head", {"no such words": ""})
-    with pytest.raises(ex.ExplorerError, match="another than 1.4.1"):
+    with pytest.raises(ex.ExplorerError, match="is not 1.4.1"):
         shell._script("head")
     with pytest.raises(ex.ExplorerError, match="pip install no-such-package"):
         shell._file("no-such-package", "x.js")

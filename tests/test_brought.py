@@ -72,7 +72,7 @@ def test_what_is_opened_on_one_page_follows_to_the_next(run: Path) -> None:
 def test_an_address_names_it_and_opens_nothing_before_a_click(address: dict[str, str], run: Path) -> None:
     at = opened("attention", part="both-masks", **dict.fromkeys(address, str(run)))
     assert not at.exception and at.selectbox(key="model").value == "bert" and str(run) not in at.selectbox(key="model").options
-    assert any("Nothing of it is opened" in box.value for box in at.info)
+    assert any("Nothing is opened or fetched" in box.value for box in at.info)
     (button,) = (button for button in at.button if button.key.startswith("yours.open"))
     button.click().run()
     assert not at.exception and at.selectbox(key="model").value == str(run)

@@ -137,7 +137,7 @@ def test_each_visitor_has_one_vote_and_none_after_the_answer() -> None:
     ballot = booth.now
     assert ballot is not None and ballot.counts == (0, 2, 1)
     for change, option, message in (
-        (lambda: None, "four", "no answer"),
+        (lambda: None, "four", "not an answer"),
         (booth.reveal, "two", "on the projector already"),
         (lambda: booth.open(QUESTION), "two", "closed"),
     ):

@@ -55,7 +55,7 @@ def test_it_goes_on_where_it_was_stopped(folder: Path, former: dict[str, object]
 @pytest.mark.parametrize("name", ["static", "by_row"])
 def test_another_kind_of_batch_is_refused_and_the_weights_are_kept(folder: Path, name: str) -> None:
     changed(folder, **{name: True})
-    with pytest.raises(ex.ExplorerError, match=f"{name}=True, which there is no more. Its snapshots open: .*ex.fit.ex.load"):
+    with pytest.raises(ex.ExplorerError, match=f"{name}=True, which no longer exists. Its snapshots open: .*ex.fit.ex.load"):
         begun(folder)
     check_kept(folder)
 

@@ -411,7 +411,7 @@ def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerMo
         np.testing.assert_allclose(record.y, wanted, rtol=1e-4)
     both = ex.analysis.reach([gpt2, elmo], [text], far=5)
     assert both.lines[1].y[0] == 1 and both.lines[1].label == "elmo, forward LSTM" and "up to 16 positions" in both.note
-    with pytest.raises(ExplorerError, match="no decoder"):
+    with pytest.raises(ExplorerError, match="not a decoder"):
         ex.analysis.reach([bert], [text])
 
 

@@ -139,7 +139,7 @@ def test_arguments_are_checked_by_their_annotations() -> None:
             asked(**wrong)  # type: ignore[arg-type]
         assert message in str(error.value)
     for place in ("a\0b", "\ud800", "x" * 256, "x/" * 3000):
-        with pytest.raises(FileError, match="is no path"):
+        with pytest.raises(FileError, match="is not a path"):
             asked(1, place=place)
     assert len(calls) == 2, "nothing is begun with what is refused"
     with pytest.raises(TypeError, match="missing"):

@@ -311,7 +311,7 @@ def test_a_folder_or_zip_that_cannot_be_opened_says_why(message: str, bert: Tran
 
 def test_what_cannot_be_loaded_is_refused(bert: TransformerModel) -> None:
     for source, message in (
-        ("hub:gpt2", "could not be had"),
+        ("hub:gpt2", "could not be fetched"),
         ((1, 2), "live pair"),
         ((torch.nn.Linear(2, 2), None), "transformers"),
         ((tiny("BertForPreTraining", 64), bert.tokenizer), "vectors for 64"),

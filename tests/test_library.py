@@ -91,7 +91,7 @@ def test_what_does_not_exist_is_named(bert: TransformerModel) -> None:
     refused = [
         (ex.load, {"what": "bret"}, "no model 'bret'. Did you mean 'bert'"),
         (ex.load, {"what": "./nowhere"}, "no folder nowhere"),
-        (ex.load, {"what": "some/where"}, "could not be had from the hub"),
+        (ex.load, {"what": "some/where"}, "could not be fetched from the hub"),
         (ex.load, {"what": 3}, "what=3 must be a text or a path or .*; this is int"),
         (ex.load, {"what": "bert", "device": "gpu"}, "no device 'gpu'"),
         (ex.build, {"name": "bret"}, "no preset 'bret'. Did you mean 'bert'"),
@@ -216,7 +216,7 @@ def test_other_kinds_are_refused_by_name() -> None:
         transformer(opened(ElmoModel))
     with pytest.raises(ChoiceError, match="NGram, which cannot be trained"):
         trainable(opened(NGram))
-    with pytest.raises(ChoiceError, match="no network of this package"):
+    with pytest.raises(ChoiceError, match="not a network of this package"):
         as_model("x", torch.nn.Linear(1, 1), opened(StaticModel).tokenizer, "x")
 
 

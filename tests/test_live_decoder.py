@@ -258,7 +258,7 @@ def test_the_tree_keeps_what_python_keeps_and_shows_what_is_pruned(figure: Page)
 
 def test_what_cannot_go_on_is_said_in_a_sentence(figure: Page) -> None:
     part = figure.locator(".decoder")
-    for prompt, sentence in (("", "prompt is empty"), ("dog " * 300, "no room to go on")):
+    for prompt, sentence in (("", "prompt is empty"), ("dog " * 300, "no room to continue")):
         part.get_by_label("Prompt").fill(prompt)
         figure.wait_for_function("(said) => document.querySelector('.decoder .says').textContent.includes(said)", arg=sentence)
         part.get_by_role("button", name="One token on").click()

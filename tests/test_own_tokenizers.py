@@ -153,7 +153,7 @@ REFUSED: list[tuple[Callable[[Path], Any], str]] = [
     (lambda folder: ex.tokenizer("bpe", size=300), "The texts are missing"),
     (lambda folder: ex.fit("gpt2", corpus=TEXTS, tokenizer="bpee"), "no tokenizer or file 'bpee'. Did you mean 'bpe'"),
     (lambda folder: ex.fit("bert", corpus=TEXTS, tokenizer=ex.tokenizer("bpe", TEXTS, size=300), steps=1), "mask"),
-    (lambda folder: ex.corrupt("A dog.", "mlm", tokenizer=object()), "is no tokenizer of the"),
+    (lambda folder: ex.corrupt("A dog.", "mlm", tokenizer=object()), "is not a tokenizer of the"),
 ]
 
 

@@ -267,7 +267,7 @@ def test_labelled_texts_are_read_in_every_format(tmp_path: Path) -> None:
         ("cut.parquet", b"PAR1 and nothing else"),
     ):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(FileError, match="is no whole"):
+        with pytest.raises(FileError, match="is not a complete"):
             ex.tasks.from_file(tmp_path / name, text="body", label="mark")
     with pytest.raises(FileError, match="no column 'label'"):
         ex.tasks.from_file(tmp_path / "mine.parquet", text="body")

@@ -123,7 +123,7 @@ def test_a_wrong_prompt_gets_one_clear_line(gpt2: TransformerModel, given: dict[
 def test_a_model_that_continues_nothing_is_refused(bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="continued by a causal model"):
         ex.prompt(bert, TEXTS, labels=FEEL)
-    with pytest.raises(ex.ExplorerError, match="right labels are needed"):
+    with pytest.raises(ex.ExplorerError, match="needs the right labels"):
         ex.analysis.prompt_templates(bert, [], gold=[], labels=FEEL, templates=[])
 
 

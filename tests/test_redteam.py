@@ -408,7 +408,7 @@ def test_the_methods_of_a_tokenizer_and_of_a_record_refuse_in_one_line(tmp_path:
 @pytest.mark.parametrize("content", ["letters = " + "9" * 6000, "a = " + "[" * 5000, "letters = [", "\0"])
 def test_settings_that_are_no_toml_are_one_line(content: str, tmp_path: Path) -> None:
     (tmp_path / "room.toml").write_text(content, "utf-8")
-    with pytest.raises(FileError, match="is no TOML file") as error:
+    with pytest.raises(FileError, match="cannot be read as a TOML file") as error:
         hosted.opened(tmp_path / "room.toml", "127.0.0.1", 1)
     assert "\n" not in str(error.value)
 

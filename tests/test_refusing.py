@@ -95,7 +95,7 @@ def test_texts_too_short_for_an_objective_are_refused() -> None:
     texts = [[story[0]] for story in TEXTS]
     with pytest.raises(ex.ExplorerError, match="Nothing is hidden in the batch of step 1.*several sentences"):
         fitted("bart", objective="gap-sentence", corpus=texts)
-    with pytest.raises(ex.ExplorerError, match="all end alike"):
+    with pytest.raises(ex.ExplorerError, match="all end in the same way"):
         fitted(corpus=[["A dog ran.", "It was big."]] * 20, pieces=120)
     with pytest.raises(ex.ExplorerError, match="Every text of this corpus is empty"):
         prepared(["", " "], ex.load("bert", device="cpu").tokenizer)

@@ -261,7 +261,7 @@ def test_bad_input_gets_a_clear_answer(bert: TransformerModel) -> None:
         ("top_p=0 must be a share above 0", {"strategy": "sample", "top_p": 0}),
         ("not above 1", {"strategy": "sample", "top_p": 1.5}),
         ("top_k=0", {"strategy": "sample", "top_k": 0}),
-        ("no room to go on", {"text": [9] * 48}),
+        ("no room to continue", {"text": [9] * 48}),
         ("reads at most 48", {"text": [9] * 49}),
         ("empty", {"text": ""}),
         ("no token", {"text": []}),

@@ -188,7 +188,7 @@ def test_an_index_names_safetensors_beside_it_and_nothing_else(index: Any, folde
         ex.load(folder, native=False, device="cpu")
     (folder / settings.INDEX).unlink()
     changed(folder, transformers_weights="../other/model.safetensors.index.json")
-    with pytest.raises(FileError, match=r"no \*\.safetensors beside it"):
+    with pytest.raises(FileError, match=r"not \*\.safetensors files beside it"):
         ex.load(folder, native=False, device="cpu")
 
 
@@ -246,7 +246,7 @@ def test_a_model_in_the_cache_of_the_hub_opens_under_the_same_rules(snapshot: Pa
     with pytest.raises(FileError, match="num_labels = 2000000"):
         ex.load("org/model", device="cpu")
     (snapshot / "model.safetensors").unlink()
-    with pytest.raises(FileError, match="could not be had from the hub: there is no way to the network"):
+    with pytest.raises(FileError, match="could not be fetched from the hub: the network cannot be reached"):
         ex.load("org/model", device="cpu")
 
 

@@ -197,7 +197,7 @@ def test_what_cannot_be_saved_is_refused(trace: Trace, tmp_path: Path) -> None:
         (figure, "no/x.html", "light", "Could not write"),
         (figure, "x.html", "dusk", "no mode 'dusk'"),
         (go.Figure(go.Pie(labels=["a"], values=[1])), "pie.csv", "light", "pie"),
-        (figure, "x\x00.html", "light", "is no path"),
+        (figure, "x\x00.html", "light", "is not a path"),
     ):
         with pytest.raises(ex.ExplorerError, match=says):
             ex.save(shown, tmp_path / path, mode=mode)

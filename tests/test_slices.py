@@ -59,7 +59,7 @@ def test_a_model_answers_a_visitor_s_own_pairs_as_it_answers_labelled_texts() ->
         ex.training.answers(run, examples=[Labelled(e.asked, e.label) for e in drawn]),
     )
     assert mine.said == theirs.said and mine.gold == theirs.gold
-    with pytest.raises(ChoiceError, match="is no label of this model"):
+    with pytest.raises(ChoiceError, match="is not a label of this model"):
         ex.training.answers(run, examples=[("It rained.", "purple")])
 
 
@@ -69,6 +69,6 @@ def test_many_texts_takes_a_visitor_s_list_and_rule() -> None:
     at.text_input("many.rule").set_value("contains not").run()
     assert not at.exception and any("3 of 4 texts" in caption.value for caption in at.caption)
     at.text_input("many.rule").set_value("nonsense").run()
-    assert not at.exception and any("no rule for a slice" in warning.value for warning in at.warning)
+    assert not at.exception and any("not a rule for a slice" in warning.value for warning in at.warning)
     at.text_input("many.rule").set_value("words > 99").run()
     assert not at.exception and any("fits the rule" in info.value for info in at.info)

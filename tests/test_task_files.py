@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, given: dict[str, An
         ({"kind": "number"}, "0 rows that can be used.*40 label is no number"),
         ({"kind": "token"}, "not as many tags as words"),
         ({"metric": "accurate"}, "Did you mean 'accuracy'"),
-        ({"encoding": "utf-99"}, "no encoding 'utf-99'"),
+        ({"encoding": "utf-99"}, "no text encoding 'utf-99'"),
     ],
 )
 def test_a_call_that_does_not_fit_says_why(tmp_path: Path, options: dict[str, Any], message: str) -> None:
@@ -175,8 +175,8 @@ def test_wrong_encodings_name_the_line(tmp_path: Path) -> None:
 def test_broken_json_is_said(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     for content, message in (
-        ('{"text": "a"', "no whole JSON"),
-        ("[1, 2]", "no JSON object"),
+        ('{"text": "a"', "not complete JSON"),
+        ("[1, 2]", "not a JSON object"),
         ('{"text": "a"}\n', "no column 'label'"),
     ):
         path.write_text(content, "utf-8")

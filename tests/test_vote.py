@@ -122,7 +122,8 @@ def test_a_file_of_votes_goes_on_and_a_damaged_or_old_one_begins_anew(tmp_path: 
     [({"question": "x" * 10_000, "options": ["a", "b"], "answer": "a"}, "10,000 letters"), ({"question": ""}, "1 to 400"),
      ({"question": "Which?", "options": ["a"], "answer": "a"}, "2 to 8"),
      ({"question": "Which?", "options": "ab", "answer": "a"}, "2 to 8"),
-     ({"question": "Which?", "options": ["a", "b"], "answer": "c"}, "none of its options"), ({"question": "How many?"}, "must be a number"),
+     ({"question": "Which?", "options": ["a", "b"], "answer": "c"}, "not one of its options"),
+     ({"question": "How many?"}, "must be a number"),
      ({"question": "Which?", "colour": "red"}, "has no 'colour'"), ({"question": 3}, "is 3")],
 )  # fmt: skip
 def test_an_own_question_that_is_none_is_refused_in_one_sentence(given: dict[str, object], says: str) -> None:

@@ -56,7 +56,7 @@ def pieces_at(tokens: Tokens, span: Span) -> list[int]:
     inside = (begin < span[1] and end > span[0] for begin, end in tokens.offsets)
     places = [n for n, here in enumerate(inside) if here and not tokens.special[n]]
     if not places:
-        raise TextError("This model's tokenizer leaves nothing of that word. Choose another.")
+        raise TextError("This model's tokenizer keeps nothing of that word. Choose another.")
     return places
 
 

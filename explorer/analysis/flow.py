@@ -27,9 +27,9 @@ def information_flow(model: Model, text: Text, *, target: Text | None = None, st
     """
     ours = transformer(model)
     if not ours.config.residual:
-        raise ChoiceError(f"{ours.name} has no residual connections, so its states are no sums to be taken apart.")
+        raise ChoiceError(f"{ours.name} has no residual connections, so its states are not sums that can be taken apart.")
     if ours.config.mask_decoder:
-        raise ChoiceError(f"{ours.name} runs its last layer twice, so its layers are no single chain of sums.")
+        raise ChoiceError(f"{ours.name} runs its last layer twice, so its layers are not a single chain of sums.")
     known = [name for name in ours.streams if name != "cross"]
     stream = reading_stream(ours) if stream is None else stream
     if stream not in known:

@@ -48,7 +48,7 @@ def reach(models: Sequence[Model | ElmoModel], texts: Sequence[str], *, far: int
 def _shares(model: Model | ElmoModel, text: str, far: int) -> np.ndarray | None:
     """The gradients of one text by the distance, as shares [distance]; None where it is too short."""
     if not isinstance(model, ElmoModel) and model.family != "decoder":
-        raise ChoiceError(f"{model.name} is no decoder. Give a model that reads from left to right, or an ELMo.")
+        raise ChoiceError(f"{model.name} is not a decoder. Give a model that reads from left to right, or an ELMo.")
     tokens = model.tokens(text)
     nearest = far + int(tokens.special[0])  # no row looks back at a begin token, at which heads look when they need no other
     if len(tokens) <= nearest:

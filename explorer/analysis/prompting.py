@@ -266,7 +266,7 @@ def prompt_orders(  # noqa: PLR0913  what `prompt` takes
 def _compared(title: str, answers: Sequence[Prompted], forms: Sequence[str]) -> PromptScores:
     """Several forms of one prompt as a record."""
     if not answers or not answers[0].gold:
-        raise ChoiceError("To compare forms of a prompt their right labels are needed. Give gold=, one label for each text.")
+        raise ChoiceError("Comparing forms of a prompt needs the right labels. Give gold=, one label for each text.")
     right = np.stack([np.stack([prompted.right(), prompted.right(calibrated=True)]) for prompted in answers])
     share = np.array(
         [[np.mean([answer == label for answer in prompted.answers()]) for label in prompted.labels] for prompted in answers]

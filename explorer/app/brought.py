@@ -90,9 +90,7 @@ def agreed(name: str, key: str = "") -> str:
     """The name, once the visitor wants it opened: a link alone opens no folder and asks no hub."""
     if not name or name in models() or st.session_state.get(AGREED) == name:
         return name
-    st.info(
-        f"The address of this page names **{plain(name[:LETTERS])}**. Nothing of it is opened, or asked for, until you say so."
-    )
+    st.info(f"The address of this page names **{plain(name[:LETTERS])}**. Nothing is opened or fetched until you say so.")
     st.button("Open it", key=f"{BOX}.open{key and '.'}{key}", on_click=agree, args=(name, key))
     return ""
 

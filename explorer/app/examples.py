@@ -51,7 +51,7 @@ WHERE = (
 SHOWN, SPACE = 15, "·"  # sentences that the search prints; the sign for a space in a token
 TAIL = """
 *Tokens* opens with words that every tokenizer cuts, letters with accents and an emoji; no model reads it. *Fine-tuning* opens with texts
-that its models answer after a training on the page. The sentence that seven
+that its models answer after they are trained on the page. The sentence that seven
 lessons share was chosen by `python -m explorer.app.examples --search` and is in no training text. It is a clear case, not a typical one:
 of {count} sentences of this form, with other nouns, BERT puts the right noun first for both reasons in {both}.
 """

@@ -37,7 +37,7 @@ def button() -> None:
     """The teacher's switch, beside a page's title."""
     st.button(
         "Show at once" if first() else "Guess first", key="guessing.button", on_click=_turn, type="tertiary",
-        help="Pictures are drawn at once, their questions beside them." if first() else "A picture waits for an answer to its question.",
+        help="Pictures are drawn at once, their questions beside them." if first() else "Each picture waits for an answer to its question.",
     )  # fmt: skip
 
 

@@ -93,7 +93,7 @@ def opened(settings: Path | None, where: str, port: int) -> str:
     try:
         given = tomllib.loads(settings.read_text("utf-8")) if settings is not None else {}
     except (OSError, ValueError, RecursionError) as error:
-        raise FileError(f"{settings} is no TOML file that can be read ({error}). See docs/classroom.md.") from error
+        raise FileError(f"{settings} cannot be read as a TOML file ({error}). See docs/classroom.md.") from error
     classroom = classroom_of(given)
     key = secrets.token_urlsafe(9)
     if classroom.keep_votes:  # a server that is started again has the same key, so the teacher's open pages stay the teacher's

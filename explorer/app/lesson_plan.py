@@ -112,7 +112,7 @@ def read_plan(path: str | Path) -> LessonPlan:
         text = file.read_text("utf-8")
         given = tomllib.loads(text)
     except (OSError, ValueError, RecursionError) as error:
-        raise FileError(f"{file} is no lesson that can be read ({error}). See docs/classroom.md.") from error
+        raise FileError(f"{file} cannot be read as a lesson ({error}). See docs/classroom.md.") from error
     return plan_of(given, text, str(file))
 
 

@@ -29,7 +29,7 @@ def exercise_of(given: Mapping[str, Any]) -> Exercise:
         return Exercise(question, float(answer), why, digits=len(str(answer).partition(".")[2]))
     _check_options(question, options)
     if answer not in options:
-        raise ChoiceError(f"The answer {answer!r} of {question[:40]!r} is none of its options: {', '.join(options)}.")
+        raise ChoiceError(f"The answer {answer!r} of {question[:40]!r} is not one of its options: {', '.join(options)}.")
     return Exercise(question, answer, why, tuple(options))
 
 
@@ -56,5 +56,5 @@ def typed_exercise(text: str) -> Exercise:
     first, *lines = [line.strip() for line in text.strip().splitlines() if line.strip()] or [""]
     right = [line.removeprefix("*").strip() for line in lines if line.startswith("*")]
     if len(right) != 1:
-        raise ChoiceError("Write the question, then each option on a line of its own, and a * before the one that is right.")
+        raise ChoiceError("Write the question, then each option on its own line, with a * before the right one.")
     return exercise_of({"question": first, "options": [line.removeprefix("*").strip() for line in lines], "answer": right[0]})

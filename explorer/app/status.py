@@ -72,7 +72,7 @@ def _opens(name: str) -> str:
     return (
         "ok"
         if all(bool(torch.isfinite(weight).all()) for weight in weights)
-        else "broken: a weight is no number. Install it again."
+        else "broken: a weight is not a number. Install it again."
     )
 
 

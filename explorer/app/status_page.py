@@ -28,7 +28,7 @@ if not teacher.is_teacher():
     st.stop()
 teacher.remember()
 st.markdown(
-    "How this server is. No text of a visitor is shown here, or written down anywhere except in a training run that a visitor starts."
+    "The state of this server. No visitor's text is shown here, nor is it stored anywhere except in a training run that the visitor starts."
 )
 live()
 left, middle, right = st.columns(3, gap="large")

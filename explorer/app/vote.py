@@ -97,7 +97,7 @@ class Booth:
                 raise ChoiceError("The time is over, so no more votes are counted. Wait for the next round.")
             option = option if ballot.options else _number(option)
             if ballot.options and option not in ballot.options:
-                raise ChoiceError(f"{option!r} is no answer to this question. Choose one of those that are shown.")
+                raise ChoiceError(f"{option!r} is not an answer to this question. Choose one of those shown.")
             if who not in ballot.votes and len(ballot.votes) >= MOST:
                 raise ChoiceError(f"{MOST} votes are counted already; no more are taken.")
             if ballot.votes.get(who) != option:

@@ -55,7 +55,7 @@ def copies(text: str | Tokens, tokenizer: Tokenizer, count: int) -> Rows:
     check_whole("draws", count, 1, MOST)
     if isinstance(text, str) and len(text) * count > LETTERS * MOST:
         raise TextError(
-            f"{count:,} draws of {len(text):,} letters would take too much memory. Shorten the text, or draw less often."
+            f"{count:,} draws of {len(text):,} letters would take too much memory. Shorten the text, or draw fewer times."
         )
     tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
     if len(tokens) > LONGEST:
@@ -64,7 +64,7 @@ def copies(text: str | Tokens, tokenizer: Tokenizer, count: int) -> Rows:
         )
     if len(tokens) * count > MOST:
         raise TextError(
-            f"{count:,} draws of {len(tokens):,} tokens would take too much memory. Shorten the text, or draw less often."
+            f"{count:,} draws of {len(tokens):,} tokens would take too much memory. Shorten the text, or draw fewer times."
         )
     row = row_of(tokens)
     if not row.free.any():

@@ -152,8 +152,8 @@ MASKING: dict[str, CorruptionStrategy] = {
     ),
     "spanbert": CorruptionStrategy(
         spanbert,
-        about="**SpanBERT.** Spans of whole words. Masking, replacing or keeping is decided once for each span. Besides, "
-        "each hidden token is predicted from the encoder's outputs on both sides of its span (SBO).",
+        about="**SpanBERT.** Spans of whole words. Masking, replacing or keeping is decided once for each span. Also, each hidden token is "
+        "predicted from the encoder's outputs on both sides of its span (SBO).",
         needs=("mask",),
         masked_lm=True,
         law=spanbert_law,

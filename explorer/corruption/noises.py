@@ -38,7 +38,7 @@ def infill(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate
 def infilled(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, rate: float, mean: float) -> Rows:
     """Rows with spans of tokens replaced by single masks, until the rate is reached."""
     if mean <= 0:
-        raise ChoiceError(f"mean={mean!r} must be above 0: it is how long spans are on average.")
+        raise ChoiceError(f"mean={mean!r} must be above 0: it is the mean length of the spans.")
     name, free, wanted = masked_by(vocabulary), rows.free, chosen_count(rows.free, rate)
     count, length = free.sum(axis=1), free.shape[1]
     gone, before, spans = np.zeros_like(free), np.full((len(free), length), -1), np.zeros((len(free), length), np.int64)
@@ -138,8 +138,8 @@ def _order(moving: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
 NOISES: dict[str, CorruptionStrategy] = {
     "bart": CorruptionStrategy(
         bart,
-        about="**BART as published.** Sentences in a new order, then spans with lengths from a Poisson law become one mask "
-        "each.",
+        about="**BART as published.** Sentences in a new order, then spans with lengths from a Poisson distribution become one mask each."
+        "",
         needs=("mask",),
         counts={},
     ),

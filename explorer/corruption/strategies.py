@@ -59,7 +59,7 @@ def applied(strategy: str, rows: Rows, tokenizer: Tokenizer, rng: np.random.Gene
         if name not in known:
             raise unknown(f"option of {strategy}", name, known or ["none"])
         if name == "rate" and not (isinstance(value, (int, float)) and 0 < value <= 1):
-            raise ChoiceError(f"rate={value!r} must lie above 0 and at most be 1.")
+            raise ChoiceError(f"rate={value!r} must be above 0 and at most 1.")
     return STRATEGIES[strategy].apply(rows, tokenizer.vocabulary, rng, **options)
 
 

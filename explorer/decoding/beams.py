@@ -24,9 +24,7 @@ def beam(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterato
 def diverse_beam(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
     """Beams in groups (Vijayakumar et al. 2016): a token that earlier groups chose at this step costs `diversity` for each time."""
     if settings.beams % settings.groups:
-        raise ChoiceError(
-            f"{settings.groups} groups do not divide {settings.beams} beams. Choose a number of beams that they do."
-        )
+        raise ChoiceError(f"{settings.groups} groups do not divide {settings.beams} beams. Take a multiple of the groups.")
     return _searched(Search("diverse-beam", stepper, prompt, settings), settings.groups, settings.diversity)
 
 

@@ -181,7 +181,7 @@ def _forced(tokenizer: Tokenizer, given: Any) -> dict[int, int]:
     forced: dict[int, int] = {}
     for step, token in given.items():
         if isinstance(step, bool) or not hasattr(step, "__index__") or step < 0:
-            raise ChoiceError(f"force names steps by whole numbers from 0; {step!r} is none.")
+            raise ChoiceError(f"force names steps by whole numbers from 0; {step!r} is not one.")
         forced |= {int(step) + n: number for n, number in enumerate(tokens_of(tokenizer, token))}
     return forced
 

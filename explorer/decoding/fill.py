@@ -32,7 +32,7 @@ def filled(
     tokenizer = huggingface.as_our_tokenizer(model[1]) if pair else getattr(model, "tokenizer", None)
     masked = pair or _is_masked(model)
     if not masked or tokenizer is None or tokenizer.vocabulary.mask is None:
-        raise ChoiceError(f"{name} does not fill blanks: it is no masked model with a mask token. Take ex.load('bert').")
+        raise ChoiceError(f"{name} does not fill blanks: it is not a masked model with a mask token. Take ex.load('bert').")
     given = _with_masks(text, tokenizer)
     tokens = as_tokens(given, tokenizer) if pair else model.tokens(given)
     if (count := int((tokens.ids == tokenizer.vocabulary.mask).sum())) > MOST:

@@ -35,7 +35,7 @@ class Blanks:
     def __post_init__(self) -> None:
         self.places = np.flatnonzero(self.ids == self.mask)
         if not len(self.places):
-            raise ChoiceError("There is no blank in this text. Write ___ (or the mask token) where a token is to be found.")
+            raise ChoiceError("There is no blank in this text. Write ___ (or the mask token) where a token is missing.")
 
     def logp(self, ids: np.ndarray) -> np.ndarray:
         """What the model says at the blanks [blank, vocab], special tokens left out."""

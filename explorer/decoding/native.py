@@ -201,7 +201,7 @@ class UncachedStepper:
 def without_cache(model: TransformerModel, source: Tokens | None = None) -> UncachedStepper:
     """One of our models as a stepper that reads the whole text at every step."""
     if model.family == "encoder":
-        raise ChoiceError(f"{model.name} is an encoder, which reads a whole text at once and cannot go on after it.")
+        raise ChoiceError(f"{model.name} is an encoder, which reads a whole text at once and cannot continue it.")
     if source is None:
         return UncachedStepper(model)
     return UncachedStepper(model, lambda ids: model.logits(source, target=[*ids[1:], 0]))

@@ -54,8 +54,8 @@ def check_room(stepper: Stepper, prompt: Sequence[int], more: int) -> None:
         raise TextError("The prompt is empty. Give at least one word.")
     if stepper.longest is not None and len(prompt) + more > stepper.longest:
         raise TextError(
-            f"The prompt has {len(prompt)} tokens and the model reads at most {stepper.longest}: there is no room to go on. "
-            "Shorten it."
+            f"The prompt has {len(prompt)} tokens and the model reads at most {stepper.longest}: there is no room to continue. Shorten it."
+            ""
         )
 
 

@@ -51,7 +51,7 @@ class Settings:
             check_whole("top_k", self.top_k, 1)
         if not is_number(self.temperature) or not 0 < self.temperature < float("inf"):
             raise ChoiceError(
-                f"temperature={self.temperature!r} must be a number above 0. At 0 only the likeliest token is left: take 'greedy'."
+                f"temperature={self.temperature!r} must be a number above 0. At 0 only the most probable token is left: take 'greedy'."
             )
         for name in ("top_p", "min_p", "typical_p"):
             given = getattr(self, name)
@@ -74,7 +74,7 @@ class Settings:
         if self.length_rule not in RULES:
             raise ChoiceError(f"length_rule={self.length_rule!r} must be one of: {', '.join(RULES)}.")
         if self.beams % self.groups and self.groups != Settings.groups:
-            raise ChoiceError(f"{self.groups} groups do not divide {self.beams} beams. Choose a number of beams that they do.")
+            raise ChoiceError(f"{self.groups} groups do not divide {self.beams} beams. Take a multiple of the groups.")
 
     def divisor(self, length: int) -> float:
         """What the sum of a text of so many tokens is divided by."""

@@ -149,7 +149,7 @@ def check_path(name: str, given: str) -> None:
     except UnicodeEncodeError:
         longest = LONGEST_NAME + 1
     if "\0" in given or longest > LONGEST_NAME or len(given) > LONGEST_PATH:
-        raise FileError(f"{name}={repeated(given)} is no path. Give the name of a file or folder.")
+        raise FileError(f"{name}={repeated(given)} is not a path. Give the name of a file or folder.")
 
 
 def check_fields(given: object) -> None:

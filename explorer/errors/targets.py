@@ -21,7 +21,7 @@ def check_folder(folder: str | Path) -> Path:
         nearest = next(part for part in (place.absolute(), *place.absolute().parents) if part.exists())
         usable = nearest.is_dir() and os.access(nearest, os.W_OK)
     except OSError:  # a name that no file system takes
-        raise FileError(f"{place} is no folder that can be made. Choose another.") from None
+        raise FileError(f"{place} is not a folder that can be created. Choose another.") from None
     if not usable:
         why = "it may not be changed" if nearest.is_dir() else "it is a file"
         raise FileError(f"Could not write into {place}: {nearest} is in the way, {why}. Choose another folder.")

@@ -87,7 +87,7 @@ class Parser:
 
     def _draw(self, group: str) -> str:
         if group not in self.words.classes:
-            raise TextError(f"A story draws from {group!r}, which is no class of words. Add it to a list in words/.")
+            raise TextError(f"A story draws from {group!r}, which is not a class of words. Add it to a list in words/.")
         key = f"{self.prefix}{len(self.draws)}"
         self.draws.append((key, group))
         return key
@@ -148,7 +148,7 @@ class Parser:
 
     def _known(self, lemma: str):  # type: ignore[no-untyped-def]
         if lemma not in self.words.verbs:
-            raise TextError(f"A story says <{lemma}>, which is no verb of the word lists. Add it to words/closed.txt.")
+            raise TextError(f"A story says <{lemma}>, which is not a verb in the word lists. Add it to words/closed.txt.")
         return self.words.verbs[lemma]
 
     def _pos(self, lemma: str) -> str:

@@ -63,4 +63,4 @@ def as_model(name: str, module: nn.Module, tokenizer: Tokenizer, preset: str) ->
         return ElmoModel(name, module, tokenizer, preset)
     if isinstance(module, WordVectors):
         return StaticModel(name, module, tokenizer, preset)
-    raise ChoiceError(f"A {type(module).__name__} is no network of this package.")
+    raise ChoiceError(f"A {type(module).__name__} is not a network of this package.")

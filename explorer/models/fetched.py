@@ -56,7 +56,7 @@ def name_on_shelf(given: str) -> str:
     """
     name = given.removeprefix(HUB)
     if not HUB_NAME.fullmatch(name):
-        raise ChoiceError(f"{shortened(name)!r} is no name on the hub. Write it as hub:name or org/model.")
+        raise ChoiceError(f"{shortened(name)!r} is not a name on the hub. Write it as hub:name or org/model.")
     return next((model.name for model in listed_models().values() if model.id == name), name)
 
 

@@ -155,8 +155,8 @@ def _exported(model: Model, folder: str | Path) -> Path:
         raise ChoiceError(f"{model.name} has no Hugging Face class: none is a model of this family. store.write keeps it.")
     if model.config.mask_decoder:
         raise ChoiceError(
-            f"{model.name} has the enhanced mask decoder, which no Hugging Face class has: with its weights they would say something "
-            "else. A model that is trained with mask_decoder=False exports."
+            f"{model.name} has the enhanced mask decoder, which no Hugging Face class has: they would compute something else."
+            " A model that is trained with mask_decoder=False exports."
         )
     twin = _twin_of(model)
     folder = Path(folder)

@@ -84,7 +84,7 @@ class Config:
         if self.dim % self.heads:
             yield f"{self.heads} heads do not divide the width {self.dim}. Choose a width that is a multiple of the heads."
         if self.heads % self.groups:
-            yield f"{self.groups} key/value heads do not divide the {self.heads} heads. Choose a number that does."
+            yield f"{self.groups} key/value heads do not divide the {self.heads} heads. Choose a number that divides them."
         if reason := POSITIONS[self.positions].misfit(self.embedding_width, self.dim, self.heads):
             yield reason
         if not 0 <= self.start < self.vocab:
@@ -93,7 +93,7 @@ class Config:
             yield "Without residual connections a feed-forward layer that is left out would erase the states. Leave out one of the two."
         if self.embedding_width != self.dim and self.tied and not (self.head_transform or self.replaced):
             yield (
-                f"States of width {self.dim} cannot be held against embeddings of width {self.embedding_width}. "
+                f"States of width {self.dim} cannot be compared with embeddings of width {self.embedding_width}. "
                 "Take head_transform=True, which brings them to that width, or tied=False."
             )
         if (self.generator or self.replaced) and self.family != "encoder":
@@ -113,7 +113,7 @@ class Config:
         if self.dropout >= 1:
             raise ChoiceError(f"dropout={self.dropout!r} must be below 1: it is the share that is left out.")
         if self.rope_base < 1:
-            raise ChoiceError(f"rope_base={self.rope_base!r} must be at least 1: the speeds fall from 1 to one in so much.")
+            raise ChoiceError(f"rope_base={self.rope_base!r} must be at least 1: the speeds fall from 1 to 1 / rope_base.")
 
     @property
     def groups(self) -> int:

@@ -57,7 +57,7 @@ class ElmoConfig:
                 raise ChoiceError(f"{name}={getattr(self, name)!r} must be at least 1.")
         if self.hidden <= self.dim:
             raise ChoiceError(
-                f"hidden={self.hidden} must be more than dim={self.dim}: each LSTM hands on less than it remembers."
+                f"hidden={self.hidden} must be more than dim={self.dim}: each LSTM outputs fewer numbers than its cell holds."
             )
         if not self.filters or any(not 1 <= wide <= 7 or many < 1 for wide, many in self.filters):
             raise ChoiceError(f"filters={self.filters!r} must be pairs (letters wide, from 1 to 7; how many, at least 1).")

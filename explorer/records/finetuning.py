@@ -242,7 +242,7 @@ class Answers(Record):
     def confusion(self) -> np.ndarray:
         """How often which answer was given to which label [gold, said]."""
         if not self.labels:
-            raise ChoiceError(f"The answers of {self.task!r} are no classes, so they cannot be confused. Look at `errors`.")
+            raise ChoiceError(f"The answers of {self.task!r} are not classes, so they cannot be confused. Look at `errors`.")
         counts = np.zeros((len(self.labels), len(self.labels)), np.int64)
         place = {label: n for n, label in enumerate(self.labels)}
         for gold, answer in zip(self.gold, self.said, strict=True):

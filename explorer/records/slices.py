@@ -33,7 +33,7 @@ def slice_of(rule: str, texts: Sequence[str], labels: Sequence[str] = ()) -> np.
         elif (match := WORDS.fullmatch(part)) and not (match[1].lower() == "label" and not labels):
             inside &= _with(match[1].lower(), match[2].strip(), texts, labels)
         else:
-            raise ChoiceError(f"{part!r} is no rule for a slice. Write one like these: {RULES}.")
+            raise ChoiceError(f"{part!r} is not a rule for a slice. Write one like these: {RULES}.")
     return inside
 
 

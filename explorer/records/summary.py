@@ -17,7 +17,7 @@ Summary = tuple[str, Sequence[tuple[str, str]]]  # a heading, and rows of a name
 USED_ELSEWHERE = {  # names that other libraries have, and what does the same here
     "generate": "ex.decode(model, text) writes, step by step", "predict": "ex.guess(model, text) fills [MASK]",
     "forward": "ex.trace(model, text) runs the model and keeps everything", "encode": "model.tokens(text) gives the tokens",
-    "fit": "ex.fit(…) trains a new model, ex.finetune(model, task=…) goes on with this one",
+    "fit": "ex.fit(…) trains a new model, ex.finetune(model, task=…) trains this one further",
     "attentions": "trace.attention has the layers, .weights their heads", "hidden_states": "trace.hidden has the states by stream",
     "logits": "trace.outputs['lm'] has the scores", "plot": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
     "show": "ex.show(view, record) draws it; ex.views.for_(record) names the views", "input_ids": "trace.tokens.ids has them",

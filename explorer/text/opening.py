@@ -40,7 +40,7 @@ def as_tokenizer(given: AnyTokenizer) -> Tokenizer:
     core: Any = getattr(given, "backend_tokenizer", given)
     if not hasattr(core, "to_str"):
         raise ChoiceError(
-            f"{repeated(given)} is no tokenizer of the `tokenizers` library, the only kind that is read. Give a fast one of "
+            f"{repeated(given)} is not a tokenizer of the `tokenizers` library, the only kind that is read. Give a fast one of "
             "transformers', ex.load('bert').tokenizer, or the path of a tokenizer.json."
         )
     special = {ours: getattr(given, theirs, None) for ours, theirs in SPECIAL.items()}

@@ -41,13 +41,15 @@ class RowFile(CorpusFile):
                 raise not_utf8(self.path, content, content.tell() - len(error.object) + error.start) from error
             except (ValueError, csv.Error, RecursionError) as error:
                 kind = ending_of(self.path)[1:].upper()
-                raise FileError(f"{self.path} is no whole {kind} file: after row {number}, {error}. Write it again.") from error
+                raise FileError(
+                    f"{self.path} is not a complete {kind} file: after row {number}, {error}. Write it again."
+                ) from error
 
 
 def text_of_row(row: object, field: str, where: str) -> str:
     """The text in a field of a row; empty where nothing is in it."""
     if not isinstance(row, Mapping):
-        raise TextError(f"{where} is no object with fields, but {an(type(row).__name__)}. Write {{{json.dumps(field)}: …}}.")
+        raise TextError(f"{where} is not an object with fields but {an(type(row).__name__)}. Write {{{json.dumps(field)}: …}}.")
     if field not in row:
         there = ", ".join(list(map(str, row))[:SHOWN]) or "(none)"
         raise TextError(f"{where} has no field {field!r}; its fields are: {there}. Name that of the text: field=… (--field …).")

@@ -150,7 +150,7 @@ def opened(path: Path, encoding: str = UTF8) -> Iterator[tuple[BinaryIO, BinaryI
             with gzip.GzipFile(fileobj=file) as content:
                 yield file, recoded(cast(BinaryIO, content), encoding, path)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileError(f"{path} is no whole gzip file ({error}). Fetch or write it again.") from error
+        raise FileError(f"{path} is not a complete gzip file ({error}). Fetch or write it again.") from error
     except OSError as error:
         raise FileError(f"Could not read {path}: {error.strerror or error}. Is it yours to read?") from error
 

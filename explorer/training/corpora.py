@@ -127,7 +127,7 @@ def corpus_of(what: str | Path | Texts | Iterable[Any], held: Texts | None = Non
     elif not isinstance(what, str):
         corpus = own("given", texts_of(what, layout.field), held, layout=layout)
     elif layout != Layout():
-        raise ChoiceError(f"field, document and encoding say how files are read, and {what!r} is none. Leave them out.")
+        raise ChoiceError(f"field, document and encoding say how files are read, and {what!r} is not a file. Leave them out.")
     else:
         corpus = corpus_named(what)
     return corpus if held is None else replace(corpus, held=lambda count, _: EvalData(held[:count]))

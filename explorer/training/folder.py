@@ -75,7 +75,7 @@ def _check_same(folder: Path, described: dict[str, Any], wanted: dict[str, Any],
     older = [f"{name}=True" for name in REFUSED if described["plan"].get(name)]
     if older:
         raise ChoiceError(
-            f"{folder} was begun by an earlier version with {', '.join(older)}, which there is no more. Its snapshots open: go on in a "
+            f"{folder} was begun by an earlier version with {', '.join(older)}, which no longer exists. Its snapshots open: go on in a "
             "new folder with ex.fit(ex.load(folder, step=…), …)."
         )
 

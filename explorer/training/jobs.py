@@ -85,7 +85,7 @@ class JobQueue:
     def folder(self, name: str) -> Path:
         """The folder of a training, by the name in the address of a page."""
         if not re.fullmatch(r"[0-9a-f]{12}", name) or not (self.home / name / SPEC).is_file():
-            raise ChoiceError(f"There is no training {name!r} on this machine. Begin a new one.")
+            raise ChoiceError(f"There is no training {name!r} on this machine. Start a new one.")
         return self.home / name
 
     def run(self, name: str) -> Path:
@@ -159,7 +159,7 @@ class JobQueue:
     def _check_line(self) -> None:
         """Each training that waits is a process; so many, and no more."""
         if len(waiting(self.home / QUEUE)) >= LINE:
-            raise ChoiceError(f"{LINE} trainings are at work or in the queue already. Wait until one of them has ended.")
+            raise ChoiceError(f"{LINE} training runs are at work or in the queue already. Wait until one of them has ended.")
 
     def state(self, name: str) -> JobStatus:
         """The state of the training."""
@@ -267,7 +267,7 @@ def work(folder: Path, ticket: Path) -> None:
             (folder / FAULT).write_text(str(error), "utf-8")
         except Exception as error:
             traceback.print_exc()
-            message = f"The training ended with an error that was not foreseen ({type(error).__name__}: {error})."
+            message = f"The training run ended with an unexpected error ({type(error).__name__}: {error})."
             (folder / FAULT).write_text(message, "utf-8")
         finally:
             ticket.unlink(missing_ok=True)

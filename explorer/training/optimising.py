@@ -45,7 +45,7 @@ def weight_groups(weights: list[nn.Parameter], paces: Mapping[int, float]) -> li
 def check_norm(norm: float) -> None:
     """Refuse an update by gradients that are no numbers."""
     if not math.isfinite(norm):
-        raise ChoiceError("A gradient is no finite number. Choose a lower rate=…; the last resume point is intact.")
+        raise ChoiceError("A gradient is not a finite number. Choose a lower rate=…; the last resume point is intact.")
 
 
 class Optimiser:

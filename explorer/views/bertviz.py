@@ -273,9 +273,7 @@ def _script(view: str) -> str:
     script = ADDRESS.sub("", _file("bertviz", f"bertviz/{view}_view.js"))
     for old, new in CHANGES[view].items():
         if old not in script:
-            raise MissingError(
-                f"This version of BertViz is another than 1.4.1: its {view} view has no {old!r}. Install bertviz==1.4.1."
-            )
+            raise MissingError(f"This version of BertViz is not 1.4.1: its {view} view has no {old!r}. Install bertviz==1.4.1.")
         script = script.replace(old, new, 1)
     return script
 

@@ -257,7 +257,7 @@ def has_probes(record: object) -> str:
 CHANGED, ANSWERED = only(TaskChange, "ex.training.before_after makes"), only(Answers, "ex.training.answers makes")
 has_heads = also(CHANGED, lambda record: record.before.attention, "this model has no attention whose change could be drawn.")
 has_classes = also(
-    ANSWERED, lambda record: record.labels, "the answers of this task are no classes, so none is taken for another."
+    ANSWERED, lambda record: record.labels, "the answers of this task are not classes, so none is taken for another."
 )
 VIEWS = by_name(
     View("span-table", "Table of spans", spans, only(SpanTable, "ex.analysis.span_table makes"), of_spans),

@@ -119,9 +119,9 @@ LESSONS: dict[str, Lesson] = {
             "corruption",
             "Corruption lab",
             "L0 L1 L2 L3 L4",
-            "Hide parts of a text as BERT, SpanBERT, T5 and others do, and guess against the model.",
+            "Hide parts of a text as BERT, SpanBERT, T5 and others do, and guess along with the model.",
         ),
-        Lesson("training", "Pre-training live", "L1 L3", "Watch models learn, go back to what they once were, and train one."),
+        Lesson("training", "Pre-training live", "L1 L3", "Watch models learn, go back to earlier snapshots, and train one."),
         Lesson(
             "elmo",
             "ELMo lab",
@@ -133,19 +133,19 @@ LESSONS: dict[str, Lesson] = {
             "finetuning",
             "Fine-tuning",
             "L0 L1 L2 L4",
-            "Pre-train once, fine-tune many times: few labels, several ways, live.",
+            "Pre-train once, fine-tune many times: few labels, several methods, live.",
             models=("bert", "gpt2"),
         ),
         Lesson(
-            "prompting", "Prompting", "L1 L2", "Let a frozen model answer by the word it finds most probable.", models=("gpt2",)
+            "prompting",
+            "Prompting",
+            "L1 L2",
+            "Let a frozen model answer with the word it finds most probable.",
+            models=("gpt2",),
         ),
-        Lesson(
-            "decoding", "Decoding, step by step", "L3", "Write a text token by token, and see which texts were thrown away."
-        ),
-        Lesson("whatif", "What if", "L0 L1 L2 L3 L4", "Silence heads, move words, take parts away, and see what breaks."),
-        Lesson(
-            "yours", "Your model", "L0 L1 L2 L3 L4", "Open a model of your own, and put any two models or texts side by side."
-        ),
+        Lesson("decoding", "Decoding, step by step", "L3", "Generate a text token by token, and see which texts were pruned."),
+        Lesson("whatif", "What if", "L0 L1 L2 L3 L4", "Ablate heads, move words, remove parts, and see what breaks."),
+        Lesson("yours", "Your model", "L0 L1 L2 L3 L4", "Open your own model, and put any two models or texts side by side."),
     )
 }
 

@@ -66,7 +66,7 @@ def adopt(module: nn.Module) -> Adopted:
     """Find out how a live module can be traced; a clear refusal where it cannot."""
     what = type(module).__name__
     if not hasattr(module, "config") or not hasattr(module.config, "get_text_config"):
-        raise ChoiceError(f"A live model must be one of transformers' (it has a config); this is {what}.")
+        raise ChoiceError(f"A live model must be a model of the transformers library (with a config); this is {what}.")
     if getattr(module, "main_input_name", "input_ids") != "input_ids":
         raise ChoiceError(
             f"{what} reads {module.main_input_name}, not text. The explorer opens models that read the tokens of a text."

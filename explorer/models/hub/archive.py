@@ -31,7 +31,7 @@ def unpack(data: BinaryIO, folder: Path, name: str = "the .zip") -> Path:
             members = _wanted(zipped, name)
             _write(zipped, members, folder, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise FileError(f"{name} is no whole .zip file ({error}). Pack or upload it again.") from error
+        raise FileError(f"{name} is not a complete .zip file ({error}). Pack or upload it again.") from error
     try:
         check_folder(folder)
         if "explorer" not in read_settings(folder / CONFIG):  # a model of ours is held against its weights when it is read
@@ -73,7 +73,9 @@ def _wanted(zipped: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
         _check_member(member, name)
     configs = [PurePosixPath(member.filename) for member in members if PurePosixPath(member.filename).name == "config.json"]
     if not configs:
-        raise FileError(f"There is no config.json in {name}, so it is unknown which model this is. Pack the whole checkpoint.")
+        raise FileError(
+            f"There is no config.json in {name}, so it is not known which model this is. Pack the whole checkpoint."
+        )
     place = min(configs, key=lambda path: len(path.parts)).parent
     beside = [member for member in members if PurePosixPath(member.filename).parent == place]
     wanted = [m for m in beside if _base(m) in KNOWN or _base(m).endswith(".safetensors")]

@@ -101,7 +101,7 @@ def body_of(model: HubModel, seed: int | None = None) -> HubBody:
     what = type(model.module).__name__
     if model.family == "encoder-decoder":
         raise ChoiceError(
-            f"{what} writes its answer with a decoder beside an encoder, and there is no model of ours of its kind. Fine-tune bart or "
+            f"{what} writes its answer with a decoder beside an encoder, and none of our models is of its kind. Fine-tune bart or "
             "t5, or an encoder or a decoder of Hugging Face's."
         )
     base = deepcopy(model.module) if isinstance(model, HubBody) and seed is None else bare_copy(model.module, seed)

@@ -39,6 +39,8 @@ def _copy(source: Path, stage: Path) -> None:
         shutil.copyfile(source / name, stage / name)
         if checksum_of(stage / name) != total:
             (stage / name).unlink()
-            raise FileError(f"{source / name} is damaged: its checksum is another one than when it was fetched. Copy it again.")
+            raise FileError(
+                f"{source / name} is damaged: its checksum differs from the one it had when it was fetched. Copy it again."
+            )
     opening.check_folder(stage)
     write_origin(stage, str(origin.get("id")), str(origin.get("revision")), list(sums))

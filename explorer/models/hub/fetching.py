@@ -24,7 +24,7 @@ from explorer.models.hub import opening, settings
 
 STAGE, LOCK, PART = ".part-", ".lock-", ".part"
 SHA256, GIT = "sha256", "git-sha1"
-CUT = "What has come stays: the same command goes on from there."
+CUT = "What was fetched is kept: the same command continues from there."
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _fetch(name: str, stage: Path) -> None:
     revision, files = _files_of(hub_id)
     small = [file for file in files.values() if file.name in settings.FILES]
     if settings.CONFIG not in files:
-        raise FileError(f"{name} has no {settings.CONFIG} on the hub, so it is no model that transformers opens.")
+        raise FileError(f"{name} has no {settings.CONFIG} on the hub, so transformers cannot open it as a model.")
     _check_room(small, stage)
     for file in small:
         _fetch_file(file, hub_id, revision, stage)
@@ -157,7 +157,7 @@ def _fetch_file(file: HubFile, hub_id: str, revision: str, stage: Path) -> None:
         return
     part.unlink()
     raise FileError(
-        f"{file.name} of {hub_id} is not what the hub says it is: its checksum is another one. It was removed. Repeat the command; where "
+        f"{file.name} of {hub_id} is not what the hub says it is: its checksum differs. It was removed. Repeat the command; where "
         "it says so again, somebody between here and the hub changes what is fetched."
     )
 

@@ -37,7 +37,7 @@ TABLES = 1 << 28  # bytes of tables that are in no file (masks, angles of positi
 def open_pair(module: Any, tokenizer: Any, name: str = "") -> HubModel:
     """A live model and its tokenizer; the module stays the caller's, and stays as it is."""
     if not isinstance(module, torch.nn.Module):
-        raise ChoiceError(f"A live pair is (module, tokenizer), both of transformers'; the first is a {type(module).__name__}.")
+        raise ChoiceError(f"A live pair is a module and a tokenizer of transformers; the first is a {type(module).__name__}.")
     limit = getattr(tokenizer, "model_max_length", HUGE)
     return HubModel(name or type(module).__name__, adopt(module), as_tokenizer(tokenizer), int(min(limit, HUGE)))
 
@@ -105,7 +105,7 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder that lacks something, naming it."""
     if not (folder / settings.CONFIG).is_file():
         raise FileError(
-            f"There is no config.json in {folder}, so it is unknown which model this is. Copy the whole checkpoint."
+            f"There is no config.json in {folder}, so it is not known which model this is. Copy the whole checkpoint."
         )
     if not any(folder.glob("*.safetensors")):
         if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
@@ -207,9 +207,9 @@ def read_config_of(folder: Path) -> Any:
 def _not_had(name: str, message: str, error: Exception) -> ExplorerError:
     """Why a model could not be had from the hub."""
     offline = os.environ.get("HF_HUB_OFFLINE") == "1" or "connect" in message or "offline" in message
-    reason = "there is no way to the network now, and it is not in the cache of this machine" if offline else first_line(error)
+    reason = "the network cannot be reached now, and it is not in this machine's cache" if offline else first_line(error)
     return FileError(
-        f"The model {name!r} could not be had from the hub: {reason}. Check the name, or download the checkpoint elsewhere and give "
+        f"The model {name!r} could not be fetched from the hub: {reason}. Check the name, or download the checkpoint elsewhere and give "
         "its folder, for example ex.load('./folder')."
     )
 

@@ -38,7 +38,7 @@ def publish(folder: Path, repository: str) -> str:
         name = hub.create_repo(repository, exist_ok=True).repo_id
         return str(hub.upload_folder(repo_id=name, folder_path=str(folder), commit_message="Export the model").repo_url)
     except HFValidationError as error:
-        raise ChoiceError(f"push_to_hub={repository!r} is no name of a repository. Write it as user/name.") from error
+        raise ChoiceError(f"push_to_hub={repository!r} is not the name of a repository. Write it as user/name.") from error
     except (HfHubHTTPError, LocalTokenNotFoundError) as error:
         status = getattr(getattr(error, "response", None), "status_code", 401)
         way = "Log in with a token that may write: hf auth login." if status in (401, 403) else "Try again later."

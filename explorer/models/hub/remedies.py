@@ -57,7 +57,7 @@ def without_tokenizer(folder: Path) -> FileError:
     base = _written(str(_read(folder / "config.json").get("_name_or_path") or "ORG/MODEL"), "ORG/MODEL")
     command = f"from transformers import AutoTokenizer as T; T.from_pretrained('{base}').save_pretrained('{_written(folder)}')"
     return FileError(
-        f"There is no tokenizer in {folder} (no tokenizer.json). Copy that of the model which it was trained from beside the "
+        f"There is no tokenizer in {folder} (no tokenizer.json). Copy the tokenizer of the model that it came from beside the "
         f'weights: python -c "{command}"'
     )
 

@@ -49,7 +49,7 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
         or theirs.get("hidden_act", "gelu") != "gelu"
     ):
         raise ChoiceError(
-            "This RoBERTa distinguishes segments, pads with another id than 1, or bends otherwise than by GELU; it has no twin here."
+            "This RoBERTa distinguishes segments, pads with another id than 1, or has another activation than GELU; it has no twin here."
         )
     return Config(
         **renamed_settings(theirs, SETTINGS, norm_epsilon=1e-12), length=theirs["max_position_embeddings"] - SPARE, **FIXED

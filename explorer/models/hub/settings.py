@@ -132,7 +132,9 @@ def check_numbers(declared: Mapping[str, Any], size: int, place: str) -> None:
             )
     weights = declared.get("transformers_weights")
     if weights is not None and not is_bare(weights):
-        raise FileError(f"The config.json of {place} names weights that are no *.safetensors beside it. They are not read.")
+        raise FileError(
+            f"The config.json of {place} names weights that are not *.safetensors files beside it. They are not read."
+        )
 
 
 def _numbers(declared: object, name: str = "") -> Iterator[tuple[str, int]]:

@@ -66,7 +66,9 @@ def _own(model: FinetunedModel, examples: Sequence[Labelled | tuple[str, str]]) 
     if pairs and model.output.kind != "class":
         raise ChoiceError(f"{model.name} does not answer with one label for a text. Give its examples as `Labelled`.")
     if unknown_labels := sorted({each.label for each in labelled} - set(model.output.labels) if pairs else ()):
-        raise ChoiceError(f"{unknown_labels[0]!r} is no label of this model. Its labels are: {', '.join(model.output.labels)}.")
+        raise ChoiceError(
+            f"{unknown_labels[0]!r} is not a label of this model. Its labels are: {', '.join(model.output.labels)}."
+        )
     return tuple(labelled)
 
 

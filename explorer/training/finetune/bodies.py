@@ -85,7 +85,7 @@ def with_choices(output: OutputConfig, plan: FinetunePlan) -> OutputConfig:
     """The output layer with what the plan says of it: which state stands for a text, and what answers for words."""
     if plan.head != "linear":
         if output.kind != "tags":
-            raise ChoiceError(f"head={plan.head!r} answers tasks about words, such as entities; {output.task!r} is none.")
+            raise ChoiceError(f"head={plan.head!r} answers tasks about words, such as entities; {output.task!r} is not one.")
         if plan.head == "crf":
             return replace(output, crf=True)
         if not any(label.startswith("B-") for label in output.labels):
@@ -120,7 +120,7 @@ def check_task(body: TrainableModel, task: Task, plan: FinetunePlan) -> None:
         raise ChoiceError(f"{body.name} was made for one text at a time and cannot read a pair. Choose bert or roberta.")
     if plan.lm_weight and family != "decoder":
         raise ChoiceError(
-            f"lm_weight goes on predicting the next word, which only a decoder does; {body.name} is {an(family)}."
+            f"lm_weight makes training continue to predict the next word, which only a decoder can do; {body.name} is {an(family)}."
         )
     if writes and plan.how == "frozen":
         raise ChoiceError(
@@ -132,7 +132,7 @@ def check_task(body: TrainableModel, task: Task, plan: FinetunePlan) -> None:
         )
     if isinstance(body, HubBody) and plan.lm_weight:
         raise ChoiceError(
-            f"lm_weight goes on predicting the next word with the head of pre-training, which {body.name} has left behind. It is "
+            f"lm_weight continues to predict the next word with the output layer of pre-training, which {body.name} has left behind. It is "
             "for decoders of ours, such as gpt2."
         )
     if isinstance(body, (TransformerModel, HubBody)) and layers > body.config.layers:

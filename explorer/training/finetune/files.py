@@ -160,7 +160,7 @@ def _parquet_rows(path: Path, columns: Columns) -> Iterator[dict[str, Any]]:
         try:
             yield from parquet_rows(content, *columns.names)
         except ValueError as error:
-            raise FileError(f"{path.name} is no whole Parquet file ({error}). Write it again.") from error
+            raise FileError(f"{path.name} is not a complete Parquet file ({error}). Write it again.") from error
 
 
 def _bounded(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[dict[str, Any]]:
@@ -181,7 +181,7 @@ def _decoded(path: Path, encoding: str) -> str:
         if len(content) > LIST:
             raise FileError(f"{path.name} holds more than {LIST >> 20} MB. Divide it.")
         if b"\x00" in content[:1000] and encoding == "utf-8":
-            raise FileError(f"{path.name} is no text in UTF-8 (perhaps UTF-16, or a spreadsheet). Save it as CSV in UTF-8.")
+            raise FileError(f"{path.name} is not UTF-8 text (perhaps UTF-16, or a spreadsheet). Save it as CSV in UTF-8.")
         return content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
@@ -202,7 +202,7 @@ def _csv_rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
                 )
             yield row
     except csv.Error as error:
-        raise FileError(f"{path.name} is no whole CSV file ({error}). Check its quotes.") from error
+        raise FileError(f"{path.name} is not a complete CSV file ({error}). Check its quotes.") from error
 
 
 def _json_rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
@@ -215,11 +215,13 @@ def _json_rows(path: Path, content: str) -> Iterator[dict[str, Any]]:
         for number, row in enumerate(objects, 1):
             if not isinstance(row, dict):
                 raise FileError(
-                    f"Row {number} of {path.name} is no JSON object. Write one object a line, or a list of objects."
+                    f"Row {number} of {path.name} is not a JSON object. Write one object a line, or a list of objects."
                 )
             yield row
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{path.name} is no whole JSON ({error}). Write one object a line, or a list of objects.") from error
+        raise FileError(
+            f"{path.name} is not complete JSON ({error}). Write one object a line, or a list of objects."
+        ) from error
 
 
 def _check_columns(path: Path, number: int, row: dict[str, Any], columns: Columns) -> None:

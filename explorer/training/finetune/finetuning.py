@@ -68,7 +68,7 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
         how = how or ("frozen" if source.family in ("bilm", "static") and source.preset != COUNTS else "full")
         plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(labelled), **options})
         if folder is not None and isinstance(source, HubBody):
-            raise ChoiceError(f"{source.name} has no class of ours, so a folder cannot keep its run. Leave folder out.")
+            raise ChoiceError(f"{source.name} has no class of ours, so its run cannot be kept in a folder. Leave folder out.")
         run = FinetuneRun(with_output_layer(source, chosen, labels, plan), chosen, labelled, plan, folder)
         run.log = log
         return run

@@ -112,7 +112,7 @@ def likeness(texts: Sequence[str], models: Sequence[tuple[str, TrainableModel]])
     rows, strange = [], []
     for way, model in models:
         if way not in WAYS:
-            raise ChoiceError(f"There is no way {way!r}. There are: {', '.join(WAYS)}.")
+            raise ChoiceError(f"There is no method {way!r}. There are: {', '.join(WAYS)}.")
         x = WAYS[way](model, sentences)
         rows.append(cosine(x[:, None], x[None]))
         read = [model.tokens(text) for text in sentences]

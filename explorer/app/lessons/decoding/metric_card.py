@@ -53,7 +53,7 @@ def of_labels(predicted: list[str], gold: list[str]) -> dict[str, str]:
     """The metrics of predicted labels; Spearman's correlation where they are numbers."""
     if not predicted or len(predicted) != len(gold):
         raise ChoiceError(
-            f"There are {len(predicted)} predicted and {len(gold)} gold labels. Write as many of both, with spaces between."
+            f"There are {len(predicted)} predicted and {len(gold)} gold labels. Write equally many of both, separated by spaces."
         )
     scores = {
         "accuracy": accuracy(predicted, gold),

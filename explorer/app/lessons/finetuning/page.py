@@ -75,7 +75,7 @@ def live() -> None:
 
 def rates() -> None:
     """How fast each way should learn."""
-    say("The fewer weights are trained, the larger the steps that they can take. This page uses the best rate of each way.")
+    say("The fewer weights are trained, the larger the steps that they can take. This page uses the best rate of each method.")
     web.show(VIEWS["curves"], recorded.call("finetuning-rates"), key="rates")
     recorded.again("finetuning-rates", "finetuning_rates bert")
 
@@ -127,7 +127,11 @@ page.parts(
     PagePart("What is read for each task", inputs, "Inputs"),
     PagePart("How many labels?", few_labels, "Labels"),
     PagePart("Fine-tune it yourself", live, "Train"),
-    *((PagePart("How fast should each way learn?", rates, "Rates", more=True),) if recorded.there("finetuning-rates") else ()),
+    *(
+        (PagePart("How fast should each method learn?", rates, "Rates", more=True),)
+        if recorded.there("finetuning-rates")
+        else ()
+    ),
     *((PagePart("Tasks as text", writing.show_tasks_as_text, "As text", more=True),) if writing.shelf() else ()),
     *(
         (PagePart("One model, four tasks", prefixes.show_prefixes, "Prefixes", more=True),)

@@ -104,10 +104,12 @@ def orders(record: TaskTable) -> str:
     counted = [task for task, system in zip(record.tasks, best, strict=True) if system == COUNTS]
     return PROSE(
         "glue note",
-        verdict="the order is the same" if by_ours == by_theirs else "the order is another one",
+        verdict="the order is the same" if by_ours == by_theirs else "the order differs",
         ours=", ".join(f"{name} {ours[name]:.3f}" for name in by_ours),
         theirs=", ".join(f"{SAME[name]} {theirs[name]}" for name in by_theirs),
-        counted=f" On {' and '.join(counted)} a bag of words is best here, which knows no order of words." if counted else "",
+        counted=f" On {' and '.join(counted)} a bag of words is best here, which ignores the order of words."
+        if counted
+        else "",
     )
 
 

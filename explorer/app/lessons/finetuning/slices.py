@@ -19,9 +19,9 @@ def show_slices(feel: Call, asked: int) -> None:
     st.subheader("Where is it weak?", anchor=False)
     with st.expander("Your own texts and rules", key="slices.own"):
         rules = st.text_input(
-            "Rules, with ; between them", "contains not; words > 6", key="slices.rules", bind="query-params", help=RULES
+            "Rules, separated by ;", "contains not; words > 6", key="slices.rules", bind="query-params", help=RULES
         )
-        label = "Your texts: in each line a text, a | and its label (empty: new texts of the task)"
+        label = "Your texts: on each line a text, a | and its label (empty: new texts of the task)"
         written = st.text_area(label, key="slices.texts", max_chars=LETTERS)
     pairs = [
         (text.strip(), label.strip()) for line in written.splitlines() for text, mark, label in [line.rpartition("|")] if mark

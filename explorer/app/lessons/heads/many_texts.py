@@ -29,7 +29,7 @@ def habits(name: str, seed: int = lesson.CHOSEN) -> Call:
 def show_many_texts(name: str) -> None:
     """The stories of the corpus, or the visitor's texts that a rule takes."""
     with st.expander("Your own texts", key="many.own"):
-        written = st.text_area("One text in each line", key="many.texts", height=120, max_chars=LETTERS)
+        written = st.text_area("One text on each line", key="many.texts", height=120, max_chars=LETTERS)
         rule = st.text_input("Only those with (empty: all)", key="many.rule", bind="query-params", placeholder=RULES)
     if texts := [line.strip() for line in written.splitlines() if line.strip()]:
         _of_list(name, texts, rule)

@@ -40,7 +40,7 @@ def blind_question(record: Shuffle) -> Exercise:
         "decoder": "A **decoder** without positions reads both; its last token keeps its position. Compare the last token's states.",
     }[record.family]
     why = {
-        "encoder": f"The largest change is {gone:.0e}: rounding. To it a sentence is a bag of words.",
+        "encoder": f"The largest change is {gone:.0e}: rounding. To the encoder, a sentence is a bag of words.",
         "decoder": PROSE("blind decoder", changes=", ".join(f"{v:.0e}" for v in last[1:])),
     }[record.family]
     return PROSE.question("blind question", place, question=question, why=why)

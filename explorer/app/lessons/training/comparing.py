@@ -59,7 +59,7 @@ def show_comparison(runs: Mapping[str, Path]) -> None:
     """Which runs, their curves, what each changes, and the runs of a class by their settings."""
     say(prose("training")("comparing"))
     given = st.text_input(
-        "Run IDs of your training runs, with spaces between them",
+        "Run IDs of your training runs, separated by spaces",
         " ".join(st.session_state.get(STARTED, [st.session_state.get("training", "")])),
         key="runs.ids",
         bind="query-params",

@@ -216,5 +216,5 @@ def sentence_of(objective: str) -> str:
     if objective == "counting":
         return COUNTING
     entry = OBJECTIVES.get(objective)
-    sentence = "it was registered elsewhere, so nothing more is known of it here." if entry is None else entry.sentence
+    sentence = "it was registered elsewhere, so nothing more is known about it here." if entry is None else entry.sentence
     return f"Objective *{plain(objective)}*: {plain(sentence)}"

@@ -164,7 +164,7 @@ def show_detection(name: str, text: str) -> None:
     """What a discriminator predicts for the sentence, and how it learned to."""
     own("detection", "detection", name, text)
     if not lab.read_steps(lab.shelf()[name]):
-        st.info(f"*{plain(name)}* did not keep how it was trained, so there are no curves of it.")
+        st.info(f"*{plain(name)}* did not keep a record of its training, so it has no curves.")
         return
     by_pieces = Call(ex.lesson, "training").attr("systems").attr("by_pieces")
     web.show(VIEWS["curves"], Call(by_pieces, lab.steps_of(name), _each(name)), key="by tokens")

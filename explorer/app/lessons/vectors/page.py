@@ -121,7 +121,7 @@ page.parts(
     PagePart("One word, one vector", lab.one_vector, "Two senses", more=True),
     PagePart("One word in many contexts", similar.show_contexts, "Contexts"),
     PagePart("A vector for a sentence", sentences.show_sentences, "Sentences", more=True),
-    PagePart("Which way ranks sentences best", sentences.ranking, "Ranking", more=True),
+    PagePart("Which method ranks sentences best", sentences.ranking, "Ranking", more=True),
     *((PagePart("Where shared words mislead", misled.show_misled, "Misled", more=True),) if misled.has_misled() else ()),
     asking(vector_exercises, "vectors.exercise", PROSE),
 )

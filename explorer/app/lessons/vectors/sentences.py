@@ -69,7 +69,7 @@ def ranking() -> None:
     """The recorded ranking of the ways."""
     ranked = recorded_ranking()
     if ranked is None:
-        st.info("Not measured yet: `python -m studies.sentences` trains Sentence-BERT and compares all ways.")
+        st.info("Not measured yet: `python -m studies.sentences` trains Sentence-BERT and compares all methods.")
         return
 
     def grades() -> None:

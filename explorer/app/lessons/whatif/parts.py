@@ -69,7 +69,7 @@ def numbers_of(typed: str) -> list[float]:
         return [float(part) for part in typed.replace(",", " ").split()]
     except ValueError:
         raise ChoiceError(
-            f"{theme.plain(typed)!r} is not a list of numbers. Write numbers with spaces or commas between them."
+            f"{theme.plain(typed)!r} is not a list of numbers. Write numbers separated by spaces or commas."
         ) from None
 
 

@@ -91,7 +91,7 @@ export class LiveModel {
     const ids = both ? /** @type {number[]} */ (this.tokens(text).tokens.ids) : this.tokenizer.encode(text).ids;
     if (!this.writes) throw new Error("This model reads a whole text at once and predicts no next token, so it cannot write.");
     if (!text.trim()) throw new Error("The prompt is empty. Give at least one word.");
-    if (!both && ids.length >= length) throw new Error(`The prompt has ${ids.length} tokens and the model reads at most ${length}: there is no room to go on. Shorten it.`);
+    if (!both && ids.length >= length) throw new Error(`The prompt has ${ids.length} tokens and the model reads at most ${length}: there is no room to continue. Shorten it.`);
     network.edits = null;
     const stepper = new Stepper(network, this.tokenizer, both ? [this.header.start] : ids, both ? network.encode(ids) : undefined);
     const marked = (/** @type {number[]} */ written) => this.tokenizer.decode(written.filter((id) => id !== stepper.end && id !== this.header.start), true).trim();
