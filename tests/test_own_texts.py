@@ -315,9 +315,9 @@ def test_files_in_another_encoding_are_read_when_it_is_named(encoding: str, name
         ("utf-16-le", "Grüße\nab".encode("utf-16-le") + b"c", r"not written in utf-16-le: byte 16 is 0x63 \(line 2\)"),
         ("ascii", "Grüße".encode(), "not written in ascii: byte 2 is 0xc3"),
         ("cp1252", "Grüße".encode("utf-16"), "zero byte"),
-        ("klingon", b"a", "There is no encoding 'klingon'"),
-        ("rot13", b"a", "There is no encoding 'rot13'"),
-        (3, b"a", "There is no encoding 3"),
+        ("klingon", b"a", "There is no text encoding 'klingon'"),
+        ("rot13", b"a", "There is no text encoding 'rot13'"),
+        (3, b"a", "There is no text encoding 3"),
     ],
 )
 def test_a_byte_that_is_not_in_the_named_encoding_is_said(encoding: Any, raw: bytes, message: str, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def known_encoding(encoding: str) -> str:
         "a".encode(encoding)
         return codecs.lookup(encoding).name
     except (LookupError, ValueError, TypeError) as error:
-        raise ChoiceError(f"There is no encoding {repeated(encoding)} of texts. Choose utf-8, latin-1, cp1252, …") from error
+        raise ChoiceError(f"There is no text encoding {repeated(encoding)}. Choose utf-8, latin-1, cp1252, …") from error
 
 
 class Recoded(io.RawIOBase):
