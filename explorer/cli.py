@@ -257,7 +257,7 @@ cli.command()(finetune)
 
 @cli.command()
 def miniglue(  # noqa: PLR0913  one for each choice on the command line
-    seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
+    seeds: Annotated[int, typer.Option(help="How often everything is repeated, with other labelled texts.")] = 5,
     examples: Annotated[int, typer.Option(help="How many labelled texts each model learns from.")] = 200,
     steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
     systems: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
@@ -272,7 +272,7 @@ def miniglue(  # noqa: PLR0913  one for each choice on the command line
 
 @cli.command()
 def labels(  # noqa: PLR0913  one for each choice on the command line
-    seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
+    seeds: Annotated[int, typer.Option(help="How often everything is repeated, with other labelled texts.")] = 5,
     counts: Annotated[str, typer.Option(help="How many labelled texts, separated by commas.")] = "25,50,100,200,400",
     steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
     models: Annotated[str, typer.Option(help="Only these (BERT, GPT), separated by commas.")] = "",

@@ -39,7 +39,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     accumulate: Annotated[int | None, typer.Option(help="In how many parts a batch is computed, to save memory.")] = None,
     precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
     device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
-    processes: Annotated[int, typer.Option(help="Train in so many processes, one for each GPU.")] = 1,
+    processes: Annotated[int, typer.Option(help="Train in this many processes, one for each GPU.")] = 1,
     shard: Annotated[bool, typer.Option("--shard", help="Divide weights and optimiser over the processes.")] = False,
     resume: Resume = False,
     log: Log = None,
@@ -94,7 +94,7 @@ def finetune(  # noqa: PLR0913  one for each choice on the command line
     file: Annotated[Path | None, typer.Option(help="A CSV, JSON or JSONL file of your own instead of a task.")] = None,
     columns: Annotated[str, typer.Option(help="Its columns: TEXT,LABEL or TEXT,PAIR,LABEL.")] = "text,label",
     kind: Annotated[str, typer.Option(help="What its labels are: class, number, token, question or text.")] = "class",
-    folder: Annotated[Path | None, typer.Option(help="Where the run is kept; runs/MODEL-TASK if nothing is said.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Where the run is kept; by default runs/MODEL-TASK.")] = None,
     resume: Resume = False,
     log: Log = None,
     settings: Annotated[

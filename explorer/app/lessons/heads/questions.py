@@ -6,6 +6,7 @@ import numpy as np
 
 from explorer.app.lessons.attention.questions import quoted
 from explorer.app.prose import prose
+from explorer.errors import many
 from explorer.records import Contributions, Exercise, HeadStatistics, Trace, Visibility
 
 PROSE = prose("heads")
@@ -132,5 +133,5 @@ def exercises(trace: Trace, habits: HeadStatistics, seen: Visibility) -> tuple[E
 def sets_question(trace: Trace) -> Exercise:
     """How many matrices make queries: one for each head of each attention."""
     heads = [attention.heads for attention in trace.attention]
-    terms = [f"{heads.count(h)} attentions of {h} heads" for h in sorted(set(heads))]
+    terms = [f"{many(heads.count(h), 'attention')} of {many(h, 'head')}" for h in sorted(set(heads))]
     return PROSE.question("exercise: sets of matrices", float(sum(heads)), digits=0, trace=trace, worked=" and ".join(terms))

@@ -15,7 +15,7 @@ const TURN = 250, LOOK = 800; // milliseconds of training that are asked for at 
 const KEPT = 40; // texts that were written
 const FAR = 4; // a loss so many times that of uniform guessing has diverged
 const ACROSS = 32; // tokens of the map
-const MAP = "A row for each look, a column for each token that is to be predicted. Darker: more probable. ●: for the first time the most probable token. Press a step to go back to the nearest moment that was kept.";
+const MAP = "A row for each check, a column for each token to predict. Darker: more probable. ●: for the first time the most probable token. Press a step to go back to the nearest moment that was kept.";
 const count = (/** @type {number} */ number) => number.toLocaleString("en");
 
 export class Learning {
@@ -122,7 +122,7 @@ export class Learning {
   #examples({ task, measured, settings, step }) {
     const heading = task ? `Questions that it never learned from, at step ${step}` : `Held-out texts, at step ${step}`;
     const says = task ? `${task} ` : settings.family === "encoder" ? "Masked tokens. " : settings.family === "decoder" ? "Each token, predicted from those before it. " : "Masked text → the whole text, each token predicted after the right ones before it. ";
-    const right = "Darker: more probable. Underlined: the right token is the most probable; else that is below it.";
+    const right = "Darker: more probable. Underlined: the right token is the most probable; otherwise the most probable one is below it.";
     this.shown.replaceChildren(element("p", "heading", heading), element("p", "note", says + right), examplesOf(measured.shown, Boolean(task)));
     this.wrote.replaceChildren(...(this.written.length ? [element("p", "heading", "What it writes (drawn, temperature 0.6)"), writtenList(this.written)] : []));
   }

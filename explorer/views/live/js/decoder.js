@@ -57,7 +57,7 @@ export class LiveDecoder {
     turn();
     this.unturned = whenTurned(turn);
     const boxes = writing.boxes ?? true;
-    if (boxes) this.frame.append(element("h3", "title", this.own ? "Let it go on with a text" : "Let it write for a text"));
+    if (boxes) this.frame.append(element("h3", "title", this.own ? "Let it continue a text" : "Let it write for a text"));
     this.prompt = boxes ? this.#promptBox(writing.text) : { value: writing.text };
     this.choice = this.#choices();
     this.player = new Player(this.frame, this, "token");
@@ -68,7 +68,7 @@ export class LiveDecoder {
     const line = this.frame.appendChild(element("div", "bar line"));
     this.status = line.appendChild(element("p", "says"));
     this.status.setAttribute("aria-live", "polite");
-    this.instead = signed(line, "Write it here", "Force this token and go on from it", () => this.#forceHeld());
+    this.instead = signed(line, "Write it here", "Force this token and continue from it", () => this.#forceHeld());
     this.released = signed(line, "Without forced tokens", "Let the strategy choose every token", () => this.forceTokens([]));
     this.stage = new Moving(this.frame.appendChild(element("div", "moving")));
     this.instead.hidden = this.released.hidden = true;

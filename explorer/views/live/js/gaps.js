@@ -10,7 +10,7 @@ import { softmax } from "./maths.js";
 export function expectedInGap(model, { text, span, top }) {
   const tokens = /** @type {Tokens} */ (model.tokenizer.encode(text)), { config } = model;
   const here = tokens.offsets.flatMap(([from, to], n) => (from < span[1] && to > span[0] && !tokens.special[n] ? [n] : []));
-  if (!here.length) throw new Error("This model's tokenizer leaves nothing of that word. Choose another.");
+  if (!here.length) throw new Error("This model's tokenizer keeps nothing of that word. Choose another.");
   if (tokens.ids.length > config.length) throw new Error(`The text has ${tokens.ids.length} tokens; this model reads ${config.length}. Shorten it.`);
   const rows = ASKED[config.family](model, tokens, here), right = tokens.ids[here[0]];
   return { sides: rows.map((scores) => sideOf(scores, right, top, model)), right: tokens.texts[here[0]], row: here[0], unseen: unseenOf(tokens) };
