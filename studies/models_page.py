@@ -25,15 +25,15 @@ MARKS = "<!-- models -->", "<!-- end -->"
 
 HEAD = """# What the shipped models can and cannot do
 
-Made of the cards in `data/models` by `python -m studies.models_page`; a test holds it to them. Figures are those of the
-shipped seed: on validation text (facts that are not in the training texts), then on test text (words that it never had as well). *Without a
+Made from the cards in `data/models` by `python -m studies.models_page`; a test compares the two. Figures are those of the
+shipped seed: on validation text (facts that are not in the training texts), then on test text (also with unseen words). *Without a
 model* is what a simple rule or chance reaches on the same questions. **Bold** is clearly better than that: by 0.1, in
-BLEU by 10, in perplexity by a tenth; all else a class should not expect to see. Seconds are the mean of the seeds.
+BLEU by 10, in perplexity by a tenth; do not expect a class to see anything else. Seconds are the mean of the seeds.
 """
-PAIRED = """Two texts in which one word differs and decides; what counts is to be right in both, so chance is 0.25. Validation / test."""
+PAIRED = """Two texts that differ in one word, which decides; a pair counts if both are right, so chance is 0.25. Validation / test."""
 
 
-EXTREMES = """By how far the figure is from what needs no model to the best possible, on the kind of held-out text where that is less."""
+EXTREMES = """Ranked by how far the figure is from the baseline towards the best possible value, on the kind of held-out text where that is less."""
 
 
 def page() -> str:
