@@ -33,7 +33,7 @@ BLEU by 10, in perplexity by a tenth; do not expect a class to see anything else
 PAIRED = """Two texts that differ in one word, which decides; a pair counts if both are right, so chance is 0.25. Validation / test."""
 
 
-EXTREMES = """Ranked by how far the figure is from the baseline towards the best possible value, on the kind of held-out text where that is less."""
+EXTREMES = """Ranked by the share of the way from the baseline to the best possible value, on the kind of held-out text where it is less."""
 
 
 def page() -> str:
