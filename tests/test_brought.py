@@ -16,6 +16,7 @@ import explorer as ex
 from explorer.app import brought, hosted
 from explorer.app.cached import KEPT
 from explorer.models.hub import archive, fetching
+from explorer.models.hub.architectures import tiny
 
 LISTS = {  # the list of each page, and the part that is drawn: one that computes little
     "attention": ("model", "both-masks"), "heads": ("model", "combined"), "families": ("model", "blueprint"),
@@ -66,6 +67,19 @@ def test_what_is_opened_on_one_page_follows_to_the_next(run: Path) -> None:
     at.query_params.clear()
     at = opened("attention", at=at, part="both-masks")
     assert str(run) in at.selectbox(key="model").options
+
+
+def test_a_checkpoint_is_opened_as_it_is_stored_and_the_page_says_what_it_takes(tmp_path: Path) -> None:
+    folder = ex.export(ex.load("gpt2", device="cpu"), tmp_path / "half")
+    module = tiny("Qwen3ForCausalLM", ex.load("gpt2", device="cpu").tokenizer.vocabulary.size).bfloat16()
+    module.save_pretrained(folder)
+    at = opened("yours", part="models")
+    at.text_input(key="yours").set_value(str(folder)).run()
+    assert not at.exception and not [box.value for box in at.warning if "never trained" not in box.value]
+    said = " ".join(box.value for box in at.markdown)
+    taken = sum(2 * part.numel() for part in module.parameters()) / 1e6
+    assert f"They take **{taken:.1f} MB** of memory, 2 bytes each, in bfloat16, as they are stored" in said
+    assert "4 bytes each, in float32, in which everything is computed here" in said, "the shipped model beside it"
 
 
 @pytest.mark.parametrize("address", [{"yours": ""}, {"model": ""}])

@@ -327,6 +327,35 @@ def test_a_gigantic_model_is_refused_with_the_number() -> None:
     with pytest.raises(ex.ExplorerError, match=message):
         opening.check_memory(transformers.LlamaForCausalLM, config, "llama", free=8 * 10**9)
     opening.check_memory(transformers.LlamaForCausalLM, config, "llama", free=64 * 10**9)
+    half = (torch.float32, torch.bfloat16)
+    with pytest.raises(ex.ExplorerError, match=f"Open it with precision='stored', which takes {weights * 2 / 1e9:.1f} GB"):
+        opening.check_memory(transformers.LlamaForCausalLM, config, "llama", half, free=8 * 10**9)
+    opening.check_memory(transformers.LlamaForCausalLM, config, "llama", (torch.bfloat16,) * 2, free=12 * 10**9)
+    with pytest.raises(ex.ExplorerError, match=f"{weights * 2 / 1e9:.1f} GB in bfloat16, as it is stored"):
+        opening.check_memory(transformers.LlamaForCausalLM, config, "llama", (torch.bfloat16,) * 2, free=8 * 10**9)
+
+
+@pytest.mark.parametrize("number_type", [torch.bfloat16, torch.float16, torch.float32], ids=str)
+@pytest.mark.parametrize("kind", ["Qwen3ForCausalLM", "LlamaForCausalLM"])
+def test_a_checkpoint_opens_as_it_is_stored(
+    kind: str, number_type: torch.dtype, gpt2: TransformerModel, tmp_path: Path
+) -> None:
+    """In half the memory, through transformers (Qwen3) and as ours (Llama), with the numbers of its class in that precision."""
+    ex.export(gpt2, tmp_path)
+    module = tiny(kind, gpt2.tokenizer.vocabulary.size).to(number_type)
+    module.save_pretrained(tmp_path)
+    model, whole = ex.load(tmp_path, device="cpu", precision="stored"), ex.load(tmp_path, device="cpu")
+    assert isinstance(model, TransformerModel) == kind.startswith("Llama")
+    assert {part.dtype for part in model.module.parameters()} == {number_type}
+    assert {part.dtype for part in whole.module.parameters()} == {torch.float32}
+    text = "The dog did not cross the river."
+    with torch.no_grad():
+        theirs = module(input_ids=torch.tensor([model.tokens(text).ids.tolist()])).logits[0].float().numpy()
+    size = np.abs(theirs).max()
+    assert (
+        np.abs(ex.trace(model, text, scores=True).outputs["lm"] - theirs).max() / size < torch.finfo(number_type).eps * 8 + 1e-6
+    )
+    assert ex.lens(model, text, inside=True).gap < 1e-3 and len(ex.trace(model, text, blocks=True).blocks) > 0
 
 
 def test_a_long_text_costs_what_is_said(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:

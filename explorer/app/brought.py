@@ -17,6 +17,7 @@ from explorer.models import store
 from explorer.models.hub.opening import cached_folder
 from explorer.models.load import on_hub
 from explorer.models.store import StoredModel, models
+from explorer.models.suited import trained_here
 
 AGREED = "yours.agreed"  # in the session: the folder or hub name that the visitor opened in *Your model*
 UPLOADED = "upload.held"  # in the session: the checkpoint that was uploaded
@@ -57,6 +58,13 @@ def brought_models() -> dict[str, StoredModel]:
 def is_called(mine: str, name: str) -> bool:
     """Whether the records of the model that was opened under `mine` call it by this name, which nothing on the shelf has."""
     return name != mine and name not in models() and Path(mine).expanduser().resolve().name == name
+
+
+def is_checkpoint(name: str) -> bool:
+    """Whether a model is a checkpoint of others: fetched, on the hub, or in a folder that no training here wrote."""
+    if (stored := offered_models().get(name)) is None:
+        return on_hub(name)
+    return not (stored.shipped or trained_here(stored))
 
 
 def offered_models() -> dict[str, StoredModel]:

@@ -21,6 +21,7 @@ from explorer.app.trial import check_opens
 from explorer.errors import ExplorerError
 from explorer.models.cache import Cache, Stamp, stamp
 from explorer.models.caching import USUAL, policy_of
+from explorer.models.load import STORED
 from explorer.models.suited import attends
 from explorer.training.jobs import job_queue
 
@@ -38,7 +39,8 @@ def model_of(name: str) -> Expression:
     if held is not None and held.name == name:
         return Given(held.model, Call(ex.load, held.elsewhere, device="cpu"), held.name)
     mine = brought.named()
-    return Call(ex.load, mine if mine and brought.is_called(mine, name) else name, device="cpu")
+    chosen = mine if mine and brought.is_called(mine, name) else name
+    return Call(ex.load, chosen, device="cpu", **({"precision": STORED} if brought.is_checkpoint(chosen) else {}))
 
 
 def opened(name: str) -> Any:

@@ -53,11 +53,11 @@ def check_opens(what: str | Path, shown: str, memory: int = MEMORY) -> None:
 def main(what: str, memory: int, seconds: int) -> None:
     """In that process: its bounds, then the checkpoint."""
     from explorer.analysis.trace import trace
-    from explorer.models.load import load
+    from explorer.models.load import STORED, load
 
     _bound(memory, seconds)
     try:
-        model = load(what, device="cpu")
+        model = load(what, device="cpu", precision=STORED)
         model.tokens(TEXT)
         with suppress(ExplorerError):  # what it cannot show is said where it is asked for
             trace(model, TEXT)

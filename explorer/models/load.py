@@ -35,6 +35,7 @@ from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.tokenizers import Tokenizer
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
+STORED = "stored"  # the precision in which a checkpoint of others has its weights
 PRECISIONS = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
 ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
@@ -64,7 +65,8 @@ def load(
     A path begins with a dot, a slash or ~, or is a folder that exists; another name with a slash in it ("org/model", or "hub:gpt2")
     is that of a model on the hub: opened from where `explorer get` put it, else fetched. A live pair (module, tokenizer) is not
     changed. `step` opens the snapshot of that step of a run. `native` True opens a folder as our own model, False through
-    transformers; left out, as ours where we have that class.
+    transformers; left out, as ours where we have that class. `precision` is "float32" ("auto"), "bfloat16", or "stored": a checkpoint of
+    others as its file has it, which in bfloat16 takes half the memory.
 
     >>> ex.load("bert").family
     'encoder'
@@ -74,17 +76,20 @@ def load(
     if not isinstance(what, (str, Path)):
         raise ChoiceError(f"load takes a name, a path or a pair (module, tokenizer); this is {type(what).__name__}.")
     model: Model
+    as_stored = precision == STORED
+    number_type = pick_precision("auto" if as_stored else precision)
     if on_hub(what):
         name_on_shelf(str(what))
-        model = opening.open_id(named := str(what).removeprefix(HUB))
+        model = opening.open_id(named := str(what).removeprefix(HUB), as_stored=as_stored)
         model.name = named if "/" in named else HUB + named  # by which it opens again
     else:
         stored = store.stored_model(what) if isinstance(what, str) else None
         place, shelved = (store.folder_of(what), "") if stored is None else (stored.folder, stored.name)
-        model = _from_zip(place) if place.suffix == ".zip" and place.is_file() else _from_folder(place, step, native, shelved)
+        zipped = place.suffix == ".zip" and place.is_file()
+        model = _from_zip(place) if zipped else _from_folder(place, step, native, shelved, as_stored=as_stored)
     if model.family == "ngram":  # counts, no weights
         return model
-    model.module.to(pick_device(device), pick_precision(precision))
+    model.module.to(pick_device(device), None if as_stored else number_type)
     return model
 
 
@@ -261,7 +266,7 @@ def _from_zip(file: Path) -> Model:
         return _from_folder(archive.unpack(data, Path(place) / file.stem, file.name), None, None, file.stem)
 
 
-def _from_folder(folder: Path, step: int | None, native: bool | None, name: str = "") -> Model:
+def _from_folder(folder: Path, step: int | None, native: bool | None, name: str = "", *, as_stored: bool = False) -> Model:
     if not _there(folder):
         raise FileError(
             f"There is no folder {shortened(str(folder))}. Give a folder with a model, or one of the names: {', '.join(store.models())}."
@@ -277,10 +282,13 @@ def _from_folder(folder: Path, step: int | None, native: bool | None, name: str 
     if native is None:
         native = twin is not None and fits_ours(twin, config, folder)
     if not native:
-        return opening.open_folder(folder, name)
+        return opening.open_folder(folder, name, as_stored=as_stored)
     if twin is None:
         raise unknown("twin here for a Hugging Face model of type", config.get("model_type", "(none)"), TWINS)
-    return _from_twin(twin, config, folder, name)
+    model = _from_twin(twin, config, folder, name)
+    if as_stored:
+        model.module.to(opening.stored_type(folder))
+    return model
 
 
 def fits_ours(twin: Twin, theirs: dict[str, Any], folder: Path) -> bool:

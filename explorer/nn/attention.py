@@ -102,7 +102,7 @@ class MultiHeadAttention(nn.Module):
         allowed = self._edited_mask(self._allowed(q, k, mask))
         weights = attend(q, self.shared(k), scale, bias, allowed)  # steps 1 to 5  [batch, head, query, key]
         weights = tap.edited(TapPlace.WEIGHTS, *self.name, weights, allowed)
-        context = weights @ self.shared(v)  # 6  the values, weighted  [batch, head, query, dim]
+        context = weights.to(v.dtype) @ self.shared(v)  # 6  the values, weighted  [batch, head, query, dim]
         context = tap.edited(TapPlace.CONTEXT, *self.name, context)
         tap.tap(TapPlace.ATTENTION, *self.name, q=q, k=k, v=v, scale=scale, bias=bias, allowed=allowed, weights=weights)
         return context

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +28,8 @@ from explorer.text.opening import as_tokenizer
 from explorer.text.tokenizer_limits import check_file, check_vocabulary, panics
 
 STATES = ("rwkv",)  # whose file has a class called attention that keeps one state
-BYTES, USED = 4, 0.9  # bytes of a number in float32; the share of free memory that weights may take
+USED = 0.9  # the share of free memory that weights may take
+HALVES = {"BF16": torch.bfloat16, "F16": torch.float16}  # as headers of safetensors name them
 CALLS = (
     100,
     5_000,
@@ -42,14 +45,14 @@ def open_pair(module: Any, tokenizer: Any, name: str = "") -> HubModel:
     return HubModel(name or type(module).__name__, adopt(module), as_tokenizer(tokenizer), int(min(limit, HUGE)))
 
 
-def open_id(name: str) -> HubModel:
+def open_id(name: str, *, as_stored: bool = False) -> HubModel:
     """A checkpoint on the Hugging Face hub, or in its cache on this machine: first its settings; its weights where they fit."""
     with quiet_transformers(), during(f"Opening {name}"):
         folder = _fetched(name, sorted(settings.FILES))
         weights = settings.weight_names(folder)
         checked_configuration(folder, name, _size_on_hub(name, folder, weights))
         _fetched(name, weights)
-    return open_folder(folder, name)
+    return open_folder(folder, name, as_stored=as_stored)
 
 
 def _fetched(name: str, files: list[str]) -> Path:
@@ -86,13 +89,15 @@ def _size_on_hub(name: str, folder: Path, files: list[str]) -> int:
         return sum((folder / file).stat().st_size for file in files)
 
 
-def open_folder(folder: Path, name: str) -> HubModel:
-    """A checkpoint in a folder; the network is never touched."""
+def open_folder(folder: Path, name: str, *, as_stored: bool = False) -> HubModel:
+    """A checkpoint in a folder, in float32 or in the type of number in which it is stored; the network is never touched."""
     check_folder(folder)
+    stored = stored_type(folder)
+    number_type = stored if as_stored else torch.float32
     with quiet_transformers(), during(f"Opening {name}"):
         config, kind = checked_configuration(folder, name)
-        check_memory(kind, config, name)
-        module, missing = _weights(kind, config, str(folder))
+        check_memory(kind, config, name, (number_type, stored))
+        module, missing = _weights(kind, config, str(folder), number_type)
         tokenizer = _tokenizer(folder, config)
     notes = (f"{len(missing)} weights are not in the checkpoint and were drawn at random: {', '.join(missing[:2])} …",)
     adopted = adopt(module.eval())
@@ -133,14 +138,27 @@ def check_folder(folder: Path) -> None:
 
 def count_tensors(folder: Path) -> int:
     """How many tensors the files of weights in a folder hold, by their headers alone."""
-    count = 0
+    return sum(len(weights.keys()) for weights in _headers(folder))
+
+
+def stored_type(folder: Path) -> torch.dtype:
+    """The type of most numbers in the files of weights in a folder, by their headers: one with 16 bits, else float32."""
+    numbers: Counter[str] = Counter()
+    for weights in _headers(folder):
+        for name in (*weights.keys(),):
+            part = weights.get_slice(name)
+            numbers[part.get_dtype()] += math.prod(part.get_shape())
+    return HALVES.get(max(numbers, key=lambda kind: numbers[kind], default=""), torch.float32)
+
+
+def _headers(folder: Path) -> Iterator[Any]:
+    """The files of weights in a folder, one after the other, of which only the header was read."""
     for path in sorted(folder.glob("*.safetensors")):
         try:
             with safe_open(path, "pt") as weights:
-                count += len(weights.keys())
+                yield weights
         except (SafetensorError, OSError) as error:
             raise FileError(f"{path} is broken or cut short ({error}). Copy or download it again.") from error
-    return count
 
 
 @contextmanager
@@ -285,23 +303,28 @@ def without_attention(kind: Any, config: Any) -> bool:
     )
 
 
-def check_memory(kind: Any, config: Any, name: str, free: int | None = None) -> None:
-    """Refuse a model whose weights would not fit, before any of them is read."""
+def check_memory(
+    kind: Any, config: Any, name: str, types: tuple[torch.dtype, torch.dtype] = (torch.float32,) * 2, free: int | None = None
+) -> None:
+    """Refuse a model whose weights would not fit, before any of them is read. `types`: in which it is opened, and stored."""
     numbers, tables = count_weights(kind, config, name)
     free = psutil.virtual_memory().available if free is None else free
-    if numbers * BYTES + tables > USED * free:
+    taken, as_stored = ((numbers * number_type.itemsize + tables) / 1e9 for number_type in types)
+    if 1e9 * taken > USED * free:
+        why = "as it is stored" if types[0] == types[1] != torch.float32 else "in which everything is computed here"
+        half = f"Open it with precision='stored', which takes {as_stored:.1f} GB; or take" if as_stored < taken else "Take"
         raise ChoiceError(
-            f"{name} has {numbers / 1e9:.1f} billion weights: {(numbers * BYTES + tables) / 1e9:.1f} GB in float32, in which everything is "
-            f"computed here, and {free / 1e9:.1f} GB of memory is free, of which a tenth is left for what it computes. Take a smaller "
-            "model of the same family, or close what else is open."
+            f"{name} has {numbers / 1e9:.1f} billion weights: {taken:.1f} GB in {str(types[0]).removeprefix('torch.')}, {why}, and "
+            f"{free / 1e9:.1f} GB of memory is free, of which a tenth is left for what it computes. {half} a smaller model of the same "
+            "family, or close what else is open."
         )
 
 
-def _weights(kind: Any, config: Any, place: str) -> tuple[Any, list[str]]:
+def _weights(kind: Any, config: Any, place: str, number_type: torch.dtype) -> tuple[Any, list[str]]:
     """The model with its weights, and the names of those that the checkpoint lacks."""
     try:
         module, report = kind.from_pretrained(
-            place, config=config, dtype=torch.float32, attn_implementation="eager", use_safetensors=True,
+            place, config=config, dtype=number_type, attn_implementation="eager", use_safetensors=True,
             local_files_only=True, trust_remote_code=False, output_loading_info=True,
         )  # fmt: skip
     except Exception as error:  # also what a quantised or otherwise unusual checkpoint lacks here

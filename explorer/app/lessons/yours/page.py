@@ -27,6 +27,15 @@ from explorer.errors import ExplorerError, an
 PROSE = prose("yours")
 
 
+def memory_of(module: Any) -> dict[str, Any]:
+    """How many weights there are, and which memory they take, in the words of the page."""
+    parts = list(module.parameters())
+    weights, taken = sum(part.numel() for part in parts), sum(part.nbytes for part in parts)
+    number_type = str(max(parts, key=lambda part: part.numel()).dtype).removeprefix("torch.")
+    size = f"{taken / 1e9:.1f} GB" if taken >= 1e9 else f"{taken / 1e6:.1f} MB"
+    return {"weights": weights, "size": size, "bytes": round(taken / weights), "why": PROSE(number_type)}
+
+
 def report(model: Any, record: Any) -> None:
     """What can be shown of this model, and what a trace of it costs."""
     streams = ", ".join(f"{name}: {layers} layers × {heads} heads" for name, (layers, heads) in model.streams.items())
@@ -35,7 +44,7 @@ def report(model: Any, record: Any) -> None:
         if record.residual != record.residual
         else f"Recomputed attention weights match its own to **{record.residual:.0e}**."
     )
-    kind, weights = an(model.family).replace(" ", " **", 1) + "**", sum(p.numel() for p in model.module.parameters())
+    kind = an(model.family).replace(" ", " **", 1) + "**"
     longest = min(512, getattr(model, "longest", 512))
     need = cost(model, longest, longest if model.family == "encoder-decoder" else 0)
     say(
@@ -44,7 +53,7 @@ def report(model: Any, record: Any) -> None:
             name=plain(model.name),
             kind=kind,
             streams=streams,
-            weights=weights,
+            **memory_of(model.module),
             match=match,
             longest=longest,
             megabytes=need / 1e6,

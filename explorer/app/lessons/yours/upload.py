@@ -32,7 +32,7 @@ class Upload:
     """
 
     def __init__(self, file: Any) -> None:
-        from explorer.models.load import load
+        from explorer.models.load import STORED, load
 
         self.id, stem = file.file_id, Path(file.name).stem or "upload"
         self.name, self.elsewhere = f"{stem} (upload {str(self.id)[:8]})", f"./{stem}"
@@ -42,7 +42,7 @@ class Upload:
         try:
             if hosted.room() is not None:  # others would go with it
                 check_opens(self.place, file.name)
-            self.model = load(self.place, device="cpu")
+            self.model = load(self.place, device="cpu", precision=STORED)
         except ExplorerError as error:  # without the folder on the server
             raise type(error)(str(error).replace(str(self.place), file.name)) from error
         self.model.name = self.name
