@@ -46,13 +46,17 @@ def test_merges_move_as_they_are_recorded_and_play_until_a_touch(visit: Visit) -
 @LONG
 def test_snapshots_play_from_the_first_to_the_last(visit: Visit) -> None:
     page, last = visit("/training?part=snapshots"), ex.training.snapshots(filmed(kept()))[-1]
-    moment = page.locator(".board[data-state=ready] .time b")
+    staged, moment = page.locator(".staged"), page.locator(".board[data-state=ready] .time b")
     expect(moment).to_have_text(f"step {last:,}")
     rested(page)
-    page.get_by_role("button", name="Play: Snapshot of step").click()  # from the last one: once more from the first
-    expect(moment).to_have_text("step 1")
-    expect(moment).to_have_text(f"step {last:,}")
-    expect(page.get_by_role("button", name="Play: Snapshot of step")).to_be_visible()
+    staged.get_by_role("button", name="Play").click()  # from the last one: once more from the first
+    expect(staged.locator(".title")).to_have_text("step 1")
+    assert all(staged.locator(name).first.is_visible() for name in (".guess", ".line", ".dot")), "nothing is blank on the way"
+    staged.get_by_label("Speed").select_option("4")
+    expect(staged.locator(".title")).to_have_text(f"step {last:,}")
+    expect(staged.get_by_role("button", name="Play")).to_be_visible()
+    staged.get_by_role("button", name="One snapshot back").click()
+    expect(moment).not_to_have_text(f"step {last:,}")  # the rest of the page follows
 
 
 @LONG

@@ -445,11 +445,13 @@ def test_the_page_trains_in_another_process(shelf: Path) -> None:
         bench.stop(name)
 
 
-def test_a_line_in_the_curve_follows_the_snapshot() -> None:
+def test_the_stage_begins_at_the_snapshot_of_the_address_and_the_page_follows() -> None:
     at = opened("training", part="snapshots")
     taken = ex.training.snapshots(parts.filmed(parts.kept()))
     for step in (taken[-1], taken[1]):
-        at = at.select_slider(key="at").set_value(step).run()
-        layout = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]
-        assert not at.exception and [shape["x0"] for shape in layout["shapes"]] == [step]
-        assert f"{step:,}" in layout["title"]["text"]
+        at.session_state["at"] = step
+        at = at.run()
+        stage = next(json.loads(one.proto.json) for one in at.get("bidi_component") if "figure" in one.proto.json)
+        assert not at.exception and stage["frames"][stage["at"]]["title"] == f"step {step:,}"
+        said = [words.value for words in at.markdown if words.value.startswith("**Its predictions at step ")]
+        assert all(int(words.split("step ")[1].strip("*").replace(",", "")) <= step for words in said) and said

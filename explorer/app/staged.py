@@ -8,7 +8,7 @@ import streamlit as st
 
 from explorer.app import hold, present, weights
 from explorer.views.stage.module import stage_style
-from explorer.views.view import Range
+from explorer.views.view import Choice, Range
 
 _component = st.components.v2.component(
     "pretraining-explorer-stage",
@@ -18,28 +18,30 @@ _component = st.components.v2.component(
 )
 
 
-def value(key: str, control: Range) -> int:
-    """The frame that is shown, by its number in the range: as the address says, or the first."""
-    written = st.session_state.get(key, st.query_params.get(key, ""))
-    number = int(written) if str(written).isdecimal() else control.first
-    st.session_state[key] = min(max(number, control.low), control.high)
-    return int(st.session_state[key])
+def value(key: str, control: Choice | Range) -> Any:
+    """What the frame that is shown stands for: as the address says, or the first."""
+    written = str(st.session_state.get(key, st.query_params.get(key, "")))
+    among = {str(one): one for one in control.places}
+    if isinstance(control, Range) and written.isdecimal():
+        written = str(min(max(int(written), control.low), control.high))
+    st.session_state[key] = among.get(written, control.first)
+    return st.session_state[key]
 
 
-def show(moving: dict[str, Any], key: str, control: Any = None) -> None:
+def show(moving: dict[str, Any], key: str, control: Choice | Range | None = None) -> None:
     """A figure, frame by frame; the frame that a hand leaves it at is the value of `key`, and in the address.
 
     Without a control it begins with its last frame, which has everything.
     """
     last = len(moving["frames"]) - 1
-    frames = control if isinstance(control, Range) else Range(moving["label"], 0, last, last)
-    data = {"at": value(key, frames) - frames.low, "mode": hold.mode(), "large": present.on()}
+    frames = control or Range(moving["label"], 0, last, last)
+    data = {"at": frames.places.index(value(key, frames)), "mode": hold.mode(), "large": present.on()}
     _component(key=f"{key}.staged", data=moving | data, on_at_change=lambda: _rested(key, frames))
 
 
-def _rested(key: str, control: Range) -> None:
+def _rested(key: str, control: Choice | Range) -> None:
     """The figure has another frame."""
     at = st.session_state[f"{key}.staged"].at
-    if isinstance(at, int):
-        st.session_state[key] = at + control.low
+    if isinstance(at, int) and 0 <= at < len(control.places):
+        st.session_state[key] = control.places[at]
         st.query_params[key] = str(value(key, control))

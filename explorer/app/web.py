@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.app import deeds, guessing, hold, playing, present, staged
+from explorer.app import deeds, guessing, hold, present, staged
 from explorer.app.call import program
 from explorer.app.controls import result_of
 from explorer.app.glossary import marked
@@ -102,8 +102,9 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     figure = cache(lambda: styled(hold.framed(view(record, **chosen))))  # of what moves only once its numbers are asked for
     with picture:
         if view.moving is not None:
-            control = view.controls(record).get(around.steps)
-            staged.show(view.moving(record, mode()), f"{name}.{around.steps or 'frame'}", control)
+            control: Any = view.controls(record).get(around.steps)
+            others = {choice: value for choice, value in chosen.items() if choice != around.steps}
+            staged.show(view.moving(record, mode(), **others), f"{name}.{around.steps or 'frame'}", control)
         else:
             _drawn_with(figure(), name, around)
     if around.beside is not None:
@@ -262,7 +263,7 @@ def _controls(view: View, record: Any, around: Around, key: str) -> dict[str, An
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         for name in first:
             chosen[name] = _widget(f"{key}.{name}", offered[name], 420 if around.first is None else 190)
-            if name == around.steps and len(_places(offered[name])) > 1:
+            if name == around.steps and len(offered[name].places) > 1:
                 _arrows(f"{key}.{name}", offered[name])
         rest = [name for name in offered if name not in chosen]
         if rest:
@@ -272,14 +273,11 @@ def _controls(view: View, record: Any, around: Around, key: str) -> dict[str, An
     return {name: chosen[name] for name in offered}
 
 
-def _arrows(key: str, control: Control) -> None:
-    """Buttons, and the arrow keys, that move a choice one place, and one that plays it to its end."""
+def _arrows(key: str, control: Choice | Range) -> None:
+    """Buttons, and the arrow keys, that move a choice one place."""
     for sign, arrow, move in (("Back", "Left", -1), ("Next", "Right", 1)):
         step, help_ = partial(_step, key, control, move), f"{control.label}: one step. Key: {arrow} arrow"
         st.button(sign, key=f"{key}.{arrow}", shortcut=arrow, on_click=step, help=help_)
-    options = _places(control)
-    last = st.session_state.get(key, control.first) == options[-1]
-    playing.button(key, control.label, last=last, again=partial(st.session_state.__setitem__, key, options[0]))
 
 
 def one_of(label: str, ways: Mapping[str, Callable[[], object]], key: str) -> None:
@@ -288,14 +286,9 @@ def one_of(label: str, ways: Mapping[str, Callable[[], object]], key: str) -> No
     ways[chosen]()
 
 
-def _places(control: Control) -> list[Any]:
-    """What a choice or a range can be, in order."""
-    return list(control.options) if isinstance(control, Choice) else list(range(control.low, control.high + 1))  # type: ignore[union-attr]
-
-
-def _step(key: str, control: Control, move: int) -> None:
+def _step(key: str, control: Choice | Range, move: int) -> None:
     """Move a choice one place on, and stop at either end."""
-    options = _places(control)
+    options = control.places
     place = options.index(st.session_state.get(key, control.first)) + move
     st.session_state[key] = options[min(max(place, 0), len(options) - 1)]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import unescape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -74,13 +76,30 @@ def turns(record: Places, *, pair: int, place: int) -> go.Figure:
         )
         for at, colour in ((0, 6), (place, 1))
     ]  # fmt: skip
-    step = float(angle[1] - angle[0]) if len(angle) > 1 else 0.0
-    notes = (f"position {place} is rotated by {np.degrees(angle[place]):.1f}°: {place} × {np.degrees(step):.3g}°",)
     heading = f"Pair {pair} as a hand: {theme.printable(record.label)}"
-    figure = _drawn([points, *hands], heading, notes, "first dimension", "second dimension")
+    figure = _drawn([points, *hands], heading, (_rotated(angle, place),), "first dimension", "second dimension")
     figure.update_xaxes(range=[-1.15, 1.15], zeroline=True)
     figure.update_yaxes(range=[-1.15, 1.15], scaleanchor="x", zeroline=True)
     return figure.update_layout(height=370)
+
+
+def turn_frames(record: Places, mode: str, *, pair: int) -> dict[str, Any]:
+    """Every position as a frame: all pairs as hands, and how far the chosen one is rotated."""
+    assert record.angles is not None
+    label = unescape(theme.printable(record.label))
+    about = f"{label}: pair 0 rotates fastest; grey is position 0"
+    titles = [f"Pair {pair}: {_rotated(record.angles[:, pair], place)}" for place in range(len(record.angles))]
+    named = {"figure": "clocks", "label": "Rotations", "unit": "position", "chosen": pair}
+    return named | {
+        "frames": [{"title": title, "notes": [about]} for title in titles],
+        "angles": record.angles.astype(float).round(4).tolist(),
+    }
+
+
+def _rotated(angle: np.ndarray, place: int) -> str:
+    """How far a position is rotated, in words."""
+    step = float(angle[1] - angle[0]) if len(angle) > 1 else 0.0
+    return f"position {place} is rotated by {np.degrees(angle[place]):.1f}°: {place} × {np.degrees(step):.3g}°"
 
 
 def scores(record: Places, *, head: int) -> go.Figure:
@@ -194,7 +213,7 @@ def has_angles(record: Places) -> str:
 VIEWS = by_name(
     View("place-vectors", "Position vectors", table, has_vectors),
     View("place-curves", "Dimensions over positions", waves, has_vectors, feature_choice),
-    View("place-turns", "Rotations", turns, has_angles, pair_choice),
+    View("place-turns", "Rotations", turns, has_angles, pair_choice, turn_frames),
     View("place-scores", "Positions and scores", scores, is_places, head_choice),
     View("place-distances", "Scores by distance", distances, is_places),
 )

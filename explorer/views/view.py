@@ -33,6 +33,11 @@ class Choice:
         """The value before anyone chooses."""
         return self.options[0] if self.start is None else self.start
 
+    @property
+    def places(self) -> list[Any]:
+        """What it can be, in order."""
+        return list(self.options)
+
     def check(self, name: str, given: Any) -> Any:
         """`given`, if it is one of the options."""
         if given not in self.options:
@@ -53,6 +58,11 @@ class Range:
     def first(self) -> int:
         """The value before anyone chooses."""
         return self.low if self.start is None else self.start
+
+    @property
+    def places(self) -> list[int]:
+        """What it can be, in order."""
+        return list(range(self.low, self.high + 1))
 
     def check(self, name: str, given: Any) -> int:
         """`given`, if it lies in the range."""
@@ -108,7 +118,7 @@ def nothing(record: object) -> Mapping[str, Control]:
 class View:
     """A drawing by name. `fits(record)` is empty, or says in a sentence why the view makes no sense for this record.
 
-    `moving` gives all its frames as plain data, in a mode, for a page that moves its objects from one to the next.
+    `moving` gives all its frames as plain data, in a mode and with the choices that no frame changes, for a page that moves its objects.
     """
 
     name: str
@@ -116,7 +126,7 @@ class View:
     draw: Callable[..., go.Figure]
     fits: Callable[[Any], str] = always
     controls: Callable[[Any], Mapping[str, Control]] = nothing
-    moving: Callable[[Any, str], dict[str, Any]] | None = None
+    moving: Callable[..., dict[str, Any]] | None = None
 
     @property
     def caption(self) -> str:

@@ -37,7 +37,6 @@ def schemes() -> None:
     names = [*(scheme for scheme in POSITIONS if scheme != "learned"), *TABLES]
     thumbnails.framed("scheme")
     scheme = st.pills("Scheme", names, default="sinusoidal", required=True, key="scheme", bind="query-params")
-    st.caption(PROSE("small pictures", seen=SEEN))
     record = read(placed(scheme))
     say(POSITIONS[record.scheme].says(trained=scheme in TABLES))
     titles = {VIEWS[name].title: name for name in PICTURES if not VIEWS[name].fits(record)}
@@ -46,7 +45,9 @@ def schemes() -> None:
     picture = st.segmented_control(
         "Picture", list(titles), default=next(iter(titles)), required=True, key="picture", bind="query-params"
     )
-    web.show(VIEWS[titles[picture]], placed(scheme), steps="place")  # of the hands: they turn from position to position
+    beside = ("pair",) if titles[picture] == "place-turns" else None
+    web.show(VIEWS[titles[picture]], placed(scheme), steps="place", first=beside)  # the hands turn from position to position
+    st.caption(PROSE("small pictures", seen=SEEN))
     # last: the large picture comes first
     thumbnails.drawn("scheme", [result_of(placed(name)).scores[0, :SEEN, :SEEN] for name in names])
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import explorer as ex
 from explorer.analysis.capabilities import abilities
 from explorer.app import web
@@ -77,11 +79,18 @@ def read_steps(run: str | Path) -> tuple[Any, ...]:
     return result_of(steps_of(run)) if (folder / run_folder.STEPS).is_file() else ()
 
 
+def loss_lines(steps: tuple[Any, ...]) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """The loss of a training, and that on held-out text: a name, steps, losses."""
+    whole = "sum: " + " + ".join(steps[-1].losses) if len(steps[-1].losses) > 1 else next(iter(steps[-1].losses))
+    drawn = VIEWS["training"].draw(steps, axis="log").data
+    return [(line.name, line.x, line.y) for line in drawn if line.name in (whole, "held-out loss")]
+
+
 def low_curve(steps: tuple[Any, ...], title: str) -> Any:
     """The loss of a training as a low picture, with room for what belongs to it."""
     figure = VIEWS["training"].draw(steps, axis="log")
-    whole = "sum: " + " + ".join(steps[-1].losses) if len(steps[-1].losses) > 1 else next(iter(steps[-1].losses))
-    figure.data = [line for line in figure.data if line.name in (whole, "held-out loss")]
+    shown = [name for name, _, _ in loss_lines(steps)]
+    figure.data = [line for line in figure.data if line.name in shown]
     figure.update_layout(title=title, height=LOW, margin={"t": 44, "b": 70}, legend={"y": -0.28})
     return web.styled(figure.update_xaxes(title_text=""))
 

@@ -9,21 +9,22 @@ import streamlit as st
 
 import explorer as ex
 from explorer.analysis.capabilities import TEXT
-from explorer.app import board, playing, web
+from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
+from explorer.app.lessons.training.moments import show_moments
 from explorer.app.prose import prose
 from explorer.models import store
 from explorer.models.card_figures import shipped_figures
-from explorer.views import VIEWS, theme
+from explorer.views import VIEWS
 
 
 def show_snapshots(name: str, text: str) -> None:
-    """One snapshot after the other, with the arrow keys."""
+    """One snapshot after the other, and below it the model as it was then."""
     folder = lab.kept()[name]
     taken = store.snapshots_of(folder)
     if not taken:
@@ -37,10 +38,10 @@ def show_snapshots(name: str, text: str) -> None:
             )
         )
         return
-    at = _snapshot(taken)
-    _curve(name, at)
-    _over_steps(name, text, at)
-    nearest = [step for step in lab.read_steps(name) if step.samples and step.step <= at]
+    steps, over = lab.read_steps(name), _predicted_over(name, text)
+    at = show_moments(lab.loss_lines(steps), taken, read(over) if over else None)
+    _maps(name, text, at, over)
+    nearest = [step for step in steps if step.samples and step.step <= at]
     if nearest:
         with st.container(key="snapshots.said"):
             st.markdown(f"**Its predictions at step {nearest[-1].step:,}**")
@@ -53,15 +54,21 @@ def show_snapshots(name: str, text: str) -> None:
     board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=taken.index(at))
 
 
-def _over_steps(name: str, text: str, at: int) -> None:
-    """The sentence over the training; a press opens the snapshot of that row, whose layers are read beside it."""
+def _predicted_over(name: str, text: str) -> Call | None:
+    """The sentence over the training, where this model predicts every token of it."""
     model, taken = lab.at_step(lab.kept()[name]), store.snapshots_of(lab.kept()[name])
     if model.family not in lab.BETWEEN or model.config.replaced:
+        return None
+    return Call(ex.analysis.over_steps, {step: lab.snapshot(name, step) for step in taken}, text)
+
+
+def _maps(name: str, text: str, at: int, over: Call | None) -> None:
+    """The sentence over the training; a press opens the snapshot of that row, whose layers are read beside it."""
+    if over is None:
         return
-    call = Call(ex.analysis.over_steps, {step: lab.snapshot(name, step) for step in taken}, text)
-    settled = Call(ex.lens, lab.snapshot(name, at), text, inside=True)
+    taken, settled = store.snapshots_of(lab.kept()[name]), Call(ex.lens, lab.snapshot(name, at), text, inside=True)
     ways = {
-        "Step × token": lambda: web.show(VIEWS["over-steps"], read_first(call), click=partial(_open_row, taken)),
+        "Step × token": lambda: web.show(VIEWS["over-steps"], over, click=partial(_open_row, taken)),
         "Layer × token, at this step": lambda: web.show(VIEWS["settling"], read_first(settled)),
     }
     web.one_of("When is each token predicted?", ways, "snapshots.map")
@@ -78,27 +85,4 @@ def _open_row(taken: tuple[int, ...], point: dict[str, Any]) -> None:
     row = round(float(point["y"]))
     if 0 <= row < len(taken):
         st.session_state["at"] = taken[row]
-
-
-def _curve(name: str, at: int) -> None:
-    """The loss of the training, with a line at the snapshot: what is below moves with it."""
-    figure = lab.low_curve(lab.read_steps(name), f"Loss, with a line at step {at:,}")
-    figure.add_vline(x=at, line={"color": theme.HELD[web.mode()], "width": 2})
-    web.drawn(figure, "snapshots.curve")
-
-
-def _snapshot(taken: tuple[int, ...]) -> int:
-    """The snapshot that is looked at."""
-    if st.session_state.get("at", taken[-1]) not in taken:
-        del st.session_state["at"]
-    if len(taken) < 2:
-        return taken[-1]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        at = st.select_slider("Snapshot of step", taken, taken[-1], key="at", bind="query-params", width=420)
-        for label, arrow, move in (("Earlier", "Left", -1), ("Later", "Right", 1)):
-            place = min(max(taken.index(at) + move, 0), len(taken) - 1)
-            go = partial(st.session_state.__setitem__, "at", taken[place])
-            st.button(label, key=f"at.{arrow}", shortcut=arrow, on_click=go, help=f"Key: {arrow} arrow")
-        first = partial(st.session_state.__setitem__, "at", taken[0])
-        playing.button("at", "Snapshot of step", last=at == taken[-1], again=first)
-    return int(at)
+        st.query_params["at"] = str(taken[row])

@@ -1,7 +1,8 @@
 // Objects that keep their identity from frame to frame: what stays moves to its new place, what is new grows out of another object, what goes fades.
 
-/** An object of a frame. `from` is the key of the object that it grows out of; one that `flies` comes from there as it is, without fading in.
- * @typedef {{key: string, tag?: string, name?: string, text?: string, from?: string, flies?: boolean, style?: Record<string, string>,
+/** An object of a frame. `from` is the key of the object that it grows out of; one that `flies` comes from there as it is, without fading in;
+ * one that `turns` is moved by its own style.
+ * @typedef {{key: string, tag?: string, name?: string, text?: string, from?: string, flies?: boolean, turns?: boolean, style?: Record<string, string>,
  *   is?: Record<string, string | undefined>, press?: () => void, inside?: Thing[]}} Thing */
 /** @typedef {{x: number, y: number, wide: number, high: number}} Spot */
 
@@ -86,6 +87,7 @@ export class Moving {
   /** From where an object was, or from what it grows out of, to where it is. @param {Thing} thing @param {Map<string, Spot>} before @param {Map<string, Spot>} after
    * @param {{x: number, y: number}} carried how far what holds it moves it already */
   #move(thing, before, after, carried) {
+    if (thing.turns) return;
     const now = /** @type {Spot} */ (after.get(thing.key)), old = before.get(thing.key), grows = thing.from === undefined ? undefined : before.get(thing.from) ?? after.get(thing.from);
     const source = old ?? grows, whole = source ? { x: source.x - now.x, y: source.y - now.y } : carried;
     const x = whole.x - carried.x, y = whole.y - carried.y, fades = !old && !thing.flies;

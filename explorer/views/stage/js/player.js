@@ -29,7 +29,7 @@ export class Player {
     this.bar = frame.appendChild(element("div", "bar player"));
     this.bar.setAttribute("role", "group");
     this.bar.setAttribute("aria-label", "Player");
-    this.button = signed(this.bar, "▶", "Play (space)", () => this.play(!this.playing), "play");
+    this.button = signed(this.bar, "▶", "Play (space)", () => this.press(), "play");
     signed(this.bar, "◀", `One ${unit} back (←)`, () => this.go(-1));
     signed(this.bar, "▶|", `One ${unit} on (→)`, () => this.go(1));
     signed(this.bar, "▶▶", "To the end (End)", () => this.finish());
@@ -71,6 +71,12 @@ export class Player {
     return this.played.finish();
   }
 
+  /** Play or rest; after the last frame, once more from the first. */
+  press() {
+    if (!this.playing && !this.played.open && this.played.count > 1) this.played.show(0);
+    this.play(!this.playing);
+  }
+
   /** Frame after frame, or rest. @param {boolean} on */
   play(on) {
     clearTimeout(this.timer);
@@ -98,7 +104,7 @@ export class Player {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || at.matches("input, select") || (key === " " && at.matches("button"))) return;
     /** @type {Record<string, () => unknown>} */
     const acts = {
-      ArrowRight: () => this.go(1), ArrowLeft: () => this.go(-1), " ": () => this.play(!this.playing), Home: () => played.begin(), End: () => this.finish(),
+      ArrowRight: () => this.go(1), ArrowLeft: () => this.go(-1), " ": () => this.press(), Home: () => played.begin(), End: () => this.finish(),
       ...(played.pick && { ArrowDown: () => played.pick?.(1), ArrowUp: () => played.pick?.(-1), Escape: () => played.free?.() }),
     };
     if (!(key in acts)) return;

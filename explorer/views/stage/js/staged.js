@@ -1,7 +1,9 @@
 // A figure all of whose frames are there, and the player that leads through them; in Streamlit, as a component.
 import { element } from "../../live/js/element.js";
 import { modeOf } from "../../board/js/mode.js";
+import { clocksAt } from "./clocks.js";
 import { gridAt } from "./grid.js";
+import { momentsAt } from "./moments.js";
 import { Moving } from "./moving.js";
 import { Player } from "./player.js";
 import { shuffledAt } from "./shuffle.js";
@@ -11,7 +13,7 @@ import { stripsAt } from "./strips.js";
  * @typedef {{figure: string, label: string, unit: string, at: number, frames: {title: string, notes: string[]}[], mode: "light" | "dark", large: boolean}} Told */
 
 /** The objects of a frame. @type {Record<string, (told: any, at: number) => import("./moving.js").Thing[]>} */
-const FIGURES = { strips: stripsAt, grid: gridAt, shuffle: shuffledAt };
+const FIGURES = { strips: stripsAt, grid: gridAt, shuffle: shuffledAt, clocks: clocksAt, moments: momentsAt };
 
 /** All frames of a figure, and the player that leads through them. */
 export class Staged {

@@ -1,0 +1,64 @@
+"""The snapshots of a training on the stage: a dot on the curve of the loss, and a text as the model predicts it at that moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import unescape
+from typing import Any
+
+import numpy as np
+
+from explorer.app import staged, web
+from explorer.records import TokensOverSteps
+from explorer.views import Choice, theme
+
+Line = tuple[str, np.ndarray, np.ndarray]  # a name, steps, losses
+
+
+def show_moments(lines: Sequence[Line], taken: Sequence[int], text: TokensOverSteps | None) -> int:
+    """Show all snapshots, frame by frame, and give the step of the one that is looked at."""
+    control = Choice("Snapshot of step", tuple(taken), taken[-1], ordered=True)
+    staged.show(moments(lines, taken, text) | {"label": control.label, "unit": "snapshot"}, "at", control)
+    return int(staged.value("at", control))
+
+
+def moments(lines: Sequence[Line], taken: Sequence[int], text: TokensOverSteps | None) -> dict[str, Any]:
+    """All snapshots as plain data: the curves, a dot on the first one for each, and each token of the text."""
+    highest, last = max(float(y.max()) for _, _, y in lines), max(int(x.max()) for _, x, _ in lines)
+    lowest = min(float(y.min()) for _, _, y in lines)
+
+    def points(x: np.ndarray, y: np.ndarray) -> list[list[float]]:
+        across = np.log(np.maximum(x, 1)) / max(np.log(last), 1e-9)
+        placed: list[list[float]] = np.stack([across, (highest - y) / max(highest - lowest, 1e-9)], 1).round(4).tolist()
+        return placed
+
+    _, at, losses = lines[0]
+    dots = points(np.array(taken), np.interp(np.log(np.maximum(taken, 1)), np.log(np.maximum(at, 1)), losses))
+    colours = theme.LINES[web.mode()]
+    curves = [{"name": name, "colour": colours[number], "points": points(x, y)} for number, (name, x, y) in enumerate(lines)]
+    frames = [{"title": f"step {step:,}", "notes": _notes(number, text)} for number, step in enumerate(taken)]
+    ends = [f"{highest:.2f}", f"{lowest:.2f}", "step 1", f"step {last:,} (logarithmic)"]
+    words = [] if text is None else _words(text)
+    return {"figure": "moments", "frames": frames, "curves": curves, "dots": dots, "ends": ends, "words": words}
+
+
+def _notes(number: int, text: TokensOverSteps | None) -> list[str]:
+    """How many tokens of the text are the most probable ones at a snapshot."""
+    if text is None:
+        return ["the model as it was at this step is below"]
+    right = int(text.right[number].sum())
+    words = f"{right} of {len(text.places)} tokens of the sentence are predicted correctly"
+    return [words, "large: the most probable token; bar: the probability of the correct token, below it"]
+
+
+def _words(text: TokensOverSteps) -> list[dict[str, Any]]:
+    """Each token that is predicted: itself, and at each snapshot the most probable one and how probable it is itself."""
+    names = theme.labels(text.tokens)
+    return [
+        {
+            "text": unescape(names[place]),
+            "best": [unescape(theme.label(row[n])) for row in text.best],
+            "chances": text.chances[:, n].astype(float).round(4).tolist(),
+        }
+        for n, place in enumerate(text.places.tolist())
+    ]
