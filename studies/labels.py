@@ -71,7 +71,7 @@ def label_table(curves: LabelCurves) -> str:
         for w, way in enumerate(curves.ways):
             rows.append([begin if w == 0 else "", way, *(f"{mean:.3f}" for mean in curves.intervals[n, w, :, 0])])
     clear = [
-        f"\nTasks of {len(curves.tasks)} on which {model} lies above itself from scratch, intervals apart: "
+        f"\nOn how many of {len(curves.tasks)} tasks {model} is above itself from scratch, with intervals apart: "
         + ", ".join(f"{len(curves.above_scratch(model, count))} with {count} labels" for count in counts) + "."
         for model in curves.models
     ]  # fmt: skip

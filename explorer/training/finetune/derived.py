@@ -61,11 +61,11 @@ def _same_or_near(count: int, seed: int, split: str) -> Iterator[tuple[tuple[str
 DERIVED = {
     task.name: task
     for task in (
-        Task("acceptability", "sentence", "is this sentence right", acceptability, metric="Matthews"),
-        Task("paraphrase", "pair", "do both describe the same event", paraphrase, join="compared"),
-        Task("similarity", "graded", "how much do both share, 0 to 5", similarity, join="compared", metric="Spearman"),
-        Task("questions", "question", "which stretch is the answer", answered_questions, metric="F1 of words"),
-        Task("summary", "text", "what does a story come to", summary, metric="F1 of words"),
+        Task("acceptability", "sentence", "whether a sentence is acceptable", acceptability, metric="Matthews"),
+        Task("paraphrase", "pair", "whether both describe the same event", paraphrase, join="compared"),
+        Task("similarity", "graded", "how similar both are, from 0 to 5", similarity, join="compared", metric="Spearman"),
+        Task("questions", "question", "which span of a text is the answer", answered_questions, metric="F1 of words"),
+        Task("summary", "text", "a summary of a story", summary, metric="F1 of words"),
     )
 }
 EVERY_TASK = TASKS | DERIVED | NEW_WORDS

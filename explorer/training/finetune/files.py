@@ -291,7 +291,9 @@ def _check_labels(path: Path, units: Iterable[tuple[LabelledExample, ...]], colu
         return
     strange = [label for label in counts if columns.labels and label not in columns.labels]
     if strange:
-        raise TextError(f"{path.name} has labels that labels=… does not name: {_some(strange)}. Mend them, or name them too.")
+        raise TextError(
+            f"{path.name} has labels that labels=… does not name: {_some(strange)}. Correct them, or name them too."
+        )
     if len(counts) < 2:
         raise TextError(f"Every row of {path.name} has the label {next(iter(counts))!r}. A task needs at least two labels.")
     if columns.kind == "class" and len(counts) > counts.total() / 2:
@@ -313,7 +315,9 @@ def _report(path: Path, reading: Reading, split: _Split, columns: Columns) -> st
         summary += f" Labels that differ in their capitals only: {_some(alike[0])}." if alike else ""
     both = split.on_both_sides()
     return summary + (
-        f" {both:,} of the held-out rows are among those that are learned from, too: scores on them flatter." if both else ""
+        f" {both:,} of the held-out rows are among those that are also learned from: scores on them are too high."
+        if both
+        else ""
     )
 
 

@@ -80,6 +80,6 @@ def _said(output: OutputConfig) -> str:
         "class": f"one of {count} classes",
         "number": "one number",
         "tags": f"one of {count} tags at the first token of every word",
-        "span": "the start and the end of a stretch of the second text",
+        "span": "the first and the last token of a span of the second text",
         "text": "a text, written by the decoder",
     }[output.kind]

@@ -94,13 +94,13 @@ def entailment(count: int, split: str, seed: int = SEED) -> Questions:
 TASKS = {
     task.name: task
     for task in (
-        Task("last letter", "token", "the letter a word ends with", about_stories(last_letters)),
+        Task("last letter", "token", "the last letter of a word", about_stories(last_letters)),
         Task("part of speech", "token", "noun, verb, …", about_stories(parts_of_speech)),
         Task("entities", "token", "names of people, places, organisations", about_stories(entities), metric="span F1"),
         Task("roles", "token", "who does what to whom", about_stories(roles)),
         Task("word sense", "token", "which bank is meant", about_stories(senses)),
         Task("sentiment", "sentence", "glad, sad or neither", about_stories(sentiment)),
         Task("topic", "sentence", "what a story is about", about_stories(topics)),
-        Task("entailment", "pair", "does B follow from A", entailment, join="compared"),
+        Task("entailment", "pair", "whether B follows from A", entailment, join="compared"),
     )
 }
