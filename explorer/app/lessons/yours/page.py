@@ -25,15 +25,16 @@ from explorer.app.prose import prose
 from explorer.errors import ExplorerError, an
 
 PROSE = prose("yours")
+WHY = {"float32": PROSE("float32"), "bfloat16": PROSE("bfloat16"), "float16": PROSE("float16")}  # in which numbers are computed
 
 
-def memory_of(module: Any) -> dict[str, Any]:
-    """How many weights there are, and which memory they take, in the words of the page."""
+def memory_of(module: Any) -> str:
+    """How many weights there are, and which memory they take, and why."""
     parts = list(module.parameters())
     weights, taken = sum(part.numel() for part in parts), sum(part.nbytes for part in parts)
     number_type = str(max(parts, key=lambda part: part.numel()).dtype).removeprefix("torch.")
     size = f"{taken / 1e9:.1f} GB" if taken >= 1e9 else f"{taken / 1e6:.1f} MB"
-    return {"weights": weights, "size": size, "bytes": round(taken / weights), "why": PROSE(number_type)}
+    return PROSE("memory", weights=weights, size=size, bytes=round(taken / weights), why=WHY[number_type])
 
 
 def report(model: Any, record: Any) -> None:
@@ -53,7 +54,7 @@ def report(model: Any, record: Any) -> None:
             name=plain(model.name),
             kind=kind,
             streams=streams,
-            **memory_of(model.module),
+            memory=memory_of(model.module),
             match=match,
             longest=longest,
             megabytes=need / 1e6,
