@@ -332,6 +332,25 @@ def site(
 
 
 @cli.command()
+def homework(
+    lesson: Annotated[str, typer.Argument(help="A lesson: a TOML file, or L0 to L4 for the five lectures.")],
+    file: Annotated[Path, typer.Argument(help="The HTML file to write.")],
+    exercises: Annotated[int, typer.Option(help="The most exercises of each page.", min=0)] = 2,
+    as_json: Json = False,
+) -> None:
+    """Write a lesson as one HTML file for home: live boards, questions and notes, without Python or a network."""
+    check_installed("explorer homework", "streamlit", "plotly")
+    from explorer.app.homework.document import homework_of
+    from explorer.app.lesson_plan import read_plan
+
+    plan, target = read_plan(lesson), file_to_write(file, "homework.html").absolute()
+    content = homework_of(plan, _home("app.py"), most=exercises, say=lambda line: as_json or typer.echo(line))
+    target.write_bytes(content)
+    report = {"file": str(target), "bytes": len(content), "steps": len(plan.steps)}
+    say(report, as_json, f"Written to {target}: {len(content) / 1e6:.1f} MB.")
+
+
+@cli.command()
 def cache(
     empty: Annotated[bool, typer.Option("--empty", help="Remove everything that is kept there.")] = False, as_json: Json = False
 ) -> None:

@@ -1,4 +1,4 @@
-"""The page of a lesson for its teacher: every step with its note and its question, a link to each, and the hand-out."""
+"""The page of a lesson for its teacher: every step with its note and its question, a link to each, the hand-out and the homework."""
 
 from functools import partial
 
@@ -6,6 +6,7 @@ import streamlit as st
 
 from explorer.app import handout, lecture, teacher
 from explorer.app.exercises import plain
+from explorer.app.homework import desk
 from explorer.app.lesson_plan import labels_of
 from explorer.app.lessons import LESSONS
 
@@ -28,3 +29,6 @@ else:
     st.download_button(
         "Hand-out", partial(handout.page_of, plan), "handout.html", key="lesson.handout", on_click="ignore", type="secondary"
     )
+    desk.show_homework()
+if teacher.is_teacher():
+    desk.show_hand_ins()

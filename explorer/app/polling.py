@@ -13,6 +13,7 @@ from explorer.app.vote import BOOTH, Ballot
 from explorer.errors import ExplorerError
 from explorer.records import Exercise
 
+HEARD: list[Callable[[Exercise, str], object]] = []  # who hears each question of a page and its key: a homework that is written
 REFUSED, WAITS = "vote.refused", "vote.waits"  # in the session: what was not done, and the question that waits for a yes
 
 
@@ -53,6 +54,8 @@ def confirm() -> None:
 
 def offer(question: Exercise, key: str) -> None:
     """Beside a question that is shown to a room: the button (key V) that takes its vote one step on, and how the vote is."""
+    for hear in HEARD:
+        hear(question, key)
     if not present.on() or not teacher.is_teacher():
         return
     with st.container(key=f"vote.beside.{key}", gap="small"):

@@ -85,6 +85,23 @@ def forget_widgets() -> None:
             del described[name]
 
 
+@cache
+def _registered(app: Path) -> Any:
+    """The pages of an app, which its front page registers."""
+    from streamlit.testing.v1 import AppTest
+
+    return AppTest.from_file(str(app), default_timeout=600).run()._registered_pages
+
+
+def visitor(app: Path) -> Any:
+    """Somebody who has just come and has opened no page yet, without a server and a browser."""
+    from streamlit.testing.v1 import AppTest
+
+    at = AppTest.from_file(str(app), default_timeout=600)
+    at._registered_pages = _registered(app)
+    return at
+
+
 def keep_inside() -> None:
     """Let nothing be asked outside: this machine is known by its local addresses alone.
 

@@ -1,0 +1,66 @@
+"""On the teacher's page of a lesson: the button that writes its homework, and the place where hand-ins are dropped."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from explorer.app import lecture
+from explorer.app.homework.hand_ins import hand_in_rows, hand_ins_csv, question_rows, read_hand_ins
+
+WRITTEN = "homework.written"  # in the session: the lesson's file as it was then, and its homework
+
+
+def show_homework() -> None:
+    """The button that writes the homework of the lesson that is open; then the file."""
+    lesson = os.environ.get(lecture.VARIABLE, "")
+    if st.button("Write the homework", key="homework.write"):
+        with st.spinner("Opening every page of the lesson …"):
+            st.session_state[WRITTEN] = (lesson, *homework_written(lesson))
+    of, content, refused = st.session_state.get(WRITTEN, ("", b"", ""))
+    if refused:
+        st.error(refused)
+    elif content and of == lesson:
+        st.download_button(
+            f"homework.html ({len(content) / 1e6:.1f} MB)", content, "homework.html", "text/html", key="homework.file",
+            on_click="ignore",
+        )  # fmt: skip
+
+
+def homework_written(lesson: str) -> tuple[bytes, str]:
+    """The homework of a lesson, written by a process of its own, since pages are run in it; or the sentence why not."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "homework.html"
+        command = [sys.executable, "-m", "explorer", "homework", lesson, str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace")
+        if done.returncode or not file.is_file():
+            return b"", (done.stderr.strip().splitlines() or ["The homework was not written. Press the button again."])[-1]
+        return file.read_bytes(), ""
+
+
+def show_hand_ins() -> None:
+    """The place for hand-ins, and what is in them: a row for each file, one for each question, and both as CSV."""
+    st.subheader("Hand-ins", anchor=False)
+    st.markdown(
+        "Drop the files that students wrote with *Hand in*. They are read in memory and not kept; a file that was changed "
+        "afterwards is named."
+    )
+    files = st.file_uploader("Hand-ins", "json", accept_multiple_files=True, key="homework.files", label_visibility="collapsed")
+    if not files:
+        return
+    every, refused = read_hand_ins((file.name, file.getvalue()) for file in files)
+    for sentence in refused:
+        st.text(sentence)
+    if not every:
+        return
+    edited = sum(each.edited for each in every)
+    st.markdown(f"**{len(every)} hand-in{'s' * (len(every) != 1)}**" + (f", {edited} of them edited" if edited else ""))
+    for name, rows in (("hand-ins", hand_in_rows(every)), ("questions", question_rows(every))):
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key=f"homework.{name}")
+        st.download_button(f"{name}.csv", hand_ins_csv(rows), f"{name}.csv", key=f"homework.{name}.csv", on_click="ignore")

@@ -1,0 +1,176 @@
+"""The file of a homework: its steps with live boards, pictures, questions and notes, and what writes the hand-in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+import explorer as ex
+from explorer.app.homework.collecting import HomeworkStep, collected
+from explorer.app.lesson_plan import LessonPlan
+from explorer.models.store import models
+from explorer.records import Exercise
+from explorer.records.answering import wanted_form
+from explorer.views import export, theme
+from explorer.views.board.module import module, style
+from explorer.views.letters import POLICY, UNPACK, packed
+from explorer.views.live.figure import live_pack
+from explorer.views.notices import notices
+
+HERE = Path(__file__).parent
+EXERCISES = 2  # of each page, unless told otherwise
+ROOM = 16_000_000  # bytes of all models: what a mail takes
+SIGN, CODE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|$:<>&~])|\$([^$]+)\$"), re.compile(r"`([^`]+)`")
+GREEK = {r"\eta": "η", r"\alpha": "α", r"\gamma": "γ", r"\lambda": "λ", r"\sqrt": "√", r"\top": "ᵀ"}
+FORMAT = "pre-training explorer hand-in 1"
+
+
+def homework_of(
+    plan: LessonPlan, home: Path, *, most: int = EXERCISES, say: Callable[[str], object] = lambda line: None
+) -> bytes:
+    """A lesson as a file for home; `say` hears how far it is, and what had no room."""
+    steps = collected(plan, home, most, say)
+    content, packs = _content(plan, steps, say)
+    identity = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+    parts = {
+        "TITLE": escape(plan.title),
+        "POLICY": POLICY,
+        "STYLE": style(live=True) + (HERE / "homework.css").read_text("utf-8"),
+        "UNPACK": UNPACK,
+        "SCRIPT": (HERE / "homework.js").read_text("utf-8"),
+        "MODELS": "".join(_letters(f"model-{number}", pack) for number, pack in enumerate(packs)),
+        "MODULE": _letters("module", module(live=True)) if packs else "",
+        "PLOTLY": _letters("plotly", get_plotlyjs()) if any(step.pictures for step in steps) else "",
+        "CONTENT": _letters("content", json.dumps(content | {"id": identity, "format": FORMAT}, ensure_ascii=False)),
+        "NOTICES": notices("plotly.js"),
+    }
+    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE).encode("utf-8", "replace")
+
+
+def _letters(name: str, content: str | bytes) -> str:
+    return f'<script type="text/plain" id="{name}">{packed(content)}</script>\n'
+
+
+def _content(
+    plan: LessonPlan, steps: Sequence[HomeworkStep], say: Callable[[str], object]
+) -> tuple[dict[str, Any], list[bytes]]:
+    """What the file shows, as plain values, and the models of its boards."""
+    packs: dict[str, bytes] = {}
+    boards: dict[tuple[str, str], int] = {}  # a sentence that a model reads, and the step that shows it
+    shown = []
+    for number, each in enumerate(steps, 1):
+        board = (each.model, each.text)
+        opens = each.board and bool(each.text) and board not in boards and _fits(each.model, packs, say)
+        if opens:
+            boards[board] = number
+        begin = {"pack": list(packs).index(each.model), "text": each.text, "model": each.model} if opens else None
+        shown.append(_plain(each) | {"board": begin, "earlier": boards.get(board, 0) if each.board and not opens else 0})
+    said = {"title": plan.title, "concluded": marked_up(_sentence(plan.concluded)), "not": marked_up(plan.not_concluded)}
+    return {**said, "steps": shown, "config": export.ALONE}, list(packs.values())
+
+
+def _fits(name: str, packs: dict[str, bytes], say: Callable[[str], object]) -> bool:
+    """Whether a model runs in the file; it is packed when it first does."""
+    if name in packs:
+        return True
+    pack = live_pack(ex.load(name, device="cpu")) if name in models() else None
+    if pack is None:
+        return False
+    if sum(map(len, packs.values())) + len(pack) > ROOM:
+        say(f"The boards of {name} are left out: all models together may have {ROOM / 1e6:.0f} MB.")
+        return False
+    packs[name] = pack
+    return True
+
+
+def _plain(each: HomeworkStep) -> dict[str, Any]:
+    """A step as plain values."""
+    return {
+        "title": each.title,
+        "do": marked_up(each.step.do),
+        "ask": _sentence(each.step.ask).replace("*", ""),
+        "guesses": [_question(item) for item in each.guesses],
+        "exercises": [_question(item) for item in each.exercises],
+        "pictures": [_picture(spec) for spec in each.pictures],
+    }
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _question(item: Exercise) -> dict[str, Any]:
+    """A question with all that its answers are judged by."""
+    return {
+        "question": marked_up(item.question),
+        "plain": unescape(re.sub(r"<[^>]+>", "", marked_up(item.question))),
+        "options": [[option, marked_up(option)] for option in item.options],
+        "answer": item.answer,
+        "shown": marked_up(item.shown),
+        "why": marked_up(item.why),
+        "digits": item.digits,
+        "form": wanted_form(item),
+    }
+
+
+def _picture(spec: dict[str, Any]) -> dict[str, Any]:
+    """A picture of a page in both looks."""
+    figure = go.Figure(spec["data"], spec["layout"]).update_layout(template=None)
+    looks = {mode: theme.look(figure, mode).to_plotly_json() for mode in theme.MODES}
+    return json.loads(go.Figure(figure).to_json()) | {"looks": json.loads(json.dumps(looks)), "says": spec["says"]}
+
+
+def marked_up(text: str) -> str:
+    """A line of a page as HTML: strong and emphasised words, code, and the few signs of a formula.
+
+    >>> marked_up("Where is *it* in $h_0$? a < b")
+    'Where is <em>it</em> in <i>h<sub>0</sub></i>? a &lt; b'
+    """
+    signs: list[str] = []  # that are no marks: what a backslash stands before, and formulas
+
+    def keep(match: re.Match[str]) -> str:
+        signs.append(escape(match[1]) if match[1] else _formula(match[2]))
+        return f"\x00{len(signs) - 1}\x00"
+
+    line = export.prose(SIGN.sub(keep, text)).removeprefix("<p>").removesuffix("</p>").replace("</p><p>", "<br>")
+    return re.sub("\x00(\\d+)\x00", lambda match: signs[int(match[1])], CODE.sub(r"<code>\1</code>", line))
+
+
+def _formula(tex: str) -> str:
+    """A formula of one line."""
+    for name, sign in GREEK.items():
+        tex = tex.replace(name, sign)
+    tex = re.sub(r"_(?:\{([^}]*)\}|(\w))", lambda match: f"<sub>{match[1] or match[2]}</sub>", escape(tex))
+    tex = re.sub(r"\^(?:\{([^}]*)\}|(\w))", lambda match: f"<sup>{match[1] or match[2]}</sup>", tex)
+    return f"<i>{tex}</i>"
+
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="@POLICY@">
+<title>@TITLE@</title>
+<link rel="icon" href="data:,">
+<style>
+@STYLE@</style>
+</head>
+<body>
+<main id="homework"><noscript>This page needs JavaScript.</noscript></main>
+@CONTENT@@MODELS@@MODULE@@PLOTLY@<script type="module">
+@UNPACK@
+@SCRIPT@
+</script>
+@NOTICES@
+</body>
+</html>
+"""
