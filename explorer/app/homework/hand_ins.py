@@ -138,7 +138,7 @@ def hand_in_rows(every: Sequence[HandIn]) -> list[dict[str, str | int]]:
     several = len({each.homework for each in every}) > 1
     columns = {key: f"{key[0] + ' ' if several else ''}{key[1]} {key[2]}" for key in heads}
     asked = dict.fromkeys(title for each in every for title, _ in each.texts)
-    rows = []
+    rows: list[dict[str, str | int]] = []
     for each in every:
         outcomes = {columns[each.homework, answer.name, answer.question]: answer.outcome for answer in each.answers}
         rows.append(
@@ -159,7 +159,7 @@ def hand_in_rows(every: Sequence[HandIn]) -> list[dict[str, str | int]]:
 def question_rows(every: Sequence[HandIn]) -> list[dict[str, str | int]]:
     """A row for each question: how many answered it, and how many were right at the first try, later, or had it shown."""
     answers = [(each.title, answer) for each in every for answer in each.answers]
-    rows = []
+    rows: list[dict[str, str | int]] = []
     for title, question in dict.fromkeys((title, answer.question) for title, answer in answers):
         mine = [answer for of, answer in answers if (of, answer.question) == (title, question)]
         rows.append(
