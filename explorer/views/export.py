@@ -94,20 +94,26 @@ def themed(figure: go.Figure, mode: str) -> go.Figure:
 
 def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     """One page that holds everything and asks the network for nothing. It follows the reader's light or dark setting."""
-    looks = {name: theme.look(figure, name).to_plotly_json() for name in theme.MODES}
-    content = {"figure": json.loads(_bare(figure).to_json()), "looks": looks, "config": ALONE}
+    content = {**in_both_looks(figure), "config": ALONE}
     title = unescape(re.sub(r"<[^>]+>", " ", str(figure.layout.title.text or "Figure")))
     parts = {
         "TITLE": escape(title),
         "SPOKEN": escape(spoken(figure)),
         "CAPTION": captioned(caption),
         "DATA": packed(json.dumps(content, ensure_ascii=False, separators=(",", ":"))),
-        "PLOTLY": _packed_plotly(),
+        "PLOTLY": packed_plotly(),
         "UNPACK": UNPACK,
         "TABLES": TABLES,
         "NOTICES": notices("plotly.js"),
     }
     return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE).encode("utf-8", "replace")
+
+
+def in_both_looks(figure: go.Figure | Mapping[str, Any]) -> dict[str, Any]:
+    """A figure (or its data and layout) as a page draws it: without a look, and its looks in light and dark beside it."""
+    drawn = go.Figure(figure["data"], figure["layout"])
+    looks = {name: theme.look(drawn, name).to_plotly_json() for name in theme.MODES}
+    return {"figure": json.loads(_bare(drawn).to_json()), "looks": looks}
 
 
 def numbers(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
@@ -299,7 +305,7 @@ def _clean(texts: Sequence[str]) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _packed_plotly() -> str:
+def packed_plotly() -> str:
     """plotly.js, compressed: the browser unpacks it, and the page is a third of the size."""
     return packed(get_plotlyjs())
 

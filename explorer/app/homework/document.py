@@ -10,16 +10,13 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
-
 import explorer as ex
 from explorer.app.homework.collecting import HomeworkStep, collected
 from explorer.app.lesson_plan import LessonPlan
 from explorer.models.store import models
 from explorer.records import Exercise
 from explorer.records.answering import wanted_form
-from explorer.views import export, theme
+from explorer.views import export
 from explorer.views.board.module import module, style
 from explorer.views.letters import POLICY, UNPACK, packed
 from explorer.views.live.figure import live_pack
@@ -48,7 +45,7 @@ def homework_of(
         "SCRIPT": (HERE / "homework.js").read_text("utf-8"),
         "MODELS": "".join(_letters(f"model-{number}", pack) for number, pack in enumerate(packs)),
         "MODULE": _letters("module", module(live=True)) if packs else "",
-        "PLOTLY": _letters("plotly", get_plotlyjs()) if any(step.pictures for step in steps) else "",
+        "PLOTLY": _held("plotly", export.packed_plotly()) if any(step.pictures for step in steps) else "",
         "CONTENT": _letters("content", json.dumps(content | {"id": identity, "format": FORMAT}, ensure_ascii=False)),
         "NOTICES": notices("plotly.js"),
     }
@@ -56,7 +53,12 @@ def homework_of(
 
 
 def _letters(name: str, content: str | bytes) -> str:
-    return f'<script type="text/plain" id="{name}">{packed(content)}</script>\n'
+    return _held(name, packed(content))
+
+
+def _held(name: str, letters: str) -> str:
+    """Something packed, as a part of the page."""
+    return f'<script type="text/plain" id="{name}">{letters}</script>\n'
 
 
 def _content(
@@ -99,7 +101,7 @@ def _plain(each: HomeworkStep) -> dict[str, Any]:
         "ask": _sentence(each.step.ask).replace("*", ""),
         "guesses": [_question(item) for item in each.guesses],
         "exercises": [_question(item) for item in each.exercises],
-        "pictures": [_picture(spec) for spec in each.pictures],
+        "pictures": [export.in_both_looks(spec) | {"says": spec["says"]} for spec in each.pictures],
     }
 
 
@@ -119,13 +121,6 @@ def _question(item: Exercise) -> dict[str, Any]:
         "digits": item.digits,
         "form": wanted_form(item),
     }
-
-
-def _picture(spec: dict[str, Any]) -> dict[str, Any]:
-    """A picture of a page in both looks."""
-    figure = go.Figure(spec["data"], spec["layout"]).update_layout(template=None)
-    looks = {mode: theme.look(figure, mode).to_plotly_json() for mode in theme.MODES}
-    return json.loads(go.Figure(figure).to_json()) | {"looks": json.loads(json.dumps(looks)), "says": spec["says"]}
 
 
 def marked_up(text: str) -> str:

@@ -113,14 +113,14 @@ const boards = () => (engine ??= unpacked("module").then((held) => held.text())
   .then((text) => import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })))));
 
 /** A picture of the page, drawn when it comes into view. */
-function picture(parent, figure) {
+function picture(parent, { figure, looks, says }) {
   const place = add(parent, "div", "", { className: "picture" }), dark = matchMedia("(prefers-color-scheme: dark)");
   place.setAttribute("role", "img");
-  place.setAttribute("aria-label", figure.says);
+  place.setAttribute("aria-label", says);
   place.style.minHeight = `${figure.layout.height ?? 400}px`;
   place.drawn = async () => {
     await plotly();
-    const draw = () => Plotly.react(place, figure.data, { ...figure.layout, template: figure.looks[dark.matches ? "dark" : "light"] }, content.config);
+    const draw = () => Plotly.react(place, figure.data, { ...figure.layout, template: looks[dark.matches ? "dark" : "light"] }, content.config);
     dark.addEventListener("change", draw);
     await draw();
     place.dataset.drawn = "yes";
