@@ -24,7 +24,7 @@ FLAGS = [
 CUT = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
 SOUGHT = "/_stcore/"  # Streamlit looks for its server beside the address of a page first, and then where it is
 LATE = (  # what JupyterLab and anywidget say of a machine that is slow: they go on, and the picture has to come all the same
-    "Failed to initialize model", "Could not restore the debugger state",
+    "Failed to initialize model", "Could not restore the debugger state", "widget model not found",
 )  # fmt: skip
 OWN_FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "IPYTHONDIR")
 

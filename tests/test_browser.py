@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 import nbformat
+import numpy as np
 import pytest
 from conftest import ALL, LONG, Visit, long, some
 from nbconvert import HTMLExporter
@@ -439,5 +440,8 @@ def still_when_saved(page: Page, path: Path) -> None:
     shown = [number for number, one in enumerate(data) if "text/html" in one and one["text/plain"] in titles]
     images = [base64.b64decode(data[number + 1]["image/png"]) for number in shown]
     assert images and all(len(Image.open(io.BytesIO(one)).convert("L").getcolors()) > 2 for one in images), "none is empty"
+    assert all(np.median(Image.open(io.BytesIO(one)).convert("L")) > 128 for one in images), (
+        "and each is light, on a dark page too"
+    )
     html, _ = HTMLExporter(template_name="lab").from_notebook_node(saved)
     assert html.count("data:image/png;base64,") >= len(images) and len(html) <= 3_000_000

@@ -47,6 +47,7 @@ EXCEPTIONS = {
     ("views/lab.py", "anywidget"): "the browser's side of a notebook: its theme, full screen, and the images that are saved",
     ("views/live/figure.py", "anywidget"): "a model that runs in the page is a widget of its own",
     ("views/learning/figure.py", "anywidget"): "and so is one that is trained there",
+    ("views/cell_widgets.py", "ipywidgets"): "what a cell showed before it was run again is closed",
     ("views/asking.py", "ipywidgets"): "questions are the other half of what a notebook shows",
 }
 

@@ -7,7 +7,9 @@ was given as text; a style of ours hides both in JupyterLab, below what they rep
 
 from __future__ import annotations
 
+import base64
 import functools
+import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +18,7 @@ import traitlets
 from IPython.display import DisplayHandle, display
 
 from explorer.views.board.module import EXPORTED, FOLDER
+from explorer.views.cell_widgets import note_shown
 
 THEME = (
     EXPORTED.sub("", (FOLDER / "mode.js").read_text("utf-8"))
@@ -52,10 +55,19 @@ STYLE = """
 .jupyter-widgets-disconnected::before { display: none !important; }
 """
 START = "data:image/png;base64,"
+COLOURS = 256
 PAINT = """
 const SETTLED = 600;  // milliseconds without a change
 const SCALE = 1;  // dots for each point
 const SVG = "http://www.w3.org/2000/svg";
+const EXCHANGED = "invert(1) hue-rotate(180deg)";  // light and dark, with their hues, a colour bar as well
+const isDark = ([red, green, blue, solid]) => solid > 128 && red + green + blue < 384;
+function colourOf(graph) {
+  const canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
+  pen.fillStyle = graph._fullLayout.paper_bgcolor;
+  pen.fillRect(0, 0, 1, 1);
+  return [...pen.getImageData(0, 0, 1, 1).data];
+}
 async function painted(graph) {
   const layers = [...graph.querySelectorAll(".svg-container > svg.main-svg")];
   const [width, height] = [layers[0].width.baseVal.value, layers[0].height.baseVal.value];
@@ -72,6 +84,7 @@ async function painted(graph) {
   [canvas.width, canvas.height] = [Math.round(width * SCALE), Math.round(height * SCALE)];
   const pen = canvas.getContext("2d");
   pen.fillStyle = graph._fullLayout.paper_bgcolor;
+  if (isDark(colourOf(graph))) pen.filter = EXCHANGED;  // a page and a code host are light
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);
   return canvas.toDataURL("image/png");
@@ -83,8 +96,7 @@ export default { render({ model, el }) {
   const keep = async () => {
     const graph = el.closest("." + model.get("frame"))?.querySelector(".js-plotly-plot");
     if (!graph?.querySelector(".svg-container > svg.main-svg") || graph._fullLayout._has("gl3d") || document.fullscreenElement) return;
-    model.set("image", await painted(graph));
-    model.save_changes();
+    model.send({ image: await painted(graph) });  // no state, which a saved notebook would hold once more
   };
   const later = () => { clearTimeout(waiting); waiting = setTimeout(() => keep().catch(() => {}), SETTLED); };
   const watch = new MutationObserver((changes) => {
@@ -155,27 +167,37 @@ class Below(anywidget.AnyWidget):
 
 
 class Still(Below):
-    """What draws the picture of its frame as an image. `image` is the address of a new one, until it is kept."""
+    """What draws the picture of its frame as an image, light also where the notebook is dark."""
 
     _esm = PAINT
     frame = traitlets.Unicode("").tag(sync=True)
-    image = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, frame: str, title: str) -> None:
         self.title = title
         super().__init__(frame=frame)
-        self.observe(self._keep, names="image")
+        self.on_msg(lambda _, drawn, __: self.keep_image(str(drawn.get("image", ""))))
 
-    def _keep(self, change: object) -> None:
-        if not self.image:
-            return
-        data = {"image/png": self.image.removeprefix(START), "text/plain": self.title}
-        self.keep(data, {"image/png": {"alt": self.title}})
-        self.image = ""  # else a saved notebook would hold it twice
+    def keep_image(self, address: str) -> None:
+        """Put an image, given by its address, below the picture."""
+        if address.startswith(START):
+            data = {"image/png": fewer_bytes(address.removeprefix(START)), "text/plain": self.title}
+            self.keep(data, {"image/png": {"alt": self.title}})
+
+
+def fewer_bytes(png: str) -> str:
+    """The same image with at most 256 colours, in base64 as it was given: about a third of the bytes."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return png
+    image, smaller = Image.open(io.BytesIO(base64.b64decode(png))), io.BytesIO()
+    image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(smaller, "PNG", optimize=True)
+    return min(png, base64.b64encode(smaller.getvalue()).decode(), key=len)
 
 
 def display_with_text(shown: Any, *, title: str, text: str, stills: Sequence[Below] = ()) -> None:
     """Show a widget, which is saved as its text (HTML) and, below it, the images of its pictures or what was answered."""
+    note_shown(shown)
     for number in range(1, min(len(stills), MOST) + 1):
         shown.add_class(f"{HIDDEN}-{number}")
     display({**shown._repr_mimebundle_(), "text/html": text, "text/plain": title}, raw=True)

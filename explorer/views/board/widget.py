@@ -21,6 +21,8 @@ from explorer.views.board.reading import texts_of
 from explorer.views.board.request import answered, offers, reads_again, refusal_of
 from explorer.views.board.stations import STATIONS, prose
 from explorer.views.board.still import still
+from explorer.views.cell_widgets import note_shown
+from explorer.views.packed_module import packed_module
 
 
 class Board(anywidget.AnyWidget):
@@ -30,7 +32,7 @@ class Board(anywidget.AnyWidget):
     needs no kernel, and another one runs here once more. `traces` holds the result.
     """
 
-    _esm = module(live=True)
+    _esm = packed_module(module(live=True))
     _css = style()
     data = traitlets.Bytes().tag(sync=True)
     live = traitlets.Bytes().tag(sync=True)
@@ -108,6 +110,7 @@ class Board(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **given: Any) -> Any:
         """The living board, and the still one where no kernel runs."""
+        note_shown(self)
         bundles = super()._repr_mimebundle_(**given)
         bundle, extra = bundles if isinstance(bundles, tuple) else (bundles, {})
         return {**(bundle or {}), "image/svg+xml": self.svg()}, extra

@@ -14,12 +14,13 @@ from explorer.views import theme
 from explorer.views.board.module import module, style
 from explorer.views.board.page import page
 from explorer.views.board.stations import STATIONS, prose
+from explorer.views.packed_module import packed_module
 
 
 class Live(anywidget.AnyWidget):
     """A model with the sentence that it begins with (`reads`); what is typed is computed in the page, without a kernel."""
 
-    _esm = module(live=True)
+    _esm = packed_module(module(live=True))
     _css = style(live=True)
     live = traitlets.Bytes().tag(sync=True)
     reads = traitlets.Dict().tag(sync=True)
