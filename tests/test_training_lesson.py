@@ -29,6 +29,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Along, Curve, Curves, TrainingStep
 from explorer.text.sentinels import with_sentinels
 from explorer.text.toy import toy_stories as stories
+from explorer.training import jobs
 from explorer.training.interpolation import along, fresh, mean_rate, nearest_on_line, questions
 from explorer.training.jobs import BEGAN, ENOUGH, QUEUE, JobQueue, JobSpec, waiting
 from explorer.training.plan import Plan
@@ -324,6 +325,31 @@ def test_a_training_that_is_killed_frees_the_machine(tmp_path: Path, monkeypatch
     assert waiting(tmp_path / QUEUE) == [] and not ticket.exists()
 
 
+@pytest.mark.long
+def test_a_process_that_is_ready_takes_the_next_training_and_ends_with_its_app(tmp_path: Path) -> None:
+    bench = JobQueue(tmp_path)
+    bench.make_ready()
+    bench.make_ready()
+    (ready,) = jobs.READY
+    name = bench.begin(order(3))
+    assert jobs.READY == [] and jobs.CHILDREN[-1] is ready, "this one, and no second"
+    wait_until(lambda: not bench.state(name).alive)
+    assert bench.state(name).kind == "done" and [step.step for step in steps_of(bench.run(name))] == [1, 2, 3]
+    bench.make_ready()
+    (idle,) = jobs.READY
+    idle.kill()
+    idle.wait()
+    other = bench.begin(order(2))
+    assert jobs.CHILDREN[-1] is not idle
+    wait_until(lambda: not bench.state(other).alive)
+    assert bench.state(other).kind == "done"
+    bench.make_ready()
+    last = jobs.READY.pop()
+    assert last.stdin is not None
+    last.stdin.close()  # as when the app ends
+    assert last.wait(120) == 0
+
+
 def test_a_waiting_process_needs_no_torch() -> None:
     code = "import sys, explorer.training.jobs; print('torch' in sys.modules, 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False False\n"
@@ -410,7 +436,8 @@ def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
     assert f"ln |V| = {math.log(model.tokenizer.vocabulary.size):.2f}" in " ".join(block.value for block in at.info)
     texts = " ".join(block.value for block in at.markdown)
     assert "a second line" in texts and "<b>40</b>" not in texts, "a sample is text, not markup"
-    at.select_slider("at").set_value(1).run()
+    at.session_state["at"] = 1
+    at = at.run()
     data = board_of(at)
     series, begin = header(data), 4 + int.from_bytes(data[:4], "little")
     moment = series["series"][series["host"]["moment"]]

@@ -22,6 +22,7 @@ from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
 from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.translation import pairs
+from explorer.text import toy
 from explorer.text.corpora import ENDINGS, HUB, documents_of, parts
 from explorer.text.disk_cache import cached, source_mark
 from explorer.text.examples import Texts, Translation
@@ -286,19 +287,20 @@ def _toy(count: int = TOYS) -> Corpus:
     def held(count: int, split: str) -> EvalData:
         return EvalData(list(toy_stories(count, SEEDS[split])))
 
-    return Corpus("toy", list(toy_stories(count, 1)), held)
+    texts, mark = _kept("toy", count, lambda: list(toy_stories(count, 1)), toy)
+    return Corpus("toy", texts, held, mark=mark)
 
 
-def _kept(kind: str, count: int, make: Callable[[], Sequence[Any]]) -> tuple[Sequence[Any], str]:
+def _kept(kind: str, count: int, make: Callable[[], Sequence[Any]], told_by: Any = microworld) -> tuple[Sequence[Any], str]:
     """Generated texts, from the disk where they were generated before, and the mark of what they are."""
-    mark = f"{kind}:{count}:{_world()}"
+    mark = f"{kind}:{count}:{_source(told_by)}"
     return cached("texts", (mark,), make, pack_corpus, unpack_texts), mark
 
 
 @cache
-def _world() -> str:
-    """A checksum of all that decides what the microworld tells."""
-    return source_mark(Path(microworld.__file__).parent)
+def _source(module: Any) -> str:
+    """A checksum of all that decides what a package generates."""
+    return source_mark(Path(module.__file__).parent)
 
 
 def _microworld(count: int = STORIES, version: str = microworld.VERSION) -> Corpus:

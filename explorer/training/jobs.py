@@ -6,6 +6,7 @@ memory of the app, so a page that is opened again finds all of it, and a process
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from filelock import FileLock, Timeout
 
@@ -37,6 +38,7 @@ LETTERS = 500_000  # of a text to train on
 ENOUGH = 10  # steps from which the pace is known: the first ones wait for caches
 PAUSE = 2.0  # seconds between two looks at who is ahead
 CHILDREN: list[subprocess.Popen[bytes]] = []  # kept until they end: a process that nobody asks after stays a zombie
+READY: list[subprocess.Popen[bytes]] = []  # those that have loaded their libraries and wait to be told which training is theirs
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,10 @@ class JobQueue:
             ticket.touch()
             child = _started(folder, ticket)
         CHILDREN[:] = [*(other for other in CHILDREN if other.poll() is None), child]
+
+    def make_ready(self) -> None:
+        """Have a process load its libraries while a reader still chooses what to train: that takes longer than the first steps."""
+        READY[:] = [child for child in READY if child.poll() is None] or [_process(subprocess.PIPE, subprocess.DEVNULL)]
 
     def stop(self, name: str) -> None:
         """Ask a training to stop after the step that it is doing; it keeps what it needs to go on."""
@@ -222,12 +228,21 @@ def read_spec(folder: Path) -> JobSpec:
 
 
 def _started(folder: Path, ticket: Path) -> subprocess.Popen[bytes]:
-    """The process of a training, which writes down what it says."""
+    """The process of a training, which writes down what it says: one that is ready, or else a new one."""
+    with suppress(IndexError, OSError):  # none is ready, or it has ended meanwhile
+        child = READY.pop()
+        with cast(BinaryIO, child.stdin) as asked:
+            asked.write(json.dumps([str(folder), str(ticket)]).encode())
+        return child
+    with open(folder / LOG, "ab") as log:
+        return _process(subprocess.DEVNULL, log, str(folder), str(ticket))
+
+
+def _process(asked: int, says: Any, *arguments: str) -> subprocess.Popen[bytes]:
+    """A process for one training: the one that the arguments name, or that it is told when it is ready."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
-    with open(folder / LOG, "a", encoding="utf-8") as log:
-        command = [sys.executable, "-m", "explorer.training.jobs", str(folder), str(ticket)]
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
-        return subprocess.Popen(command, **quiet, env=environment, start_new_session=True)  # type: ignore[call-overload]
+    command = [sys.executable, "-m", "explorer.training.jobs", *arguments]
+    return subprocess.Popen(command, stdin=asked, stdout=says, stderr=says, env=environment, start_new_session=True)
 
 
 def waiting(queue: Path) -> list[Path]:
@@ -293,7 +308,22 @@ def _train(folder: Path, parent: int) -> None:
             run.stop()
 
 
+def wait_ready() -> None:
+    """Load what a training needs, wait to be told which one, and work on it; end where nobody asks for one any more."""
+    importlib.import_module("torch._dynamo")  # which the first optimiser loads
+    importlib.import_module("explorer.training.fit")
+    if asked := sys.stdin.read():
+        folder, ticket = map(Path, json.loads(asked))
+        with open(folder / LOG, "ab") as log:
+            for number in (1, 2):  # what is printed from here on, and every error
+                os.dup2(log.fileno(), number)
+        work(folder, ticket)
+
+
 if __name__ == "__main__":
     if hasattr(os, "nice"):
         os.nice(19)  # whoever only reads a page comes first
-    work(Path(sys.argv[1]), Path(sys.argv[2]))
+    if sys.argv[1:]:
+        work(Path(sys.argv[1]), Path(sys.argv[2]))
+    else:
+        wait_ready()

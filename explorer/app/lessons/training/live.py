@@ -162,6 +162,7 @@ def show_live_training(sentence: str) -> None:
     if refused := st.session_state.pop(REFUSED, ""):
         st.warning(plain(refused))
     if not name:
+        job_queue().make_ready()
         st.caption("Press Start. The training runs in the background: you can go on reading, leave, and come back.")
         return
     try:
