@@ -248,6 +248,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
         corruption=hidden("mlm", "bert-tiny"), top=3),
     "analysis.two_uses": about("word2vec", word="dog", texts=("A dog ran.", "The dog slept.")),
     "analysis.unit_writes": about("gpt2", layer=1, unit=5, stream=None, count=3),
+    "analysis.unit_firings": about("gpt2", texts=[TEXT, TWO], layer=1, unit=5, stream=None, top=3),
     "analysis.visibility_map": of_model("gpt2", span=(2, 5)),
     "analysis.token_update": of_model("gpt2", target=None, position=None, layer=None),
     "analysis.word_states": about("bert", texts=[TEXT, TWO]),

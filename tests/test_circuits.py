@@ -175,6 +175,34 @@ def test_a_unit_writes_its_row_of_the_second_matrix() -> None:
     assert any("activation" in note for note in writes.notes), "what BERT's output layer does besides is said"
 
 
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_a_unit_is_most_active_where_a_hook_of_pytorch_says(name: str) -> None:
+    """What goes into the second matrix of the feed-forward layer, taken by a hook of PyTorch from the class of Hugging Face."""
+    ours, theirs, _ = pair(name)
+    texts = ["The dog ran home.", "It was cold, and Anna had no milk.", "The cat slept by the river."]
+    second = theirs.transformer.h[1].mlp.c_proj if name == "gpt2" else theirs.bert.encoder.layer[1].output.dense
+    seen: list[np.ndarray] = []
+    hook = second.register_forward_pre_hook(lambda _, given: seen.append(given[0][0].detach().numpy()))
+    rows = [ours.tokens(text) for text in texts]
+    with torch.no_grad():
+        for row in rows:
+            theirs(input_ids=torch.tensor(row.ids.tolist())[None])
+    hook.remove()
+    for unit in (0, 7, 31):
+        found = ex.analysis.unit_firings(ours, texts, layer=1, unit=unit, top=2)
+        values = [units[~np.array(row.special), unit] for units, row in zip(seen, rows, strict=True)]
+        np.testing.assert_allclose(found.values, np.concatenate(values), atol=1e-5)
+        np.testing.assert_allclose(found.activations, sorted((part.max() for part in values), reverse=True)[:2], atol=1e-5)
+        assert found.active == float((np.concatenate(values) > 0).mean())
+        for token, use in zip(found.tokens, found.uses, strict=True):
+            assert token and f"[{token}]" in use and use.replace("[", "").replace("]", "") in " | ".join(texts)
+    for wrong, says in (({"layer": 9}, "layer"), ({"unit": 9999}, "unit"), ({"stream": "cross"}, "stream of")):
+        with pytest.raises(ex.ExplorerError, match=says):
+            ex.analysis.unit_firings(ours, texts, **{"layer": 0, "unit": 0, **wrong})
+    with pytest.raises(ex.ExplorerError, match="no text that"):
+        ex.analysis.unit_firings(ours, [], layer=0, unit=0)
+
+
 def test_what_writes_nothing_is_refused() -> None:
     ours, place = pair("gpt2")[0], {"layer": 0, "head": 0, "position": 0}
     for wrong, says in (({"layer": 9}, "layer"), ({"head": 9}, "head"), ({"position": 99}, "position"),

@@ -60,7 +60,7 @@ EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = """saturation costs curves exposure expects moves letter-filters highway heads-that-find contexts neighbours cka word-space
 analogies ratios plane runs skipgram-network pair-update glove-weight sentence-ways sentence-traps sentence-grades text-scores rates
 span-lengths gap-sentences habits damage downstream writes held-masks blueprint
-nouns heads-and-reason projections similar-uses"""  # nothing that a model reads; nor in these files,
+nouns heads-and-reason projections similar-uses unit-firings"""  # nothing that a model reads; nor in these files,
 NO_TEXTS = "editing mixes finetuning prompting tuning finetuned merges pieces words training tree writing"
 BUT_TEXT = ("before-after", "states-moved")  # but for these two
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
@@ -110,6 +110,10 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "similar uses": ex.analysis.similar_uses(bert, SENTENCE, "animal", [STORY]),
         "odd similar uses": kinds.SimilarUses(
             "<b>bold", 1, "<b>[x]", "<b>bold", ("<i>",), (f"{ODD} <b>[bold]",), np.ones(1), 5
+        ),
+        "unit firings": ex.analysis.unit_firings(gpt2, [SENTENCE, OTHER_STORY], layer=1, unit=7),
+        "odd unit firings": replace(
+            ex.analysis.unit_firings(gpt2, [ODD], layer=0, unit=3), model="<b>bold", uses=("<b>[bold]",), tokens=("<b>",)
         ),
         "one word in space": replace(
             ex.analysis.word_states(bert, ["<b>bold"]), words=("<b>bold",) * 4, kinds=("<b>bold",) * 4, model="<b>bold"

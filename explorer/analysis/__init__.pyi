@@ -43,6 +43,7 @@ from .similar_uses import similar_uses as similar_uses
 from .span_scores import span_table as span_table
 from .text_losses import text_losses as text_losses
 from .token_contributions import contributions as contributions
+from .unit_firings import unit_firings as unit_firings
 from .updates import pair_update as pair_update
 from .updates import token_update as token_update
 from .vocabulary_writes import head_writes as head_writes

@@ -72,7 +72,7 @@ from explorer.records.families import (
 )
 from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanTable, TaskChange, TaskTable
 from explorer.records.inputs import FinetuneWays, TaskInputs
-from explorer.records.layers import LayerLikeness, SimilarUses, WordStates
+from explorer.records.layers import LayerLikeness, SimilarUses, UnitFirings, WordStates
 from explorer.records.places import TapPlace
 from explorer.records.projections import Projections
 from explorer.records.prompting import Prompted, PromptScores

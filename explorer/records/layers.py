@@ -73,3 +73,31 @@ class SimilarUses(Record):
     uses: tuple[str, ...]
     likeness: np.ndarray
     searched: int
+
+
+@dataclass(frozen=True, eq=False)
+class UnitFirings(Record):
+    """The texts in which a unit of a feed-forward layer is most active, by the largest of its activations in each.
+
+    `uses` are those texts around the token at which it is, in brackets, `tokens` these tokens, `activations` [text]; `values` are the
+    activations at every token of every text [token].
+    """
+
+    model: str
+    stream: str
+    layer: int
+    unit: int
+    tokens: tuple[str, ...]
+    uses: tuple[str, ...]
+    activations: np.ndarray
+    values: np.ndarray
+
+    @property
+    def searched(self) -> int:
+        """At how many tokens it was looked at."""
+        return len(self.values)
+
+    @property
+    def active(self) -> float:
+        """At which share of the tokens it is above 0."""
+        return float((self.values > 0).mean())

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 import plotly.graph_objects as go
 
-from explorer.records import InformationFlow, PatchSweep, Tokens, VocabularyWrites
+from explorer.records import InformationFlow, PatchSweep, Tokens, UnitFirings, VocabularyWrites
 from explorer.views import theme
 from explorer.views.view import Choice, Control, Range, Toggle, View, by_name, only
 
@@ -103,6 +103,30 @@ def writes(record: VocabularyWrites) -> go.Figure:
         xaxis={"title": "added to the score", "zeroline": True},
         yaxis=theme.named_axis(names, down=True, ticklabeloverflow="allow"),
         height=24 * len(names), showlegend=False, barmode="overlay",
+    )  # fmt: skip
+
+
+def firings(record: UnitFirings) -> go.Figure:
+    """The texts in which one unit of a feed-forward layer is most active: each bar is its activation at the token in brackets, the largest
+    in that text.
+
+    You may conclude which of these texts make this unit most active. You may not conclude that it stands for what they have in common:
+    most units are active in many other texts as well, and a pattern in ten texts is soon seen. Look in other texts, and at what it writes.
+    """
+    uses = [theme.printable(use) for use in record.uses]
+    bars = go.Bar(
+        x=record.activations.astype(np.float64), y=np.arange(len(uses)), orientation="h", meta=0, customdata=uses, text=uses,
+        textposition="inside", insidetextanchor="start", textfont={"size": 15},
+        hovertemplate="%{customdata}: activation <b>%{x:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    notes = (
+        f"{record.searched:,} tokens searched; at {record.active:.0%} of them it is above 0",
+        f"mean {record.values.mean():.2f}, standard deviation {record.values.std():.2f}",
+    )
+    where = f"{theme.printable(record.model)}, {record.stream} layer {record.layer}, unit {record.unit}"
+    return go.Figure(bars).update_layout(
+        title=theme.title(f"{where}: where it is most active", *notes), xaxis={"title": "activation"},
+        yaxis=theme.named_axis([""] * len(uses), down=True), height=60 + 34 * max(3, len(uses)),
     )  # fmt: skip
 
 
@@ -212,5 +236,11 @@ def way_choice(record: InformationFlow) -> Mapping[str, Control]:
 VIEWS = by_name(
     View("patching", "What brings the answer back", patching, only(PatchSweep, "ex.analysis.patch_sweep makes"), part_choice),
     View("writes", "What is written to the vocabulary", writes, only(VocabularyWrites, "ex.analysis.head_writes makes")),
+    View(
+        "unit-firings",
+        "What makes a unit active",
+        firings,
+        only(UnitFirings, "ex.analysis.unit_firings(model, texts, …) makes"),
+    ),
     View("flow", "Where a state comes from", flow, only(InformationFlow, "ex.analysis.information_flow makes"), way_choice),
 )

@@ -20,6 +20,7 @@ from explorer.records import Trace
 from explorer.views import VIEWS, theme
 
 PROSE = prose("whatif")
+TEXTS, SEED = 60, 11  # stories in which a unit is looked for
 
 WAYS = {"zeros": 0.0, "half as long": 0.5, "twice as long": 2.0, "reversed": -1.0}
 EXAMPLES = {  # by family: the word that differs, the rest of the text, and the answers that it decides between
@@ -127,6 +128,10 @@ def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
             unit = whole("Unit", getattr(opened(name).config, "hidden", 10_000) - 1, 0, "writes.unit")
             call = Call(ex.analysis.unit_writes, model_of(name), layer=layer, unit=unit)
     shown("writes", call)
+    if part == "unit":
+        say(PROSE("fires", texts=TEXTS))
+        texts = Call(ex.microworld.texts, TEXTS, SEED, "test")
+        shown("unit-firings", Call(ex.analysis.unit_firings, model_of(name), texts, layer=layer, unit=unit))
 
 
 def ways(name: str, text: str) -> None:
