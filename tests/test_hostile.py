@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import io
 import resource
 import signal
-from collections.abc import Callable, Iterator
+from collections import UserList, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import hostile
+import numpy as np
+import pandas
 import pytest
+import torch
 from conftest import ALL, some
 from hypothesis import HealthCheck, Phase, given, settings
 from test_public_names import NAMES
@@ -146,6 +151,55 @@ def test_arguments_are_checked_by_their_annotations() -> None:
         asked()  # type: ignore[call-arg]
     with pytest.raises(ChoiceError, match="this is set"):
         check_kind("x", {1}, str)
+
+
+@pytest.mark.parametrize("given", [np.array(["a", "b"]), pandas.Series(["a", "b"]), deque(["a", "b"]), UserList(["a", "b"])])
+def test_an_array_or_a_column_is_taken_as_the_list_that_it_stands_for(given: Any) -> None:
+    """Asked whether it is empty, an array refuses to say: what is handed on is a list, whose parts were looked at."""
+
+    @checked
+    def joined(texts: Sequence[str], more: Sequence[str] | None = None, every: Iterable[str] = ()) -> str:
+        return "".join([*texts, *(more or ()), *every])
+
+    assert joined(given, given, given) == "ababab" and joined(given[:0] if hasattr(given, "dtype") else [], None) == ""
+    wrong: tuple[Any, ...] = (
+        np.zeros((2, 0)),
+        np.array(3.0),
+        torch.tensor(1 + 1j),
+        torch.tensor([1]),
+        deque([1]),
+        UserList([b"a"]),
+    )
+    for other in wrong:
+        for name in ("texts", "more", "every"):
+            with pytest.raises(ChoiceError, match=f"{name}=.*a list, each a text"):
+                joined(**{"texts": ["a"], name: other})
+
+
+def test_a_list_that_holds_itself_is_refused() -> None:
+    @checked
+    def asked(value: Any) -> Any:
+        return value
+
+    inside: list[Any] = []
+    inside.append(inside)
+    named: dict[str, Any] = {}
+    named["a"] = named
+    for value in (inside, named):
+        with pytest.raises(ChoiceError, match="holds itself"):
+            asked(value)
+
+
+def test_what_an_attack_found_is_one_sentence() -> None:
+    bert = hostile.model("bert")
+    for call in (
+        lambda: ex.analysis.text_losses(bert, []),
+        lambda: ex.check(io.StringIO("x"), [1.0]),
+        lambda: list(ex.text.matches("dog", torch.tensor([1 + 1j]))),
+        lambda: ex.analysis.contexts(bert, "dog", deque(["a", "b"])),
+    ):
+        with pytest.raises(ex.ExplorerError):
+            call()
 
 
 @pytest.mark.parametrize("value", [-1, 1.5, "3", None, True, 2**63, float("nan"), [], b"1"])

@@ -263,6 +263,18 @@ def test_a_line_of_fifty_megabytes_passes_in_stretches(encoding: str, megabytes:
     assert peak(read) < 2_000_000 and length == megabytes * 1_000_000
 
 
+def test_a_document_without_an_end_is_given_in_parts_and_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "x.txt.gz", "wb", compresslevel=1) as file:
+        for _ in range(40):
+            file.write(b"dog " * 250_000)
+    sizes = list[int]()
+    assert peak(lambda: sizes.extend(map(len, corpora.documents(tmp_path / "x.txt.gz")))) < 80_000_000
+    assert sum(sizes) == 40_000_000 - 1 and len(sizes) == 3
+    (tmp_path / "y.txt").write_bytes(b"\x80" * 70_000)
+    with pytest.raises(ex.ExplorerError, match="not UTF-8"):
+        list(corpora.documents(tmp_path / "y.txt"))
+
+
 def bomb(path: Path) -> None:
     """A file of a few hundred kilobytes whose one row, or whose rows together, are very long."""
     if path.suffix == ".parquet":

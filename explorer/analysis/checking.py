@@ -41,7 +41,7 @@ def check(mine: Any, expected: Any, *, within: float = 1e-5) -> Checked:
 
 def _array(given: Any, name: str) -> np.ndarray:
     """An array of numbers or of texts; tensors lose their gradient."""
-    given = given.detach().cpu() if hasattr(given, "detach") else given
+    given = given.detach().cpu() if hasattr(given, "detach") and hasattr(given, "cpu") else given
     try:
         values = np.asarray(list(given) if isinstance(given, (map, filter, zip, range)) else given)
     except ValueError as error:

@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.analysis.evaluation import bilm
 from explorer.analysis.evaluation.batches import judged, sheet_of
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.transformer import TransformerModel
@@ -33,6 +33,8 @@ def text_losses(model: TransformerModel | ElmoModel, texts: Sequence[str]) -> np
     True
     """
     coded = [model.tokens(text) for text in texts]
+    if not coded:
+        raise TextError("There are no texts. Give at least one.")
     if isinstance(model, ElmoModel):
         return np.array([_of_both_sides(model, tokens) for tokens in coded])
     rows = _rows(model, coded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from functools import wraps
 from itertools import islice
 from pathlib import Path
@@ -86,8 +86,19 @@ def _settle(function: str, given: dict[str, Any], kinds: Mapping[str, object]) -
             continue
         _check_order(function, name, given, kinds)
         check_kind(name, value, kinds[name])
-        given[name] = python_own(value)
+        given[name] = _handed_on(name, value, kinds[name])
     return doubts
+
+
+def _handed_on(name: str, given: Any, kind: object) -> Any:
+    """What was checked, as what it was checked to be: an array is a list where one is expected, for it does not say whether it is empty."""
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    if _is_array(given) and all(get_origin(part) is Sequence for part in parts if is_kind(given, part)):
+        given = list(given)
+    try:
+        return python_own(given)
+    except RecursionError:
+        raise ChoiceError(f"{name} holds itself, or lists in lists without end. Give a plain value.") from None
 
 
 def _check_order(function: str, name: str, given: Mapping[str, object], kinds: Mapping[str, object]) -> None:
@@ -228,19 +239,24 @@ def _is_row(given: object, inner: tuple[object, ...]) -> bool:
     return len(given) == len(inner) and all(is_kind(part, kind) for part, kind in zip(given, inner, strict=True))
 
 
-def _holds(given: object, origin: type, inner: tuple[object, ...]) -> bool:
+def _holds(given: Any, origin: type, inner: tuple[object, ...]) -> bool:
     """Whether this is a list, a mapping or something to go through, with the right things in it."""
     if isinstance(given, (str, bytes)):
         return False
     if issubclass(origin, Mapping):
         return isinstance(given, Mapping) and all(_is_row(pair, inner) for pair in given.items())
-    if origin is Sequence and not isinstance(given, Mapping) and hasattr(given, "__array__"):
-        return getattr(given, "ndim", 0) > 0 and all(is_kind(part, inner[0]) for part in given)  # type: ignore[attr-defined]
+    if _is_array(given) and origin in (Sequence, Iterable, Collection):
+        return given.ndim > 0 and all(is_kind(part, kind) for part in given for kind in inner)
     if not isinstance(given, origin) or (isinstance(given, Mapping) and origin is Sequence):
         return False
-    if isinstance(given, Iterator) or not isinstance(given, (list, tuple, set, frozenset, range)) or not inner:
+    if not isinstance(given, (Sequence, Set)) or not inner:
         return True
     return all(is_kind(part, inner[0]) for part in islice(given, FIRST))
+
+
+def _is_array(given: Any) -> bool:
+    """Whether this is an array, a tensor or a column of a table; a whole table is none: going through it gives the names of its columns."""
+    return hasattr(type(given), "__array__") and hasattr(given, "ndim") and not hasattr(given, "columns")
 
 
 def in_words(kind: object) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import FileError, MissingError, TextError
-from explorer.text.rows import ROWS, RowFile, ending_of, text_of_row
+from explorer.text.rows import ROW, ROWS, RowFile, ending_of, text_of_row
 from explorer.text.stretches import CorpusPart, Layout, Stretch, TextFile
 
 HUB, NOTES = "hub:", "readme"  # NOTES: so begins a file that says what the tables beside it are
@@ -24,14 +24,16 @@ def documents(source: str | Path, layout: Layout | None = None) -> Iterator[str]
 
 
 def documents_of(sources: Sequence[CorpusPart]) -> Iterator[str]:
-    """Every document of these parts as one text."""
+    """Every document of these parts as one text; one that is longer than a row may be, as several, so that it takes no more memory."""
     for part in sources:
         stretches: list[str] = []
+        letters = 0
         for stretch in part.stretches(0):
             stretches.append(stretch.text)
-            if stretch.ends:
+            letters += len(stretch.text)
+            if stretch.ends or letters >= ROW:
                 document = "".join(stretches)
-                stretches = []
+                stretches, letters = [], 0
                 if document.strip():
                     yield document
 

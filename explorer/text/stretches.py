@@ -165,10 +165,12 @@ def line_break(line: bytes) -> int:
     space = line.rfind(b" ") + 1
     if space > len(line) // 2:
         return space
-    place = len(line)
-    while line[place - 1] & 0xC0 == 0x80:  # the bytes after the first of a letter
-        place -= 1
-    return place - 1
+    place = len(line) - 1
+    for _ in range(
+        3
+    ):  # a letter has at most three bytes after its first; what has more is no UTF-8, which is said where it is decoded
+        place -= line[place] & 0xC0 == 0x80
+    return place
 
 
 # What divides the documents of a text file: in words, and whether a document ends with this line.
