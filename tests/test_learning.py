@@ -66,7 +66,7 @@ def pairs(numbers: list[str], total: int) -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """A page that holds what computes a training."""
-    names = "Training, Corpus, TASKS, batchOf, counted, seeded, saved, opened"
+    names = "Training, Corpus, TASKS, batchOf, counted, seeded, saved, opened, unzipped, zipped, trainingAnswers"
     script = """const texts = (t) => t && { ids: [...t.ids], length: t.length, present: [...t.present] };
         globalThis.plain = ({ source, target, at, labels }) => ({ source: texts(source), target: texts(target), at, labels });"""
     with page_with(browser, names, script) as page:
@@ -295,6 +295,41 @@ def test_a_saved_model_opens_in_python_and_in_the_page(shown: Shown, tmp_path: P
     expect(page.locator("output")).to_have_text(f"step {step}")
     with pytest.raises(FileError):
         ex.load(cut, device="cpu")
+
+
+WRITTEN: tuple[tuple[str, str], ...] = (  # what somebody wrote into the settings of a saved training
+    ("learned.dim = 1e9", "Width: 1000000000"), ("learned.layers = '2'", 'Layers: "2"'),
+    ("learned.source.data = 'constructor'", "It reads"),
+    ("learned.source = null", "It reads: missing"), ("learned.batch = -1", "Texts a step"), ("learned.rate = 'x'", "Learning rate"),
+    ("learned.family = 'toString'", "Family"), ("learned.step = 'x'", "took"), ("learned.step = 1e300", "took"),
+    ("delete learned.seed", "Seed: missing"), ("learned.layers = 2", "no weights"),
+)  # fmt: skip
+
+
+def test_a_saved_training_that_was_edited_or_cut_asks_for_nothing_that_no_page_trains(page: Page) -> None:
+    said = page.evaluate(
+        """([settings, edits]) => { let said;
+        const answers = trainingAnswers((answer) => (said = answer)), file = saved(new Training(settings));
+        const restored = (bytes) => {
+          answers({ data: { id: 1, what: "restore", given: { bytes, settings } } });
+          return said.refused ?? "opened"; };
+        const written = (edit) => {
+          const files = unzipped(file), config = JSON.parse(new TextDecoder().decode(files.get("config.json")));
+          new Function("learned", edit)(config.learned);
+          return restored(zipped([...files.set("config.json", new TextEncoder().encode(JSON.stringify(config)))])); };
+        const cut = Array.from({ length: 40 }, (_, n) => restored(file.slice(0, Math.floor((file.length * n) / 40))));
+        return [[...edits, ""].map(written), cut]; }""",
+        [
+            TINY | {"dim": 16, "layers": 1, "source": {"data": "sort", "unit": "words", "text": ""}},
+            [edit for edit, _ in WRITTEN],
+        ],
+    )
+    assert said[0].pop() == "opened", "one that nobody edited"
+    for (edit, why), answer in zip(WRITTEN, said[0], strict=True):
+        assert why in answer and answer.endswith((".", "shape.")), (edit, answer)
+    assert all(answer.endswith("Save the model again.") or "no model that was trained" in answer for answer in said[1]), set(
+        said[1]
+    )
 
 
 def test_a_loss_that_grows_without_end_is_said_and_the_last_good_moment_offered(shown: Shown) -> None:

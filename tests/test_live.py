@@ -283,3 +283,40 @@ def test_a_damaged_model_is_refused_in_a_sentence(page: Page, fault: str) -> Non
         base64.b64encode(data).decode(),
     )
     assert {"cut": "cut off", "lacks": "lacks the tensor", "infinite": "not all finite"}[fault] in said
+
+
+EDITED: tuple[tuple[str, str], ...] = (  # what somebody wrote into the header of a saved model, or into that of its weights
+    ("header.config.vocab = null", "vocab is null"), ("header.config.vocab = 7", "vocab is 7"), ("header.config.layers = 1e9", "layers is"),
+    ("header.config.heads = 3", "heads is 3"), ("header.config.length = 0.5", "length is 0.5"),
+    ("header.config = null", "vocab is missing"),
+    ("header.config.kv_heads = 3", "kv_heads is 3"), ("header.tokenizer.model.type = '__proto__'", "could not be computed"),
+    ("header.seen.words = 3", "could not be computed"), ("header.tokenizer.added_tokens[4] = 3", "could not be computed"),
+    ("first.dtype = 'F64'", "16 or 32 bits"), ("first.data_offsets = 'ab'", "damaged at"), ("first.shape = [3]", "damaged at"),
+    ("first.data_offsets = [-8, 8]", "damaged at"), ("delete first.shape", "damaged at"),
+    ("header.config.norm_epsilon = 'x'", "not finite numbers"),
+)  # fmt: skip
+
+
+def test_a_model_that_was_edited_by_hand_is_refused_in_a_sentence_and_keeps_no_page_busy(page: Page) -> None:
+    data = packed_model(ex.load("bert-tiny", device="cpu"))
+    assert data is not None
+    said = page.evaluate(
+        """async ([letters, edits]) => { const bytes = Uint8Array.from(atob(letters), (c) => c.charCodeAt(0)), said = [];
+        const read = (from, size) => JSON.parse(new TextDecoder().decode(bytes.subarray(from, from + size)));
+        const view = new DataView(bytes.buffer);
+        const head = view.getUint32(0, true), listed = Number(view.getBigUint64(4 + head, true));
+        const rest = bytes.subarray(12 + head + listed);
+        for (const edit of edits) {
+          const header = read(4, head), weights = read(12 + head, listed), first = weights["layers.0.attention.query.weight"];
+          new Function("header", "first", edit)(header, first);
+          const [text, list] = [header, weights].map((content) => new TextEncoder().encode(JSON.stringify(content)));
+          const parts = [new Uint32Array([text.length]), text, new BigUint64Array([BigInt(list.length)]), list, rest];
+          const model = engine.engineAt(URL.createObjectURL(new Blob(parts)));
+          const asked = model.header.then(() => model.ask("read", { text: "A dog ran.", target: null, edits: [] }));
+          said.push(await asked.then(() => "read", (error) => error.message));
+          model.end(); }
+        return said; }""",
+        [base64.b64encode(data).decode(), [edit for edit, _ in EDITED]],
+    )
+    for (edit, why), answer in zip(EDITED, said, strict=True):
+        assert why in answer and answer.endswith("."), (edit, answer)

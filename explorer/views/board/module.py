@@ -36,6 +36,7 @@ FILES = (
     "board",
 )  # fmt: skip  each uses those before it
 ENGINE = (
+    "faults",
     "maths",
     "positions",
     "edits",

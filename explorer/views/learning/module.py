@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parent / "js"
 TEXTS = Path(__file__).parent / "stories.txt"  # written by studies/short_stories.py
 BACKWARD = ("products", "tape", "attention", "network", "optimisers")  # the backward pass
 TRAINS = (
+    "settings",
     "shapes",
     "tasks",
     "reading",
@@ -21,8 +22,10 @@ TRAINS = (
     "zipped",
     "answers",
 )  # what computes a training with it, in a worker
-SHOWS = ("dials", "curves", "guesses", "moments", "learning")  # what asks it, and shows the answers
-TAKEN = "ACTIVATIONS, SLOPES, GATED, POSITIONS, bucketOf, Transformer, Tokenizer, openWeights"  # from the engine of models in a page
+SHOWS = ("settings", "dials", "curves", "guesses", "moments", "learning")  # what asks it, and shows the answers
+TAKEN = (  # from the engine of models in a page
+    "ACTIVATIONS, SLOPES, GATED, POSITIONS, bucketOf, Transformer, Tokenizer, openWeights, sentenceOf"
+)
 STORIES = '/*STORIES*/ { train: "", held: "" }'  # of the texts, in reading.js
 
 

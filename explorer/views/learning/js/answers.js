@@ -1,4 +1,6 @@
 // What a page asks of its training; every answer is plain data. The page asks for some milliseconds of it at a time, so that it can pause at once.
+import { sentenceOf } from "../../live/js/faults.js";
+import { settingsIn } from "./settings.js";
 import { shapesOf } from "./shapes.js";
 import { counted, Training } from "./training.js";
 import { safetensors, unzipped, weightsIn, zipped } from "./zipped.js";
@@ -24,8 +26,10 @@ export function opened(bytes, now) {
   const files = unzipped(bytes), json = (/** @type {string} */ name) => JSON.parse(new TextDecoder().decode(files.get(name)));
   const { learned } = files.has("config.json") ? json("config.json") : {};
   if (!learned || !files.has("model.safetensors")) throw new Error("This file holds no model that was trained here.");
-  const { step, ...settings } = learned, own = settings.source.data === "own";
-  const training = new Training({ ...settings, source: own ? { ...settings.source, text: now.source.text } : settings.source });
+  const { step } = learned, settings = settingsIn(learned);
+  if (!Number.isSafeInteger(step) || step < 0) throw new Error(`This file says that it took ${JSON.stringify(step)} steps. Save the model again.`);
+  if (settings.source.data === "own") settings.source.text = now.source.text;
+  const training = new Training(settings);
   if (JSON.stringify(json("tokenizer.json").model.vocab) !== JSON.stringify(training.corpus.file.model.vocab)) throw new Error("This model was trained on another text. Paste that text first, then open it again.");
   training.fill(weightsIn(/** @type {Uint8Array} */ (files.get("model.safetensors")), shapesOf(training.config)));
   training.moments.clear();
@@ -68,7 +72,7 @@ export function trainingAnswers(send) {
       else if (what === "restore") training = opened(given.bytes, given.settings);
       send({ id, answer: what in TRAINED ? TRAINED[what](training, given) : stateOf(training) });
     } catch (error) {
-      send({ id, refused: String(/** @type {any} */ (error).message ?? error) });
+      send({ id, refused: sentenceOf(error) });
     }
   };
 }

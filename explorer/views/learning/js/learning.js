@@ -4,9 +4,10 @@ import { modeOf, whenTurned } from "../../board/js/mode.js";
 import { Engine } from "../../live/js/engine.js";
 import { Curves } from "./curves.js";
 import { element } from "../../live/js/element.js";
-import { DIALS, Dials, USUAL } from "./dials.js";
+import { Dials } from "./dials.js";
 import { examplesOf, writtenList } from "./guesses.js";
 import { drawMap } from "./moments.js";
+import { DIALS, USUAL } from "./settings.js";
 
 /** @typedef {import("./training.js").Settings} Settings */
 /** @typedef {import("./training.js").Step} Step */

@@ -1,5 +1,6 @@
 // Decoding one token at a time, as in explorer/decoding: greedy, sampling with its cuts, and beam search, each a generator of steps.
 import { randomFrom } from "./draws.js";
+import { sound } from "./faults.js";
 import { logSoftmax } from "./maths.js";
 
 /** `force` are the tokens that a text begins with. @typedef {{force?: number[], length_penalty?: number, beams?: number, temperature?: number, top_k?: number, top_p?: number, max_tokens?: number, seed?: number}} Settings */
@@ -33,7 +34,7 @@ export class Stepper {
   next(ids, cache) {
     this.model.edits = null; // a board of the same model may have read with some meanwhile
     const grown = new Map(cache), { logits, attention } = this.model.next(ids, grown, this.memory);
-    return { logp: logSoftmax(logits), cache: grown, cross: attention.filter((a) => a.stream === "cross") };
+    return { logp: logSoftmax(sound(logits)), cache: grown, cross: attention.filter((a) => a.stream === "cross") };
   }
 }
 

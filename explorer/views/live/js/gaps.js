@@ -1,4 +1,5 @@
 // What a model expects at a word that it cannot see, asked as it was trained: the twin of word_prediction in explorer/analysis/architectures.py.
+import { sound } from "./faults.js";
 import { softmax } from "./maths.js";
 
 /** @typedef {{ids: number[], texts: string[], special: boolean[], words: number[], offsets: number[][], unseen: boolean[] | null, sources: string[]}} Tokens */
@@ -34,7 +35,7 @@ function unseenOf({ unseen, words, offsets }) {
 }
 
 /** One row of scores. @param {Float32Array} scores @param {number} row @param {{vocab: number}} config */
-const rowOf = (scores, row, { vocab }) => scores.slice(row * vocab, (row + 1) * vocab);
+const rowOf = (scores, row, { vocab }) => sound(scores.slice(row * vocab, (row + 1) * vocab));
 
 /** @param {import("./live.js").LiveModel} model */
 const network = (model) => {

@@ -3,6 +3,7 @@ import { boardOf, sidesOf } from "./boarded.js";
 import { beam, greedy, sample, Stepper } from "./decoding.js";
 import { Edits, labelOf } from "./edits.js";
 import { Elmo } from "./elmo.js";
+import { checkSizes, sentenceOf, sound } from "./faults.js";
 import { expectedInGap } from "./gaps.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
@@ -22,6 +23,7 @@ export class LiveModel {
     this.header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
     const weights = openWeights(bytes.slice(4 + size).buffer);
     this.config = this.header.config;
+    checkSizes(this.config, weights);
     this.tokenizer = new Tokenizer(this.header.tokenizer, this.header.seen);
     /** @type {Map<number, Generator<any>>} */
     this.runs = new Map(); // decodings that were begun
@@ -39,6 +41,13 @@ export class LiveModel {
 
   /** Read a text (and a target, for an encoder–decoder) with these edits. @param {string} text @param {string | null} target @param {any[]} edits */
   read(text, target, edits) {
+    const found = this.#computed(text, target, edits);
+    Object.values(found.trace.outputs).forEach(sound);
+    return found;
+  }
+
+  /** @param {string} text @param {string | null} target @param {any[]} edits */
+  #computed(text, target, edits) {
     const { tokens, note } = this.tokens(text), source = /** @type {any} */ (tokens), both = this.config.family === "encoder-decoder";
     const { network } = this;
     if (!text.trim()) throw new Error("There is nothing to read yet. Type a sentence.");
@@ -123,7 +132,7 @@ export function answering(send) {
       if (what === "open") model = new LiveModel(given);
       send({ id, answer: ANSWERS[what === "open" ? "header" : what](model, given) });
     } catch (error) {
-      send({ id, refused: String(/** @type {any} */ (error).message ?? error) });
+      send({ id, refused: sentenceOf(error) });
     }
   };
 }

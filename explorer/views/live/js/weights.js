@@ -17,9 +17,10 @@ export function openWeights(file) {
     if (known) return known;
     const entry = header[name];
     if (!entry) return null;
-    const [begin, end] = entry.data_offsets, from = 8 + size + begin;
+    const [begin, end] = entry.data_offsets ?? [], from = 8 + size + begin, width = WIDTHS[entry.dtype];
     if (8 + size + end > file.byteLength) throw new Error(`The model file is cut off at ${name}. Save it again.`);
-    if (!(entry.dtype in WIDTHS)) throw new Error(`The model file holds ${entry.dtype} numbers at ${name}; 16 or 32 bits are read.`);
+    if (!width) throw new Error(`The model file holds ${entry.dtype} numbers at ${name}; 16 or 32 bits are read.`);
+    if (!Array.isArray(entry.shape) || !(begin >= 0) || end - begin !== entry.shape.reduce((all, rows) => all * rows, width)) throw new Error(`The model file is damaged at ${name}. Save it again.`);
     const numbers = asFloats(file.slice(from, from + end - begin), entry.dtype);
     if (!finite(numbers)) throw new Error(`The weights of ${name} are not all finite numbers. Train the model again, or export it again.`);
     opened.set(name, numbers);
