@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import urllib.error
@@ -53,3 +54,40 @@ def test_every_answer_says_what_a_page_may_do_and_figures_of_a_room_are_the_teac
             assert status == 403 and "cache" not in text and headers["x-frame-options"] == "SAMEORIGIN", path
         assert answer(f"{address}/_stcore/metrics?teacher=sesame")[0] == 200
     assert "frame-ancestors 'self'" in guard.POLICY and "*" not in guard.POLICY and "http" not in guard.POLICY
+
+
+BUSY = """
+import sys, tempfile, threading
+from explorer.app import streamlit_inside
+
+def compute():
+    while True:
+        sum(range(1000))
+
+class Server:
+    def stop(self):
+        print("asked", flush=True)
+
+streamlit_inside.end_within(0.5)
+from streamlit.web import bootstrap
+bootstrap._set_up_signal_handler(Server())
+folder = tempfile.TemporaryDirectory()
+for _ in range(20):
+    threading.Thread(target=compute).start()
+print(folder.name, flush=True)
+compute()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_is_asked_to_end_is_gone_soon_whatever_it_computes(number: signal.Signals) -> None:
+    """The threads of its pages go on, and what it would leave on the disk is removed."""
+    with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        folder = Path(process.stdout.readline().strip())
+        assert folder.is_dir()
+        process.send_signal(number)
+        try:
+            assert process.wait(60) == 0 and process.stdout.read() == "asked\n" and not folder.exists()
+        finally:
+            process.kill()

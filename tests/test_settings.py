@@ -252,7 +252,8 @@ def test_a_model_in_the_cache_of_the_hub_opens_under_the_same_rules(snapshot: Pa
 
 def test_the_teacher_s_key_is_in_no_environment(tmp_path: Path) -> None:
     """What the server of a room starts with can be read as a file; what it starts inherits it."""
-    (tmp_path / "room.toml").write_text(f'key = "{SECRET}"\n', "utf-8")
+    own = f'[[question]]\nquestion = "{"x" * 380}?"\noptions = ["a", "b"]\nanswer = "a"\n'
+    (tmp_path / "room.toml").write_text(f'key = "{SECRET}"\n{own * 250}', "utf-8")  # more than a pipe holds
     (tmp_path / "sitecustomize.py").write_text(SERVER, "utf-8")
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parent.parent}"}
     command = [sys.executable, "-m", "explorer", "app", "--settings", str(tmp_path / "room.toml"), "--address", "127.0.0.1"]

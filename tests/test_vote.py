@@ -42,6 +42,23 @@ def test_counts_are_those_of_the_last_vote_of_each() -> None:
     assert booth.now.counts == tuple(expected[option] for option in QUESTION.options) and sum(booth.now.counts) == 40
 
 
+def test_phones_that_left_and_addresses_that_voted_long_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr("explorer.app.vote.time.monotonic", lambda: clock[0])
+    booth = Booth(rate=2)
+    number = booth.open(QUESTION).number
+    for minute in range(50):
+        clock[0] += 61
+        for phone in range(2):
+            booth.here(f"phone {minute} {phone}")
+            booth.vote(f"phone {minute} {phone}", number, "one", f"address {minute}")
+        with pytest.raises(ChoiceError, match="within a minute"):
+            booth.vote("one more", number, "one", f"address {minute}")
+        assert booth.joined == 2 and len(booth._seen) == 2 and len(booth._arrived) == 1
+    clock[0] += 61
+    assert booth.joined == 0 and booth._seen == {}
+
+
 def test_a_second_round_stands_beside_the_first_and_a_question_that_is_open_is_not_lost() -> None:
     booth = Booth()
     number = booth.open(QUESTION).number
@@ -107,7 +124,22 @@ def test_a_file_of_votes_goes_on_and_a_damaged_or_old_one_begins_anew(tmp_path: 
     if os.name == "posix":
         assert path.stat().st_mode & 0o077 == 0, "nobody else on this machine reads it"
     whole = path.read_text("utf-8")
-    for damaged in ("", whole[:50], "[]", '{"now": {"x": 1}}', whole.replace("votes", "votez")):
+    kept = json.loads(whole)
+    by_hand = [
+        kept | {"key": ""}, kept | {"now": kept["now"] | {"votes": ["a"]}}, kept | {"now": kept["now"] | {"options": [1]}},
+        kept | {"now": kept["now"] | {"ends": "x"}}, kept | {"now": kept["now"] | {"options": [], "votes": {"a": "dog"}}},
+        kept | {"before": [3]}, kept | {"now": kept["now"] | {"earlier": [{"one": "many"}]}},
+    ]  # fmt: skip
+    nested = '{"now": ' + "[" * 100_000
+    for damaged in (
+        "",
+        whole[:50],
+        "[]",
+        '{"now": {"x": 1}}',
+        whole.replace("votes", "votez"),
+        nested,
+        *map(json.dumps, by_hand),
+    ):
         path.write_text(damaged, "utf-8")
         assert vote_file.read_kept(path) == {}
     path.write_text(whole, "utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 
 ON_INPUT = "--room"  # the first argument of a server that reads them from its standard input
 _SETTINGS = {"room": ""}
@@ -21,10 +22,10 @@ def settled() -> str:
 
 def hand_over() -> str:
     """Put the settings on the standard input of the server that this process becomes or starts; the argument that says so."""
-    reads, writes = os.pipe()
-    os.write(writes, settled().encode())
-    os.close(writes)
-    os.dup2(reads, 0)
+    with tempfile.TemporaryFile() as file:  # a pipe holds 64 kB, and a teacher's own questions may be longer
+        file.write(settled().encode())
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
     return ON_INPUT
 
 

@@ -12,12 +12,15 @@ from explorer.app import streamlit_inside
 from explorer.app.guard import Guard
 from explorer.app.room import take_over
 
+ENDS = 10.0  # seconds after which a server that was asked to end is gone, whatever it computes
+
 
 def main() -> None:
     """The same as `streamlit`; `explorer app` says itself where it is."""
     take_over()
     streamlit_inside.keep_inside()
     streamlit_inside.put_before(Guard)
+    streamlit_inside.end_within(ENDS)
     streamlit_inside.command()(prog_name="streamlit")
 
 

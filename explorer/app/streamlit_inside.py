@@ -5,17 +5,22 @@ So do the rules of `streamlit_inside.css` and the tables that `streamlit_inside.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import re
+import signal
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, wraps
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 SEEN = "1.67.0"
 QUIET = "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"
+REMOVES = 3.0  # seconds in which a server that ends removes what it leaves
 MAIN, BLOCK, STATE, PICTURE = (
     "[data-testid=stMain]",
     ".stMainBlockContainer",
@@ -174,6 +179,43 @@ def put_before(layer: Callable[..., Any]) -> None:
 
     usual = starlette_app.create_streamlit_middleware
     starlette_app.create_streamlit_middleware = lambda: [Middleware(layer), *usual()]
+
+
+def end_within(seconds: float) -> None:
+    """Have a server that is asked to end be gone after this time: where hundreds of pages are computed, the usual end waits for each.
+
+    What it leaves on the disk is removed before, and its trainings end by themselves once it is gone.
+    """
+    from streamlit.web import bootstrap
+
+    usual, asked = bootstrap._set_up_signal_handler, Event()
+
+    def set_up(server: Any) -> None:
+        usual(server)
+        Thread(target=_end_after, args=(asked, seconds), daemon=True, name="end").start()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, _also(asked.set, signal.getsignal(number)))
+
+    bootstrap._set_up_signal_handler = set_up
+
+
+def _also(first: Callable[[], None], usual: Any) -> Callable[[int, Any], None]:
+    """A handler of a signal that does one thing more, before the usual."""
+
+    def handle(number: int, frame: Any) -> None:
+        first()
+        usual(number, frame)
+
+    return handle
+
+
+def _end_after(asked: Event, seconds: float) -> None:
+    asked.wait()
+    time.sleep(seconds)
+    removing = Thread(target=atexit._run_exitfuncs, daemon=True)
+    removing.start()
+    removing.join(REMOVES)
+    os._exit(0)
 
 
 @cache

@@ -19,6 +19,7 @@ from explorer.records import Exercise
 MOST = 500  # votes for one question: more than a lecture hall
 LETTERS = 20  # of a number that is typed
 HERE = 10.0  # seconds: a phone asks every two
+MINUTE = 60.0
 
 
 @dataclass
@@ -95,7 +96,7 @@ class Booth:
                 raise ChoiceError("The answer is on the projector already, so no more votes are counted.")
             if ballot.over:
                 raise ChoiceError("The time is over, so no more votes are counted. Wait for the next round.")
-            option = option if ballot.options else _number(option)
+            option = option if ballot.options else counted_number(option)
             if ballot.options and option not in ballot.options:
                 raise ChoiceError(f"{option!r} is not an answer to this question. Choose one of those shown.")
             if who not in ballot.votes and len(ballot.votes) >= MOST:
@@ -107,10 +108,11 @@ class Booth:
 
     def _check_rate(self, address: str) -> None:
         """Refuse more votes a minute from one address than a lecture hall behind one access point sends."""
-        arrived, now = self._arrived.setdefault(address, deque()), time.monotonic()
-        while arrived and arrived[0] < now - 60:
-            arrived.popleft()
-        if len(arrived) >= self.rate:
+        now = time.monotonic()
+        for other in [other for other, times in self._arrived.items() if times[-1] < now - MINUTE]:
+            del self._arrived[other]
+        arrived = self._arrived.setdefault(address, deque(maxlen=self.rate))
+        if len(arrived) == self.rate and arrived[0] >= now - MINUTE:
             raise ChoiceError("Too many votes came from this address within a minute. Vote again in a minute.")
         arrived.append(now)
 
@@ -157,13 +159,16 @@ class Booth:
 
     def here(self, who: str) -> None:
         """A phone looks at the vote."""
-        self._seen[who] = time.monotonic()
+        with self._lock:
+            self._seen[who] = time.monotonic()
 
     @property
     def joined(self) -> int:
         """How many phones look at the vote now."""
         since = time.monotonic() - HERE
-        return sum(at > since for at in list(self._seen.values()))
+        with self._lock:
+            self._seen = {who: at for who, at in self._seen.items() if at > since}
+            return len(self._seen)
 
     def _put_aside(self) -> None:
         if self.now is not None and (self.now.votes or self.now.earlier):
@@ -176,7 +181,7 @@ class Booth:
         return self.now  # type: ignore[return-value]  # only those who have opened a question read it
 
 
-def _number(given: str) -> str:
+def counted_number(given: str) -> str:
     """A number that was typed, as it is counted."""
     try:
         value = float(given.strip().replace(",", ".").replace("−", "-"))

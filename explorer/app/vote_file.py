@@ -11,10 +11,11 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
-from explorer.app.vote import BOOTH, Ballot, Booth
-from explorer.errors import FileError
+from explorer.app.vote import BOOTH, Ballot, Booth, counted_number
+from explorer.errors import ExplorerError, FileError
+from explorer.errors.kinds import check_kind
 from explorer.models.folders import own_folder
 from explorer.records.replacing import write_whole
 
@@ -28,19 +29,30 @@ def file_of(port: int) -> Path:
 
 def read_kept(path: Path) -> dict[str, Any]:
     """What a room kept; nothing where there is none, where it is a day old, or where the file was damaged."""
-    with suppress(OSError, ValueError, TypeError, KeyError):
+    with suppress(OSError, ValueError, TypeError, KeyError, RecursionError, ExplorerError):
         if time.time() - path.stat().st_mtime < DAY:
             kept = json.loads(path.read_text("utf-8"))
             every = [_ballot(given) for given in (*kept["before"], *([kept["now"]] if kept["now"] else []))]
             now = every.pop() if kept["now"] else None
-            return {"key": str(kept["key"]), "before": every, "now": now}
+            return {"key": check_key(kept["key"]), "before": every, "now": now}
     return {}
 
 
 def _ballot(given: dict[str, Any]) -> Ballot:
     ballot = Ballot(**given)
     ballot.options, ballot.earlier = tuple(ballot.options), tuple(ballot.earlier)
+    for name, kind in get_type_hints(Ballot).items():
+        check_kind(name, getattr(ballot, name), kind)
+    for typed in () if ballot.options else (ballot.answer, *ballot.votes.values()):
+        counted_number(typed)
     return ballot
+
+
+def check_key(key: object) -> str:
+    """The teacher's key; one that is empty would open the teacher's pages to nobody."""
+    if not isinstance(key, str) or not key:
+        raise ValueError
+    return key
 
 
 def keep(booth: Booth, path: Path, key: str) -> None:
