@@ -12,7 +12,7 @@ from conftest import long
 from opening import opened
 
 import explorer as ex
-from explorer.app import controls, hosted, trial
+from explorer.app import brought, controls, hosted, trial
 from explorer.app.lessons.yours.upload import Upload
 from explorer.errors import FileError
 from explorer.models.hub import archive
@@ -80,6 +80,29 @@ def test_what_would_end_the_room_ends_its_own_process(
         Upload(file)
     assert "mine.zip" in str(error.value) or "memory" in str(error.value)
     assert str(tmp_path) not in str(error.value) and "/tmp" not in str(error.value)
+
+
+def test_what_opens_there_reads_only_what_fits_into_the_memory_of_a_room(
+    room: None, file: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small file can have thousands of heads: the longest text is counted from its shape, before anything is computed."""
+    monkeypatch.setattr(brought, "MEMORY", 10_000_000)
+    model = Upload(file).model
+    (layers, heads), rows = (
+        model.streams["encoder"],
+        sum(weight.shape[0] for weight in model.module.parameters() if weight.ndim > 1),
+    )
+    fits = [n for n in range(1000) if 4 * brought.COPIES * (layers * heads * n * n + rows * n) <= brought.MEMORY]
+    assert model.most == fits[-1] and 16 < model.most < model.longest
+    assert len(model.tokens([5] * model.most).ids) == model.most
+    for ask in (model.tokens, model.outputs, lambda ids: ex.trace(model, ids)):
+        with pytest.raises(ex.ExplorerError, match=f"more than {model.most} .* too much memory here"):
+            ask([5] * (model.most + 1))
+    monkeypatch.setattr(brought, "MEMORY", 100_000)
+    file.seek(0)
+    with pytest.raises(FileError, match="is not opened here"):
+        Upload(file)
+    assert ex.load("bert-tiny", device="cpu").most == 0, "the room's own models read what they were made for"
 
 
 def test_it_inherits_no_secret(room: None, file: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ Both are in the lists of models of this visitor, on every page, and in nobody el
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +13,7 @@ import streamlit as st
 
 from explorer.app import hosted
 from explorer.app.exercises import plain
-from explorer.errors import ExplorerError
+from explorer.errors import ExplorerError, FileError
 from explorer.models import store
 from explorer.models.hub.opening import cached_folder
 from explorer.models.load import on_hub
@@ -23,6 +24,8 @@ AGREED = "yours.agreed"  # in the session: the folder or hub name that the visit
 UPLOADED = "upload.held"  # in the session: the checkpoint that was uploaded
 BOX = "yours"  # in the address: the folder or hub name
 LETTERS = 500
+MEMORY, LEAST = 1 << 30, 16  # bytes that one text may take of a server that others use; tokens of a short sentence
+FLOAT, COPIES = 4, 5  # bytes of a number, and how many arrays of each kind there are at once: 2.7 to 4.5 were measured
 
 
 class UploadedModel(Protocol):
@@ -53,6 +56,23 @@ def brought_models() -> dict[str, StoredModel]:
     if (held := upload()) is not None:
         brought[held.name] = StoredModel(held.name, held.place, shipped=False)
     return brought
+
+
+def bounded(model: Any) -> Any:
+    """The same model, which reads only texts whose numbers fit into this memory: weights of a few megabytes can have thousands of heads.
+
+    Of n tokens it computes n² weights in every head, and a number for every row of its matrices n times; some copies of each are there
+    at once. Where not even a short sentence fits, it is refused.
+    """
+    pairs = sum(layers * heads for layers, heads in getattr(model, "streams", {}).values())
+    rows = sum(weight.shape[0] for weight in model.module.parameters() if weight.ndim > 1) if hasattr(model, "module") else 0
+    numbers = MEMORY / (FLOAT * COPIES)  # the largest n with pairs·n² + rows·n = numbers
+    model.most = int((math.sqrt(rows * rows + 4 * pairs * numbers) - rows) / (2 * pairs) if pairs else numbers / max(rows, 1))
+    if model.most < LEAST:
+        raise FileError(
+            f"{model.name} would take more than {MEMORY / 1e9:.1f} GB for a sentence of {LEAST} tokens. It is not opened here."
+        )
+    return model
 
 
 def is_called(mine: str, name: str) -> bool:

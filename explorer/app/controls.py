@@ -80,6 +80,7 @@ def _run(what: Call) -> Any:
     """What a call makes. In a room, what a visitor named is opened in a process of its own first: others would go with this one."""
     if what.opens and hosted.room() is not None and what.given[:1] == (brought.named(),):
         check_opens(what.given[0], brought.named(), psutil.virtual_memory().available)
+        return brought.bounded(what.run(result_of))
     return what.run(result_of)
 
 

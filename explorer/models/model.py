@@ -105,6 +105,7 @@ class TextModel(Summarised):
     name: str
     family: str
     tokenizer: Tokenizer
+    most = 0  # the most tokens that it may read where it is a stranger's, so that it takes nobody's memory; 0: as many as it was made for
 
     def summary(self) -> Summary:
         """Its family, its layers and heads, how many weights and tokens it has."""
@@ -140,6 +141,10 @@ class TextModel(Summarised):
     def _check_length(self, count: int) -> None:
         if count > self.longest:
             raise TextError(f"The text has {count} tokens, but {self.name} reads at most {self.longest}. Shorten the text.")
+        if 0 < self.most < count:
+            raise TextError(
+                f"The text has {count} tokens; with more than {self.most} {self.name} would take too much memory here. Shorten the text."
+            )
 
     def reads(self, target: Text | None) -> Tokens | None:
         """What the decoder of an encoder-decoder reads for this target: the start token, then the target without its last token."""

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import hosted
-from explorer.app.brought import UPLOADED
+from explorer.app.brought import UPLOADED, bounded
 from explorer.app.cached import KEPT, cached
 from explorer.app.controls import opened
 from explorer.app.exercises import plain
@@ -42,7 +42,8 @@ class Upload:
         try:
             if hosted.room() is not None:  # others would go with it
                 check_opens(self.place, file.name)
-            self.model = load(self.place, device="cpu", precision=STORED)
+            model = load(self.place, device="cpu", precision=STORED)
+            self.model = bounded(model) if hosted.room() is not None else model
         except ExplorerError as error:  # without the folder on the server
             raise type(error)(str(error).replace(str(self.place), file.name)) from error
         self.model.name = self.name
