@@ -36,7 +36,11 @@ TESTS = {
     "explorer/decoding/search.py": ("searching", "decoding"),
     "explorer/decoding/beams.py": ("searching", "decoding"),
     "explorer/decoding/penalties.py": ("searching", "decoding"),
+    "explorer/decoding/decode.py": ("decoding", "searching"),
     "explorer/training/resume.py": ("training", "crashes"),
+    "explorer/analysis/trace.py": ("tracing", "same_numbers"),
+    "explorer/records/record.py": ("records", "refusing"),
+    "explorer/models/hub/opening.py": ("settings", "hub"),
 }
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult,
