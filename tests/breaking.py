@@ -1,8 +1,8 @@
 """What tries to break the explorer, in one report: `make break`. Ends with 1 if anything was lost.
 
 It runs the tests below in full, or a sample with `--quick`: those of the findings, of files, of crashes, of hostile arguments and
-addresses, of values of another kind, of what strangers bring, and of pages that were edited. It counts every case: how many were tried, survived (a result in order
-or an error of one line), and lost.
+addresses, of values of another kind, of what strangers bring, and of pages that were edited. It counts every case: how many were
+tried, survived (a result in order or an error of one line), and lost.
 """
 
 from __future__ import annotations

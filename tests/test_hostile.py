@@ -117,7 +117,7 @@ def test_an_equal_value_of_another_kind_gives_the_same_result(name: str) -> None
 def test_messages_are_one_line_and_end_with_what_to_do() -> None:
     message = str(ex.ExplorerError("There is\nno " + "x" * 50_000 + " model.\nTake another."))
     assert message.startswith("There is no x") and message.endswith("Take another.") and "\n" not in message
-    assert len(message) <= LONGEST + 10 and one_line("a\r\n\tb") == "a b"
+    assert len(message) <= LONGEST + 10 and one_line("a\r\n\tb") == "a b" and one_line("a\ud800b") == r"a\ud800b"
     many = str(unknown("model", "y" * 100_000, [f"name{n}" for n in range(5000)]))
     assert len(many) <= LONGEST + 10 and "5,000 in all" in many
 

@@ -245,6 +245,19 @@ def test_what_was_damaged_on_the_way_is_refused(hub: Hub, tmp_path: Path, monkey
     weights.symlink_to("/etc/hostname")
     with pytest.raises(FileError, match="is a link"):
         typed(f"get --from {stick}")
+    weights.unlink()
+    typed("get distilgpt2")
+    shutil.copytree(fetched.folder_for("distilgpt2"), stick / "org--poisoned")
+    for content in (b"[]", b'{"model_type"', b"[" * 100_000):  # with the checksum of what was put in its place
+        (stick / "org--poisoned" / "config.json").write_bytes(content)
+        origin = fetched.origin_of(stick / "org--poisoned")
+        origin["files"]["config.json"] = hashlib.sha256(content).hexdigest()
+        (stick / "org--poisoned" / fetched.ORIGIN).write_text(json.dumps(origin))
+        with pytest.raises(FileError, match="config.json"):
+            typed(f"get org/poisoned --from {stick}")
+        assert "org/poisoned" not in ex.models(), "a model that does not open is not listed"
+    shutil.rmtree(stick / "org--poisoned")
+    shutil.rmtree(fetched.folder_for("distilgpt2"))
     (stick / "distilgpt2" / fetched.ORIGIN).write_text('{"files": {"../../../etc/hostname": "0"}}')
     with pytest.raises(FileError, match="damaged"):
         typed(f"get --from {stick}")

@@ -52,7 +52,7 @@ def one_line(message: str) -> str:
     >>> one_line("There is \t no model.")
     'There is no model.'
     """
-    line = " ".join(message.split())
+    line = " ".join(message.split()).encode("utf-8", "backslashreplace").decode()  # half a character is written nowhere
     return line if len(line) <= LONGEST else f"{line[: LONGEST - ENDING]} … {line[-ENDING:]}"
 
 

@@ -42,5 +42,7 @@ def _copy(source: Path, stage: Path) -> None:
             raise FileError(
                 f"{source / name} is damaged: its checksum differs from the one it had when it was fetched. Copy it again."
             )
+    size = sum((stage / name).stat().st_size for name in sums if settings.is_bare(name))
+    opening.checked_configuration(stage, source.name.replace(fetched.SLASH, "/"), size)
     opening.check_folder(stage)
     write_origin(stage, str(origin.get("id")), str(origin.get("revision")), list(sums))
