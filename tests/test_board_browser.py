@@ -104,7 +104,7 @@ def test_every_station_moves_and_then_stands_still(show: Show) -> None:
 
 
 def test_it_is_played_and_a_cell_held_by_keyboard_alone(show: Show) -> None:
-    page = show(traced("bert"), view={"stream": "encoder", "layer": 0 if ALL else 2, "head": 0, "station": "x"})
+    page = show(traced("bert"), view={"stream": "encoder", "layer": 0 if ALL else 3, "head": 0, "station": "x"})
     page.evaluate(f"{BOARD}.speed = 20")
     for _ in range(40):
         page.keyboard.press("Tab")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ALL, LONG, SENTENCE, Show, Visit
+from conftest import ALL, LONG, SENTENCE, Show, Visit, long
 from playwright.sync_api import Page, expect
 from test_board_browser import BOARD, close, middle, traced
 from test_frame_browser import rested
@@ -45,7 +45,7 @@ def cells(page: Page, box: str, t: float, columns: int = 0) -> np.ndarray:
     return np.array(page.evaluate(CELLS, [box, t, columns]))
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, *long(1280)])
 def test_names_are_twelve_dots_high_and_do_not_overlap(show: Show, width: int) -> None:
     trace = ex.trace(ex.load("gpt2", device="cpu"), f"{SENTENCE} " * 4, blocks=True)
     page = show(trace, width=width, view={"stream": "decoder", "layer": 0, "station": "softmax", "row": 9})

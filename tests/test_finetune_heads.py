@@ -86,7 +86,7 @@ def test_so_many_spans_are_legal(length: int, widest: int) -> None:
     assert gap.nonzero().tolist() == [[1, 0], [1, 1], [2, 0], [4, 0]]
 
 
-@pytest.mark.parametrize("head", ["crf", *long("spans"), "attentive spans"])
+@pytest.mark.parametrize("head", ["crf", *long("spans", "attentive spans")])
 def test_each_head_learns_answers_and_is_kept(head: str, tmp_path: Path) -> None:
     run = tuned(head=head, examples=8, batch=8, steps=25, rate=1e-2, schedule="constant")
     losses = [step.losses["task"] for step in run]

@@ -80,7 +80,7 @@ def test_all_parts_stand_below_each_other_where_the_address_says_so() -> None:
     assert len(at.header) == 6 and at.button(key="part.one")
 
 
-@pytest.mark.parametrize("lesson", SOME)
+@pytest.mark.parametrize("lesson", some(SOME, "attention"))
 def test_the_address_holds_every_control(lesson: str) -> None:
     """But for guesses, answers and votes, which are the visitor's own, and files."""
     at = opened(lesson)
@@ -304,7 +304,7 @@ def test_the_page_shows_the_numbers_of_the_model() -> None:
     assert f"{trace.residual:.0e}" in said and f"is {trace.attention[0].q.shape[-1]}: before the" in said
 
 
-@pytest.mark.parametrize(("text", "message"), [("", "empty"), ("   ", "empty"), ("word " * 20_000, "reads at most 128")])
+@pytest.mark.parametrize(("text", "message"), [("", "empty"), ("word " * 20_000, "reads at most 128"), *long(("   ", "empty"))])
 def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
     at = opened("heads")
     at.text_input[0].set_value(text).run()

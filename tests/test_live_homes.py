@@ -267,8 +267,12 @@ def test_the_sentence_that_was_typed_last_wins_with_and_without_workers(pages: A
     ("model", "why"),
     [
         ("bert cut", "cut off"),
-        ("elmo lacks", "lacks the tensor"),
-        *long(("bert lacks", "lacks the tensor"), ("bert infinite", "not all finite"), ("elmo infinite", "not all finite")),
+        *long(
+            ("elmo lacks", "lacks the tensor"),
+            ("bert lacks", "lacks the tensor"),
+            ("bert infinite", "not all finite"),
+            ("elmo infinite", "not all finite"),
+        ),
     ],
 )
 def test_a_damaged_model_is_one_sentence_on_its_page(pages: Any, model: str, why: str) -> None:

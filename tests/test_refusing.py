@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import long, some
-from test_training import SMALL, TEXTS, begun, weights
+from conftest import LONG, long, some
+from test_training import SMALL, TEXTS, begun, uninterrupted, weights
 
 import explorer as ex
 from explorer.errors import FileError
@@ -157,13 +157,12 @@ def files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "lock"}
 
 
-@pytest.mark.parametrize("moment", ["resume.safetensors", *long("model.safetensors"), "steps.jsonl"])
+@pytest.mark.parametrize("moment", ["resume.safetensors", *long("model.safetensors", "steps.jsonl")])
 def test_no_space_left_spoils_nothing_that_was_there(
     bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     """Writing fails as on a full disk, after half of the bytes; afterwards there is room, and the same run ends as if nothing was."""
-    straight = begun(None, bert.tokenizer)
-    losses = [dict(step.losses) for step in straight]
+    losses, straight = uninterrupted()
     folder, before = begun_at(tmp_path, bert)
     run = begun(folder, bert.tokenizer)
     limit = "50" if moment == "steps.jsonl" else "30000"
@@ -181,7 +180,7 @@ def test_no_space_left_spoils_nothing_that_was_there(
     again = begun(folder, bert.tokenizer)
     list(again)
     assert [dict(step.losses) for step in steps_of(folder)] == losses
-    for name, value in weights(straight.model).items():
+    for name, value in straight.items():
         assert torch.equal(value, weights(again.model)[name]), name
     list(run)  # the object that failed may go on too: it finds the run finished
     assert run.step == 12
@@ -264,11 +263,34 @@ for step in begun(Path(sys.argv[1]), ex.load("bert", device="cpu").tokenizer):
 """
 
 
+LOCKING = "import sys; from pathlib import Path; from explorer.training.folder import Lock; lock = Lock(Path(sys.argv[1]))"
+
+
+def beside(code: str, folder: Path) -> subprocess.Popen[str]:
+    """Another process, which is asked and answers in lines."""
+    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    command = [sys.executable, "-c", code, str(folder)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=here, text=True)
+
+
+def test_while_another_process_has_the_folder_a_run_does_not_begin(bert: TransformerModel, tmp_path: Path) -> None:
+    folder, _ = begun_at(tmp_path, bert)
+    with beside(LOCKING + "; print(lock.held, flush=True); sys.stdin.readline()", folder) as process:
+        assert process.stdout is not None and process.stdout.readline() == "True\n"
+        before = files(folder)
+        with pytest.raises(ex.ExplorerError, match=f"Another process .number {process.pid}. is training"):
+            list(begun(folder, bert.tokenizer))
+        assert files(folder) == before, "and touches nothing"
+        process.kill()
+    run = begun(folder, bert.tokenizer)
+    list(run)
+    assert run.step == 12, "a dead process holds nothing"
+
+
+@LONG  # the test above, with a whole training in the other process
 def test_the_second_process_is_told(bert: TransformerModel, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    command = [sys.executable, "-c", HOLDER.format(here=str(Path(__file__).parent)), str(folder)]
-    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=here, text=True) as process:
+    with beside(HOLDER.format(here=str(Path(__file__).parent)), folder) as process:
         assert process.stdout is not None and process.stdin is not None
         assert process.stdout.readline() == "1\n"
         before = files(folder)
@@ -295,12 +317,11 @@ def test_a_loop_left_behind_does_not_lock_its_own_process_out(bert: TransformerM
     assert list(old) == [] and old.step == 12, "begun again, it finds the run finished"
 
 
-@pytest.mark.parametrize("moment", ["before", "within", *long("after")])
+@pytest.mark.parametrize("moment", ["within", *long("before", "after")])
 def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_bits(
     bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    straight = begun(None, bert.tokenizer)
-    losses = [dict(step.losses) for step in straight]
+    losses, straight = uninterrupted()
     run = begun(tmp_path / "run", bert.tokenizer)
     real = Optimiser.step
 
@@ -325,7 +346,7 @@ def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_bits(
     assert again.step == 5
     list(again)
     assert [dict(step.losses) for step in steps_of(tmp_path / "run")] == losses
-    for name, value in weights(straight.model).items():
+    for name, value in straight.items():
         assert torch.equal(value, weights(again.model)[name]), name
 
 
@@ -337,8 +358,8 @@ def test_training_works_in_a_thread(bert: TransformerModel, tmp_path: Path) -> N
     assert len(steps) == 12
 
 
-@pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("CUDA out of memory."), RuntimeError(
-    "[enforce fail at alloc_cpu.cpp:127] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.")])  # fmt: skip
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory."), *long(MemoryError(), RuntimeError(
+    "[enforce fail at alloc_cpu.cpp:127] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."))])  # fmt: skip
 def test_out_of_memory_names_what_to_turn(
     bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
@@ -374,10 +395,9 @@ def test_memory_that_ran_out_within_an_update_goes_back_to_the_last_point(
         list(run)
     assert (folder / resume.POINT).read_bytes() == kept, "weights that were moved by half are not kept"
     monkeypatch.undo()
-    straight = begun(None, bert.tokenizer)
-    list(straight)
+    _, straight = uninterrupted()
     list(run)
-    for name, value in weights(straight.model).items():
+    for name, value in straight.items():
         assert torch.equal(value, weights(run.model)[name]), name
 
 

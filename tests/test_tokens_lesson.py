@@ -197,7 +197,7 @@ def test_the_answers_are_right(ways: Any) -> None:
     assert f"| 100 | {by_count[99].fertility:.2f} | {by_score[99].fertility:.2f} |" in lesson.table(by_count, by_score)
 
 
-@pytest.mark.parametrize("text", ["", "<script>alert(1)</script>", *long("x" * 300, "\x00", "😀", "   ", "$x$ `code` :red[x]")])
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", *long("", "x" * 300, "\x00", "😀", "   ", "$x$ `code` :red[x]")])
 def test_the_page_answers_odd_input_calmly(text: str) -> None:
     at = opened("tokens")
     for field in [field for field in at.text_input[:4] if not field.placeholder]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -306,9 +307,15 @@ def weights(model: TransformerModel) -> dict[str, torch.Tensor]:
     return {name: value.clone() for name, value in model.module.state_dict().items()}
 
 
+@cache
+def uninterrupted() -> tuple[list[dict[str, float]], dict[str, torch.Tensor]]:
+    """The losses of a run that nothing interrupts, and the weights that it ends with."""
+    run = begun(None, ex.load("bert", device="cpu").tokenizer)
+    return [dict(step.losses) for step in run], weights(run.model)
+
+
 def test_a_stopped_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path) -> None:
-    straight = begun(None, bert.tokenizer)
-    losses = [dict(step.losses) for step in straight]
+    losses, straight = uninterrupted()
     first = begun(tmp_path / "run", bert.tokenizer)
     for step in first:
         if step.step == 5:
@@ -318,7 +325,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path
     assert second.step == 5
     rest = [dict(step.losses) for step in second]
     assert rest == losses[5:]
-    for name, value in weights(straight.model).items():
+    for name, value in straight.items():
         assert torch.equal(value, weights(second.model)[name]), name
     assert [step.step for step in steps_of(tmp_path / "run")] == list(range(1, 13))
     assert [dict(step.losses) for step in steps_of(tmp_path / "run")] == losses
@@ -345,8 +352,8 @@ for step in begun(__import__("pathlib").Path(sys.argv[1]), ex.load("bert", devic
 
 @pytest.mark.parametrize("moment", sample(20, 1))
 def test_a_killed_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path, moment: int) -> None:
-    straight = begun(None, bert.tokenizer)
-    assert len(list(straight)) == 12
+    losses, straight = uninterrupted()
+    assert len(losses) == 12
     command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent)), str(tmp_path / "run")]
     rng = np.random.default_rng(moment)
     for _ in range(40 if ALL else 1):  # or it goes on to its end here
@@ -366,7 +373,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path:
     last = begun(tmp_path / "run", bert.tokenizer)
     list(last)
     assert last.step == 12
-    for name, value in weights(straight.model).items():
+    for name, value in straight.items():
         assert torch.equal(value, weights(last.model)[name]), name
     assert [step.step for step in steps_of(tmp_path / "run")] == list(range(1, 13))
 

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import SENTENCE, unmarked
+from conftest import SENTENCE, long, unmarked
 from opening import opened
 from scipy.stats import entropy
 
@@ -49,7 +49,7 @@ def test_prices_are_those_of_the_slide_times_the_tokens() -> None:
     assert [row["training data"] for row in lesson.opened_by_kind()] == ["–", "–", "yes"]
 
 
-@pytest.mark.parametrize(("name", "kind"), [("bert", "is an **encoder**"), ("gpt2", "is a **decoder**")])
+@pytest.mark.parametrize(("name", "kind"), [("bert", "is an **encoder**"), *long(("gpt2", "is a **decoder**"))])
 def test_an_encoder_and_a_decoder_have_their_articles(name: str, kind: str) -> None:
     at = opened("yours", model=name)
     assert any(f"**{name}** {kind}" in unmarked(block.value) for block in at.markdown)
