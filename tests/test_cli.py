@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import tokenizers
-from conftest import LONG
+from conftest import ALL, LONG
 from typed import typed
 from typer.testing import CliRunner
 
@@ -71,10 +71,11 @@ def test_a_system_is_fitted_stopped_and_taken_up_again(folder: Path) -> None:
     assert process.returncode == 130 and "goes on from there" in message
     stopped = int(message.split("step ")[1].split(".")[0])
     assert 10 <= stopped < 400
-    again, step = begun()
-    assert step == (stopped // 10 + 1) * 10, "it goes on after the last step"
-    again.kill()
-    again.communicate()
+    if ALL:  # the tests of training go on with runs that were stopped, in this process
+        again, step = begun()
+        assert step == (stopped // 10 + 1) * 10, "it goes on after the last step"
+        again.kill()
+        again.communicate()
     refused("steps=400 there, 40 here", "fit gpt2 --corpus ./texts.txt --steps 40", folder)
 
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import ast
 import statistics
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 FILES = [*sorted((ROOT / "explorer").rglob("*.py")), *sorted((ROOT / "studies").glob("*.py")), ROOT / "app.py"]
-FUNCTIONS = [
-    (path, node)
-    for path in FILES
-    for node in ast.walk(ast.parse(path.read_text("utf-8")))
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-]
+
+
+@cache
+def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Every function of the package: parsed when a test asks for them, for collecting the tests takes as long in each process."""
+    return [
+        (path, node)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
 
 
 def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -23,11 +29,11 @@ def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def test_functions_are_short() -> None:
     long = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {length(node)} lines"
-        for path, node in FUNCTIONS
+        for path, node in functions()
         if length(node) > 40
     ]
     assert long == []
-    assert statistics.median(length(node) for _, node in FUNCTIONS) <= 10
+    assert statistics.median(length(node) for _, node in functions()) <= 10
 
 
 def test_files_are_short() -> None:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from conftest import LONG
 from offline import free_port, wait_for
 from playwright.sync_api import Browser, Page, expect
 
@@ -202,6 +203,7 @@ def phone(browser: Browser, address: str) -> Page:
     return page
 
 
+@LONG  # a file of votes goes on above, and test_classroom.py votes on the page without a browser
 @pytest.mark.browser
 def test_a_reload_and_a_killed_server_lose_no_vote_and_add_none(browser: Browser, tmp_path: Path) -> None:
     port = free_port()
