@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,37 @@ refused(lambda: trace.to_frame())
     assert written == "x.html x.csv" and (tmp_path / "x.html").stat().st_size > 100_000 and not (tmp_path / "x.png").exists()
     assert f"{picture}\n" == MISSING.format("A PNG", "kaleido", "kaleido")
     assert table.startswith("A table needs pandas")
+
+
+SETUP = re.compile(r"^%pip install -q (?!--no-deps)(.*)$", re.M)
+
+
+def setup_cell() -> list[str]:
+    """What the cell for other machines installs."""
+    lines = SETUP.findall((ROOT / "docs" / "library.md").read_text("utf-8"))
+    return [requirement for line in lines for requirement in re.findall(r'"([^"]+)"', line)]
+
+
+def dependencies() -> list[str]:
+    return list(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"])
+
+
+def test_the_setup_cell_has_the_bounds_of_the_package() -> None:
+    assert len(setup_cell()) > 10 and set(setup_cell()) <= set(dependencies())
+
+
+@LONG  # test_the_setup_cell_has_the_bounds_of_the_package reads the cell
+def test_a_notebook_works_with_what_the_setup_cell_installs(tmp_path: Path) -> None:
+    left = [re.split("[<>=]", requirement)[0].lower() for requirement in set(dependencies()) - set(setup_cell())]
+    absent = tuple(name.replace("xstatic-d3", "xstatic").replace("xstatic-jquery", "xstatic") for name in left)
+    code = """
+trace = ex.trace(ex.load("bert", device="cpu"), "A dog ran.", blocks=True)
+print(ex.show("attention", trace).figure is not None, len(ex.board(trace).data) > 1000, len(trace.to_frame()))
+print(ex.ask(ex.lesson("attention").exercises(trace)).asked[0].closed)
+"""
+    done = without(code, tmp_path, absent)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["True True 576", "False"] and "streamlit" in absent and "jupyterlab" in absent
 
 
 def test_a_mistake_of_our_own_is_not_taken_for_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
