@@ -17,7 +17,7 @@ from test_accessibility import audit, judged
 
 import explorer as ex
 from explorer.analysis.architectures import span_of, word_offsets, word_prediction
-from explorer.app import opening
+from explorer.app import opening, tour
 from explorer.app.lessons.start import questions as lesson
 from explorer.models.packing import packed_model
 from explorer.records import WordPrediction, softmax
@@ -385,7 +385,8 @@ def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> Non
     expect(page.get_by_role("button", name=offered[0], exact=True)).to_be_visible()  # the server knows words like it
     expect(page).to_have_url(re.compile("dgo"))
     ways = [door.get_attribute("href") for door in page.get_by_role("navigation", name="Go on").get_by_role("link").all()]
-    assert [str(way).partition("?")[0] for way in ways] == ["attention", "training", "decoding"]
+    assert [str(way).partition("?")[0] for way in ways[:3]] == ["attention", "training", "decoding"]
+    assert ways[3:] == [tour.address()] and "step=1" in tour.address(), "the tour begins on the first screen as well"
     page.get_by_role("link", name="Why this weight?").click()
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     expect(page.get_by_label("Your sentence")).to_have_value(re.compile(r"\[MASK\]"))

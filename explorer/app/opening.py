@@ -38,11 +38,21 @@ _component = st.components.v2.component(
 )
 
 
-def show(names: Sequence[str], own: tuple[str, str], now: tuple[str, str], *, film: bool) -> None:
-    """The opening with these models. `own` are its sentence and the word that is missing first, `now` those of the page."""
+def show(names: Sequence[str], own: tuple[str, str], now: tuple[str, str], *, tour: str) -> None:
+    """The opening with these models. `own` are its sentence and the word that is missing first, `now` those of the page.
+
+    `tour` is the address at which the guided tour begins; empty while it runs, and then nothing plays.
+    """
     record = kept_record(tuple(names), *own) | {"script": weights.script_address("board.js")}
     known = known_instead(now[0], *names) if now[0] != own[0] else ()
-    told = {"text": now[0], "word": now[1], "film": film, "mode": hold.mode(), "known": {"text": now[0], "words": known}}
+    told = {
+        "text": now[0],
+        "word": now[1],
+        "film": bool(tour),
+        "tour": tour,
+        "mode": hold.mode(),
+        "known": {"text": now[0], "words": known},
+    }
     _component(key=KEY, data={"record": record, "told": told}, on_typed_change=_typed)
 
 

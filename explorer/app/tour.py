@@ -5,7 +5,7 @@ Its step is in the address, so a reload keeps it.
 
 from __future__ import annotations
 
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin
 
 import streamlit as st
 
@@ -133,6 +133,12 @@ def door(label: str, number: int, here: str = "") -> None:
         return
     query = {KEY: str(number)} | ({"part": step.part} if step.part else {})
     st.page_link(str(LESSONS[step.page].page), label=f"**{label}**", query_params=query)
+
+
+def address() -> str:
+    """Where the tour begins, from the front page."""
+    step = steps()[0]
+    return f"{'' if step.page == 'start' else step.page}?{urlencode({KEY: '1'} | ({'part': step.part} if step.part else {}))}"
 
 
 def _go(number: int, part: str) -> None:

@@ -1,5 +1,7 @@
 """Lesson 4. Positions: how a model encodes the order of tokens, and what it knows without position encodings."""
 
+from functools import partial
+
 import streamlit as st
 
 import explorer as ex
@@ -61,13 +63,17 @@ def together() -> None:
 
 def orders() -> None:
     """A sentence in two orders, with positions and without."""
-    for name in ("bert", "gpt2"):
-        both = read(shuffled(name, text, seed))
-        if name == "bert":
-            flying.tokens(both, changes=FLOWN in st.session_state)
-        question = (lesson.blind_question(both), f"guess.{name}")
-        below = changes_known if name == "bert" else None
-        web.show(VIEWS["order"], shuffled(name, text, seed), key=name, question=question, below=below)
+    ways = {f"{name}, {kind}": partial(in_two_orders, name) for name, kind in (("bert", "an encoder"), ("gpt2", "a decoder"))}
+    web.one_of("Model", ways, "orders")
+
+
+def in_two_orders(name: str) -> None:
+    """The tokens on their way, and how far their states changed, after a guess."""
+    both = read(shuffled(name, text, seed))
+    flying.tokens(both, changes=name == "bert" and FLOWN in st.session_state)
+    question = (lesson.blind_question(both), f"guess.{name}")
+    below = changes_known if name == "bert" else None
+    web.show(VIEWS["order"], shuffled(name, text, seed), key=name, question=question, below=below)
 
 
 def changes_known() -> None:

@@ -90,7 +90,9 @@ def doors() -> None:
 
 hall.to_the_board()
 if opens := part_in_address() in ("", ALL, FIRST):
-    opening.show(hall.shown_models(), (lesson.TEXT, lesson.WORD), hall.sentence_and_word(), film=not tour.running())
+    opening.show(
+        hall.shown_models(), (lesson.TEXT, lesson.WORD), hall.sentence_and_word(), tour="" if tour.running() else tour.address()
+    )
 page = LessonPage(PROSE)
 with page.bar:
     text = st.text_input("Your sentence", lesson.TEXT, key="text", bind="query-params")

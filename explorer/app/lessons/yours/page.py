@@ -97,9 +97,9 @@ def opened_models() -> list[Any]:
         records.append(record)
         if len(names) > 1:
             st.subheader(plain(name), anchor=False)
-        report(model, record)
         notice(text, name)
         board.show(trace_of(name, text), key=f"yours.board.{number}")
+        report(model, record)
     return records
 
 

@@ -12,7 +12,7 @@ import { Models } from "./models.js";
 /** @typedef {{text: string, gap: number, mask: string, chips: string[], lanes: import("./lanes.js").LaneModel[], answers: Record<string, Expected[]>,
  * yours: Record<string, number[][]>, inside: import("./inside.js").Inside, floors: import("./inside.js").Floors, script: string,
  * palettes: Record<string, string[]>}} OpeningRecord  of the opening's own sentence: `answers` by model, for each of its words */
-/** @typedef {{text: string, word: string, film: boolean, mode: "light" | "dark", known: {text: string, words: [string, string[]][]}}} Told what the page says now */
+/** @typedef {{text: string, word: string, film: boolean, mode: "light" | "dark", tour?: string, known: {text: string, words: [string, string[]][]}}} Told what the page says now */
 /** @typedef {{typed?: (now: {text: string, word: string}) => void}} Heard */
 
 const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; milliseconds without a letter before the page follows
@@ -86,6 +86,7 @@ export class Opening {
     const doors = foot.appendChild(element("nav", "doors"));
     doors.setAttribute("aria-label", "Go on");
     const ways = ["Why this weight?", "How was it learned?", "Let it write."].map((name) => doors.appendChild(element("a", "door", name)));
+    if (this.told.tour) doors.appendChild(element("a", "door", "Guided tour")).href = this.told.tour;
     return { play, stills, box, doors: ways };
   }
 
