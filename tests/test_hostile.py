@@ -197,6 +197,9 @@ def test_what_an_attack_found_is_one_sentence() -> None:
         lambda: ex.check(io.StringIO("x"), [1.0]),
         lambda: list(ex.text.matches("dog", torch.tensor([1 + 1j]))),
         lambda: ex.analysis.contexts(bert, "dog", deque(["a", "b"])),
+        lambda: ex.training.budget(bert, {"batch": 8}, ["A dog ran."]),
+        lambda: ex.training.lr_share("constant", 1, 10, float("-inf")),
+        lambda: ex.training.lr_share("constant", 1, 10, 10**400),
     ):
         with pytest.raises(ex.ExplorerError):
             call()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -136,5 +137,10 @@ def check_share(name: str, given: object, *, zero: bool = False) -> float:
 
 
 def is_number(given: object) -> bool:
-    """Whether this is a real number: no bool, and not NaN."""
-    return isinstance(given, Real) and not isinstance(given, bool) and bool(given == given)
+    """Whether this is a real number that a float can hold: no bool, and not NaN."""
+    if not isinstance(given, Real) or isinstance(given, bool):
+        return False
+    try:
+        return not math.isnan(float(given))
+    except OverflowError:  # a whole number of hundreds of digits
+        return False

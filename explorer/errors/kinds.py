@@ -13,6 +13,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from explorer.errors import ChoiceError, FileError, check_seed, is_number, repeated, whole
 
+LISTS = (Sequence, Iterable, Collection)
 FIRST = 2000  # so many parts of a long list are looked at; what reads them looks at all
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes of one name, letters of a path
 Given = ParamSpec("Given")
@@ -93,7 +94,7 @@ def _settle(function: str, given: dict[str, Any], kinds: Mapping[str, object]) -
 def _handed_on(name: str, given: Any, kind: object) -> Any:
     """What was checked, as what it was checked to be: an array is a list where one is expected, for it does not say whether it is empty."""
     parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    if _is_array(given) and all(get_origin(part) is Sequence for part in parts if is_kind(given, part)):
+    if _is_array(given) and all(get_origin(part) in LISTS for part in parts if is_kind(given, part)):
         given = list(given)
     try:
         return python_own(given)
@@ -245,7 +246,7 @@ def _holds(given: Any, origin: type, inner: tuple[object, ...]) -> bool:
         return False
     if issubclass(origin, Mapping):
         return isinstance(given, Mapping) and all(_is_row(pair, inner) for pair in given.items())
-    if _is_array(given) and origin in (Sequence, Iterable, Collection):
+    if _is_array(given) and origin in LISTS:
         return given.ndim > 0 and all(is_kind(part, kind) for part in given for kind in inner)
     if not isinstance(given, origin) or (isinstance(given, Mapping) and origin is Sequence):
         return False

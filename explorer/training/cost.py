@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.transformer import TransformerModel
 from explorer.records import Budget
@@ -24,6 +25,8 @@ def budget(model: TransformerModel, plan: Plan | Mapping[str, Any], texts: Texts
     (100, True)
     """
     planned = asdict(plan) if isinstance(plan, Plan) else dict(plan)
+    if steps is None and "steps" not in planned:
+        raise ChoiceError("The plan does not say how many steps it has. Give steps=…, or a plan with steps.")
     number = steps if steps is not None else int(planned["steps"])
     ready, _, answers = questions(model, texts, planned, mask_rate=mean_rate(planned))
     each = number * planned.get("batch", 32) / len(ready["source"])

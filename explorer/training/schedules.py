@@ -43,7 +43,7 @@ def lr_share(name: str, step: int, steps: int, warm: float) -> float:
     """
     if name not in SCHEDULES:
         raise unknown("schedule", name, SCHEDULES)
-    return SCHEDULES[name](step, steps, max(1, round(warm * steps)))
+    return SCHEDULES[name](step, steps, max(1, round(check_share("warm", warm, zero=True) * steps)))
 
 
 @checked
