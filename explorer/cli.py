@@ -344,7 +344,7 @@ def homework(
     from explorer.app.lesson_plan import read_plan
 
     plan, target = read_plan(lesson), file_to_write(file, "homework.html").absolute()
-    content = homework_of(plan, _home("app.py"), most=exercises, say=lambda line: as_json or typer.echo(line))
+    content = homework_of(plan, _home("app.py"), most=exercises, say=(lambda line: None) if as_json else typer.echo)
     target.write_bytes(content)
     report = {"file": str(target), "bytes": len(content), "steps": len(plan.steps)}
     say(report, as_json, f"Written to {target}: {len(content) / 1e6:.1f} MB.")
