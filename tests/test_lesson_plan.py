@@ -13,9 +13,10 @@ from conftest import LONG, Visit, some
 from opening import opened
 from playwright.sync_api import expect
 
-from explorer.app import handout, lecture
+from explorer.app import handout, lecture, polling
 from explorer.app.lesson_plan import labels_of, read_plan, written_step
 from explorer.app.lessons import LESSONS
+from explorer.app.vote import Booth
 from explorer.errors import ExplorerError, FileError
 from explorer.models.store import models
 from studies import teaching
@@ -113,6 +114,25 @@ def test_a_hand_out_has_a_page_for_each_step_and_the_answers_on_the_last(tmp_pat
     read.feed(page)
     assert read.names.count("section") == 3 and "b" not in read.names[: read.names.index("ol")], "text is no markup"
     assert "@media print" in page and page.index("It is text.") > page.rindex("<section>")
+
+
+@pytest.mark.parametrize("options", ['options = ["yes", "no"]\nanswer = "no"', "answer = 3"], ids=["options", "number"])
+def test_a_step_s_own_question_is_asked_while_it_is_presented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str
+) -> None:
+    own = f'[[question]]\nname = "mine"\nquestion = "Is it?"\n{options}\n'
+    lesson = f'[[step]]\npage = "tokens"\npart = "exercises"\nquestion = "mine"\n{own}'
+    (tmp_path / "lesson.toml").write_text(lesson, "utf-8")
+    monkeypatch.setenv(lecture.VARIABLE, str(tmp_path / "lesson.toml"))
+    booth = Booth()
+    monkeypatch.setattr(polling, "BOOTH", booth)
+    at = opened("tokens", part="exercises", present="1", step="1")
+    asks = [button for button in at.button if button.label == "Ask the class (V)"]
+    assert not at.exception and len(asks) > 1, "the page's own exercises can be asked as well"
+    asks[0].click().run()
+    assert booth.now is not None and booth.now.question == "Is it?"
+    at = opened("tokens", part="exercises", step="1")
+    assert not [button for button in at.button if button.label == "Ask the class (V)"]
 
 
 @LONG

@@ -24,6 +24,7 @@ from playwright.sync_api import Browser, Page, expect
 from explorer.app import after_class, hosted, vote_file
 from explorer.app.own_questions import exercise_of, typed_exercise
 from explorer.app.vote import MOST, Booth
+from explorer.app.voting import stem_of
 from explorer.errors import ChoiceError, ExplorerError
 from explorer.records import Exercise
 
@@ -84,6 +85,28 @@ def test_a_second_round_stands_beside_the_first_and_a_question_that_is_open_is_n
     assert "anna" not in after_class.csv_of(booth) + after_class.page_of(booth)
     booth.remove()
     assert booth.now is None and list(after_class.rows_of(booth)) == []
+
+
+def test_two_teachers_at_once_lose_no_votes_of_each_other() -> None:
+    booth, other = Booth(), Exercise("Which?", "a", "", ("a", "b"))
+    first = booth.open(QUESTION).number
+    booth.vote("anna", first, "one")
+    with pytest.raises(ChoiceError, match="1 vote for the open question would be lost"):
+        booth.open(other)  # the first teacher is asked, and thinks about it
+    second = booth.open(other, discard=first).number  # the second one says yes
+    booth.vote("anna", second, "a")
+    with pytest.raises(ChoiceError, match="1 vote for the open question would be lost"):
+        booth.open(other, discard=first)  # the first one's yes was for another question
+    assert booth.now is not None and booth.now.votes == {"anna": "a"}
+    assert [ballot.votes for ballot in booth.before] == [{"anna": "one"}], "what was put aside is in the table after class"
+
+
+@pytest.mark.parametrize("words", [1, 25, 26, 80])
+def test_a_phone_shows_at_most_25_words_of_a_question(words: int) -> None:
+    for question in (" ".join(["word"] * words) + "?", "One more sentence. " * words + "Which is it?"):
+        stem = stem_of(question)
+        assert len(stem.removesuffix(" …").split()) <= 25 and (stem == question) == (len(question.split()) <= 25)
+        assert question.endswith(stem) or question.startswith(stem.removesuffix(" …"))
 
 
 def test_many_votes_from_one_address_and_more_than_a_hall_are_refused() -> None:

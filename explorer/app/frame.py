@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from explorer.app import core, glossary, guessing, hold, present, streamlit_inside
+from explorer.app import core, glossary, guessing, hold, lecture, present, streamlit_inside
+from explorer.app.exercises import ask, exercises
 from explorer.app.exercises import deck as slides
-from explorer.app.exercises import exercises
 from explorer.app.glossary import marked
 from explorer.app.part_names import EXERCISES, addressed
 from explorer.app.prose import Prose
@@ -94,6 +94,7 @@ class LessonPage:
         if chosen[0] is every[0]:
             self._open()
         with present.screen(self.line, chosen[0].title if len(chosen) == 1 else ""):
+            _own_question()
             for part in chosen:
                 st.header(part.title, divider="blue")
                 part.show()
@@ -134,6 +135,20 @@ class LessonPage:
             )  # fmt: skip
             _more([part for part in every if part.name not in shown], name)
         return (named[name],)
+
+
+def _own_question() -> None:
+    """While a lesson is presented, the teacher's own question of its step, which is asked before those of the page."""
+    own = lecture.question() if present.on() else None
+    if own is None:
+        return
+    key = f"guess.lesson.{lecture.place()}"
+    if own.options:
+        guessing.answered(own, key)
+        return
+    with st.container(border=True, gap="small", key=f"card.{key}"):
+        glossary.say(f"**◇ Predict.** {own.question}")
+        ask(own, key)
 
 
 def _more(folded: Sequence[PagePart], name: str) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from explorer.app.lesson_plan import PLANS, LessonPlan, LessonStep, read_plan, written_step
 from explorer.app.lessons import LESSONS
 from explorer.errors import ExplorerError
+from explorer.records import Exercise
 
 VARIABLE = "EXPLORER_LESSON"  # the file, for the process of the server
 STEP = "step"  # in the address: which step this is
@@ -43,6 +44,12 @@ def place() -> int | None:
     if now is None or not given.isdecimal() or not 1 <= int(given) <= len(now.steps):
         return None
     return int(given) - 1
+
+
+def question() -> Exercise | None:
+    """The teacher's own question of the step that is on the screen."""
+    now, here = plan(), place()
+    return None if now is None or here is None else (now.questions or {}).get(now.steps[here].question)
 
 
 def presented(step: LessonStep, number: int) -> dict[str, str]:

@@ -31,18 +31,20 @@ def say_refused() -> None:
         st.text(refused)
 
 
-def put(exercise: Exercise) -> None:
+def put(exercise: Exercise, discard: str = "") -> None:
     """Ask the class; where votes would be lost, the question waits for a yes."""
     try:
-        BOOTH.open(exercise)
+        BOOTH.open(exercise, discard=discard)
         st.session_state.pop(WAITS, None)
     except ExplorerError as error:
-        st.session_state[REFUSED], st.session_state[WAITS] = str(error), exercise
+        ballot = BOOTH.now
+        st.session_state[REFUSED], st.session_state[WAITS] = str(error), (exercise, ballot.number if ballot else "")
 
 
 def discard() -> None:
-    """The question that waits is asked after all."""
-    BOOTH.open(st.session_state.pop(WAITS), discard=True)
+    """The question that waits is asked after all; not where another teacher has opened one since, whose votes would be lost."""
+    exercise, number = st.session_state.pop(WAITS)
+    put(exercise, number)
 
 
 def confirm() -> None:
@@ -61,7 +63,7 @@ def offer(question: Exercise, key: str) -> None:
     with st.container(key=f"vote.beside.{key}", gap="small"):
         label, act = _next_step(question)
         st.button(f"{label} (V)", key=f"put.{key}", type="tertiary", on_click=act)
-        if st.session_state.get(WAITS) is question or _is_asked(question):
+        if st.session_state.get(WAITS, (None,))[0] is question or _is_asked(question):
             confirm()
             live(question)
 

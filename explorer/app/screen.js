@@ -23,7 +23,8 @@ function scenesOf(root) {
   for (const card of alone) {
     const before = pictures.filter(picture => picture.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING);
     const picture = before.at(-1) ?? pictures[0];
-    if (picture) beside.get(picture).push(card);
+    const own = card.matches("[class*='st-key-card-guess-lesson']");  // the teacher's own question is asked first
+    if (picture) beside.get(picture)[own ? "unshift" : "push"](card);
   }
   const scenes = pictures.flatMap(picture => (beside.get(picture).length ? beside.get(picture) : [null]).map(side => ({ picture, side })));
   const shown = scenes.flatMap(({ picture, side }) => [picture, side]).filter(Boolean);

@@ -73,10 +73,13 @@ class Booth:
         self._seen: dict[str, float] = {}
         self._arrived: dict[str, deque[float]] = {}
 
-    def open(self, exercise: Exercise, *, discard: bool = False) -> Ballot:
-        """Ask the class. A question whose answer was not shown yet is replaced only with `discard`, because its votes are lost then."""
+    def open(self, exercise: Exercise, *, discard: str = "") -> Ballot:
+        """Ask the class. A question with votes whose answer was not shown yet is replaced only where `discard` is its number.
+
+        So a teacher who agreed to lose the votes of one question never loses those of another that a second teacher has opened since.
+        """
         with self._lock:
-            if self.now is not None and self.now.votes and not self.now.shown and not discard:
+            if self.now is not None and self.now.votes and not self.now.shown and discard != self.now.number:
                 many = len(self.now.votes)
                 raise ChoiceError(
                     f"{many} vote{'s' * (many != 1)} for the open question would be lost. Show its answer first, or discard them."
