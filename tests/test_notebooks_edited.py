@@ -18,11 +18,11 @@ SHOWS = re.compile(r"ex\.(show|ask|board|bertviz|live)\(|\.then\(")
 LITERAL = {name: re.compile(rf'^{name} = "(.*?)"', re.MULTILINE) for name in ("TEXT", "MODEL")}
 OTHERS = {  # by notebook: a model that fits as well as the first
     "00": "roberta", "01": "gpt2", "02": "glove", "03": "gpt2", "04": "bert", "05": "llama", "06": "llama", "07": "roberta",
-    "08": "gpt2", "09": "bert", "10": "gpt2", "11": "gpt", "12": "gpt", "13": "bert", "14": "bert",
+    "08": "gpt2", "09": "bert", "10": "gpt2", "11": "gpt", "12": "gpt", "13": "bert", "14": "bert", "tr": "llama",
 }  # fmt: skip
 OTHER_TEXT, UNKNOWN = "Anna gave Tom some milk because he was hungry.", "Zyzzx plays football."
 FORMULA = ("03_attention", "05_heads")
-EDITED = [path for path in NOTEBOOKS if "lesson.open(MODEL, TEXT)" in path.read_text("utf-8")]
+EDITED = [path for path in NOTEBOOKS if "open(MODEL, TEXT)" in path.read_text("utf-8")]
 WAYS = {
     "another text": {"TEXT": OTHER_TEXT},
     "unknown words": {"TEXT": UNKNOWN},
@@ -101,9 +101,9 @@ def solutions() -> dict[str, list[str]]:
     """The solutions in the teacher's notebook, by notebook and in their order."""
     teacher = next(path for path in NOTEBOOKS if path.stem == "teacher")
     text = "\n".join(cell.source for cell in nbformat.read(teacher, as_version=4).cells if cell.cell_type == "markdown")
-    parts = re.split(r"^### (\d\d)\b.*$", text, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^### (\d\d|Train)\b.*$", text, flags=re.MULTILINE)[1:]
     return {
-        number: re.findall(r"```python\n(.*?)\n```", body, re.DOTALL)
+        number[:2].lower(): re.findall(r"```python\n(.*?)\n```", body, re.DOTALL)
         for number, body in zip(parts[::2], parts[1::2], strict=True)
     }
 
