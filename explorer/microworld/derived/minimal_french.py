@@ -2,60 +2,67 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterator
 
-from explorer.microworld.derived.opposed import ContrastPair, shuffled
+from explorer.microworld.derived.opposed import ContrastPair
 from explorer.microworld.derived.stage import Stage
-from explorer.microworld.translation.adverbs import BECAUSE
-from explorer.microworld.translation.drawing import nouns
-from explorer.microworld.translation.frames_linked import CROSS, FIT, INTO, TOO_ALIVE, TOO_FLAT
-from explorer.microworld.translation.frames_things import gradable
-from explorer.microworld.translation.lexicon import Adjective, Noun, adjective
-from explorer.microworld.translation.pairing import english_of, home_of, translate
-from explorer.microworld.translation.tree import Clause, Joined, Location, Phrase, Predicate, Pronoun
+from explorer.microworld.grammar.drawing import Draw
+from explorer.microworld.grammar.english import english
+from explorer.microworld.grammar.frames import frames
+from explorer.microworld.grammar.french import french
+from explorer.microworld.grammar.plain import home, spelled
+from explorer.microworld.grammar.speaking import Speaker
+from explorer.microworld.grammar.tree import Joined, Phrase, Predicate
 
-Row = tuple[str, Noun, Noun, Adjective, Adjective]
+FRAMES = (("tired_cross", "wide_cross"), ("big_fit", "small_fit"))  # a reason of the first noun, and of the second
 KEPT = ("validation", "test")  # both sentences are in one of these, so that training has met neither
 
 
 def gendered(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """One English sentence twice, with a reason of the first noun and of the second; the two nouns differ in gender in French."""
-    pairs: list[ContrastPair] = []
-    for row in shuffled(stage, [row for row in rows() if row[1].gender != row[2].gender]):
+    pairs: dict[tuple[str, ...], ContrastPair] = {}
+    for kind, begin, reasons in _begun(Draw(stage.rng.randrange(1 << 30))):
         if len(pairs) == count:
             break
-        texts = [english_of(gendered_text(row, which, (row[1], row[2])[which].gender)) for which in (0, 1)]
-        if all(home_of(text) in KEPT for text in texts):
-            pairs.append(_pair(row, (texts[0], texts[1])))
-    return pairs
+        genders = (_nouns(begin)[0].noun.gender, _nouns(begin)[1].noun.gender)
+        trees = [_because(begin, reason, gender) for reason, gender in zip(reasons, genders, strict=True)]
+        sources = tuple(spelled(english(tree)) for tree in trees)
+        if all(home([text], [tree]) in KEPT for text, tree in zip(sources, trees, strict=True)):
+            targets = tuple(_translated(begin, reason, genders) for reason in reasons)
+            pairs[sources] = ContrastPair("il or elle", kind, ("", ""), ("", ""), genders, sources=sources, targets=targets)
+    return list(pairs.values())
 
 
-def rows() -> list[Row]:
-    """Every two nouns with a reason for each."""
-    crossing: list[Row] = [
-        ("crosses", a, w, v, u)
-        for a, w, v in itertools.product(nouns("animal"), nouns("way"), TOO_ALIVE)
-        for u in TOO_FLAT
-        if u in gradable(w.kinds)
-    ]
-    big, small = (adjective("big"), adjective("long")), adjective("small")
-    return crossing + [("fits", t, b, v, small) for t, b, v in itertools.product(nouns("packed"), nouns("holder"), big)]
+def _begun(draw: Draw) -> Iterator[tuple[str, Joined, tuple[Predicate, Predicate]]]:
+    """Sentences of the world about two nouns of different genders, with a reason that can be said of each."""
+    known = {frame.name: frame for frame in frames()}
+    while True:
+        kind, other = draw.pick(FRAMES)
+        begin, opposite = (Speaker(draw, ("past", "past")).text(known[name])[0] for name in (kind, other))
+        first, second = _nouns(begin)
+        reasons = (_reason(begin), _reason(opposite))
+        fits = not {*reasons[1].adjective.kinds}.isdisjoint(second.noun.kinds)
+        if fits and first.noun.gender != second.noun.gender and not second.adjectives:  # not "the narrow street … too narrow"
+            yield kind, begin, reasons
 
 
-def gendered_text(row: Row, which: int, gender: str) -> Joined:
+def _nouns(begin: Joined) -> tuple[Phrase, Phrase]:
+    """The two nouns of the first clause: who crosses and what, or what fits into what."""
+    clause = begin.first
+    return clause.subject, clause.object or clause.tail[0].inner
+
+
+def _reason(sentence: Joined) -> Predicate:
+    return sentence.second.tail[0]
+
+
+def _because(begin: Joined, reason: Predicate, gender: str) -> Joined:
     """*The horse did not cross the street because it was too …*; in French the pronoun has this gender."""
-    frame, first, second, *forms = row
-    if frame == "crosses":
-        begin = Clause(Phrase(first), CROSS, "past", "not", None, Phrase(second))
-    else:
-        begin = Clause(Phrase(first), FIT, "past", "not", tail=(Location(INTO, Phrase(second)),))
-    return Joined(begin, BECAUSE, Clause(Pronoun(3, False, gender, True), tense="past", tail=(Predicate(forms[which], "too"),)))
+    it = begin.second.subject._replace(gender=gender)
+    return begin._replace(second=begin.second._replace(subject=it, tail=(reason,)))
 
 
-def _pair(row: Row, sources: tuple[str, str]) -> ContrastPair:
-    genders = (row[1].gender, row[2].gender)
-    targets = tuple(
-        (translate(gendered_text(row, n, genders[0])).french, translate(gendered_text(row, n, genders[1])).french)
-        for n in (0, 1)
-    )
-    return ContrastPair("il or elle", row[0], ("", ""), ("", ""), genders, sources=sources, targets=targets)
+def _translated(begin: Joined, reason: Predicate, genders: tuple[str, str]) -> tuple[str, str]:
+    """The translation with the pronoun of the first noun and with that of the second."""
+    first, second = (spelled(french(_because(begin, reason, gender)), "french") for gender in genders)
+    return first, second
