@@ -135,6 +135,17 @@ def test_a_step_s_own_question_is_asked_while_it_is_presented(
     assert not [button for button in at.button if button.label == "Ask the class (V)"]
 
 
+def test_a_step_with_a_text_follows_another_on_the_same_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [f'[[step]]\npage = "attention"\npart = "exercises"\ntext = "A dog {verb}."\n' for verb in ("ran", "slept")]
+    (tmp_path / "lesson.toml").write_text("".join(steps), "utf-8")
+    monkeypatch.setenv(lecture.VARIABLE, str(tmp_path / "lesson.toml"))
+    at = opened("attention", part="exercises", present="1", step="1", text="A dog ran.")
+    at.session_state[lecture.GOES] = 1
+    at.run()
+    assert not at.exception and at.query_params["step"] == "2"
+    assert at.query_params["text"] in ("A dog slept.", ["A dog slept."]) and at.text_input(key="text").value == "A dog slept."
+
+
 @LONG
 @pytest.mark.browser
 def test_page_down_crosses_pages_and_a_page_is_added_to_a_lesson(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from explorer.app import streamlit_inside
 from explorer.app.lesson_plan import PLANS, LessonPlan, LessonStep, read_plan, written_step
 from explorer.app.lessons import LESSONS
 from explorer.errors import ExplorerError
@@ -77,6 +78,7 @@ def follow() -> None:
     now, number = plan(), st.session_state.pop(GOES, None)
     if now is not None and isinstance(number, int) and number < len(now.steps):
         step = now.steps[number]
+        streamlit_inside.let_go(step.query)
         st.switch_page(str(LESSONS[step.page].page), query_params=presented(step, number))
 
 

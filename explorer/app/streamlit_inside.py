@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache, wraps
 from pathlib import Path
@@ -88,6 +88,21 @@ def forget_widgets() -> None:
         described, valued = state._new_widget_state.widget_metadata, state._new_widget_state.states
         for name in described.keys() - valued.keys() - state._old_state.keys():
             del described[name]
+
+
+def let_go(names: Iterable[str]) -> None:
+    """Let an address say anew what these boxes hold: Streamlit refuses one for a box that is on the page already."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    for name in names:
+        if name in context.session_state:
+            del context.session_state[name]
+        with context.session_state.query_params() as address:
+            if (binding := address.get_binding_for_param(name)) is not None:
+                address.unbind_widget(binding.widget_id)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from explorer.microworld.derived.opposed import ContrastPair
 from explorer.microworld.derived.stage import Stage
@@ -12,7 +13,7 @@ from explorer.microworld.grammar.frames import frames
 from explorer.microworld.grammar.french import french
 from explorer.microworld.grammar.plain import home, spelled
 from explorer.microworld.grammar.speaking import Speaker
-from explorer.microworld.grammar.tree import Joined, Phrase, Predicate
+from explorer.microworld.grammar.tree import Clause, Joined, Location, Phrase, Predicate, Pronoun
 
 FRAMES = (("tired_cross", "wide_cross"), ("big_fit", "small_fit"))  # a reason of the first noun, and of the second
 KEPT = ("validation", "test")  # both sentences are in one of these, so that training has met neither
@@ -38,7 +39,7 @@ def _begun(draw: Draw) -> Iterator[tuple[str, Joined, tuple[Predicate, Predicate
     known = {frame.name: frame for frame in frames()}
     while True:
         kind, other = draw.pick(FRAMES)
-        begin, opposite = (Speaker(draw, ("past", "past")).text(known[name])[0] for name in (kind, other))
+        begin, opposite = (cast(Joined, Speaker(draw, ("past", "past")).text(known[name])[0]) for name in (kind, other))
         first, second = _nouns(begin)
         reasons = (_reason(begin), _reason(opposite))
         fits = not {*reasons[1].adjective.kinds}.isdisjoint(second.noun.kinds)
@@ -48,18 +49,20 @@ def _begun(draw: Draw) -> Iterator[tuple[str, Joined, tuple[Predicate, Predicate
 
 def _nouns(begin: Joined) -> tuple[Phrase, Phrase]:
     """The two nouns of the first clause: who crosses and what, or what fits into what."""
-    clause = begin.first
-    return clause.subject, clause.object or clause.tail[0].inner
+    clause = cast(Clause, begin.first)
+    second = clause.object or cast(Location, clause.tail[0]).inner
+    return cast(Phrase, clause.subject), cast(Phrase, second)
 
 
 def _reason(sentence: Joined) -> Predicate:
-    return sentence.second.tail[0]
+    return cast(Predicate, cast(Clause, sentence.second).tail[0])
 
 
 def _because(begin: Joined, reason: Predicate, gender: str) -> Joined:
     """*The horse did not cross the street because it was too …*; in French the pronoun has this gender."""
-    it = begin.second.subject._replace(gender=gender)
-    return begin._replace(second=begin.second._replace(subject=it, tail=(reason,)))
+    clause = cast(Clause, begin.second)
+    it = cast(Pronoun, clause.subject)._replace(gender=gender)
+    return begin._replace(second=clause._replace(subject=it, tail=(reason,)))
 
 
 def _translated(begin: Joined, reason: Predicate, genders: tuple[str, str]) -> tuple[str, str]:
