@@ -44,8 +44,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts 
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
 LONG = pytest.mark.long
-# the shell has no windows of its own: a page opens in it in a fifth of the time
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in BROWSERS if (path := shutil.which(name))), None)
 Show = Visit = Callable[..., Page]  # the fixtures that open a page and show a board
 SENTENCE = "The animal didn't cross the street because it was too tired."
