@@ -91,7 +91,7 @@ def forget_widgets() -> None:
 
 
 def let_go(names: Iterable[str]) -> None:
-    """Let an address say anew what these boxes hold: Streamlit refuses one for a box that is on the page already."""
+    """Let an address set these boxes again: Streamlit refuses to set one that is already on the page."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     context = get_script_run_ctx()
