@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from explorer.app import streamlit_inside
 from explorer.app.lessons import LESSONS
 
 APP = Path(__file__).parent.parent / "app.py"
@@ -22,17 +22,10 @@ def session() -> AppTest:
     return at
 
 
-@cache
-def registered() -> Any:
-    """The pages of the app, which its front page has registered: who opens another one need not see that first."""
-    return session()._registered_pages
-
-
 def opened(lesson: str, *, at: AppTest | None = None, **address: str) -> AppTest:
     """A lesson's page (or another, by its file) with what its address asks for: "ways__part" is the key "ways.part" there."""
     if at is None:
-        at = AppTest.from_file(str(APP), default_timeout=300)
-        at._registered_pages = registered()
+        at = streamlit_inside.visitor(APP)
     for name, value in address.items():
         at.query_params[name.replace("__", ".")] = value
     return at.switch_page(str(LESSONS[lesson].page) if lesson in LESSONS else lesson).run()

@@ -24,7 +24,7 @@ from explorer.records import Attention, Tokens, Trace
 from explorer.views import theme
 from explorer.views.bertviz_page import LOADER, PAGE
 from explorer.views.export import prose
-from explorer.views.letters import UNPACK, packed
+from explorer.views.letters import UNPACK, filled, packed
 from explorer.views.notices import notices
 
 MARKS = 600_000  # lines and boxes in one picture: 12 layers of 12 heads over 64 tokens, for which a browser needs ten seconds
@@ -106,7 +106,7 @@ class BertVizPage:
             "NOTICES": notices("D3", "jQuery", "BertViz"),
             **{f"{name}{m.upper()}": colour[m] for m in theme.MODES for name, colour in COLOURS.items()},
         }
-        return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE)
+        return filled(PAGE, parts)
 
     @property
     def height(self) -> int:

@@ -25,7 +25,7 @@ from explorer.errors.missing import check_installed
 from explorer.errors.waiting import during
 from explorer.records.replacing import write_whole
 from explorer.views import theme
-from explorer.views.letters import POLICY, UNPACK, packed
+from explorer.views.letters import POLICY, UNPACK, filled, packed
 from explorer.views.notices import notices
 from explorer.views.spoken import spoken
 from explorer.views.view import LIMITS, READING, caption_halves
@@ -106,7 +106,7 @@ def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
         "TABLES": TABLES,
         "NOTICES": notices("plotly.js"),
     }
-    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE).encode("utf-8", "replace")
+    return filled(PAGE, parts).encode("utf-8", "replace")
 
 
 def in_both_looks(figure: go.Figure | Mapping[str, Any]) -> dict[str, Any]:

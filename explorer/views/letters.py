@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -15,6 +17,15 @@ POLICY = (
 LETTERS = "".join(chr(code) for code in range(33, 127) if chr(code) not in "&<>")  # none ends a script or begins a comment
 PAIR, SINGLE = 13, 6  # bits in two letters, and in one at the end
 _PLACES = {letter: place for place, letter in enumerate(LETTERS)}
+
+
+def filled(page: str, parts: Mapping[str, str]) -> str:
+    """A page with each @NAME@ replaced by the part of that name.
+
+    >>> filled("<title>@TITLE@</title>", {"TITLE": "A board"})
+    '<title>A board</title>'
+    """
+    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], page)
 
 
 def packed(content: str | bytes) -> str:

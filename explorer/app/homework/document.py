@@ -18,7 +18,8 @@ from explorer.records import Exercise
 from explorer.records.answering import wanted_form
 from explorer.views import export
 from explorer.views.board.module import module, style
-from explorer.views.letters import POLICY, UNPACK, packed
+from explorer.views.board.page import HEAD
+from explorer.views.letters import POLICY, UNPACK, filled, packed
 from explorer.views.live.figure import live_pack
 from explorer.views.notices import notices
 
@@ -49,7 +50,7 @@ def homework_of(
         "CONTENT": _letters("content", json.dumps(content | {"id": identity, "format": FORMAT}, ensure_ascii=False)),
         "NOTICES": notices("plotly.js"),
     }
-    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE).encode("utf-8", "replace")
+    return filled(PAGE, parts).encode("utf-8", "replace")
 
 
 def _letters(name: str, content: str | bytes) -> str:
@@ -148,16 +149,9 @@ def _formula(tex: str) -> str:
     return f"<i>{tex}</i>"
 
 
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="@POLICY@">
-<title>@TITLE@</title>
-<link rel="icon" href="data:,">
-<style>
-@STYLE@</style>
+PAGE = (
+    HEAD
+    + """@STYLE@</style>
 </head>
 <body>
 <main id="homework"><noscript>This page needs JavaScript.</noscript></main>
@@ -169,3 +163,4 @@ PAGE = """<!doctype html>
 </body>
 </html>
 """
+)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 from explorer.views.board.module import module, style
-from explorer.views.letters import POLICY, UNPACK, packed
+from explorer.views.letters import POLICY, UNPACK, filled, packed
 
 
 def page(data: bytes, *, title: str, mount: str = "mount", **options: Any) -> bytes:
@@ -33,10 +32,10 @@ def written_page(data: bytes, options: Mapping[str, Any], *, title: str, mount: 
         "UNPACK": UNPACK,
         "POLICY": POLICY,
     }
-    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], PAGE).encode("utf-8", "replace")
+    return filled(PAGE, parts).encode("utf-8", "replace")
 
 
-PAGE = """<!doctype html>
+HEAD = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -45,7 +44,10 @@ PAGE = """<!doctype html>
 <title>@TITLE@</title>
 <link rel="icon" href="data:,">
 <style>
-:root { color-scheme: light dark; }
+"""
+PAGE = (
+    HEAD
+    + """:root { color-scheme: light dark; }
 body { margin: 0; padding: .6rem 1rem; background: #ffffff; }
 @media (prefers-color-scheme: dark) { body { background: #11151c; } }
 @media (max-width: 600px) { body { padding: .4rem; } }
@@ -67,3 +69,4 @@ document.body.dataset.drawn = "yes";
 </body>
 </html>
 """
+)
