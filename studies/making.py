@@ -2,8 +2,8 @@
 
 `python -m studies.making` goes on where it was stopped or killed, trains what is missing, and says how far all models are. What is
 trained waits in `runs/models` as a candidate; it takes the place of the shipped model when it is measured better on the same held-out
-texts, or when `--promote NAME` asks for it. `--only NAME …` trains only these, `--minutes N` ends a sitting, `--status` only says how
-far everything is. Several sittings at once share the work: a model that is being trained elsewhere is passed over.
+texts, or when `--promote NAME` asks for it. `--only NAME …` trains only these, `--device cuda` on a GPU, `--minutes N` ends a sitting,
+`--status` only says how far everything is. Several sittings at once share the work: a model that is being trained elsewhere is passed over.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ def every() -> list[MakingState]:
     return [state(name) for name in LONGER if name not in LEAVING]
 
 
-def train(name: str, seed: int, until: float, say: Say) -> bool:
+def train(name: str, seed: int, until: float, say: Say, device: str = "cpu") -> bool:
     """Go on with a model until it is trained or the sitting ends; whether it is trained. What a kill costs is half a minute."""
     folder, said = folder_of(name, seed), time.monotonic()
     if not state(name, seed).step:
         say(f"{name} (seed {seed}): preparing its texts and tokens, a few minutes the first time. {line_of_all(every())}")
-    run = recipes.begun(LONGER[name], seed, folder)
+    run = recipes.begun(LONGER[name], seed, folder, device)
     with stopping(run.stop) as stopped:
         for step in recipes.timed(run, folder):
             now = time.monotonic()
@@ -159,7 +159,7 @@ def _write_verdict(folder: Path, judged: Sequence[str], *, better: bool, shipped
     return shipped
 
 
-def make(names: Sequence[str], seeds: Sequence[int], until: float, say: Say) -> None:
+def make(names: Sequence[str], seeds: Sequence[int], until: float, say: Say, device: str = "cpu") -> None:
     """Train and judge these models, one after the other, until the sitting ends."""
     for name in names:
         teacher = LONGER[name].options.get("teacher")
@@ -170,7 +170,7 @@ def make(names: Sequence[str], seeds: Sequence[int], until: float, say: Say) -> 
             continue
         for seed in seeds:
             try:
-                done = train(name, seed, until, say)
+                done = train(name, seed, until, say, device)
             except BusyError:
                 say(f"{name} (seed {seed}) is being trained by another process: passed over.")
                 continue
@@ -188,6 +188,7 @@ def main() -> None:
         "--minutes", type=float, default=float("inf"), help="end this sitting after so long; the next one goes on"
     )
     read.add_argument("--seeds", nargs="+", type=int, default=[0])
+    read.add_argument("--device", default="cpu", help="where they are trained: cpu (the usual), cuda")
     read.add_argument("--status", action="store_true", help="only say how far everything is")
     read.add_argument(
         "--promote", nargs="+", metavar="NAME", default=[], help="ship these candidates whatever their figures are"
@@ -200,7 +201,7 @@ def main() -> None:
         promote(name, options.seeds[0], _say, force=True)
     if not (options.promote or options.status):
         try:
-            make(options.only, options.seeds, time.monotonic() + 60 * options.minutes, _say)
+            make(options.only, options.seeds, time.monotonic() + 60 * options.minutes, _say, options.device)
         except KeyboardInterrupt:
             _say("Stopped. The same command goes on from there.")
     _say(table())

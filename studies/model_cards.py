@@ -29,6 +29,13 @@ AGAIN = {False: "python -m studies.recipes", True: "python -m studies.making --o
 Figures = Mapping[int, Mapping[str, Mapping[str, float]]]  # by seed, by split, by name
 
 
+def _taken_on(clock: Mapping[str, Any]) -> str:
+    """The machine that a model was trained on."""
+    if gpu := clock.get("gpu"):
+        return f"one {gpu}, which other trainings shared"
+    return f"{clock['processor']}, {clock['threads']} thread, while other work shared its two cores"
+
+
 def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], by_seed: Figures, taken: Mapping[int, Any]) -> str:
     """The card of a model of which several seeds were trained; `choice` says which of them it is and why."""
     plan, shape, system = run["plan"], run["architecture"], run["preset"]["name"]
@@ -50,8 +57,8 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], by_see
         f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
         f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `{again} {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
-        f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other work "
-        f"shared its two cores, torch {clock['torch']}; it includes the checks on held-out text, not the learning of the tokenizer.",
+        f"The plan: {how}. Stored in 16 bits. Time taken on {_taken_on(clock)}, torch {clock['torch']}; it includes the checks on "
+        "held-out text, not the learning of the tokenizer.",
         f"{chosen if len(seeds) > 1 else ''}Validation text tells facts that training did not tell; test text has words that training "
         "never had as well.",
     ]

@@ -40,6 +40,7 @@ from explorer.training.checking import measure, with_baseline
 from explorer.training.corpora import Corpus, full_name, recorded_corpus
 from explorer.training.fit import TrainingRun, fit
 from explorer.training.objectives import OBJECTIVES
+from explorer.training.run import Run
 from explorer.training.steps import steps_of
 from studies import model_cards
 from studies.typical import measure_typical
@@ -120,34 +121,39 @@ def changes(name: str) -> list[str]:
     return differences(recipe, folder) + ([f"{kept} snapshots, now {recipe.keep}"] if kept != recipe.keep else [])
 
 
-def begun(recipe: Recipe, seed: int, folder: Path) -> TrainingRun:
+def begun(recipe: Recipe, seed: int, folder: Path, device: str = "cpu") -> TrainingRun:
     """The run of a recipe in a folder, from its beginning or from where it was stopped."""
     if (folder / run_folder.RUN).is_file():
         check_same(recipe, folder)
-    return fit(recipe.system, size=recipe.size, seed=seed, folder=folder, device="cpu", **recipe.options)
+    return fit(recipe.system, size=recipe.size, seed=seed, folder=folder, device=device, **recipe.options)
 
 
 def timed(run: TrainingRun, folder: Path) -> Iterator[TrainingStep]:
-    """Go on with a run to its end; the processor time of all its steps, in every sitting, is kept in its folder.
+    """Go on with a run to its end; how long all its steps took, in every sitting, is kept in its folder.
 
-    Other programs on the machine make it no longer, as they would the time on a clock.
+    On a processor that is processor time, which other programs on the machine make no longer; on a GPU it is the time on a clock.
     """
-    before, begin, saved = seconds(folder), time.process_time(), -CLOCK_EVERY
+    gpu = torch.cuda.get_device_name() if isinstance(run, Run) and run.model.device.type == "cuda" else ""
+    clock = time.perf_counter if gpu else time.process_time
+    before, begin, saved = seconds(folder), clock(), -CLOCK_EVERY
     for step in run:
-        if time.process_time() - saved >= CLOCK_EVERY:
-            saved = time.process_time()
-            _write_clock(folder, before + saved - begin)
+        if clock() - saved >= CLOCK_EVERY:
+            saved = clock()
+            _write_clock(folder, before + saved - begin, gpu)
         yield step
     if saved >= 0:
-        _write_clock(folder, before + time.process_time() - begin)
+        _write_clock(folder, before + clock() - begin, gpu)
 
 
-def _write_clock(folder: Path, taken: float) -> None:
-    resume.replace_file(folder / CLOCK, (json.dumps({"seconds": taken, **machine()}) + "\n").encode("utf-8"))
+def _write_clock(folder: Path, taken: float, gpu: str) -> None:
+    """Keep the seconds of a run beside what they were taken on; a GPU that did a part of it stays named."""
+    before = json.loads((folder / CLOCK).read_text("utf-8")) if (folder / CLOCK).is_file() else {}
+    about = {"seconds": taken, "gpu": gpu or before.get("gpu", ""), **machine()}
+    resume.replace_file(folder / CLOCK, (json.dumps(about) + "\n").encode("utf-8"))
 
 
 def seconds(folder: Path) -> float:
-    """The processor time of the steps of a run so far."""
+    """How long the steps of a run took so far."""
     return float(json.loads((folder / CLOCK).read_text("utf-8"))["seconds"]) if (folder / CLOCK).is_file() else 0.0
 
 
