@@ -199,6 +199,6 @@ def _minimal(seed: int, _: str) -> Iterator[Raw]:
 HEAD_PHENOMENA: dict[str, Callable[[int, str], Iterator[Raw]]] = {
     "a name said before": _repeated("name", ("person",)),
     "a noun said before": _repeated("description", ("thing", "animal")),
-    "whom a reason means": _reasoned,
-    "whom a reason means, in new frames": _minimal,
+    "the noun that a reason refers to": _reasoned,
+    "the noun that a reason refers to, in new frames": _minimal,
 }

@@ -24,7 +24,7 @@ RESOLVING = ("bert-tiny", "bert", "gpt2")  # little and long trained; a decoder,
 PAIRED = (*(f"{kind}: both of a pair" for kind in FILLED), "minimal pairs, reason: both of a pair")
 ALL = "all of them"
 GUESSING = 0.25  # of two texts both right, where each answer is a guess
-LITTLE, REASONS = 0.05, "whom a reason means"
+LITTLE, REASONS = 0.05, "the noun that a reason refers to"
 
 
 def best_heads() -> dict[str, tuple[float, float, bool]]:
