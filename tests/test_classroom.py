@@ -58,7 +58,8 @@ def test_a_room_survives_the_way_to_its_server(room: hosted.Classroom) -> None:
 @pytest.mark.parametrize(
     "settings",
     [{"letters": 0}, {"steps": "many"}, {"queue": True}, {"idle": 10**9}, {"models": "bert"}, {"uploads": "no"},
-     {"colour": "red"}, {"key": 3}],
+     {"colour": "red"}, {"key": 3}, {"opens_with": "bert"}, {"text": 3}, {"text": "x" * 601}, {"texts": ["a"]},
+     {"texts": {"attention": "It shares the sentence of most pages."}}, {"texts": {"nowhere": "A dog."}}],
 )  # fmt: skip
 def test_a_setting_that_is_none_is_refused(settings: dict[str, object]) -> None:
     with pytest.raises(ChoiceError):
@@ -69,6 +70,26 @@ def test_a_room_offers_its_models_only_and_a_link_opens_no_other(room: hosted.Cl
     at = opened(ATTENTION, model="llama", part="both-masks")
     box = at.selectbox(key="model")
     assert not at.exception and list(box.options) == ["bert", "gpt2"] and box.value == "bert"
+
+
+def test_pages_open_with_the_teacher_s_model_and_text_unless_a_link_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {"opens_with": ["roberta", "llama"], "text": "The cat slept.", "texts": {"decoding": "A girl"}}
+    monkeypatch.setitem(_SETTINGS, "room", hosted.written(hosted.classroom_of(LIMITS | {"models": []} | own)))
+    at = opened("attention")
+    hosted_page = {"model": at.selectbox(key="model").value, "text": at.text_input(key="text").value}
+    assert hosted_page == {"model": "roberta", "text": "The cat slept."}
+    link = opened("attention", model="gpt2", text="A dog.")
+    assert (link.selectbox(key="model").value, link.text_input(key="text").value) == ("gpt2", "A dog.")
+    writes = opened("decoding")  # where an encoder is not offered
+    assert (writes.selectbox(key="writer").value, writes.text_input(key="beginning").value) == ("llama", "A girl")
+
+
+def test_a_room_that_opens_with_no_model_of_it_does_not_start(tmp_path: Path) -> None:
+    file = tmp_path / "room.toml"
+    for line, says in (('["none-such"]', "There is no model 'none-such'"), ('["gpt2"]', "visitors cannot choose")):
+        file.write_text(f'models = ["bert"]\nopens_with = {line}\n', "utf-8")
+        with pytest.raises(ChoiceError, match=says):
+            hosted.opened(file, "127.0.0.1", 8501)
 
 
 def test_a_text_that_is_too_long_for_the_room_is_refused_on_every_way(room: hosted.Classroom) -> None:

@@ -137,6 +137,7 @@ def chosen_model(
     """One of these models, and on request what it can; a sentence that is clicked there goes into the box of this key."""
     offered = list(names)
     brought.ask_for_named(key, offered)
+    hosted.open_model(key, offered, first)
     with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
         name = one_of(label, offered, key, first)
         about_model(name, box)

@@ -6,7 +6,7 @@ import gc
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
@@ -15,7 +15,7 @@ from threading import Lock, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from explorer.app import streamlit_inside, vote_file
+from explorer.app import room_openings, streamlit_inside, vote_file
 from explorer.app.own_questions import exercise_of
 from explorer.app.room import settle, settled
 from explorer.app.vote import BOOTH
@@ -34,12 +34,16 @@ class Classroom:
     """The settings of a room. `models` are those that visitors may choose (none named: all of them).
 
     `letters` of a text, `steps` and `minutes` of a training, `queue` trainings at once; a training that nobody has looked at for
-    `idle` minutes is stopped. `uploads` allows folders, hub names and uploaded checkpoints; with `guess_first` a picture waits for an
-    answer to its question. `public` is the address that visitors use, `key` opens the pages of the teacher. `votes` are those that are
-    counted a minute from one address; with `keep_votes` they are also kept on the disk, in `votes_file`. `question` are the teacher's own.
+    `idle` minutes is stopped. `opens_with` are models that pages open with, `text` the sentence that most pages share, `texts` by page
+    those of the others. `uploads` allows folders, hub names and uploaded checkpoints; with `guess_first` a picture waits for an answer
+    to its question. `public` is the address that visitors use, `key` opens the pages of the teacher. `votes` are those that are counted
+    a minute from one address; with `keep_votes` they are also kept on the disk, in `votes_file`. `question` are the teacher's own.
     """
 
     models: tuple[str, ...] = ()
+    opens_with: tuple[str, ...] = ()
+    text: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
     letters: int = 600
     steps: int = 500
     minutes: int = 10
@@ -59,8 +63,10 @@ class Classroom:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
                 raise ChoiceError(f"{name} = {value!r} must be a whole number from 1 to {most:,}.")
-        if not isinstance(self.models, tuple) or not all(isinstance(name, str) for name in self.models):
-            raise ChoiceError('models must be a list of names, for example models = ["bert", "gpt2"].')
+        for name in ("models", "opens_with"):
+            if not isinstance(value := getattr(self, name), tuple) or not all(isinstance(model, str) for model in value):
+                raise ChoiceError(f'{name} must be a list of names, for example {name} = ["bert", "gpt2"].')
+        room_openings.check_texts(self.text, self.texts, self.letters)
         for name in ("uploads", "guess_first", "keep_votes"):
             if not isinstance(value := getattr(self, name), bool):
                 raise ChoiceError(f"{name} = {value!r} must be true or false.")
@@ -95,6 +101,7 @@ def opened(settings: Path | None, where: str, port: int) -> str:
     except (OSError, ValueError, RecursionError) as error:
         raise FileError(f"{settings} cannot be read as a TOML file ({error}). See docs/classroom.md.") from error
     classroom = classroom_of(given)
+    room_openings.check_models(classroom.opens_with, classroom.models)
     key = secrets.token_urlsafe(9)
     if classroom.keep_votes:  # a server that is started again has the same key, so the teacher's open pages stay the teacher's
         classroom = replace(classroom, votes_file=str(vote_file.file_of(port)))
@@ -139,6 +146,18 @@ def allowed(names: Iterable[str]) -> list[str]:
     every, classroom = list(names), room()
     some = [name for name in every if classroom is None or not classroom.models or name in classroom.models]
     return some or every
+
+
+def open_model(key: str, offered: Sequence[str], usual: str) -> None:
+    """Have a list of models open with one of the teacher's."""
+    if (classroom := room()) is not None:
+        room_openings.fill_model(key, classroom.opens_with, offered, usual)
+
+
+def open_text(page: str) -> None:
+    """Have a page open with the teacher's text."""
+    if (classroom := room()) is not None:
+        room_openings.fill_text(page, classroom.text, classroom.texts)
 
 
 def check_text(texts: Iterable[object]) -> None:

@@ -109,5 +109,17 @@ def limits() -> Mapping[str, object]:
         return {}
     return {
         name: getattr(classroom, name)
-        for name in ("models", "letters", "steps", "minutes", "queue", "idle", "uploads", "public")
+        for name in (
+            "models",
+            "opens_with",
+            "text",
+            "texts",
+            "letters",
+            "steps",
+            "minutes",
+            "queue",
+            "idle",
+            "uploads",
+            "public",
+        )
     }
