@@ -10,6 +10,7 @@ import pytest
 import explorer as ex
 from explorer.app.lessons.training.moments import moments
 from explorer.records import TokensOverSteps
+from explorer.records.families import CAUSAL, FULL, MASKS, OWN
 from explorer.views import VIEWS
 
 
@@ -37,3 +38,29 @@ def test_a_snapshot_has_its_place_on_the_curve_and_its_own_predictions() -> None
         ("a", ["the", "a"], [0.125, 0.75]), ("dog", ["dog", "dog"], [0.5, 0.9]),
     ]  # fmt: skip
     assert [frame["notes"][0].split()[0] for frame in moving["frames"]] == ["1", "2"]
+
+
+@pytest.mark.parametrize("name", ("bert", "gpt2"))
+def test_cells_open_and_close_with_the_mask_and_losses_are_beside_their_rows(name: str) -> None:
+    model = ex.load(name, device="cpu")
+    record = ex.analysis.under_masks(model, "The dog was tired.")
+    view = VIEWS["under-masks"]
+    chosen = view.choices(record)
+    moving = json.loads(json.dumps(view.moving(record, "dark", layer=chosen["layer"], head=1)))
+    weights = np.array(moving["weights"], float)  # [mask, row, column], NaN where hidden
+    square = np.ones(weights.shape[1:], bool)
+    assert (
+        np.array_equal(~np.isnan(weights[MASKS.index(CAUSAL)]), np.tril(square))
+        and not np.isnan(weights[MASKS.index(FULL)]).any()
+    )
+    assert np.allclose(np.nansum(weights, -1), 1, atol=0.002 * len(square)), "each row is rounded, and sums to 1"
+    trace = ex.trace(model, record.traces[OWN].source)
+    assert np.allclose(np.nan_to_num(weights[0]), trace.attention[0].weights[1], atol=6e-4)
+    later, n = int(np.triu(square, 1).sum()), MASKS.index(FULL if name == "gpt2" else CAUSAL)
+    changed = f"{later} cells opened, 0 closed" if name == "gpt2" else f"0 cells opened, {later} closed"
+    assert changed in moving["frames"][n]["notes"] and all("opened" not in note for note in moving["frames"][0]["notes"])
+    texts = record.traces[OWN].source.texts
+    shift = 1 if name == "gpt2" else 0  # a decoder predicts the next token
+    assert moving["wanted"] == [texts[row + shift] for row in moving["places"]] and len(moving["losses"][0]) == len(
+        moving["wanted"]
+    )

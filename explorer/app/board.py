@@ -25,7 +25,10 @@ from explorer.views.board.request import NOTE, edit_of, head_of, row_of
 from explorer.views.board.widget import board
 
 _component = st.components.v2.component(
-    "pretraining-explorer-board", html="<div data-board></div>", css=style(), js=weights.component_script("board.js")
+    "pretraining-explorer-board",
+    html="<div data-board style='--high: 43rem'></div>",
+    css=style(),
+    js=weights.component_script("board.js"),
 )
 RECORDED = "board.recorded"  # in the session: its browser does not run models
 LETTERS, MOST = 2000, 64  # of a text that a board sends, and edits on it

@@ -20,7 +20,7 @@ from explorer.views.view import LIMITS, READING
 
 _component = st.components.v2.component(
     "pretraining-explorer-decoder",
-    html="<div data-board></div>",
+    html="<div data-board style='--high: 34rem'></div>",
     css=style(live=True),
     js=weights.component_script("board.js"),
 )

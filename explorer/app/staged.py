@@ -12,7 +12,7 @@ from explorer.views.view import Choice, Range
 
 _component = st.components.v2.component(
     "pretraining-explorer-stage",
-    html="<div data-board></div>",
+    html="<div data-board style='--high: 14rem'></div>",
     css=stage_style(),
     js=weights.component_script("stage.js"),
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import unescape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from explorer.records import HeldLosses, UnderMasks
+from explorer.records import HeldLosses, Tokens, Trace, UnderMasks
 from explorer.records.families import MASKS, OWN
 from explorer.views import theme
 from explorer.views.attention import place
@@ -16,6 +18,7 @@ from explorer.views.view import Choice, Control, Range, View, by_name, only
 
 EVERY, LATER = "every position", "the second half"
 BARS = 230  # pixels for the bars below the two matrices
+TONES = 33  # colours of a weight
 
 
 def under(record: UnderMasks, *, mask: str, layer: str, head: int) -> go.Figure:
@@ -90,6 +93,45 @@ def _mean(record: UnderMasks, name: str) -> str:
     return f"mask “{name}”: mean loss {mean:.2f}, perplexity {np.exp(mean):.3g}"
 
 
+def mask_frames(record: UnderMasks, mode: str, *, layer: str, head: int) -> dict[str, Any]:
+    """Every mask as a frame: the attention weights of one head under it, and beside each row the loss of the token that it predicts."""
+    rows, columns = record.traces[OWN].axes(record.stream)
+    weights = [_weights(record.traces[mask], layer, head) for mask in MASKS]
+    named = {"figure": "masks", "label": "Mask", "unit": "mask", "rows": _texts(rows), "columns": _texts(columns)}
+    return named | {
+        "frames": [_frame(record, mask, f"{layer}, head {head}", weights) for mask in MASKS],
+        "weights": [[[None if np.isnan(w) else round(float(w), 3) for w in row] for row in matrix] for matrix in weights],
+        "wanted": _texts(record.wanted),
+        "places": _places(record, rows),
+        "losses": record.losses.astype(float).round(3).tolist(),
+        "colours": theme.sequential_colours(np.linspace(0, 1, TONES), mode),
+    }
+
+
+def _weights(trace: Trace, layer: str, head: int) -> np.ndarray:
+    """The attention weights of a head; NaN where the mask hides a token."""
+    attention = next(a for a in trace.attention if place(a) == layer)
+    return np.where(attention.allowed, attention.weights[head], np.nan)
+
+
+def _frame(record: UnderMasks, mask: str, head: str, weights: list[np.ndarray]) -> dict[str, Any]:
+    """A mask in words: the mean loss, and the cells in which it differs from the model's own."""
+    own, now = np.isnan(weights[0]), np.isnan(weights[MASKS.index(mask)])
+    changed = f"{int((own & ~now).sum())} cells opened, {int((now & ~own).sum())} closed" if mask != OWN else ""
+    notes = (_mean(record, mask), changed, head, theme.unseen_note(record.traces[OWN].axes(record.stream)[0]))
+    return {"title": f"{theme.visible(record.model)} under the mask “{mask}”", "notes": [note for note in notes if note]}
+
+
+def _texts(tokens: Tokens) -> list[str]:
+    return [unescape(theme.label(text)) for text in tokens.texts]
+
+
+def _places(record: UnderMasks, rows: Tokens) -> list[int]:
+    """The row at which each token is predicted: an encoder's own, for the others the one before."""
+    own = [n for n, special in enumerate(rows.special) if not special]
+    return own if record.family == "encoder" and len(own) == len(record.wanted) else [*range(len(record.wanted))]
+
+
 def held_out(record: HeldLosses, *, where: str) -> go.Figure:
     """The mean loss of unseen stories under each mask: one dot for each story (in the same order each time), and their mean.
 
@@ -151,7 +193,7 @@ def under_choices(record: UnderMasks) -> Mapping[str, Control]:
 is_under_masks = only(UnderMasks, "ex.analysis.under_masks(model, text) makes")
 is_held_losses = only(HeldLosses, "ex.analysis.held_losses(model, texts) makes")
 VIEWS = by_name(
-    View("under-masks", "The same weights under other masks", under, is_under_masks, under_choices),
+    View("under-masks", "The same weights under other masks", under, is_under_masks, under_choices, mask_frames),
     View(
         "held-masks",
         "New stories under other masks",

@@ -73,6 +73,11 @@ def signed_colours(tones: Sequence[float], mode: str) -> list[str]:
     return sample_colorscale(_scale(DIVERGING[mode]), [(1 + min(1.0, max(-1.0, float(tone)))) / 2 for tone in tones])
 
 
+def sequential_colours(shares: Iterable[float], mode: str) -> list[str]:
+    """The colours at these positions of the scale from 0 to 1."""
+    return sample_colorscale(_scale(SEQUENTIAL[mode]), [float(share) for share in shares])
+
+
 def template(mode: str, gaps: bool = True) -> go.layout.Template:
     """The look in one mode, as a plotly template."""
     ink, paper = INK[mode], PAPER[mode]

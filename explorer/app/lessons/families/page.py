@@ -28,7 +28,9 @@ INSIDE = {"Part by part": "board", "A norm by hand": "norm-by-hand", "A lens on 
 def show_masks(question: tuple[Exercise, str] | None) -> None:
     """The mask, the attention weights and the loss: on this text, on new stories, or on the board."""
     shown = partial(web.show, question=question)
-    ways: dict[str, Callable[[], object]] = {"This text": partial(shown, VIEWS["under-masks"], parts.under(name, text))}
+    ways: dict[str, Callable[[], object]] = {
+        "This text": partial(shown, VIEWS["under-masks"], parts.under(name, text), steps="mask")
+    }
     if family != "encoder-decoder":
         ways["New stories"] = partial(shown, VIEWS["held-masks"], parts.held_out_losses(name))
     web.one_of("Look at", ways | {"The board": mask_after_mask}, "masks.shows")

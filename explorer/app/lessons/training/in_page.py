@@ -12,7 +12,7 @@ from explorer.views.learning.module import learning_style
 
 _component = st.components.v2.component(
     "pretraining-explorer-learning",
-    html="<div data-board></div>",
+    html="<div data-board style='--high: 40rem'></div>",
     css=learning_style(),
     js=weights.component_script("learning.js"),
 )

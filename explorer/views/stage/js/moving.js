@@ -19,6 +19,7 @@ export class Moving {
     this.root = root;
     this.speed = 1;
     this.known = /** @type {Map<string, any>} */ (new Map()); // the element of each key
+    this.turning = /** @type {Set<string>} */ (new Set()); // keys of what its own style moves: nobody asks where it is
     this.moves = /** @type {Animation[]} */ ([]);
   }
 
@@ -49,10 +50,10 @@ export class Moving {
 
   /** Where every object is, from the corner of the root. @returns {Map<string, Spot>} */
   #spots() {
-    const { left, top } = this.root.getBoundingClientRect();
-    return new Map([...this.known].map(([key, at]) => {
+    const { left, top } = this.root.getBoundingClientRect(), zoom = /** @type {any} */ (this.root).currentCSSZoom ?? 1; // 1 where rectangles are not zoomed
+    return new Map([...this.known].filter(([key]) => !this.turning.has(key)).map(([key, at]) => {
       const box = at.getBoundingClientRect();
-      return [key, { x: box.left - left, y: box.top - top, wide: box.width, high: box.height }];
+      return [key, { x: (box.left - left) / zoom, y: (box.top - top) / zoom, wide: box.width / zoom, high: box.height / zoom }];
     }));
   }
 
@@ -60,7 +61,9 @@ export class Moving {
   #join(parent, things, gone) {
     let last = /** @type {any} */ (null);
     for (const thing of things) {
-      const { key, tag = "div" } = thing, at = this.known.get(key) ?? (SHAPES.includes(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag));
+      const { key, tag = "div" } = thing;
+      if (thing.turns) this.turning.add(key);
+      const at = this.known.get(key) ?? (SHAPES.includes(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag));
       this.known.set(key, at);
       gone.delete(key);
       dressed(at, thing);

@@ -3,6 +3,7 @@ import { element } from "../../live/js/element.js";
 import { modeOf } from "../../board/js/mode.js";
 import { clocksAt } from "./clocks.js";
 import { gridAt } from "./grid.js";
+import { masksAt } from "./masks.js";
 import { momentsAt } from "./moments.js";
 import { Moving } from "./moving.js";
 import { Player } from "./player.js";
@@ -13,7 +14,7 @@ import { stripsAt } from "./strips.js";
  * @typedef {{figure: string, label: string, unit: string, at: number, frames: {title: string, notes: string[]}[], mode: "light" | "dark", large: boolean}} Told */
 
 /** The objects of a frame. @type {Record<string, (told: any, at: number) => import("./moving.js").Thing[]>} */
-const FIGURES = { strips: stripsAt, grid: gridAt, shuffle: shuffledAt, clocks: clocksAt, moments: momentsAt };
+const FIGURES = { strips: stripsAt, grid: gridAt, shuffle: shuffledAt, clocks: clocksAt, moments: momentsAt, masks: masksAt };
 
 /** All frames of a figure, and the player that leads through them. */
 export class Staged {
