@@ -28,13 +28,14 @@ function rowOf(told, at, text, row) {
   return { key: `row ${row}`, name: "row", inside: [name, { key: `weights ${row}`, name: "weights", inside: cells }, lossOf(told, at, row)] };
 }
 
-/** The token that is predicted at a row, and its loss: a bar, and a mark where it ends under the model's own mask. @param {Masks} told @param {number} at @param {number} row */
+/** The token that is predicted at a row, and its loss: a bar, and a mark where it ends under the model's own mask. @param {Masks} told @param {number} at @param {number} row
+ * @returns {import("./moving.js").Thing} */
 function lossOf({ wanted, places, losses }, at, row) {
   const n = places.indexOf(row);
   if (n < 0) return { key: `loss ${row}`, name: "loss" };
   const top = Math.max(...losses.flat(), 1e-9), share = (/** @type {number} */ mask) => `${(100 * losses[mask][n]) / top}%`;
   const says = `−log P(${wanted[n]}) = ${losses[at][n].toFixed(2)} nats; under its own mask ${losses[0][n].toFixed(2)}`;
-  const bars = [{ key: `fill ${row}`, name: "fill", turns: true, style: { width: share(at) } }, { key: `own ${row}`, tag: "i", name: "own", style: { left: share(0) } }];
+  const bars = /** @type {import("./moving.js").Thing[]} */ ([{ key: `fill ${row}`, name: "fill", turns: true, style: { width: share(at) } }, { key: `own ${row}`, tag: "i", name: "own", style: { left: share(0) } }]);
   const inside = [{ key: `wanted ${row}`, tag: "span", name: "word", text: wanted[n], is: { dir: "auto" } }, { key: `track ${row}`, name: "track", inside: bars }, { key: `nats ${row}`, tag: "span", name: "nats", text: losses[at][n].toFixed(1) }];
   return { key: `loss ${row}`, name: "loss", is: { title: says }, inside };
 }
