@@ -168,7 +168,7 @@ def test_questions_are_answered_from_the_records(word2vec: StaticModel, glove: S
     )  # fmt: skip
     assert all(item.right(item.shown) and (not item.options or item.answer in item.options) for item in questions)
     answers = [questions[n].answer for n in (0, 2, 3)]
-    assert answers == ["more rarely than that", free.words[0], "bert"]
+    assert answers == ["less often than that", free.words[0], "bert"]
 
 
 def test_the_page_answers_odd_input_calmly() -> None:
