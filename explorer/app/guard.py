@@ -7,10 +7,14 @@ A page runs the scripts of this server and shows its pictures; it asks nobody el
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
 from typing import Any, TypeAlias
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
-from explorer.app import hosted
+from explorer.app import hosted, streamlit_inside, teacher
+
+UPLOADS, FILES, BYTES = "/_stcore/upload_file/", 8, 1_200_000  # of one visitor, and of a hand-in with what an upload adds to it
+REFUSED = b"This room takes no such file, or no more files from one page.\n"
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -47,14 +51,46 @@ class Guard:
                 message = {**message, "headers": [*message.get("headers", ()), *more]}
             await send(message)
 
-        if str(scope["path"]).rstrip("/").endswith(TEACHERS) and not _by_teacher(scope):
+        if (why := _refusal(scope)) and not _by_teacher(scope):
             await sending({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
-            await sending({"type": "http.response.body", "body": CLOSED})
+            await sending({"type": "http.response.body", "body": why})
             return
         await self.served(scope, receive, sending)
 
 
+def _refusal(scope: Message) -> bytes:
+    """Why only the teacher may ask this; empty where everybody may."""
+    path = str(scope["path"])
+    if path.rstrip("/").endswith(TEACHERS):
+        return CLOSED
+    _, is_file, rest = path.partition(UPLOADS)
+    return REFUSED if is_file and scope["method"] in ("PUT", "POST") and not _takes(scope, rest.partition("/")[0]) else b""
+
+
+def _takes(scope: Message, visitor: str) -> bool:
+    """Whether a room takes one more file from this visitor, and one of this size.
+
+    Streamlit keeps in memory what is sent to this address by whoever has a page open, also where no page asks for a file.
+    """
+    classroom = hosted.room()
+    if classroom is None or (classroom.uploads and streamlit_inside.files_of(visitor) < FILES):
+        return True
+    sizes = [value for name, value in scope["headers"] if name == b"content-length"]
+    small = len(sizes) == 1 and sizes[0].isdigit() and int(sizes[0]) <= BYTES
+    return classroom.hand_ins and not classroom.uploads and small and streamlit_inside.files_of(visitor) < FILES
+
+
 def _by_teacher(scope: Message) -> bool:
-    """Whether the address of a request holds the teacher's key."""
+    """Whether the address of a request, or the browser's cookie, holds the teacher's key."""
     query = parse_qs(bytes(scope.get("query_string", b"")).decode("latin-1"))
-    return hosted.teaches(query.get("teacher", [""])[-1])
+    return hosted.teaches(query.get("teacher", [""])[-1]) or hosted.teaches(_cookie(scope))
+
+
+def _cookie(scope: Message) -> str:
+    """The teacher's key as a browser keeps it."""
+    given = b"; ".join(value for name, value in scope["headers"] if name == b"cookie").decode("latin-1")
+    try:
+        kept = SimpleCookie(given).get(teacher.COOKIE)
+    except CookieError:
+        return ""
+    return unquote(kept.value) if kept is not None else ""

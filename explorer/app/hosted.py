@@ -38,6 +38,7 @@ class Classroom:
     those of the others. `uploads` allows folders, hub names and uploaded checkpoints; with `guess_first` a picture waits for an answer
     to its question. `public` is the address that visitors use, `key` opens the pages of the teacher. `votes` are those that are counted
     a minute from one address; with `keep_votes` they are also kept on the disk, in `votes_file`. `question` are the teacher's own.
+    With `hand_ins` students hand in their homework, which is kept in the folder `tray`.
     """
 
     models: tuple[str, ...] = ()
@@ -56,6 +57,8 @@ class Classroom:
     votes: int = 120
     keep_votes: bool = False
     votes_file: str = ""
+    hand_ins: bool = False
+    tray: str = ""
     question: tuple[dict[str, Any], ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -67,7 +70,7 @@ class Classroom:
             if not isinstance(value := getattr(self, name), tuple) or not all(isinstance(model, str) for model in value):
                 raise ChoiceError(f'{name} must be a list of names, for example {name} = ["bert", "gpt2"].')
         room_openings.check_texts(self.text, self.texts, self.letters)
-        for name in ("uploads", "guess_first", "keep_votes"):
+        for name in ("uploads", "guess_first", "keep_votes", "hand_ins"):
             if not isinstance(value := getattr(self, name), bool):
                 raise ChoiceError(f"{name} = {value!r} must be true or false.")
         if not all(isinstance(text, str) for text in (self.public, self.key)):
@@ -106,6 +109,8 @@ def opened(settings: Path | None, where: str, port: int) -> str:
     if classroom.keep_votes:  # a server that is started again has the same key, so the teacher's open pages stay the teacher's
         classroom = replace(classroom, votes_file=str(vote_file.file_of(port)))
         key = vote_file.read_kept(Path(classroom.votes_file)).get("key", key)
+    if classroom.hand_ins:
+        classroom = replace(classroom, tray=str(vote_file.folder() / f"hand-ins-{port}"))
     classroom = with_key(classroom, key, f"http://{_reachable(where)}:{port}")
     settle(written(classroom))
     teacher = f"teacher={classroom.key}"

@@ -11,6 +11,7 @@ from explorer.app.lesson_plan import labels_of
 from explorer.app.lessons import LESSONS
 
 st.title("Lesson")
+teacher.remember()
 plan = lecture.plan()
 if not teacher.is_teacher():
     st.warning("This page is the teacher's. Open it with the address that `explorer app --classroom` printed.")

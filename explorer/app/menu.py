@@ -7,12 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import lecture
+from explorer.app import hosted, lecture
 from explorer.app.lessons import LESSONS, SECTIONS, Lesson, section_of
 from explorer.models.store import models
 
 HERE = Path(__file__).parent
-GLOSSARY, LESSON, STATUS, VOTE = (HERE / f"{name}_page.py" for name in ("glossary", "lesson", "status", "vote"))
+GLOSSARY, HAND_IN, LESSON, STATUS, VOTE = (
+    HERE / f"{name}_page.py" for name in ("glossary", "hand_in", "lesson", "status", "vote")
+)
 
 
 def pages() -> dict[str, list[Any]]:
@@ -28,6 +30,9 @@ def pages() -> dict[str, list[Any]]:
     menu[first].append(st.Page(_vote, title="Vote here", url_path="v", visibility="hidden"))
     visible: Any = "hidden" if lecture.plan() is None else "visible"
     menu[first].append(st.Page(LESSON, title="Lesson", url_path="lesson", visibility=visible))
+    classroom = hosted.room()
+    taken: Any = "visible" if classroom is not None and classroom.hand_ins else "hidden"
+    menu[first].append(st.Page(HAND_IN, title="Hand in", url_path="hand-in", visibility=taken))
     menu[last].append(st.Page(STATUS, title="Status", url_path="status"))
     return menu
 

@@ -72,6 +72,14 @@ def visitors() -> int:
     return len(sessions.list_active_sessions()) if sessions is not None else 0
 
 
+def files_of(visitor: str) -> int:
+    """How many files this visitor has sent that the server still has."""
+    from streamlit import runtime
+
+    sent = getattr(runtime.get_instance().uploaded_file_mgr, "file_storage", {}) if runtime.exists() else {}
+    return len(sent.get(visitor, ()))
+
+
 def forget_widgets() -> None:
     """Drop the description of every widget that has no value any more: the page that showed it was left, or its options have changed.
 

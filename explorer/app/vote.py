@@ -105,19 +105,9 @@ class Booth:
             if who not in ballot.votes and len(ballot.votes) >= MOST:
                 raise ChoiceError(f"{MOST} votes are counted already; no more are taken.")
             if ballot.votes.get(who) != option:
-                self._check_rate(address)
+                check_rate(self._arrived, address, self.rate, "votes")
                 ballot.votes[who] = option
                 self._changed()
-
-    def _check_rate(self, address: str) -> None:
-        """Refuse more votes a minute from one address than a lecture hall behind one access point sends."""
-        now = time.monotonic()
-        for other in [other for other, times in self._arrived.items() if times[-1] < now - MINUTE]:
-            del self._arrived[other]
-        arrived = self._arrived.setdefault(address, deque(maxlen=self.rate))
-        if len(arrived) == self.rate and arrived[0] >= now - MINUTE:
-            raise ChoiceError("Too many votes came from this address within a minute. Vote again in a minute.")
-        arrived.append(now)
 
     def again(self) -> None:
         """A second round of the same question, after the class has talked: its counts stand beside those of the first."""
@@ -182,6 +172,20 @@ class Booth:
         if self._keep is not None:
             self._keep(self)
         return self.now  # type: ignore[return-value]  # only those who have opened a question read it
+
+
+def check_rate(arrived: dict[str, deque[float]], address: str, most: int, what: str) -> None:
+    """Refuse more votes (or files) a minute from one address than a lecture hall behind one access point sends.
+
+    `arrived` has the times of the last ones by address; addresses from which none came within a minute are forgotten.
+    """
+    now = time.monotonic()
+    for other in [other for other, times in arrived.items() if times[-1] < now - MINUTE]:
+        del arrived[other]
+    times = arrived.setdefault(address, deque(maxlen=most))
+    if len(times) == most and times[0] >= now - MINUTE:
+        raise ChoiceError(f"Too many {what} came from this address within a minute. Try again in a minute.")
+    times.append(now)
 
 
 def counted_number(given: str) -> str:

@@ -22,9 +22,14 @@ from explorer.records.replacing import write_whole
 DAY = 86_400  # seconds
 
 
+def folder() -> Path:
+    """Where rooms keep what they keep."""
+    return own_folder().parent / "rooms"
+
+
 def file_of(port: int) -> Path:
     """Where a room on this port keeps its votes."""
-    return own_folder().parent / "rooms" / f"votes-{port}.json"
+    return folder() / f"votes-{port}.json"
 
 
 def read_kept(path: Path) -> dict[str, Any]:

@@ -6,13 +6,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
-from explorer.app import lecture
+from explorer.app import lecture, polling
+from explorer.app.exercises import plain
 from explorer.app.homework.hand_ins import hand_in_rows, hand_ins_csv, question_rows, read_hand_ins
+from explorer.app.homework.tray import Tray, tray
 
 WRITTEN = "homework.written"  # in the session: the lesson's file as it was then, and its homework
 
@@ -31,6 +34,13 @@ def show_homework() -> None:
             f"homework.html ({len(content) / 1e6:.1f} MB)", content, "homework.html", "text/html", key="homework.file",
             on_click="ignore",
         )  # fmt: skip
+        if (box := tray()) is not None:
+            st.button(
+                "Give it to the class", key="homework.give", on_click=polling.attempt, args=(lambda: box.put_homework(content),)
+            )
+            polling.say_refused()
+            if box.homework.is_file():
+                st.caption("Students take it from the page *Hand in*.")
 
 
 def homework_written(lesson: str) -> tuple[bytes, str]:
@@ -45,16 +55,33 @@ def homework_written(lesson: str) -> tuple[bytes, str]:
 
 
 def show_hand_ins() -> None:
-    """The place for hand-ins, and what is in them: a row for each file, one for each question, and both as CSV."""
+    """What was handed in through the room or dropped here: a row for each file, one for each question, and both as CSV."""
     st.subheader("Hand-ins", anchor=False)
     st.markdown(
         "Drop the files that students wrote with *Hand in*. They are read in memory and not kept; a file that was changed "
         "afterwards is named."
     )
-    files = st.file_uploader("Hand-ins", "json", accept_multiple_files=True, key="homework.files", label_visibility="collapsed")
-    if not files:
-        return
-    every, refused = read_hand_ins((file.name, file.getvalue()) for file in files)
+    dropped = st.file_uploader(
+        "Hand-ins", "json", accept_multiple_files=True, key="homework.files", label_visibility="collapsed"
+    )
+    files = [(file.name, file.getvalue()) for file in dropped]
+    if (box := tray()) is not None:
+        _show_tray(box)
+        files += box.files()
+    if files:
+        _tables(files)
+
+
+def _show_tray(box: Tray) -> None:
+    """How many files came through the room, and the buttons that look again and remove them."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{len(box)}** came through the room, into {plain(str(box.folder))}.")
+        st.button("Look again", key="homework.look")
+        st.button("Remove them and the homework", key="homework.remove", on_click=box.remove)
+
+
+def _tables(files: Iterable[tuple[str, bytes]]) -> None:
+    every, refused = read_hand_ins(files)
     for sentence in refused:
         st.text(sentence)
     if not every:
