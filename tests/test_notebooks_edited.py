@@ -119,6 +119,9 @@ def test_a_notebook_computes_asks_and_invites(path: Path) -> None:
     assert 3 <= sum(map(turns, code)) <= 6
     assert sum(map(turns, code)) == len(solutions()[path.stem[:2]]), "each has its solution"
     assert any("ex.ask(" in cell for cell in code)
+    assert sum("ex.check(" in cell for cell in code) >= sum(bool(SHOWS.search(cell)) for cell in code), (
+        "as many compute as show"
+    )
 
 
 @pytest.mark.parametrize(
