@@ -113,9 +113,10 @@ def lab(
     new = copied_notebooks(_home("notebooks"), folder)
     sys.stdout.write(f"Your notebooks: {folder.absolute()} ({len(new)} new)\n")
     quiet = f"--LabApp.app_settings_dir={_home('notebooks') / 'settings'}"  # no news, no updates: nothing from the network
+    stills = "--ClearMetadataPreprocessor.enabled=True"  # in an export as HTML: widgets would ask the network
     browser = [] if open_browser else ["--no-browser"]
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    _start("jupyterlab", "--port", str(port), "--notebook-dir", str(folder.absolute()), quiet, *browser, *root)
+    _start("jupyterlab", "--port", str(port), "--notebook-dir", str(folder.absolute()), quiet, stills, *browser, *root)
 
 
 @cli.command()

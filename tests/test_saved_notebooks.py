@@ -19,6 +19,7 @@ from offline import ROOT, free_port, server
 from PIL import Image
 from playwright.sync_api import Page, expect
 from test_browser import BOARD, run_all_cells
+from traitlets.config import Config
 
 import explorer as ex
 from explorer.app.notebook_folder import OWN, copied_notebooks
@@ -94,6 +95,17 @@ def test_a_saved_notebook_opens_without_its_kernel(visit: Visit, tmp_path: Path)
         assert page.locator(".jupyter-widgets-disconnected").evaluate_all(icons) == 0
         page.screenshot(path=tmp_path / "again.png")
         page.close()
+
+
+@pytest.mark.parametrize("still", [False, True])
+def test_a_page_of_a_saved_notebook_has_stills_once_the_states_of_widgets_are_left_out(*, still: bool) -> None:
+    board, _ = ex.board(ex.trace(ex.load("bert"), SENTENCE), station="softmax")._repr_mimebundle_()
+    cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", board)])
+    states = {"application/vnd.jupyter.widget-state+json": Widget.get_manager_state()}
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": states})
+    exporter = HTMLExporter(template_name="lab", config=Config({"ClearMetadataPreprocessor": {"enabled": still}}))
+    body = exporter.from_notebook_node(notebook)[0].split("</head>", 1)[1]
+    assert ("widget-view+json" in body, "data:image/svg+xml" in body) == (not still, still)
 
 
 class Shell:
