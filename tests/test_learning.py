@@ -357,16 +357,36 @@ def test_a_loss_that_grows_without_end_is_said_and_the_last_good_moment_offered(
         ("", "at least two lines"),
         ("ten words in one single line and nothing more here", "at least two lines"),
         ("The dog ran home. The cat slept. " * 30_000, "the first 200,000"),
+        ("\u200b\n\u200d", "no words"),
+        ("[MASK] [PAD]\n[MASK] a b\n[SEP]", "No word of the held-out lines"),
+        ("x" * 50_000 + "\n" + "y" * 50_000, "No word of the held-out lines"),
+        ("<script>alert(1)</script>\n<b>yes</b> 😀👩‍👩‍👧‍👦\nשלום עולם. مرحبا\n<b>no</b>", ""),
     ],
 )
 def test_an_own_text_is_read_or_refused_in_a_sentence(shown: Shown, text: str, said: str) -> None:
-    page = shown()
+    page = shown(family="encoder" if "held-out" in said else "decoder")
     page.get_by_label("It reads").select_option("own")
     page.get_by_role("textbox", name="Your own text").evaluate("(box, text) => { box.value = text; }", text)
     press(page, "New model")
     expect(page.locator(".says")).to_contain_text(said)
-    if "first" in said:
-        trained(page, 2)
+    if "at least" in said or said == "no words":
+        press(page, "Start")  # what was refused is not trained on, nor the stories in its place
+        expect(page.locator(".says")).to_contain_text(said)
+        assert at(page) == 0
+        return
+    trained(page, 2)
+    assert page.evaluate("Number.isFinite(explorerTrainings[0].steps.at(-1).loss)")
+    assert not page.locator(".learning script").count() and "NaN" not in page.locator(".learning").inner_text()
+
+
+def test_a_training_that_begins_without_a_text_says_what_it_needs(shown: Shown) -> None:
+    page = shown(source={"data": "own", "unit": "words", "text": ""})
+    for name in ("Start", "One step", "Save the model"):
+        press(page, name)
+        expect(page.locator(".says")).to_contain_text("at least two lines" if name != "Save the model" else "no model yet")
+    page.get_by_role("textbox", name="Your own text").fill("The dog ran home.\nThe cat ran home.\nThe dog slept.")
+    press(page, "One step")
+    expect(page.locator("output")).to_have_text("step 1")
 
 
 def test_the_dials_count_the_weights_at_once_and_refuse_what_does_not_fit(shown: Shown) -> None:

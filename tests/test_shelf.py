@@ -276,7 +276,8 @@ def test_without_a_network_nothing_is_asked_and_nothing_waits(monkeypatch: pytes
     with pytest.raises(FileError, match="HF_HUB_OFFLINE is set"):
         fetching.fetch_model("distilgpt2", Path("/tmp") / f"shelf-{os.getpid()}")
     shutil.rmtree(f"/tmp/shelf-{os.getpid()}")
-    for name, command in (("distilgpt2", "`explorer get distilgpt2`"), ("some-model", "`explorer get`")):
+    some = ("distilgpt2", "bert-base-uncased")
+    for name, command in (*((name, f"`explorer get {name}`") for name in some), ("some-model", "`explorer get`")):
         with pytest.raises(ex.ExplorerError, match=rf"hub:{name} opens one, {command}"):
             ex.load(name)
 

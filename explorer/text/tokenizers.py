@@ -195,7 +195,7 @@ class Tokenizer:
     def word_of(self, text: str) -> str:
         """A word as it is counted: without the space before it, and normalised as this tokenizer does."""
         with panics("read this text"):
-            return (self.core.normalizer.normalize_str(text) if self.core.normalizer else text).strip()
+            return as_counted(text, self.core.normalizer)
 
     def text_of(self, index: int) -> str:
         """One token of the vocabulary, readable."""
@@ -238,8 +238,15 @@ class Tokenizer:
         """Which tokens, or the words that they belong to (`whole` holds them by number), were never seen in training."""
         if self.seen is None:
             return None
-        strange = {w for w, text in whole.items() if (word := self.word_of(text)) and word not in self.seen.words}
+        normalizer = self.core.normalizer  # asked for once: of a batch of texts, most of the time goes into their words
+        with panics("read this text"):
+            strange = {w for w, text in whole.items() if (word := as_counted(text, normalizer)) and word not in self.seen.words}
         return tuple(w >= 0 and (w in strange or i not in self.seen.pieces) for i, w in zip(ids, words, strict=True))
+
+
+def as_counted(text: str, normalizer: Any) -> str:
+    """A word without the space before it, normalised as a tokenizer does that has this normalizer."""
+    return str(normalizer.normalize_str(text) if normalizer else text).strip()
 
 
 def word_spans(words: Sequence[int], sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> dict[int, str]:

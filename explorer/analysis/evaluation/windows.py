@@ -35,7 +35,7 @@ def cut(text: Any, tokenizer: Tokenizer, length: int) -> list[Any]:
     """
 
     def fits(part: str) -> bool:
-        return len(tokenizer.encode(part)) <= length
+        return tokenizer.count(part) <= length
 
     if hasattr(text, "source") or fits(plain(text)):
         return [text]

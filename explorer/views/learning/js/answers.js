@@ -51,7 +51,7 @@ const TRAINED = {
     return { done, seconds: (performance.now() - begin) / 1000, moments: [...training.moments.keys()] };
   },
   change(training, given) {
-    for (const name of LIVE) if (name in given) /** @type {any} */ (training.settings)[name] = given[name];
+    for (const name of LIVE) if (training && name in given) /** @type {any} */ (training.settings)[name] = given[name];
   },
   count: (_, settings) => counted(settings),
   look: stateOf,
@@ -70,6 +70,7 @@ export function trainingAnswers(send) {
     try {
       if (what === "open" || what === "again") training = new Training(given);
       else if (what === "restore") training = opened(given.bytes, given.settings);
+      else if (!training && what !== "count" && what !== "change") throw new Error("There is no model yet. Choose what it reads, then press New model.");
       send({ id, answer: what in TRAINED ? TRAINED[what](training, given) : stateOf(training) });
     } catch (error) {
       send({ id, refused: sentenceOf(error) });

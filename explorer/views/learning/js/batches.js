@@ -20,9 +20,9 @@ function windowOf(text, length, random) {
   return text.slice(from, from + length);
 }
 
-/** The positions of a row that are masked: a share of the words, at least one. @param {number[]} row @param {number} rate @param {Random} random @param {(id: number) => boolean} word */
+/** The positions of a row that are masked: a share of the words, at least one where there is one. @param {number[]} row @param {number} rate @param {Random} random @param {(id: number) => boolean} word */
 function maskedPlaces(row, rate, random, word) {
-  const words = row.flatMap((id, at) => (word(id) ? [at] : [])), count = Math.max(1, Math.round(rate * words.length));
+  const words = row.flatMap((id, at) => (word(id) ? [at] : [])), count = Math.min(words.length, Math.max(1, Math.round(rate * words.length)));
   for (let n = 0; n < count; n++) {
     const other = n + below(random, words.length - n);
     [words[n], words[other]] = [words[other], words[n]];

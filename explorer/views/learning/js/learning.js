@@ -159,10 +159,16 @@ export class Learning {
     return this.#ask(() => this.engine.ask("again", this.dials.get())).then((state) => this.#begun(state), (error) => this.#refused(error));
   }
 
+  /** Whether there is a model to train; before its first step it is what the dials say. */
+  async #ready() {
+    if (this.described && (this.at || !this.differs())) return true;
+    await this.again();
+    return Boolean(this.described) && !this.differs();
+  }
+
   /** Train until somebody pauses. */
   async start() {
-    if (this.running) return;
-    if (this.differs() && !this.at) await this.again();
+    if (this.running || !(await this.#ready()) || this.running) return;
     this.running = true;
     this.#buttons();
     this.#say("");
@@ -176,6 +182,7 @@ export class Learning {
   /** One update, and what it changed. */
   async one() {
     this.pause();
+    if (!(await this.#ready())) return;
     await this.#train({ ms: 0, steps: 1 });
     await this.#look();
   }
@@ -247,7 +254,8 @@ export class Learning {
 
   /** Take the model away as a file. */
   async save() {
-    const bytes = await this.#ask(() => this.engine.ask("save", null)), link = document.createElement("a");
+    const bytes = await this.#ask(() => this.engine.ask("save", null)).catch((error) => this.#refused(error)), link = document.createElement("a");
+    if (!bytes) return;
     link.href = URL.createObjectURL(new Blob([bytes], { type: "application/zip" }));
     link.download = `${this.trained.family}-step-${this.at}.zip`;
     link.click();
@@ -306,9 +314,9 @@ export class Learning {
     const held = (/** @type {string} */ what) => this.measured.filter(([, found]) => Number.isFinite(found[what])).map(([step, found]) => /** @type {[number, number]} */ ([step, found[what]]));
     const { loss, right, norm, speed } = this.curves;
     loss.draw([{ name: "each step", colour: "--on", points: series("loss") }, { name: "held-out", colour: "--hold", points: held("loss"), dots: true }],
-      { ...around, level: [uniform, "uniform guessing"], last: now ? `held-out ${now.loss.toFixed(2)}` : "" });
+      { ...around, level: [uniform, "uniform guessing"], last: Number.isFinite(now?.loss) ? `held-out ${now.loss.toFixed(2)}` : "" });
     right.draw([{ name: "tokens", colour: "--hold", points: held("right") }, ...(task ? [{ name: "whole answers (exact match)", colour: "--on", points: held("exact"), dots: true }] : [])],
-      { ...around, last: now ? `${Math.round(100 * (task ? now.exact : now.right))} %` : "" });
+      { ...around, last: Number.isFinite(now?.right) ? `${Math.round(100 * (task ? now.exact : now.right))} %` : "" });
     norm.draw([{ name: "before clipping to 1", colour: "--on", points: series("norm") }], { ...around, last: spent ? spent.norm.toPrecision(2) : "" });
     speed.draw([{ name: "", colour: "--on", points: this.speeds }], { ...around, last: this.speeds.length ? count(Math.round(this.speeds[this.speeds.length - 1][1])) : "" });
     const place = moments.filter((step) => step <= at).length - 1;

@@ -41,10 +41,11 @@ export function tokenizerFile(family, pieces, unit) {
   };
 }
 
-/** The words or letters of texts, the most frequent first. @param {string[][]} texts */
-function vocabularyOf(texts) {
+/** The words or letters of texts, the most frequent first, without what these special tokens are. @param {string[][]} texts @param {string[]} specials */
+function vocabularyOf(texts, specials) {
   const counts = /** @type {Map<string, number>} */ (new Map());
   for (const text of texts) for (const piece of text) counts.set(piece, (counts.get(piece) ?? 0) + 1);
+  for (const piece of specials) counts.delete(piece);
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, MOST).map(([piece]) => piece);
 }
 
@@ -60,12 +61,15 @@ export class Corpus {
     const bare = new Tokenizer(tokenizerFile(family, [], this.unit)), own = from.data === "own";
     const cut = (/** @type {string} */ text) => (own ? bare.pieces_of(text).map(({ letters }) => letters ?? "") : text.split(" ")); // stories are words and blanks
     const [learned, measured] = [train, held].map((texts) => texts.map(cut));
-    this.file = tokenizerFile(family, task ? taskWords(task) : vocabularyOf(learned), this.unit);
+    this.file = tokenizerFile(family, task ? taskWords(task) : vocabularyOf(learned, SPECIALS[family]), this.unit);
     this.tokenizer = new Tokenizer(this.file);
     const { vocabulary } = this.tokenizer, unknown = /** @type {number} */ (vocabulary.get(this.file.model.unk_token));
     const ids = (/** @type {string[]} */ pieces) => pieces.map((piece) => vocabulary.get(piece) ?? unknown);
-    this.train = learned.map(ids);
+    const words = (/** @type {number[]} */ text) => text.some((id) => id >= SPECIALS[family].length);
+    this.train = learned.map(ids).filter(words); // a line of invisible signs has none
     this.held = measured.map(ids);
+    if (own && !this.train.length) throw new Error(`There are no ${this.unit} in the lines to learn from. Give a text with some.`);
+    if (own && !this.held.some(words)) this.note += ` No ${this.unit.slice(0, -1)} of the held-out lines occurs in the others: give more lines, so that what it learns can be measured.`;
   }
 
   /** Texts to learn from, and others to measure on. @param {Source} from @returns {[string[], string[]]} */
