@@ -98,7 +98,6 @@ FREE = {  # what an address leaves out, and why
     "slices.py slices.texts": "a visitor's own list is longer than an address may be",
     "update.py update.position": "its choices are the words of the text",
     "comparing.py runs.others": "the runs of a room are not those of another",
-    "voting.py key": "a vote is the visitor's own",
     "vote_page.py vote.own": "the teacher's",
     "frame.py part.chosen": "the address holds the part, under a shorter name",
     "exercises.py name": "an answer is the visitor's own",

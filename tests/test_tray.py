@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from conftest import LONG
 from offline import free_port
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, FilePayload, expect
 from test_homework import given
 from test_vote import phone, room_server
 
@@ -128,6 +128,11 @@ def test_a_room_takes_files_only_where_it_asks_for_some_and_few_of_each_visitor(
     assert asked(file, cookie="explorer-teacher=a%20key") == 200 and asked(file, cookie="explorer-teacher=another") == 403
 
 
+def anna(content: bytes) -> FilePayload:
+    """A file that a student chooses."""
+    return {"name": "Anna.json", "mimeType": "application/json", "buffer": content}
+
+
 @LONG
 @pytest.mark.browser
 def test_a_student_takes_the_homework_and_hands_it_in_on_the_page_of_the_room(browser: Browser, tmp_path: Path) -> None:
@@ -140,10 +145,9 @@ def test_a_student_takes_the_homework_and_hands_it_in_on_the_page_of_the_room(br
         with student.expect_download() as download:
             student.get_by_role("button", name="homework.html").click()
         assert Path(download.value.path()).read_bytes() == b"<title>Home</title>"
-        file = {"name": "Anna.json", "mimeType": "application/json"}
-        student.locator("input[type=file]").set_input_files({**file, "buffer": b"<script>alert(1)</script>"})
+        student.locator("input[type=file]").set_input_files(anna(b"<script>alert(1)</script>"))
         expect(student.get_by_text("cannot be read as JSON")).to_be_visible()
-        student.locator("input[type=file]").set_input_files({**file, "buffer": written(2)})
+        student.locator("input[type=file]").set_input_files(anna(written(2)))
         expect(student.get_by_role("status").get_by_text("1 of 1 questions answered")).to_be_visible()
         assert [name.partition("-")[0] for name, _ in box.files()] == ["Anna"]
         teacher = phone(browser, f"{address}/lesson?teacher=secret")

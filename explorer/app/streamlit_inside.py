@@ -27,6 +27,10 @@ MAIN, BLOCK, STATE, PICTURE = (
     "[data-test-script-state]",
     "[data-testid=stPlotlyChart]",
 )  # for the scripts of components
+CONNECTION = {
+    "state": "[data-test-connection-state]",
+    "closes": "[role=dialog] [aria-label=Close]",
+}  # and what says that it is lost
 CHART = ".stElementContainer:has([data-testid=stPlotlyChart])"
 SCREEN = {  # for the script that presents: what it puts on the screen, and what it leaves folded
     "chart": CHART,

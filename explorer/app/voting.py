@@ -7,11 +7,20 @@ import re
 import streamlit as st
 
 from explorer.app import streamlit_inside
+from explorer.app.homework.document import marked_up
 from explorer.app.polling import attempt, say_refused, status, time_left
 from explorer.app.vote import BOOTH, Ballot
 
-WORDS = 25  # of a question on a phone
+WORDS, LETTERS = 25, 500  # of a question on a phone, and of what a phone sends
+BALLOT = "ballot"
+DEALT = "vote.dealt"  # in the session: the mark of the vote that was counted or refused last
 _component = st.components.v2.component("pretraining-explorer-voter", html="<span></span>", js=streamlit_inside.script("voter"))
+_ballot = st.components.v2.component(
+    "pretraining-explorer-ballot",
+    html="<div data-ballot></div>",
+    css=(streamlit_inside.FOLDER / "ballot.css").read_text("utf-8"),
+    js=streamlit_inside.script("ballot"),
+)
 
 
 def voter() -> str:
@@ -27,16 +36,9 @@ def student(ballot: Ballot, who: str) -> None:
     if stem != ballot.question:
         with st.expander("The whole question"):
             st.markdown(ballot.question)
-    key = f"vote.{ballot.number}"
-    if who in ballot.votes and st.session_state.get(key) is None:  # the page was loaded again
-        st.session_state[key] = ballot.votes[who]
-    if ballot.options:
-        st.radio("Your vote", ballot.options, index=None, key=key, on_change=_cast, args=(ballot.number, who),
-                 disabled=ballot.over, label_visibility="collapsed")  # fmt: skip
-    else:
-        st.text_input("Your number", key=key, on_change=_cast, args=(ballot.number, who), disabled=ballot.over)
-    say_refused()
     mine = ballot.votes.get(who)
+    _ballot(key=BALLOT, data=choices_of(ballot, mine), on_vote_change=lambda: cast(st.session_state[BALLOT].get("vote"), who))
+    say_refused()
     if ballot.shown:
         (st.success if mine == ballot.answer else st.info)(f"The answer: **{ballot.answer}**. {ballot.why}")
     counted = "Counted. You can change your vote until the answer is shown." if mine is not None and not ballot.shown else ""
@@ -56,8 +58,23 @@ def stem_of(question: str) -> str:
     return " ".join(sentences) if len(words) <= WORDS else f"{' '.join(words[:WORDS])} …"
 
 
-def _cast(number: str, who: str) -> None:
-    """Count what was chosen."""
-    option = st.session_state[f"vote.{number}"]
+def choices_of(ballot: Ballot, mine: str | None) -> dict[str, object]:
+    """What the phone draws: the choices as HTML, what is chosen, and the vote that was dealt with last."""
+    return {
+        "number": ballot.number,
+        "options": [[option, marked_up(option)] for option in ballot.options],
+        "mine": mine,
+        "over": ballot.over,
+        "inside": streamlit_inside.CONNECTION,
+        "dealt": st.session_state.get(DEALT, ""),
+    }
+
+
+def cast(vote: object, who: str) -> None:
+    """Count what a phone sends, which may be anything; a vote that is sent twice counts once."""
+    number, option, mark = (
+        str(vote.get(name, ""))[:LETTERS] if isinstance(vote, dict) else "" for name in ("number", "option", "id")
+    )
     if option:
+        st.session_state[DEALT] = mark
         attempt(lambda: BOOTH.vote(who, number, option, st.context.ip_address or ""))
