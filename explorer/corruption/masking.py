@@ -137,8 +137,7 @@ MASKING: dict[str, CorruptionStrategy] = {
     "mlm": CorruptionStrategy(
         mlm,
         about="**BERT's masked language modelling (mlm).** 15 % of the tokens are chosen. Of these 80 % become [MASK], 10 % another "
-        "token, 10 % stay as they are. The model predicts all of these, and only these. Our small encoders hide more at the "
-        "beginning of their training, which gives more predictions to learn from in a step.",
+        "token, 10 % stay as they are. The model predicts all of these, and only these.",
         needs=("mask",),
         masked_lm=True,
         counts={"mlm": {}, COINS: {"exact": False}},
