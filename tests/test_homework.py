@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
+import time
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -104,13 +107,30 @@ def given(number: int, right: bool) -> dict[str, Any]:
     ]  # fmt: skip
     parts = {
         "format": document.FORMAT,
-        "homework": "0123",
+        "homework": "0123456789ab",
         "title": "Home",
         "answers": answers,
         "texts": [],
         "notes": f"n {number}",
     }
     return {**parts, "checksum": hand_ins.checksum_of(parts)}
+
+
+def answering(**changed: object) -> dict[str, Any]:
+    """A hand-in with another answer."""
+    parts = given(1, True)
+    return parts | {"answers": [parts["answers"][0] | changed]}
+
+
+def test_two_edited_files_of_one_name_both_count_and_forty_with_questions_of_their_own_are_read_at_once() -> None:
+    edited = [("a.json", json.dumps(given(1, True) | {"notes": notes}).encode()) for notes in ("b", "c", "b")]
+    every, refused = hand_ins.read_hand_ins(edited)
+    assert [dict(each.texts)["Notes"] for each in every] == ["b", "c"] and len(refused) == 1
+    one = hand_ins.HandedAnswer("1.g1", "", "a", True, (), False)
+    many = [replace(every[0], answers=tuple(replace(one, question=f"{n} {q}") for q in range(500))) for n in range(40)]
+    began = time.process_time()
+    assert len(hand_ins.question_rows(many)) == 20_000
+    assert time.process_time() - began < 5  # one after the other: 400 s where each question looks through all answers
 
 
 def test_forty_hand_ins_are_one_table_and_an_edited_file_is_named() -> None:
@@ -139,6 +159,14 @@ def test_forty_hand_ins_are_one_table_and_an_edited_file_is_named() -> None:
         (json.dumps(given(1, True) | {"answers": [{}] * 600}).encode(), "no complete hand-in"),
         (json.dumps(given(1, True) | {"notes": "x" * 5000}).encode(), "no complete hand-in"),
         (json.dumps({**given(1, True), "texts": [{"step": "one", "asked": "", "text": ""}]}).encode(), "no complete hand-in"),
+        (
+            json.dumps({**given(1, True), "texts": [{"step": math.inf, "asked": "", "text": ""}]}).encode(),
+            "no complete hand-in",
+        ),
+        (json.dumps(given(1, True) | {"answers": given(1, True)["answers"] * 9}).encode(), "no complete hand-in"),
+        (json.dumps(answering(name="first", question="try right")).encode(), "no complete hand-in"),  # a column of the table
+        (json.dumps(answering(given="")).encode(), "no complete hand-in"),
+        (json.dumps(answering(shown=True)).encode(), "no complete hand-in"),
         (b" " * 1_000_001, "at most 1 MB"),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else len(value),
@@ -156,6 +184,7 @@ def test_what_a_file_holds_is_text() -> None:
 
 def test_the_marks_of_a_line_are_html_and_its_text_is_escaped() -> None:
     assert document.marked_up("`a<b` \\*x\\* **y**") == "<code>a&lt;b</code> *x* <strong>y</strong>"
+    assert document.marked_up("\x005\x00 $x$") == "5 <i>x</i>"
     assert document.marked_up(r"$f^{0.75}$, $\eta$") == "<i>f<sup>0.75</sup></i>, <i>η</i>"
     lessons = [*(ROOT / "explorer/app/lessons").glob("*/prose.md")]
     for text in (line for path in lessons for line in path.read_text("utf-8").splitlines() if line.startswith("> ")):

@@ -136,7 +136,12 @@ def marked_up(text: str) -> str:
         signs.append(escape(match[1]) if match[1] else _formula(match[2]))
         return f"\x00{len(signs) - 1}\x00"
 
-    line = export.prose(SIGN.sub(keep, text)).removeprefix("<p>").removesuffix("</p>").replace("</p><p>", "<br>")
+    line = (
+        export.prose(SIGN.sub(keep, text.replace("\x00", "")))
+        .removeprefix("<p>")
+        .removesuffix("</p>")
+        .replace("</p><p>", "<br>")
+    )
     return re.sub("\x00(\\d+)\x00", lambda match: signs[int(match[1])], CODE.sub(r"<code>\1</code>", line))
 
 

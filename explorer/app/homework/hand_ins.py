@@ -6,16 +6,20 @@ import csv
 import hashlib
 import io
 import json
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from explorer.app.homework.document import FORMAT
+from explorer.app.lesson_plan import MOST
 from explorer.errors import FileError
 from explorer.views.export import harmless
 
 BYTES, QUESTIONS, LETTERS = 1_000_000, 500, 4000  # the most of a file, of its answers, and of a text in it
 EDITED = "edited: it has changed since it was handed in"
+HOMEWORK, NAME = re.compile(r"[0-9a-f]{12}"), re.compile(r"[0-9]{1,3}\.[ge][0-9]{1,3}")  # so no column has another's name
 KINDS: dict[str, Any] = {"name": str, "question": str, "given": str, "right": bool, "wrong": list, "shown": bool}
 
 
@@ -72,22 +76,16 @@ def read_hand_in(file: str, content: bytes) -> HandIn:
         raise FileError(f"{file} is damaged, or no hand-in: it cannot be read as JSON. Ask for it again.") from None
     if not isinstance(given, dict) or given.get("format") != FORMAT:
         raise FileError(f"{file} was not written by the Hand in button of a homework.")
-    checksum = str(given.pop("checksum", ""))
+    written = given.pop("checksum", "")
     try:
-        answers = tuple(_answer(each) for each in _listed(given, "answers"))
-        texts = tuple((f"{int(each['step'])} {_text(each['asked'])}", _text(each["text"])) for each in _listed(given, "texts"))
-        notes = (("Notes", _text(given["notes"])),)
-        return HandIn(
-            file,
-            _text(given["homework"]),
-            _text(given["title"]),
-            checksum_of(given) != checksum,
-            answers,
-            texts + notes,
-            checksum,
-        )
+        checksum = checksum_of(given)
+        texts = (*(_own_words(each) for each in _listed(given, "texts")), ("Notes", _text(given["notes"])))
+        homework, title = _text(given["homework"], HOMEWORK), _text(given["title"])
+        return HandIn(file, homework, title, checksum != written, _answers(given), texts, checksum)
     except (LookupError, TypeError, ValueError, RecursionError):
-        raise FileError(f"{file} is no complete hand-in: a part is missing, or too long. Ask for it again.") from None
+        raise FileError(
+            f"{file} is no complete hand-in: a part is missing, too long or of another kind. Ask for it again."
+        ) from None
 
 
 def checksum_of(given: dict[str, Any]) -> str:
@@ -103,15 +101,35 @@ def _listed(given: dict[str, Any], key: str) -> list[Any]:
     return every
 
 
+def _answers(given: dict[str, Any]) -> tuple[HandedAnswer, ...]:
+    """The answers, one to each question, so that no file counts for several."""
+    answers = tuple(map(_answer, _listed(given, "answers")))
+    if len({answer.name for answer in answers}) < len(answers):
+        raise ValueError(given)
+    return answers
+
+
 def _answer(given: dict[str, Any]) -> HandedAnswer:
     if not all(isinstance(given[name], kind) for name, kind in KINDS.items()) or len(given["wrong"]) > QUESTIONS:
         raise ValueError(given)
-    name, question, last = (_text(given[key]) for key in ("name", "question", "given"))
-    return HandedAnswer(name, question, last, given["right"], tuple(map(_text, given["wrong"])), given["shown"])
+    last, right, shown = _text(given["given"]), given["right"], given["shown"]
+    if right and (shown or not last):
+        raise ValueError(given)
+    return HandedAnswer(
+        _text(given["name"], NAME), _text(given["question"]), last, right, tuple(map(_text, given["wrong"])), shown
+    )
 
 
-def _text(given: object) -> str:
-    if not isinstance(given, str) or len(given) > LETTERS:
+def _own_words(given: dict[str, Any]) -> tuple[str, str]:
+    """A text under the step for which it was written and what was asked there."""
+    step = given["step"]
+    if type(step) is not int or not 1 <= step <= MOST:
+        raise ValueError(step)
+    return f"{step} {_text(given['asked'])}", _text(given["text"])
+
+
+def _text(given: object, form: re.Pattern[str] | None = None) -> str:
+    if not isinstance(given, str) or len(given) > LETTERS or (form and not form.fullmatch(given)):
         raise ValueError(given)
     return given.encode("utf-8", "replace").decode("utf-8")
 
@@ -126,7 +144,7 @@ def read_hand_ins(files: Iterable[tuple[str, bytes]]) -> tuple[list[HandIn], lis
         except FileError as error:
             refused.append(str(error))
             continue
-        same = there.setdefault(each.checksum if not each.edited else f"edited {file}", each)
+        same = there.setdefault(each.checksum, each)
         if same is not each:
             refused.append(f"{file} is the same as {same.file}, and counts once.")
     return list(there.values()), refused
@@ -158,10 +176,12 @@ def hand_in_rows(every: Sequence[HandIn]) -> list[dict[str, str | int]]:
 
 def question_rows(every: Sequence[HandIn]) -> list[dict[str, str | int]]:
     """A row for each question: how many answered it, and how many were right at the first try, later, or had it shown."""
-    answers = [(each.title, answer) for each in every for answer in each.answers]
+    answers: defaultdict[tuple[str, str], list[HandedAnswer]] = defaultdict(list)
+    for each in every:
+        for answer in each.answers:
+            answers[each.title, answer.question].append(answer)
     rows: list[dict[str, str | int]] = []
-    for title, question in dict.fromkeys((title, answer.question) for title, answer in answers):
-        mine = [answer for of, answer in answers if (of, answer.question) == (title, question)]
+    for (title, question), mine in answers.items():
         rows.append(
             {
                 "homework": title,
