@@ -1,6 +1,7 @@
 """How much the tests would notice: `make mutants` changes one place of the code at a time and runs the tests of that file.
 
-A change that no test notices *survives*. Python imports everything else once; each mutant lives in a forked process, where one module
+A change that no test notices *survives*. One that makes the tests take several times the processor's time they usually take is *late*,
+and counts as noticed. Python imports everything else once; each mutant lives in a forked process, where one module
 comes from the changed source. A fixed sample for each file, or every place with `--all`; name files to run only those.
 """
 
@@ -16,7 +17,6 @@ import pickle
 import random
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-SAMPLE, PATIENCE, BAR = 24, 4.0, 0.85
+SAMPLE, PATIENCE, WAITING, BAR = 24, 4.0, 3600, 0.85
 TESTS = {
     "explorer/nn/attention.py": ("attention", "positions", "tracing"),
     "explorer/nn/positions.py": ("positions", "attention", "tracing"),
@@ -118,13 +118,16 @@ class From(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
 
 
-def in_a_fork(path: str, tree: ast.Module | None, names: Sequence[str], limit: float) -> tuple[bool, float, list[str]]:
-    """Whether the tests of these names pass beside this tree, the seconds it took, and the modules that were imported."""
+def in_a_fork(path: str, tree: ast.Module | None, names: Sequence[str], limit: float) -> tuple[str, float, list[str]]:
+    """Whether the tests of these names have passed, failed or are late beside this tree, the seconds of the processor that
+    they took, and the modules that were imported.
+    """
     reader, writer = os.pipe()
-    began, child = time.monotonic(), os.fork()
+    child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
-        signal.alarm(int(limit) + 1)
+        signal.setitimer(signal.ITIMER_PROF, limit)  # not by the clock: others may keep the processor busy
+        signal.alarm(WAITING)
         os.close(reader)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
@@ -140,33 +143,36 @@ def in_a_fork(path: str, tree: ast.Module | None, names: Sequence[str], limit: f
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         content = pipe.read()
-    os.waitpid(child, 0)
+    _, status, used = os.wait4(child, 0)
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what a test of a damaged program left running
     passed, loaded = pickle.loads(content) if content else (False, [])
-    return passed, time.monotonic() - began, loaded
+    late = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM)
+    return "late" if late else "passed" if passed else "failed", used.ru_utime + used.ru_stime, loaded
 
 
-def tried(path: str, every: bool) -> tuple[int, list[str]]:
-    """How many mutants of a file were tried, and what those that survived changed."""
+def tried(path: str, every: bool) -> tuple[int, int, list[str]]:
+    """How many mutants of a file were tried, how many of them were late, and what those that survived changed."""
     tree = ast.parse((ROOT / path).read_text("utf-8"))
     mutable = places(tree)
     chosen = mutable if every else random.Random(0).sample(mutable, min(SAMPLE, len(mutable)))
-    passed, seconds, loaded = in_a_fork(path, None, TESTS[path], 900)
-    if not passed:
-        sys.exit(f"The tests of {path} fail as it stands: {', '.join(TESTS[path])}.")
+    end, seconds, loaded = in_a_fork(path, None, TESTS[path], 900)
+    if end != "passed":
+        sys.exit(f"The tests of {path} have {end} as it stands: {', '.join(TESTS[path])}.")
     for name in loaded:
         try:
             importlib.import_module(name)
         except Exception:  # noqa: S112  made at run time by another module
             continue
-    survived = []
+    survived, late = [], 0
     for place in sorted(chosen):
         changed, words = mutated(tree, place)
-        if in_a_fork(path, changed, TESTS[path], PATIENCE * seconds + 10)[0]:
+        end, *_ = in_a_fork(path, changed, TESTS[path], PATIENCE * seconds + 10)
+        late += end == "late"
+        if end == "passed":
             survived.append(words)
             print(f"  survived: {path} {words}", flush=True)
-    return len(chosen), survived
+    return len(chosen), late, survived
 
 
 def main(arguments: list[str]) -> int:
@@ -175,12 +181,12 @@ def main(arguments: list[str]) -> int:
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     wanted = [name for name in arguments if not name.startswith("-")] or list(TESTS)
     below = False
-    lines = [f"{'file':<36} {'mutants':>7} {'noticed':>8}"]
+    lines = [f"{'file':<36} {'mutants':>7} {'noticed':>8} {'late':>5}"]
     for path in wanted:
-        many, survived = tried(path, "--all" in arguments)
+        many, late, survived = tried(path, "--all" in arguments)
         share = 1 - len(survived) / max(1, many)
         below |= share < BAR
-        lines.append(f"{path:<36} {many:>7} {share:>8.0%}")
+        lines.append(f"{path:<36} {many:>7} {share:>8.0%} {late:>5}")
         print(lines[-1], flush=True)
     print("\n".join(lines))
     return int(below)

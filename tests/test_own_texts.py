@@ -21,7 +21,7 @@ from test_corpora import contents
 from typed import typed
 
 import explorer as ex
-from explorer.text import corpora, prepared
+from explorer.text import corpora, prepared, stretches
 from explorer.text.prepared import prepare
 from explorer.text.stretches import Layout
 from explorer.text.toy import toy_stories
@@ -339,12 +339,10 @@ def test_a_byte_that_is_not_in_the_named_encoding_is_said(encoding: Any, raw: by
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("x.jsonl.gz", "16 MB"), ("x.csv.gz", "16 MB"), ("x.parquet", "keeps its texts")]
+    ("name", "message"),
+    [("x.jsonl.gz", "16 MB"), ("x.csv.gz", "16 MB"), ("x.parquet", "unpacks to more than 50 times its size")],
 )
-def test_a_small_file_that_unpacks_to_a_huge_one_takes_no_memory(
-    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "MOST", 20_000_000)
+def test_a_small_file_that_unpacks_to_a_huge_one_takes_no_memory(name: str, message: str, tmp_path: Path) -> None:
     bomb(tmp_path / name)
     assert (tmp_path / name).stat().st_size < 1_000_000
 
@@ -353,6 +351,36 @@ def test_a_small_file_that_unpacks_to_a_huge_one_takes_no_memory(
             corpus_of(tmp_path / name)
 
     assert peak(read) < 80_000_000
+
+
+def nothing(path: Path) -> None:
+    """Write millions of empty rows, which hardly take a byte."""
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.table({"text": pa.nulls(400_000, pa.string())}), path)
+    else:
+        first = {".csv": b"text\n", ".jsonl": b'{"text": "A dog."}\n'}.get(Path(path.stem).suffix, b"")
+        path.write_bytes(gzip.compress(first + b"\n" * 1_000_000))
+
+
+@pytest.mark.parametrize("name", ["x.txt.gz", "x.jsonl.gz", "x.csv.gz", "x.parquet"])
+def test_a_small_file_of_millions_of_empty_rows_is_not_read_to_its_end(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stretches, "ANYWAY", 1 << 18)
+    nothing(tmp_path / name)
+    with pytest.raises(ex.ExplorerError, match=rf"{name} unpacks to more than 50 times .* not packed, \.txt or \.jsonl"):
+        list(corpora.documents(tmp_path / name))
+
+
+def test_empty_rows_are_cut_in_groups_and_blank_lines_end_one_document_only(tmp_path: Path) -> None:
+    groups = list(prepared.letter_groups(iter([stretches.Stretch("", 0, True)] * 200_000)))
+    assert sum(map(len, groups)) == 200_000 and max(map(len, groups)) <= prepared.MOST_TOGETHER
+    texts = ["a " * stretches.STRETCH, "A dog.\nA cat.", "b"]  # the first one ends where a stretch does
+    (tmp_path / "x.txt").write_text("\n \n".join(f"\n\n{text}\n\n\n\n" for text in texts), "utf-8")
+    assert [text.strip() for text in corpora.documents(tmp_path / "x.txt")] == [text.strip() for text in texts]
+    (part,) = corpora.parts(tmp_path / "x.txt")
+    every = list(part.stretches(0))
+    assert len(every) < 10 and [s.text for s in part.stretches(every[2].next)] == [s.text for s in every[3:]]
 
 
 def test_more_text_than_a_run_keeps_is_refused_as_soon_as_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,28 @@ def test_a_wrong_setting_is_named(wrong: dict[str, object], message: str) -> Non
         fitted(**wrong)  # type: ignore[arg-type]
 
 
+class Silent:
+    """A value that cannot be printed, nor counted with."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+    __str__ = __index__ = __repr__  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [(Silent(), "a Silent"), (type("SilentText", (Silent, str), {})("x"), "'x'"), (10**5000, "an int")],
+    ids=["object", "text", "number"],
+)
+def test_a_value_that_cannot_be_printed_is_refused_all_the_same(given: object, named: str, bert: TransformerModel) -> None:
+    for field in ("hidden", "layers", "dropout"):
+        with pytest.raises(ex.ExplorerError, match=f"{field}={named} must be (an int|a float|at most)"):
+            ex.build("bert", tokenizer=bert.tokenizer, device="cpu", **{field: given})
+    with pytest.raises(ex.ExplorerError, match=f"{named}"):
+        ex.build("bert", tokenizer=bert.tokenizer, size=given)  # type: ignore[arg-type]
+
+
 def test_a_tokenizer_without_the_special_pieces_is_refused(gpt2: TransformerModel) -> None:
     plain = ex.tokenizer("bpe", (" ".join(story) for story in TEXTS), size=300, specials=("<pad>", "</s>", "<unk>"))
     with pytest.raises(ex.ExplorerError, match="mask, cls, sep"):

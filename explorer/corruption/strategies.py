@@ -12,7 +12,7 @@ import numpy as np
 from explorer.corruption import masking, noises, prediction, sentences, spans
 from explorer.corruption.rows import MASKED, REPLACED, SCORED, Corrupted, Rows, hidden_share, rows_of
 from explorer.corruption.strategy import CorruptionStrategy
-from explorer.errors import ChoiceError, TextError, check_seed, unknown
+from explorer.errors import ChoiceError, TextError, check_seed, repeated, unknown
 from explorer.errors.kinds import checked
 from explorer.records import ACTIONS, Corruption, Tokens
 from explorer.text.opening import AnyTokenizer, as_tokenizer
@@ -59,7 +59,7 @@ def applied(strategy: str, rows: Rows, tokenizer: Tokenizer, rng: np.random.Gene
         if name not in known:
             raise unknown(f"option of {strategy}", name, known or ["none"])
         if name == "rate" and not (isinstance(value, (int, float)) and 0 < value <= 1):
-            raise ChoiceError(f"rate={value!r} must be above 0 and at most 1.")
+            raise ChoiceError(f"rate={repeated(value)} must be above 0 and at most 1.")
     return STRATEGIES[strategy].apply(rows, tokenizer.vocabulary, rng, **options)
 
 

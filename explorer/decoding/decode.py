@@ -14,7 +14,7 @@ from explorer.decoding.filling import ORDERS
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import Stepper
-from explorer.errors import ChoiceError, TextError, unknown
+from explorer.errors import ChoiceError, TextError, repeated, unknown
 from explorer.errors.kinds import check_kind, checked, named_model
 from explorer.errors.waiting import steps_with_progress
 from explorer.models.finetuned import FinetunedModel
@@ -177,7 +177,9 @@ def decoding_settings(prepared: PreparedDecoding, options: Mapping[str, Any]) ->
 def _forced(tokenizer: Tokenizer, given: Any) -> dict[int, int]:
     """{step: id or text} as {step: id}; a text of several tokens takes as many steps."""
     if not isinstance(given, Mapping):
-        raise ChoiceError(f"force must be a mapping such as {{0: 'The'}}: which token at which step; this is {given!r}.")
+        raise ChoiceError(
+            f"force must be a mapping such as {{0: 'The'}}: which token at which step; this is {repeated(given)}."
+        )
     forced: dict[int, int] = {}
     for step, token in given.items():
         if isinstance(step, bool) or not hasattr(step, "__index__") or step < 0:
@@ -191,7 +193,7 @@ def tokens_of(tokenizer: Tokenizer, given: Any) -> list[int]:
     if hasattr(given, "__index__") and not isinstance(given, bool):
         return [int(given.__index__())]
     if not isinstance(given, str) or not given:
-        raise ChoiceError(f"A token is given by its id or its text; this is {given!r}.")
+        raise ChoiceError(f"A token is given by its id or its text; this is {repeated(given)}.")
     if "·" in given or given.startswith("##") or tokenizer.core.token_to_id(given) is not None:
         shown = next((i for i in range(tokenizer.vocabulary.size) if tokenizer.text_of(i) == given), None)
         if shown is not None:
@@ -199,7 +201,7 @@ def tokens_of(tokenizer: Tokenizer, given: Any) -> list[int]:
     inside = " " + given if given[0].isalnum() and tokenizer.style in ("bytes", "spaces") else given
     tokens = tokenizer.encode(inside, special=False)
     if not len(tokens) or tokenizer.vocabulary.unknown in tokens.ids:
-        raise ChoiceError(f"There is no token {given!r} in this vocabulary.")
+        raise ChoiceError(f"There is no token {repeated(given)} in this vocabulary.")
     return [int(token) for token in tokens.ids]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.errors import ChoiceError, check_whole, is_number
+from explorer.errors import ChoiceError, check_whole, is_number, repeated
 
 RULES = ("power", "gnmt")
 
@@ -56,7 +56,7 @@ class Settings:
         for name in ("top_p", "min_p", "typical_p"):
             given = getattr(self, name)
             if given is not None and not (is_number(given) and 0 < given <= 1):
-                raise ChoiceError(f"{name}={given!r} must be a share above 0 and not above 1; None leaves it out.")
+                raise ChoiceError(f"{name}={repeated(given)} must be a share above 0 and not above 1; None leaves it out.")
         self._check_scores()
 
     def _check_scores(self) -> None:

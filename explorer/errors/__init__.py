@@ -78,11 +78,11 @@ def many(count: int, noun: str) -> str:
 def repeated(given: object) -> str:
     """What was given, as Python writes it, cut where it is long."""
     if isinstance(given, str):
-        return repr(given if len(given) <= SHOWN else given[:SHOWN] + "…")
+        return str.__repr__(given if len(given) <= SHOWN else given[:SHOWN] + "…")
     try:
         text = repr(given).partition("\n")[0]  # a record says more on further lines
     except Exception:  # of an object that is not ours, or with a whole number of thousands of digits
-        return f"a {type(given).__name__}"
+        return an(type(given).__name__)
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
@@ -101,7 +101,7 @@ def whole(given: object) -> int | None:
         return None
     try:
         number = operator.index(given)
-    except TypeError:  # an array of several numbers
+    except Exception:  # an array of several numbers; an object that is not ours may raise anything
         return None
     return number if -WHOLE <= number < WHOLE else None
 

@@ -190,7 +190,9 @@ def python_own(given: Any) -> Any:
         return bool(given)
     try:
         return operator.index(given)
-    except TypeError:  # a tensor has an `__index__` of which only whole numbers can make use
+    except (
+        Exception
+    ):  # a tensor has an `__index__` of which only whole numbers can make use; what is not ours may raise anything
         return float(given) if is_number(given) else given
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import ChoiceError, repeated, unknown
 from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import TrainableModel
@@ -43,7 +43,7 @@ def configure(name: str, size: str, vocab: int, **overrides: Any) -> AnyConfig:
         if setting not in known:
             raise unknown(f"field of {name}", setting, sorted(known))
     if isinstance(layers := overrides.get("layers"), int) and layers > MOST_LAYERS:
-        raise ChoiceError(f"layers={layers} must be at most {MOST_LAYERS:,}: each is built, and each takes memory.")
+        raise ChoiceError(f"layers={repeated(layers)} must be at most {MOST_LAYERS:,}: each is built, and each takes memory.")
     try:
         return config_from({**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
     except TypeError as error:

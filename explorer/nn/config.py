@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
-from explorer.errors import ChoiceError, an, unknown
+from explorer.errors import ChoiceError, an, repeated, unknown
 from explorer.nn.layers import ACTIVATIONS, NORM_PLACES, NORMS
 from explorer.nn.positions import POSITIONS
 
@@ -109,11 +109,13 @@ class Config:
             number = expected in ("int", "float")
             right = isinstance(given, kinds[expected]) and (expected == "bool" or not isinstance(given, bool))
             if not right or (number and not 0 <= given < 2**31):
-                raise ChoiceError(f"{field.name}={given!r} must be a {expected}{' of 0 or more' * number}.")
+                raise ChoiceError(f"{field.name}={repeated(given)} must be {an(expected)}{' of 0 or more' * number}.")
         if self.dropout >= 1:
-            raise ChoiceError(f"dropout={self.dropout!r} must be below 1: it is the share that is left out.")
+            raise ChoiceError(f"dropout={repeated(self.dropout)} must be below 1: it is the share that is left out.")
         if self.rope_base < 1:
-            raise ChoiceError(f"rope_base={self.rope_base!r} must be at least 1: the speeds fall from 1 to 1 / rope_base.")
+            raise ChoiceError(
+                f"rope_base={repeated(self.rope_base)} must be at least 1: the speeds fall from 1 to 1 / rope_base."
+            )
 
     @property
     def groups(self) -> int:

@@ -36,7 +36,7 @@ TOKENIZER, HELD = "tokenizer.json", "held.json"
 SHARE, MOST = 0.02, 64  # the last texts are held out, and so many of them are kept as they are written
 INSIDE, BEGINS, NO_WORD = 0, 1, 2  # a token goes on with the word before it, begins one, or is part of none
 CARD, POINT = "corpus.json", "unfinished.json"
-BATCH = 1 << 20  # letters that are cut into tokens at once
+BATCH, MOST_TOGETHER = 1 << 20, 1 << 16  # letters, and texts, that are cut into tokens at once
 EVERY = 2.0  # seconds between two resume points
 ENDS = "".join(re.escape(mark) for mark in sorted(ENDING))
 AFTER = "".join(re.escape(mark) for mark in sorted(ENDING | CLOSING))
@@ -264,13 +264,13 @@ class TokenWriter:
 
 
 def letter_groups(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
-    """Stretches in groups of about a million letters."""
+    """Stretches in groups of about a million letters; empty rows count, too."""
     group: list[Stretch] = []
     letters = 0
     for stretch in stretches:
         group.append(stretch)
         letters += len(stretch.text)
-        if letters >= BATCH:
+        if letters >= BATCH or len(group) >= MOST_TOGETHER:
             yield group
             group, letters = [], 0
     if group:

@@ -15,11 +15,12 @@ from typing import Any, BinaryIO
 from explorer.errors import FileError, TextError, an
 from explorer.errors.missing import missing
 from explorer.text.encodings import UTF8, not_utf8
-from explorer.text.stretches import PACKED, CorpusFile, Stretch, opened
+from explorer.text.stretches import PACKED, CorpusFile, Stretch, most_of, opened, too_well_packed
 from explorer.text.tokenizers import check_text
 
 ROW, LIST, CHUNK = 1 << 24, 1 << 27, 1 << 30  # bytes, the most: of a row, of a whole list in JSON, of a column in a row group
 AT_ONCE, SHOWN = 64, 12  # rows of a Parquet file, fields that a message names
+EACH = 8  # bytes that a row counts for beside its text: an empty one takes time as well
 PARQUET = ".parquet"
 BOM = b"\xef\xbb\xbf"
 
@@ -31,11 +32,14 @@ class RowFile(CorpusFile):
 
     def stretches(self, start: int) -> Iterator[Stretch]:
         """The texts of the rows from this one on."""
-        number, rows_in = start, ROWS[ending_of(self.path)]
+        number, taken, rows_in = start, 0, ROWS[ending_of(self.path)]
         with opened(self.path, UTF8 if ending_of(self.path) == PARQUET else self.layout.encoding) as (file, content):
             try:
                 for number, row in enumerate(islice(rows_in(content, self.layout.field), start, None), start + 1):
                     text = text_of_row(row, self.layout.field, f"Row {number} of {self.path}")
+                    taken += EACH + len(text)
+                    if taken > most_of(self.size):  # Parquet keeps a text, or that there is none, once for all rows
+                        raise too_well_packed(self.path)
                     yield Stretch(text, number, True, file.tell())
             except UnicodeDecodeError as error:  # in the line, or list, that was read last
                 raise not_utf8(self.path, content, content.tell() - len(error.object) + error.start) from error

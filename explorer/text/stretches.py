@@ -6,6 +6,8 @@ A file is read in stretches of at most 64 kB, from any place on, so that one of 
 from __future__ import annotations
 
 import gzip
+import io
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from explorer.text.encodings import UTF8, known_encoding, not_utf8, recoded
 STRETCH = 1 << 15  # bytes
 MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 PACKED = ".gz"
+MOST_TIMES, ANYWAY = 50, 1 << 22  # a file may unpack to so many times its bytes (a text: 3 to 10), and to so many bytes anyway
 
 
 @dataclass(frozen=True)
@@ -102,17 +105,21 @@ class TextFile(CorpusFile):
 
     def _read(self, content: BinaryIO, file: BinaryIO) -> Iterator[Stretch]:
         lines: list[bytes] = []
-        length, begin, rest = 0, content.tell(), b""
+        length, begin, rest, inside = 0, content.tell(), b"", True
         while line := rest + content.readline(STRETCH - len(rest)):
             rest = b""
             if len(line) == STRETCH and not line.endswith(b"\n"):
                 cut = line_break(line)
                 line, rest = line[:cut], line[cut:]
+            ends = self.ends_with(line)
+            if ends and not (lines or inside or line.strip()):  # millions of blank lines are no documents
+                begin += len(line)
+                continue
             lines.append(line)
             length += len(line)
-            if (ends := self.ends_with(line)) or length >= STRETCH:
+            if ends or length >= STRETCH:
                 yield self._stretch(b"".join(lines), begin, ends, file.tell(), content)
-                lines, length, begin = [], 0, begin + length
+                lines, length, begin, inside = [], 0, begin + length, not ends
         yield self._stretch(b"".join(lines), begin, True, file.tell(), content)
 
     def _stretch(self, raw: bytes, begin: int, ends: bool, read: int, content: BinaryIO) -> Stretch:
@@ -147,12 +154,59 @@ def opened(path: Path, encoding: str = UTF8) -> Iterator[tuple[BinaryIO, BinaryI
             if not is_packed(path):
                 yield file, recoded(file, encoding, path)
                 return
-            with gzip.GzipFile(fileobj=file) as content:
+            with Unpacked(file, path) as content:
                 yield file, recoded(cast(BinaryIO, content), encoding, path)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileError(f"{path} is not a complete gzip file ({error}). Fetch or write it again.") from error
     except OSError as error:
         raise FileError(f"Could not read {path}: {error.strerror or error}. Is it yours to read?") from error
+
+
+class Unpacked(gzip.GzipFile):
+    """What gzip packed into a file, up to the most that a file of its size may hold."""
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        super().__init__(fileobj=file)
+        self.path, self.most, self.unseen = path, most_of(path.stat().st_size), 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes."""
+        if size is None or size < 0 or size > self.most:
+            size = self.most + 1
+        return self._within(super().read(size))
+
+    def readline(self, size: int | None = -1) -> bytes:  # type: ignore[override]
+        """The next line."""
+        return self._within(super().readline(self.most + 1 if size is None or size < 0 else size))
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place; its end is found by reading up to it."""
+        if whence == os.SEEK_END:
+            while self.read(io.DEFAULT_BUFFER_SIZE):
+                pass
+            place, whence = self.tell() + place, os.SEEK_SET
+        return super().seek(place, whence)
+
+    def _within(self, content: bytes) -> bytes:
+        self.unseen += len(content)
+        if self.unseen > STRETCH:  # not after every line: asking for the place costs as much as reading one
+            self.unseen = 0
+            if self.tell() > self.most:
+                raise too_well_packed(self.path)
+        return content
+
+
+def most_of(size: int) -> int:
+    """How many bytes a file of this size may unpack to."""
+    return MOST_TIMES * size + ANYWAY
+
+
+def too_well_packed(path: Path) -> FileError:
+    """What to say of a file that unpacks to more."""
+    return FileError(
+        f"{path} unpacks to more than {MOST_TIMES} times its size, which no text does: it is not read further. If it is yours, "
+        "write it as a file that is not packed, .txt or .jsonl."
+    )
 
 
 def is_packed(path: Path) -> bool:

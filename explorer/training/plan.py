@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.corruption.strangers import STRANGERS
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
-from explorer.errors import WHOLE, ChoiceError, TextError, an, check_whole, is_number, unknown
+from explorer.errors import WHOLE, ChoiceError, TextError, an, check_whole, is_number, repeated, unknown
 from explorer.nn.config import Config
 from explorer.nn.factory import AnyConfig
 from explorer.records import Vocabulary
@@ -100,7 +100,7 @@ def check_plan(plan: Plan) -> None:
     for name in SHARES:
         value = getattr(plan, name, None)
         if value is not None and not (is_number(value) and 0 <= value < 1):
-            raise ChoiceError(f"{name}={value!r} must be a share: from 0 to below 1.")
+            raise ChoiceError(f"{name}={repeated(value)} must be a share: from 0 to below 1.")
     for what, given, known in (
         ("optimiser", plan.optimiser, OPTIMISERS),
         ("objective", plan.objective, OBJECTIVES),
@@ -120,7 +120,7 @@ def _check_rows(plan: Plan) -> None:
     for name, fitting in (("packed", with_property("packable")), ("shard", layered)):
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):
-            raise ChoiceError(f"{name}={given!r} must be True or False, and it is True only for: {', '.join(fitting)}.")
+            raise ChoiceError(f"{name}={repeated(given)} must be True or False, and it is True only for: {', '.join(fitting)}.")
     if plan.strangers not in STRANGERS:
         raise unknown("kind of text for second halves that do not follow: strangers", plan.strangers, STRANGERS)
     if (plan.pairs_from > 1 or plan.pairs_after or plan.strangers != "any") and not objective(plan.objective).pairs:
@@ -137,7 +137,7 @@ def _check_hidden(plan: Plan) -> None:
         hides = plan.strategy in STRATEGIES and not math.isnan(nominal_rate(plan.strategy, {}))
         if value is not None and not (is_number(value) and 0 < value < 1 and hides):
             raise ChoiceError(
-                f"{name}={value!r} must lie between 0 and 1, and only a strategy that hides a share of the tokens takes it."
+                f"{name}={repeated(value)} must lie between 0 and 1, and only a strategy that hides a share of the tokens takes it."
             )
     if plan.random_until and not objective(plan.objective).discriminator:
         raise ChoiceError(

@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from explorer.errors import ChoiceError, ExplorerError, an, unknown
+from explorer.errors import ChoiceError, ExplorerError, an, repeated, unknown
 from explorer.views import theme
 from explorer.views.margins import framed
 
@@ -67,7 +67,7 @@ class Range:
     def check(self, name: str, given: Any) -> int:
         """`given`, if it lies in the range."""
         if isinstance(given, bool) or not hasattr(given, "__index__") or not self.low <= given.__index__() <= self.high:
-            raise ChoiceError(f"{name}={given!r} must be a whole number from {self.low} to {self.high}.")
+            raise ChoiceError(f"{name}={repeated(given)} must be a whole number from {self.low} to {self.high}.")
         return int(given)
 
 
@@ -86,7 +86,7 @@ class Toggle:
     def check(self, name: str, given: Any) -> bool:
         """`given`, if it is yes or no."""
         if not isinstance(given, bool):
-            raise ChoiceError(f"{name}={given!r} must be True or False.")
+            raise ChoiceError(f"{name}={repeated(given)} must be True or False.")
         return given
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import ChoiceError, repeated, unknown
 from explorer.training.plan import Plan, check_count
 from explorer.training.schedules import lr_share
 
@@ -61,7 +61,7 @@ class FinetunePlan:
             value = getattr(self, name)
             right = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
             if not right or value < 0 or (name == "rate" and value == 0) or (name == "warm" and value >= 1):
-                raise ChoiceError(f"{name}={value!r} must be a number of 0 or more (rate above 0, warm below 1).")
+                raise ChoiceError(f"{name}={repeated(value)} must be a number of 0 or more (rate above 0, warm below 1).")
         if self.too_long not in TOO_LONG:
             raise unknown("way to treat long texts: too_long", self.too_long, TOO_LONG)
         if self.pool and self.pool not in POOLED:
