@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import json
 import re
+import shutil
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import unquote, urldefrag, urljoin
 
 import numpy as np
 import pytest
@@ -21,8 +24,8 @@ from test_accessibility import audit, judged
 from typed import typed
 
 import explorer as ex
-from explorer.app.site import LIMIT, live_pages, write_site
-from explorer.errors import ChoiceError
+from explorer.app.site import LIMIT, live_pages, notebook_pages, write_site
+from explorer.errors import ChoiceError, FileError
 from explorer.models.packing import packed_model
 from studies import site as notebook_site
 
@@ -179,6 +182,66 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
         write_site(tmp_path / "new", ["bert-tny"], notebooks=False)
     done = typed("site", str(tmp_path), "--models", "bert-tiny", "--no-notebooks", folder=tmp_path)
     assert done.returncode == 2 and "holds other files" in done.stderr
+
+
+class Links(HTMLParser):
+    """Where the links of a page lead, and the names of all attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links, self.names = list[str](), set[str]()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names |= {name for name, _ in attrs}
+        self.links += [str(value) for name, value in attrs if name == "href"]
+
+
+@pytest.mark.parametrize("name", ['a"onclick="b', "a#b?c%20d", "<img src=x onerror=b>", "é a&amp;b"])
+def test_whatever_a_model_or_a_notebook_is_called_its_page_is_found_and_nothing_else_is_written(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
+    shutil.copytree(ex.models()["induction"].folder, tmp_path / "models" / name)
+    site, pages = tmp_path / "site", tmp_path / "pages"
+    site.mkdir(), pages.mkdir()
+    (pages / f"{name}.html").write_text("<html><HEAD lang=en><title>A &amp; B</title></HEAD><body></body></html>", "utf-8")
+    cards, _ = live_pages.write(site, (name,), 10_000_000, lambda line: None)
+    noted = notebook_pages.written(site, pages, lambda line: None)
+    front = Links(live_pages.front(cards, noted.titles))
+    targets = [site / unquote(urldefrag(link)[0]) for link in front.links if link.startswith(("models/", "notebooks/"))]
+    assert {target.relative_to(site).parts[0] for target in targets} == {"models", "notebooks"}
+    assert all(target.is_file() for target in targets) and not front.names & {"onclick", "onerror"}
+    (weights,) = (site / "models").glob("*.bin")
+    (begin,) = re.findall(r'"file": "([^"]+)"', (site / "models" / f"{name}.html").read_text("utf-8"))
+    assert unquote(begin) == weights.name and noted.titles[name] == "A & B"
+    assert notebook_pages.POLICY_OF in (site / "notebooks" / f"{name}.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<script>alert(1)</script>",
+        b"\xff<head>",
+        b'<head><img src="data:image/png;base64,AAA">',
+        b'<head>"data:image/png;base64,AAAA"',
+    ],
+)
+def test_a_page_that_no_notebook_was_made_into_is_refused(page: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(page)
+    with pytest.raises(FileError, match=r"a\.html cannot be put on the site .* make notebooks"):
+        notebook_pages.written(tmp_path / "site", tmp_path, lambda line: None)
+
+
+@pytest.mark.parametrize("objective", [None, "<b>", []])
+def test_a_model_whose_run_was_edited_is_refused(objective: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
+    shutil.copytree(ex.models()["induction"].folder, folder := tmp_path / "models" / "mine")
+    run = json.loads((folder / "run.json").read_text("utf-8"))
+    (folder / "run.json").write_text(json.dumps(run | {"plan": run["plan"] | {"objective": objective}}), "utf-8")
+    (tmp_path / "site").mkdir()
+    with pytest.raises(FileError, match=r"run\.json names no objective that is known"):
+        live_pages.write(tmp_path / "site", ("mine",), 10_000_000, lambda line: None)
 
 
 def test_models_without_room_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

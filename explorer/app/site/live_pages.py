@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.corruption.questions import STORY
 from explorer.app.lessons.decoding.questions import PROMPT, SOURCE
 from explorer.app.site.documents import document
+from explorer.errors import FileError
 from explorer.models import run_folder
 from explorer.models.card_figures import CARD
 from explorer.models.shelf import StoredModel
@@ -84,7 +86,7 @@ def write(folder: Path, names: Sequence[str], room: int, say: Callable[[str], ob
             (folder / "models" / f"{name}.html").write_text(_page(model, stored, file, len(sent)), "utf-8")
             room -= len(sent)
             say(f"{name}: {len(sent) / 1e6:.1f} MB")
-        cards.append(_card(model, stored, f"models/{name}.html" if fits else "", len(sent)))
+        cards.append(_card(model, stored, quote(f"models/{name}.html") if fits else "", len(sent)))
     return cards, omitted
 
 
@@ -119,14 +121,17 @@ def _size_of(model: Any) -> str:
 
 def _sentence_of(stored: StoredModel) -> str:
     """What the training of a model asks of it."""
-    return OBJECTIVES[run_folder.described(stored.folder)["plan"]["objective"]].sentence
+    objective = run_folder.described(stored.folder)["plan"].get("objective")
+    if not isinstance(objective, str) or objective not in OBJECTIVES:
+        raise FileError(f"{stored.folder / run_folder.RUN} names no objective that is known here. Leave {stored.name} out.")
+    return OBJECTIVES[objective].sentence
 
 
 def _page(model: Any, stored: StoredModel, file: str, size: int) -> str:
     plan = run_folder.described(stored.folder)["plan"]
     begin = {
-        "file": file,
-        "text": opening_text(model, plan["strategy"]),
+        "file": quote(file),
+        "text": opening_text(model, str(plan.get("strategy", ""))),
         "target": None,
         "writes": True,
         "view": {"station": "softmax"},
@@ -148,7 +153,7 @@ def _fetching(size: int) -> str:
 
 def _text_of_card(stored: StoredModel) -> str:
     path = stored.folder / CARD
-    return path.read_text("utf-8") if path.is_file() else "This model has no card."
+    return path.read_text("utf-8", errors="replace") if path.is_file() else "This model has no card."
 
 
 def front(cards: Sequence[SiteCard], notebooks: Mapping[str, str]) -> str:
@@ -159,7 +164,7 @@ def front(cards: Sequence[SiteCard], notebooks: Mapping[str, str]) -> str:
         "the model must predict.</p>"
     )
     train = '<h2>Training</h2><p><a href="learning.html">Train a small model yourself</a>, step by step, in your browser.</p>'
-    rows = "".join(f'<li><a href="notebooks/{name}.html">{escape(title)}</a></li>' for name, title in notebooks.items())
+    rows = "".join(f'<li><a href="notebooks/{quote(name)}.html">{escape(title)}</a></li>' for name, title in notebooks.items())
     noted = f"<h2>Notebooks</h2><p>The lessons as Python, run, with their pictures.</p><ul>{rows}</ul>" if rows else ""
     return document("Pre-training explorer", f"{FRONT}{groups}{train}{lab}{noted}")
 

@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from explorer.views.export import browser
 
 TOOLS = ("nbconvert", "nbclient", "latex2mathml", "PIL")
 STYLES = re.compile(r"<style[^>]*>(.*?)</style>", re.DOTALL)
+HEAD = re.compile(r"<head(\s[^>]*)?>", re.IGNORECASE)
 IMAGES = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=\s]+)")
 NOT_SHOWN = ("index", "solutions")  # solutions are for teachers
 POLICY_OF = POLICY.replace("script-src 'self' blob:", "script-src 'none'")
@@ -69,15 +71,18 @@ def _copied(folder: Path, pages: Path) -> NotebookPages:
     (place / "images").mkdir(parents=True)
     titles = {}
     for page in found:
-        text = page.read_text("utf-8")
-        (place / page.name).write_text(_sharing(text, place), "utf-8")
+        try:
+            text = page.read_text("utf-8")
+            (place / page.name).write_text(_sharing(text, place), "utf-8")
+        except Exception as error:  # pages are read as text, and pictures by a library that raises many kinds
+            raise FileError(f"{page} cannot be put on the site ({error}). Write it again with: make notebooks") from error
         titles[page.stem] = _title(text)
     return NotebookPages(titles)
 
 
 def _title(text: str) -> str:
     match = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
-    return match[1].strip() if match else "Notebook"
+    return unescape(match[1]).strip() if match else "Notebook"
 
 
 def _sharing(text: str, place: Path) -> str:
@@ -85,7 +90,10 @@ def _sharing(text: str, place: Path) -> str:
     text = STYLES.sub(lambda match: _link(_kept(match[1].encode(), place, "css")), text)
     text = IMAGES.sub(lambda match: _image(base64.b64decode(match[1]), place), text)
     head = f'<meta http-equiv="Content-Security-Policy" content="{POLICY_OF}">\n<link rel="icon" href="data:,">'
-    return text.replace("<head>", f"<head>{head}", 1).replace("<body", "<body", 1).replace("<main>", f"{BAR}<main>", 1)
+    text, opened = HEAD.subn(lambda match: match[0] + head, text, count=1)
+    if not opened:  # without the policy its scripts would run
+        raise FileError("it has no head")
+    return text.replace("<main>", f"{BAR}<main>", 1)
 
 
 def _link(name: str) -> str:
