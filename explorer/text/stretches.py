@@ -175,7 +175,7 @@ class Unpacked(gzip.GzipFile):
             size = self.most + 1
         return self._within(super().read(size))
 
-    def readline(self, size: int | None = -1) -> bytes:  # type: ignore[override]
+    def readline(self, size: int | None = -1) -> bytes:
         """The next line."""
         return self._within(super().readline(self.most + 1 if size is None or size < 0 else size))
 
