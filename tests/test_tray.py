@@ -34,7 +34,7 @@ def test_a_browser_has_one_hand_in_of_each_homework_and_a_server_that_is_started
     for number in range(40):
         assert not box.put(f"phone {number}", f"hand-in {number}.json", written(number)).edited
     box.put("phone 7", "better.json", written(107))
-    box.put("phone 7", "better.json", written(207, homework="another"))
+    box.put("phone 7", "better.json", written(207, homework="ba9876543210"))
     files = dict(Tray(tmp_path / "tray").files())
     every, refused = hand_ins.read_hand_ins(files.items())
     assert len(every) == 41 and not refused
