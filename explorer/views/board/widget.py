@@ -52,22 +52,23 @@ class Board(anywidget.AnyWidget):
     ) -> None:
         self._traces, self.labels, self.steps = tuple(traces), tuple(labels), tuple(steps)
         self.model, self.before = model, [(self._traces, self.steps)]
-        super().__init__(view=view or {}, mode=mode)
-        if not self._runs_in_the_page():
-            self.data, self.asks = self._packed(BUDGET, view), offers(self._traces[0], model)
-            if model is not None:
-                self.on_msg(lambda _, request, __: self.answer(request))
+        live = self._run_in_the_page()
+        shown = live or {"data": self._packed(BUDGET, view), "asks": offers(self._traces[0], model)}
+        super().__init__(view=view or {}, mode=mode, **shown)  # all in its first message: a busy kernel can lose a second one
+        self._shown = self.reads
+        if not live and model is not None:
+            self.on_msg(lambda _, request, __: self.answer(request))
 
-    def _runs_in_the_page(self) -> bool:
-        """Hand the model itself over, where it can run in the page and reads there what was traced; whether it can."""
+    def _run_in_the_page(self) -> dict[str, Any]:
+        """The model itself and what it reads, where it can run in the page and reads there what was traced; else nothing."""
         last = self._traces[-1]
         texts = None if self.model is None or self.labels or not last.attention else texts_of(last, self.model)
         if texts is None:
-            return False
-        self.live = again.packed_of(self.model, prose=prose(list(STATIONS), detects=last.top is None)) or b""
-        self.reads, self.asks = {**texts, "edits": []}, {"decoding": moments(last, self.steps)}
-        self._shown = self.reads
-        return bool(self.live)
+            return {}
+        live = again.packed_of(self.model, prose=prose(list(STATIONS), detects=last.top is None))
+        if not live:
+            return {}
+        return {"live": live, "reads": {**texts, "edits": []}, "asks": {"decoding": moments(last, self.steps)}}
 
     @property
     def traces(self) -> tuple[Trace, ...]:
