@@ -1,9 +1,12 @@
 # Two commands are enough: `make app` and `make test`. Everything is installed into .venv, with the versions of constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
-# Two processes. The tests of a file run in one of them, so that what the file prepares
-# for them is prepared once; files that open a browser come first, so that no long one is left to the end.
-PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
+# Three processes, because on two cores two of them wait a third of the time, for a browser or a server. The tests of a file run
+# in one of them, so that what the file prepares for them is prepared once; files that open a browser come first, so that no long
+# one is left to the end.
+PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
+# Many processes of the tests import the explorer, and each would compile it again on a machine that keeps no bytecode.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest $(PARALLEL)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -37,10 +40,10 @@ lab: env          ## open the notebooks in JupyterLab
 	$(BIN)/explorer lab
 
 test: env-dev     ## every check, with a small fixed sample of the long ones
-	$(BIN)/python -m pytest $(PARALLEL)
+	$(PYTEST)
 
 test-all: env-dev ## every check in full
-	EXPLORER_TEST_ALL=1 $(BIN)/python -m pytest $(PARALLEL)
+	EXPLORER_TEST_ALL=1 $(PYTEST)
 
 check: env-dev    ## lint, format and types
 	$(BIN)/ruff check .
