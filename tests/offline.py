@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, ClassVar
 
 from conftest import CHROMIUM
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, sync_playwright
@@ -73,6 +78,45 @@ def app_server(folder: Path) -> Iterator[tuple[str, Path]]:
         ["explorer.app.serve", "run", "app.py", "--server.port", str(port)], f"{address}/_stcore/health", folder
     ) as outside:
         yield address, outside
+
+
+class Files(BaseHTTPRequestHandler):
+    """Answers with the bytes that are at an address."""
+
+    kept: ClassVar[dict[str, bytes]] = {}
+
+    def do_GET(self) -> None:
+        data = self.kept.get(self.path)
+        self.send_response(200 if data is not None else 404)
+        self.send_header("Content-Type", "text/html" if self.path.endswith("html") else "application/octet-stream")
+        self.end_headers()
+        self.wfile.write(data or b"")
+
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+@functools.cache
+def files_address() -> str:
+    """Where a thread of this process answers."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Files)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def address_of(data: bytes, ending: str = "bin") -> str:
+    """An address at which a page of the same server fetches these bytes: handed to a script, a model takes seconds of a processor."""
+    path = f"/{hashlib.sha256(data).hexdigest()[:16]}.{ending}"
+    Files.kept[path] = data
+    return files_address() + path
+
+
+def empty_page(browser: Browser, body: str = "", **options: Any) -> Page:
+    """A page with this body, which may fetch what is at an address of `address_of`."""
+    page = browser.new_page(**options)
+    html = f"<!doctype html><html lang=en><meta charset=utf-8><title>x</title><link rel=icon href=data:,>{body}</html>"
+    page.goto(address_of(html.encode(), "html"))
+    return page
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ALL, long, sample
+from offline import address_of, empty_page
 from playwright.sync_api import Browser, Page
 
 import explorer as ex
@@ -50,16 +51,15 @@ ODD = (
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """A page that holds the engine and nothing else."""
-    page = browser.new_page()
-    page.set_content("<!doctype html><meta charset=utf-8><div id=at></div>")
+    page = empty_page(browser, "<div id=at></div>")
     page.evaluate(
         """async (text) => { globalThis.engine = await import(URL.createObjectURL(new Blob([text], {type: "text/javascript"})));
         globalThis.opened = {};
         globalThis.plain = (x) => { let text = "";
           for (const byte of new Uint8Array(Float32Array.from(x).buffer)) text += String.fromCharCode(byte);
           return btoa(text); };
-        globalThis.openModel = (name, letters) => {
-          opened[name] = new engine.LiveModel(Uint8Array.from(atob(letters), (c) => c.charCodeAt(0))); }; }""",
+        globalThis.bytesAt = async (address) => new Uint8Array(await (await fetch(address)).arrayBuffer());
+        globalThis.openModel = async (name, address) => { opened[name] = new engine.LiveModel(await bytesAt(address)); }; }""",
         module(live=True),
     )
     yield page
@@ -72,7 +72,7 @@ def opened(page: Page, name: str) -> Any:
     if not page.evaluate("(name) => name in opened", name):
         data = packed_model(model)
         assert data is not None
-        page.evaluate("([name, letters]) => openModel(name, letters)", [name, base64.b64encode(data).decode()])
+        page.evaluate("([name, address]) => openModel(name, address)", [name, address_of(data)])
     return model
 
 
@@ -128,7 +128,7 @@ def test_a_model_without_feed_forward_layers_keeps_their_norms(page: Page) -> No
     model = ex.build("bert", tokenizer=ex.load("bert", device="cpu").tokenizer, feed_forward=False, device="cpu")
     data = packed_model(model)
     assert data is not None
-    page.evaluate("([name, letters]) => openModel(name, letters)", ["attention alone", base64.b64encode(data).decode()])
+    page.evaluate("([name, address]) => openModel(name, address)", ["attention alone", address_of(data)])
     trace = ex.trace(model, TEXTS[1], blocks=True, scores=True)
     found = page.evaluate(READ, ["attention alone", TEXTS[1], None, []])
     assert len(found["blocks"]) == len(trace.blocks) and gap(found["outputs"]["lm"], trace.outputs["lm"]) < CLOSE
@@ -278,9 +278,9 @@ def test_a_damaged_model_is_refused_in_a_sentence(page: Page, fault: str) -> Non
     else:
         data = data[:-20_000] + b"\xff\x7f" * 10_000
     said = page.evaluate(
-        """(letters) => { try { openModel('damaged', letters); opened.damaged.read('A dog ran.', null, []); return ''; }
+        """async (address) => { try { await openModel('damaged', address); opened.damaged.read('A dog ran.', null, []); return ''; }
           catch (error) { return error.message; } }""",
-        base64.b64encode(data).decode(),
+        address_of(data),
     )
     assert {"cut": "cut off", "lacks": "lacks the tensor", "infinite": "not all finite"}[fault] in said
 
@@ -301,7 +301,7 @@ def test_a_model_that_was_edited_by_hand_is_refused_in_a_sentence_and_keeps_no_p
     data = packed_model(ex.load("bert-tiny", device="cpu"))
     assert data is not None
     said = page.evaluate(
-        """async ([letters, edits]) => { const bytes = Uint8Array.from(atob(letters), (c) => c.charCodeAt(0)), said = [];
+        """async ([address, edits]) => { const bytes = await bytesAt(address), said = [];
         const read = (from, size) => JSON.parse(new TextDecoder().decode(bytes.subarray(from, from + size)));
         const view = new DataView(bytes.buffer);
         const head = view.getUint32(0, true), listed = Number(view.getBigUint64(4 + head, true));
@@ -316,7 +316,7 @@ def test_a_model_that_was_edited_by_hand_is_refused_in_a_sentence_and_keeps_no_p
           said.push(await asked.then(() => "read", (error) => error.message));
           model.end(); }
         return said; }""",
-        [base64.b64encode(data).decode(), [edit for edit, _ in EDITED]],
+        [address_of(data), [edit for edit, _ in EDITED]],
     )
     for (edit, why), answer in zip(EDITED, said, strict=True):
         assert why in answer and answer.endswith("."), (edit, answer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import re
 import urllib.error
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import LONG, Visit, long
+from offline import address_of, empty_page
 from playwright.sync_api import Browser, Page, expect
 from test_board_homes import in_jupyterlab
 from test_live import CLOSE, gap
@@ -196,22 +196,17 @@ def boards_in(browser: Browser) -> Iterator[Any]:
     made, faults = list[Page](), list[str]()
 
     def page_of(*models: tuple[str, str], first: str = "") -> Page:
-        page = browser.new_page()
+        page = empty_page(browser, "<div id=b0></div><div id=b1></div>")
         made.append(page)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text))
-        page.set_content("<!doctype html><meta charset=utf-8><div id=b0></div><div id=b1></div>")
         page.evaluate(
             """async ([text, models, first]) => { (0, eval)(first);
             globalThis.engine = await import(URL.createObjectURL(new Blob([text], {type: "text/javascript"})));
-            for (const [n, [letters, sentence]] of models.entries())
-              await engine.mountLive(document.getElementById(`b${n}`), Uint8Array.from(atob(letters), (c) => c.charCodeAt(0)),
+            for (const [n, [address, sentence]] of models.entries())
+              await engine.mountLive(document.getElementById(`b${n}`), new Uint8Array(await (await fetch(address)).arrayBuffer()),
                 { text: sentence, target: null }); }""",
-            [
-                module(live=True),
-                [[base64.b64encode(data).decode(), text] for data, text in ((packs(m), s) for m, s in models)],
-                first,
-            ],
+            [module(live=True), [[address_of(packs(name)), text] for name, text in models], first],
         )
         return page
 

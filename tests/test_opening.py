@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ALL, Visit, long, some
+from offline import address_of, empty_page
 from playwright.sync_api import Browser, Page, expect
 from test_accessibility import audit, judged
 
@@ -46,16 +46,16 @@ def record() -> dict[str, Any]:
 
 @cache
 def packed(name: str) -> str:
+    """The address of a model."""
     data = packed_model(ex.load(name, device="cpu"))
     assert data is not None
-    return base64.b64encode(data).decode()
+    return address_of(data)
 
 
 SHOWN = """async ([record, script, board, models, told]) => {
   const address = (letters, type) => URL.createObjectURL(new Blob([letters], { type }));
-  const bytes = (letters) => Uint8Array.from(atob(letters), (c) => c.charCodeAt(0));
   record.script = address(board, "text/javascript");
-  for (const lane of record.lanes) lane.address = models[lane.name] ? address(bytes(models[lane.name])) : "blob:nothing";
+  for (const lane of record.lanes) lane.address = models[lane.name] ?? "blob:nothing";
   const { Opening } = await import(address(script, "text/javascript"));
   globalThis.typed = [];
   globalThis.explorerOpening = new Opening(document.getElementById("here"), record, told, { typed: (now) => typed.push(now) });
@@ -84,15 +84,15 @@ def openings(browser: Browser) -> Iterator[Callable[..., Page]]:
     def shown(
         width: int = 1280, height: int = 640, *, mode: str = "light", motion: str = "no-preference", models: tuple[str, ...] = NAMES
     ) -> Page:  # fmt: skip
-        page = browser.new_page(viewport={"width": width, "height": height})
+        page = empty_page(
+            browser,
+            f"<style>{opening_style()} body {{ margin: 0; padding: 0 16px; }} h1 {{ margin: 0; height: 58px; }}</style>"
+            "<main><h1>A sentence</h1><div id=here></div></main>",
+            viewport={"width": width, "height": height},
+        )
         pages.append(page)
         page.emulate_media(color_scheme=mode, reduced_motion=motion)  # type: ignore[arg-type]
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.set_content(
-            f"<!doctype html><html lang=en><meta charset=utf-8><title>x</title><style>{opening_style()}"
-            " body { margin: 0; padding: 0 16px; } h1 { margin: 0; height: 58px; }</style>"
-            "<main><h1>A sentence</h1><div id=here></div></main></html>"
-        )
         begin = {"text": lesson.TEXT, "word": lesson.WORD, "film": True, "mode": mode, "known": {"text": "", "words": []}}
         sent = {name: packed(name) for name in models}
         page.evaluate(SHOWN, [record(), opening_module(), module(live=True), sent, begin])
