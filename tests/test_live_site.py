@@ -24,12 +24,14 @@ from test_accessibility import audit, judged
 from typed import typed
 
 import explorer as ex
+from explorer.analysis.architectures import word_prediction
+from explorer.app.opening_record import TITLES
 from explorer.app.site import LIMIT, live_pages, notebook_pages, write_site
 from explorer.errors import ChoiceError, FileError
 from explorer.models.packing import packed_model
 from studies import site as notebook_site
 
-SOME = () if ALL else ("bert-tiny", "elmo", "gpt2")
+SOME = () if ALL else ("elmo", "bert", "gpt2", "bart")
 PAGES = ("index.html", "corruption.html", "learning.html", "models/elmo.html", "models/gpt2.html")
 OUTSIDE = re.compile(r"""(?:src|href)\s*=\s*["'](?:/|https?:|//)""")
 
@@ -72,7 +74,7 @@ def readable(page: Page) -> list[str]:
 def links(page: Page) -> list[str]:
     """The addresses that a page leads to."""
     return [
-        urldefrag(urljoin(page.url, link))[0]
+        urldefrag(urljoin(page.url, link))[0].partition("?")[0]
         for link in page.eval_on_selector_all("a[href]", "all => all.map(a => a.getAttribute('href'))")
     ]
 
@@ -138,6 +140,34 @@ def test_a_page_s_model_is_the_shipped_one_to_the_bit_and_answers_as_in_python(b
     page.context.close()
 
 
+BARS = "all => all.map(one => [...one.querySelector('.bar').children].map(part => part.textContent))"
+
+
+@pytest.mark.browser
+def test_the_opening_plays_answers_as_python_does_and_leads_to_the_row(browser: Browser, address: str) -> None:
+    page, requests = opened(browser, Watch(), f"{address}corruption.html", "light", 1280, 640), list[str]()
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(f"{address}index.html")
+    expect(page.locator("body[data-drawn=yes]")).to_be_attached()
+    assert page.locator(".opening").evaluate("e => e.getBoundingClientRect().bottom <= innerHeight"), "nothing below the fold"
+    expect(page.locator(".opening .play")).to_have_attribute("aria-label", "Stop the film")
+    assert not [request for request in requests if request.endswith((".bin", "live.js"))], "models come once a reader types"
+    read = "The old cat it in the garden."
+    page.get_by_label("Your own sentence").fill(read.replace("it", "___"))
+    expect(page.locator(".opening:not([data-waiting])")).to_be_attached()
+    for (token, _, number), name in zip(page.locator(".opening .lane").evaluate_all(BARS), TITLES, strict=True):
+        prediction = word_prediction(ex.load(name, device="cpu"), read, (12, 14), top=1)
+        assert token.lstrip("→← ") == prediction.texts[0][0].removeprefix("·"), name
+        assert abs(int(number.removesuffix(" %")) - 100 * prediction.shares[0][0]) <= 0.6
+    page.get_by_role("link", name="Why this weight?").click()
+    expect(page).to_have_url(re.compile("/models/bert.html[?]"))
+    expect(page.locator("body[data-drawn=yes]")).to_be_attached()
+    asked = ex.load("bert", device="cpu").tokens("The old cat [MASK] in the garden.")
+    assert page.evaluate("explorerBoards[0].state().ids") == asked.ids.tolist()
+    expect(page.locator(".board .pair")).to_contain_text("[MASK]")
+    page.context.close()
+
+
 def test_what_travels_is_the_packed_model() -> None:
     data = packed_model(ex.load("bert-tiny", device="cpu"))
     assert data is not None
@@ -152,7 +182,10 @@ def test_what_travels_is_the_packed_model() -> None:
 def test_addresses_are_relative_and_the_front_page_is_small(site: Path) -> None:
     for path in (*site.glob("*.html"), *(site / "models").glob("*.html")):
         assert not OUTSIDE.search(path.read_text("utf-8")), path
-    front = sum((site / name).stat().st_size for name in ("index.html", "site.css"))
+    front = sum(
+        (site / name).stat().st_size
+        for name in ("index.html", "site.css", "opening.css", "opening.js", "opening_page.js", "fetched.js")
+    )
     assert front <= 1_000_000
     assert "solutions" not in (site / "index.html").read_text("utf-8") and not list((site / "notebooks").glob("solutions*"))
 

@@ -17,8 +17,9 @@ from test_accessibility import audit, judged
 
 import explorer as ex
 from explorer.analysis.architectures import span_of, word_offsets, word_prediction
-from explorer.app import opening, tour
+from explorer.app import tour
 from explorer.app.lessons.start import questions as lesson
+from explorer.app.opening_record import MIXES, opening_record
 from explorer.models.packing import packed_model
 from explorer.records import WordPrediction, softmax
 from explorer.views.board.module import module
@@ -41,7 +42,9 @@ O = "globalThis.explorerOpening"  # noqa: E741
 
 @cache
 def record() -> dict[str, Any]:
-    return opening.opening_record(NAMES, lesson.TEXT, lesson.WORD)
+    return opening_record(
+        {name: ex.load(name, device="cpu") for name in NAMES}, dict.fromkeys(NAMES, ""), lesson.TEXT, lesson.WORD
+    )
 
 
 @cache
@@ -193,7 +196,7 @@ def test_the_film_shows_one_row_of_the_formula_of_attention() -> None:
         for a in trace.attention
         for weights in [a.weights]
         for head in range(a.heads)
-        if int(weights[head, row].argmax()) in others and weights[head, row].max() < opening.MIXES
+        if int(weights[head, row].argmax()) in others and weights[head, row].max() < MIXES
     )
     assert largest[1:] == (film["layer"], head)
     top, bert = record()["floors"][-1], predictions(lesson.TEXT, word_offsets(lesson.TEXT)[record()["gap"]])["bert"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.app.site import documents, lab_page, learning_page, live_pages, notebook_pages
+from explorer.app.site import documents, lab_page, learning_page, live_pages, notebook_pages, opening_part
 from explorer.errors import ChoiceError, FileError, unknown
 from explorer.models.shelf import models as shelf
 
@@ -55,7 +55,8 @@ def write_site(
     say(f"corruption lab: {pictures} pictures")
     room = LIMIT - FRONT - _size(folder)
     cards, omitted = live_pages.write(folder, names, room if not models else LIMIT, say)
-    (folder / "index.html").write_text(live_pages.front(cards, noted.titles), "utf-8")
+    opening = opening_part.front_part({card.name: card.file for card in cards if card.file})
+    (folder / "index.html").write_text(live_pages.front(cards, noted.titles, opening), "utf-8")
     left = [*noted.left_out, *([f"No room for {', '.join(omitted)}: the site is kept below 60 MB."] if omitted else [])]
     files = [path for path in folder.rglob("*") if path.is_file()]
     return SiteReport(folder, len(files), _size(folder), tuple(left))

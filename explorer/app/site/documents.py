@@ -8,6 +8,7 @@ from pathlib import Path
 
 from explorer.views.board.module import module, style
 from explorer.views.learning.module import learning_module, learning_style
+from explorer.views.opening.module import opening_module, opening_style
 
 MARK = "explorer-site.txt"  # so begins a folder that may be written again
 HERE = Path(__file__).parent
@@ -51,7 +52,9 @@ def write_shared(folder: Path) -> None:
     (folder / "live.js").write_text(module(live=True), "utf-8")
     (folder / "learning.css").write_text(learning_style(), "utf-8")
     (folder / "learning.js").write_text(learning_module(), "utf-8")
-    for name in ("fetched.js", "live_page.js", "lab_page.js", "learning_page.js"):
+    (folder / "opening.css").write_text(opening_style(), "utf-8")
+    (folder / "opening.js").write_text(opening_module(), "utf-8")
+    for name in ("fetched.js", "opening_page.js", "live_page.js", "lab_page.js", "learning_page.js"):
         (folder / name).write_text((HERE / name).read_text("utf-8"), "utf-8")
 
 

@@ -54,13 +54,16 @@ A word that they never read is marked †.</p>
 
 @dataclass(frozen=True)
 class SiteCard:
-    """What the front page says of a model; `page` is empty where it does not run in a page, or had no room."""
+    """What the front page says of a model; `page` and the `file` of its weights are empty where it does not run in a page, or had no
+    room.
+    """
 
     name: str
     family: str
     size: str
     sentence: str
     page: str
+    file: str
     bytes: int
 
 
@@ -80,13 +83,13 @@ def write(folder: Path, names: Sequence[str], room: int, say: Callable[[str], ob
         fits = pack is not None and len(sent) <= room
         if pack is not None and not fits:
             omitted.append(name)
+        file = f"{name}.{hashlib.sha256(sent).hexdigest()[:12]}.bin"
         if fits:
-            file = f"{name}.{hashlib.sha256(sent).hexdigest()[:12]}.bin"
             (folder / "models" / file).write_bytes(sent)
             (folder / "models" / f"{name}.html").write_text(_page(model, stored, file, len(sent)), "utf-8")
             room -= len(sent)
             say(f"{name}: {len(sent) / 1e6:.1f} MB")
-        cards.append(_card(model, stored, quote(f"models/{name}.html") if fits else "", len(sent)))
+        cards.append(_card(model, stored, file if fits else "", len(sent)))
     return cards, omitted
 
 
@@ -107,8 +110,9 @@ def opening_text(model: Any, strategy: str) -> str:
     return written(damaged, model)
 
 
-def _card(model: Any, stored: StoredModel, page: str, size: int) -> SiteCard:
-    return SiteCard(stored.name, model.family, _size_of(model), _sentence_of(stored), page, size)
+def _card(model: Any, stored: StoredModel, file: str, size: int) -> SiteCard:
+    page, weights = (quote(f"models/{stored.name}.html"), quote(f"models/{file}")) if file else ("", "")
+    return SiteCard(stored.name, model.family, _size_of(model), _sentence_of(stored), page, weights, size)
 
 
 def _size_of(model: Any) -> str:
@@ -156,8 +160,8 @@ def _text_of_card(stored: StoredModel) -> str:
     return path.read_text("utf-8", errors="replace") if path.is_file() else "This model has no card."
 
 
-def front(cards: Sequence[SiteCard], notebooks: Mapping[str, str]) -> str:
-    """The front page: what the site is, every model as a card, and the ways to the rest."""
+def front(cards: Sequence[SiteCard], notebooks: Mapping[str, str], opening: str = "") -> str:
+    """The front page: the opening, what the site is, every model as a card, and the ways to the rest."""
     groups = "".join(_group(title, [card for card in cards if card.family == family]) for family, title in FAMILIES.items())
     lab = (
         '<h2>Corruption lab</h2><p><a href="corruption.html">One text under every strategy</a>: what pre-training hides, and what '
@@ -166,7 +170,8 @@ def front(cards: Sequence[SiteCard], notebooks: Mapping[str, str]) -> str:
     train = '<h2>Training</h2><p><a href="learning.html">Train a small model yourself</a>, step by step, in your browser.</p>'
     rows = "".join(f'<li><a href="notebooks/{quote(name)}.html">{escape(title)}</a></li>' for name, title in notebooks.items())
     noted = f"<h2>Notebooks</h2><p>The lessons as Python, run, with their pictures.</p><ul>{rows}</ul>" if rows else ""
-    return document("Pre-training explorer", f"{FRONT}{groups}{train}{lab}{noted}")
+    scripts = ("opening_page.js",) if opening else ()
+    return document("Pre-training explorer", f"{opening}{FRONT}{groups}{train}{lab}{noted}", scripts=scripts)
 
 
 def _group(title: str, cards: Sequence[SiteCard]) -> str:

@@ -86,10 +86,11 @@ export class Engine {
 
 const MOST = 6; // models that a page keeps at hand
 
-/** The model at an address, fetched once for all boards of a page and of those that follow. @param {string} address @returns {Engine} */
-export function engineAt(address) {
+/** The model at an address, fetched once for all boards of a page and of those that follow. @param {string} address
+ * @param {(address: string) => Promise<Uint8Array>} [arriving] how it is fetched @returns {Engine} */
+export function engineAt(address, arriving = fetched) {
   /** @type {Map<string, Engine>} */
-  const engines = ((/** @type {any} */ (globalThis)).explorerEngines ??= new Map()), known = engines.get(address) ?? new Engine(fetched(address));
+  const engines = ((/** @type {any} */ (globalThis)).explorerEngines ??= new Map()), known = engines.get(address) ?? new Engine(arriving(address));
   engines.delete(address);
   engines.set(address, known); // asked for last, dropped last
   for (const [old, engine] of engines) {

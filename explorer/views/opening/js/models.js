@@ -5,10 +5,12 @@
 const TOP = 3, KEPT = 200; // tokens of an answer; answers that are kept
 
 export class Models {
-  /** @param {import("./lanes.js").LaneModel[]} lanes @param {string} script the address of the module that runs them */
-  constructor(lanes, script) {
+  /** @param {import("./lanes.js").LaneModel[]} lanes @param {string} script the address of the module that runs them
+   * @param {(address: string) => Promise<Uint8Array>} [arriving] how one is fetched */
+  constructor(lanes, script, arriving) {
     this.lanes = lanes;
     this.script = script;
+    this.arriving = arriving;
     /** @type {Promise<import("../../live/js/engine.js").Engine[]> | null} */
     this.engines = null;
     /** @type {Map<string, Promise<Expected>>} */
@@ -17,7 +19,7 @@ export class Models {
 
   /** Fetch them, once. */
   open() {
-    const fetched = this.engines ?? import(new URL(this.script, document.baseURI).href).then(({ engineAt }) => this.lanes.map(({ address }) => engineAt(address)));
+    const fetched = this.engines ?? import(new URL(this.script, document.baseURI).href).then(({ engineAt }) => this.lanes.map(({ address }) => engineAt(address, this.arriving)));
     fetched.catch(() => {}); // said where a model is asked
     return (this.engines = fetched);
   }

@@ -12,8 +12,8 @@ import { Models } from "./models.js";
 /** @typedef {{text: string, gap: number, mask: string, chips: string[], lanes: import("./lanes.js").LaneModel[], answers: Record<string, Expected[]>,
  * yours: Record<string, number[][]>, inside: import("./inside.js").Inside, floors: import("./inside.js").Floors, script: string,
  * palettes: Record<string, string[]>}} OpeningRecord  of the opening's own sentence: `answers` by model, for each of its words */
-/** @typedef {{text: string, word: string, film: boolean, mode: "light" | "dark", tour?: string, known: {text: string, words: [string, string[]][]}}} Told what the page says now */
-/** @typedef {{typed?: (now: {text: string, word: string}) => void}} Heard */
+/** @typedef {{text: string, word: string, film: boolean, mode: "light" | "dark", tour?: string, pages?: string[], known: {text: string, words: [string, string[]][]}}} Told what the page says now; to its `pages` the doors lead */
+/** @typedef {{typed?: (now: {text: string, word: string}) => void, arriving?: (address: string) => Promise<Uint8Array>}} Heard */
 
 const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; milliseconds without a letter before the page follows
 const INKED = 3.1, EACH = 0.06, GROWS = [3.3, 4.3]; // seconds: the words of the lanes become dark, the bars grow
@@ -37,7 +37,7 @@ export class Opening {
     this.sent = { text: told.text, word: told.word }; // what the page knows
     this.resting = /** @type {any} */ (0);
     this.words = wordsIn(this.text);
-    this.models = new Models(record.lanes, record.script);
+    this.models = new Models(record.lanes, record.script, heard.arriving);
     this.root = root.appendChild(element("section", "opening"));
     this.root.setAttribute("aria-label", "One word is missing");
     const head = this.root.appendChild(element("div", "head"));
@@ -342,13 +342,14 @@ export class Opening {
   #ways() {
     const { layer, head } = this.record.inside, letters = Array.from(this.text), { from, to } = this.words[this.gap], own = this.record.answers.bert?.[this.gap];
     const masked = letters.slice(0, from).join("") + this.record.mask + letters.slice(to).join(""), row = this.text === this.record.text && own ? own.row : this.gap + 1;
-    /** @type {{page: string, query: Record<string, string>}[]} */
-    const ways = [
-      { page: "attention", query: { part: "walk", model: "bert", text: masked, board: `encoder.${layer}.${head}.softmax.${row}.${row}` } },
-      { page: "training", query: { part: "snapshots", kept: "bert", text: masked } },
-      { page: "decoding", query: { part: "greedy", writer: "gpt2", beginning: letters.slice(0, from).join("").trim() || this.words[0].text } },
+    const pages = this.told.pages ?? ["attention", "training", "decoding"];
+    /** @type {Record<string, string>[]} */
+    const queries = [
+      { part: "walk", model: "bert", text: masked, board: `encoder.${layer}.${head}.softmax.${row}.${row}` },
+      { part: "snapshots", kept: "bert", text: masked },
+      { part: "greedy", writer: "gpt2", beginning: letters.slice(0, from).join("").trim() || this.words[0].text },
     ];
-    this.doors.forEach((door, n) => (door.href = `${ways[n].page}?${new URLSearchParams(ways[n].query)}`));
+    this.doors.forEach((door, n) => (door.href = `${pages[n]}?${new URLSearchParams(queries[n])}`));
   }
 
   /** The page follows when the hand rests. */
