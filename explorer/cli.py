@@ -200,7 +200,7 @@ def learn(  # noqa: PLR0913  one for each choice on the command line
     texts: Annotated[str, typer.Argument(help="A file, a folder, hub:name, or a name such as microworld:2000.")],
     kind: Annotated[str, typer.Option(help="wordpiece, bpe or byte-bpe.")] = "bpe",
     size: Annotated[int, typer.Option(help="The most tokens that the vocabulary may have.")] = 1000,
-    by: Annotated[str, typer.Option(help="By what a pair is chosen: count or score.")] = "count",
+    by: Annotated[str, typer.Option(help="How a pair is chosen: by count or by score.")] = "count",
     watch: Annotated[str, typer.Option(help="Words whose tokens are shown after every merge.")] = "",
     field: Field = "text",
     document: Document = "blank line",
@@ -292,7 +292,7 @@ def _say_measured(name: str, settings: tuple[Any, ...] | None, as_json: bool) ->
 
     if settings and not (Path(__file__).parent.parent / "studies" / f"{name}.py").is_file():
         raise MissingError(
-            "Measuring again needs a checkout, this copy is installed: --recorded prints the shipped measurement."
+            "Measuring again needs a checkout, and this copy is installed: --recorded prints the shipped measurement."
         )
     record: Any = importlib.import_module(f"studies.{name}").again(*settings) if settings else ex.result(name)
     say(record.as_plain(), as_json, record.as_text())

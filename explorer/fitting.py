@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from explorer.training.fit import TrainingRun
 
 TUNING = ("task", "how", "examples", "steps", "seed", "file", "columns", "kind", "folder")  # of finetune, never by --set
-Resume = Annotated[bool, typer.Option("--resume", help="Lengthen the run in the folder to so many --steps.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Extend the run in the folder to this many --steps.")]
 Log = Annotated[str | None, typer.Option(help="Follow the run in tensorboard, wandb or another tracker of accelerate.")]
 
 
@@ -35,7 +35,9 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     batch: Annotated[int | None, typer.Option(help="Batch size: texts in a step.")] = None,
     rate: Annotated[float | None, typer.Option(help="The maximum learning rate.")] = None,
     checks: Annotated[int | None, typer.Option(help="About how often the model is evaluated on held-out text.")] = None,
-    teacher: Annotated[str | None, typer.Option(help="Who teaches a student, or where an electra begins: a model.")] = None,
+    teacher: Annotated[
+        str | None, typer.Option(help="The model that teaches a student, or that an electra starts from.")
+    ] = None,
     accumulate: Annotated[int | None, typer.Option(help="In how many parts a batch is computed, to save memory.")] = None,
     precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
     device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
@@ -43,7 +45,9 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     shard: Annotated[bool, typer.Option("--shard", help="Divide weights and optimiser over the processes.")] = False,
     resume: Resume = False,
     log: Log = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Another setting of plan or preset: NAME=VALUE.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Another setting of the plan or preset: NAME=VALUE.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Train a system from scratch. Ctrl-C stops it; the same command goes on; more --steps with --resume lengthen it."""
@@ -76,7 +80,7 @@ def _trained(run: TrainingRun, as_json: bool, first: str = "") -> bool:
             if run.processes.main:
                 progress.say(step)
     if run.processes.main and stopped and run.step < run.plan.steps:
-        way = "The same command goes on from there." if run.folder is not None else "Nothing is kept of it."
+        way = "The same command continues from there." if run.folder is not None else "Nothing is kept of it."
         sys.stderr.write(f"\nStopped after step {run.step}. {way}\n")
         sys.exit(130)
     return run.processes.main

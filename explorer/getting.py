@@ -15,7 +15,7 @@ from explorer.options import Json, say
 def get(
     names: Annotated[list[str] | None, typer.Argument(help="Names from the list, or any other id on the hub.")] = None,
     to: Annotated[Path | None, typer.Option("--to", help="Put them into this folder, to take along.")] = None,
-    source: Annotated[Path | None, typer.Option("--from", help="Take them from such a folder; no network is asked.")] = None,
+    source: Annotated[Path | None, typer.Option("--from", help="Take them from such a folder; no network is used.")] = None,
     as_json: Json = False,
 ) -> None:
     """Fetch real models from the Hugging Face hub, once; without names: list some. A fetch that was cut goes on."""

@@ -197,7 +197,7 @@ def test_a_presenter_asks_students_answer_and_the_bars_wait_for_the_presenter(ro
 def test_the_status_page_is_the_teachers(room: hosted.Classroom) -> None:
     student, teacher = opened(STATUS), opened(STATUS, teacher="secret")
     assert not student.exception and not student.metric and "teacher" in student.warning[0].value
-    assert not teacher.exception and {"Visitors", "Training runs that wait"} <= {metric.label for metric in teacher.metric}
+    assert not teacher.exception and {"Visitors", "Training runs waiting"} <= {metric.label for metric in teacher.metric}
 
 
 def test_what_is_said_of_the_machine_is_measured() -> None:

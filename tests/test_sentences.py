@@ -290,7 +290,7 @@ def test_the_question_follows_from_the_interval(low: float, high: float, place: 
 
 def test_a_tie_is_called_a_tie() -> None:
     conclusion = traps.misled_conclusion(misled_record((0.5, 0.3, 0.7), (0.6, 0.4, 0.8)))
-    assert conclusion.count(" a tie (in a tie for the best") == 2
+    assert conclusion.count(" a tie (tied for best") == 2
     clear = traps.misled_conclusion(misled_record((0.4, 0.3, 0.5), (0.9, 0.8, 1.0)))
     assert clear.count("+50 points (best: *sentence-bert, from such pairs*)") == 2
 

@@ -348,4 +348,6 @@ def _taken(
     values = {choice: repr(value) for choice, value in chosen.items()} | {line: line for line in named or {}}
     arguments = "".join(f", {choice}={value}" for choice, value in (values | ({"model": "model"} if model else {})).items())
     st.code(f"{program(what)}{more}\nex.board(trace{arguments})", language="python")
-    st.caption("The address of this page holds the model, the text and the place of the board: copy it to share what you see.")
+    st.caption(
+        "The address of this page holds the model, the text and the position on the board: copy it to share what you see."
+    )

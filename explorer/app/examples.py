@@ -29,13 +29,13 @@ from explorer.records import WordPrediction
 from explorer.records.softmax import softmax
 
 PAGE = Path("docs") / "examples.md"
-HEAD = """# What the models say of the opening examples
+HEAD = """# What the models say about the opening examples
 
-The text with which each lesson opens, what the lesson takes for granted of it, and what the shipped models say. Made by
-`python -m explorer.app.examples`; a test asks the models again and holds every claim. On another processor the last digit of a
+The text with which each lesson opens, what the lesson assumes about it, and what the shipped models say. Made by
+`python -m explorer.app.examples`; a test asks the models again and checks every claim. On another processor the last digit of a
 probability may differ.
 
-| lesson | opens with | what it takes for granted | what the models say |
+| lesson | opens with | what it assumes | what the models say |
 |---|---|---|---|
 """
 Searched = dict[tuple[str, str], tuple[bool, float]]
@@ -50,7 +50,7 @@ WHERE = (
 )  # fmt: skip
 SHOWN, SPACE = 15, "·"  # sentences that the search prints; the sign for a space in a token
 TAIL = """
-*Tokens* opens with words that every tokenizer cuts, letters with accents and an emoji; no model reads it. *Fine-tuning* opens with texts
+*Tokens* opens with words that every tokenizer splits, letters with accents and an emoji; no model reads it. *Fine-tuning* opens with texts
 that its models answer after they are trained on the page. The sentence that seven
 lessons share was chosen by `python -m explorer.app.examples --search` and is in no training text. It is a clear case, not a typical one:
 of {count} sentences of this form, with other nouns, BERT puts the right noun first for both reasons in {both}.

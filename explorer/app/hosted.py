@@ -218,7 +218,9 @@ def _check(queue: JobQueue, spec: JobSpec) -> None:
     if spec.steps > classroom.steps:
         raise ChoiceError(f"This room trains at most {classroom.steps:,} steps at once. Choose fewer.")
     if len(queue.alive()) >= classroom.queue:
-        raise ChoiceError(f"{classroom.queue} training runs are at work or in the queue already. Try again when one has ended.")
+        raise ChoiceError(
+            f"{classroom.queue} training runs are in progress or in the queue already. Try again when one has ended."
+        )
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from explorer.models.abilities import AbilityFigure, abilities_on_card
 from explorer.models.shelf import shelf_folder
 from explorer.models.typical import TypicalTexts, typical_texts
 
-LABEL = "What it can"
+LABEL = "What it can do"
 KEY = "can"
 
 
@@ -23,7 +23,7 @@ def about_model(name: str, box: str = "") -> None:
     if folder is None or not (figures_of(name) or typical_of(name)):
         return
     with st.popover(
-        LABEL, type="tertiary", key=f"{KEY}.{name}", on_change="rerun", help="What this model can and cannot, by its card"
+        LABEL, type="tertiary", key=f"{KEY}.{name}", on_change="rerun", help="What this model can and cannot do, by its card"
     ) as about:
         if about.open:
             card, sentences = st.tabs(["Can and cannot", "Sentences to try"])
@@ -49,7 +49,7 @@ def _sentences(name: str, box: str) -> None:
     typical = typical_of(name)
     if typical is None or not typical.sentences:
         return
-    how = "with a low perplexity" if typical.lengths else "of which it has read every word"
+    how = "with a low perplexity" if typical.lengths else "whose words were all in its training texts"
     st.markdown(f"Held-out sentences {how}:" + (" click one." if box else ""))
     with st.container(gap=None):
         for number, text in enumerate(typical.sentences):

@@ -102,7 +102,7 @@ def count_of(ballot: Ballot) -> str:
 def time_left(ballot: Ballot) -> str:
     """How many seconds votes are taken."""
     left = ballot.ends - time.time()
-    return "" if not ballot.ends or ballot.shown else f"{left:.0f} s left" if left > 0 else "The time is over."
+    return "" if not ballot.ends or ballot.shown else f"{left:.0f} s left" if left > 0 else "Time is up."
 
 
 def bars(ballot: Ballot) -> None:

@@ -12,8 +12,8 @@ def live() -> None:
     queue = status.trainings()
     with st.container(horizontal=True):
         st.metric("Visitors", streamlit_inside.visitors())
-        st.metric("Training runs at work", queue["at work"])
-        st.metric("Training runs that wait", queue["waiting"])
+        st.metric("Training runs in progress", queue["at work"])
+        st.metric("Training runs waiting", queue["waiting"])
         for name, value in status.machine().items():
             st.metric(name, f"{value:.2f}" if value % 1 else f"{value:.0f}")
 

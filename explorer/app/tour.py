@@ -50,7 +50,7 @@ def guide(here: str) -> None:
             _say(number, every[number - 1])
         else:
             deeds.stop()
-            st.markdown(f"**{number} of {len(every)}** · The tour waits on another page.")
+            st.markdown(f"**{number} of {len(every)}** · The tour continues on another page.")
         _doors(number, here)
 
 

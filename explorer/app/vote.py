@@ -98,7 +98,7 @@ class Booth:
             if ballot.shown:
                 raise ChoiceError("The answer is on the projector already, so no more votes are counted.")
             if ballot.over:
-                raise ChoiceError("The time is over, so no more votes are counted. Wait for the next round.")
+                raise ChoiceError("Time is up, so no more votes are counted. Wait for the next round.")
             option = option if ballot.options else counted_number(option)
             if ballot.options and option not in ballot.options:
                 raise ChoiceError(f"{option!r} is not an answer to this question. Choose one of those shown.")

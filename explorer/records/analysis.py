@@ -291,7 +291,7 @@ class HeadSearch(Record):
 
     @property
     def finds(self) -> np.ndarray:
-        """Whether a chosen head is surely better than every rule."""
+        """Whether a chosen head is clearly better than every rule."""
         return np.asarray(self.lowest > self.best_rule)
 
     @property

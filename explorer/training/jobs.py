@@ -165,7 +165,9 @@ class JobQueue:
     def _check_line(self) -> None:
         """Each training that waits is a process; so many, and no more."""
         if len(waiting(self.home / QUEUE)) >= LINE:
-            raise ChoiceError(f"{LINE} training runs are at work or in the queue already. Wait until one of them has ended.")
+            raise ChoiceError(
+                f"{LINE} training runs are in progress or in the queue already. Wait until one of them has ended."
+            )
 
     def state(self, name: str) -> JobStatus:
         """The state of the training."""

@@ -26,7 +26,7 @@ TITLES = {
 def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
     """The attention of one head: one row for each query, one column for each key.
 
-    Read it row by row: the token at the left (the query) attends to the tokens above (the keys). In the last stage the weights of a
+    Read it row by row: the token on the left (the query) attends to the tokens above (the keys). In the last stage the weights of a
     row sum to 1. Grey cells are forbidden by the mask. Point at a cell for its formula with its numbers.
 
     You may conclude how this head distributes its attention in this text. You may not conclude that a large weight is *why* the model

@@ -33,7 +33,7 @@ STEP = 1000  # weights, queries and keys are kept in thousandths
 STREAMS = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 BETWEEN = (("A", "A"), ("B", "B"), ("A", "B"), ("B", "A"))
 
-HEAD = """One layer of BertViz's head view: lines from each query token at the left to the key tokens at the right.
+HEAD = """One layer of BertViz's head view: lines from each query token on the left to the key tokens on the right.
 
 Each colour is a head, and the stronger a line, the larger the weight. Point at a token to see only its lines; click on a
 coloured square at the top to switch a head off, double-click to see only this head.
@@ -49,7 +49,7 @@ You may conclude which patterns occur in this text, and in which layers. You may
 case."""
 NEURON = """BertViz's neuron view: the query and the keys from which one head computes its weights, dimension by dimension.
 
-Point at a token at the left and click on the plus sign beside it; then point at other tokens. Blue is positive, orange negative, and the
+Point at a token on the left and click on the plus sign beside it; then point at other tokens. Blue is positive, orange negative, and the
 stronger the colour, the larger the number. **q × k** multiplies them dimension by dimension, **q ∙ k** is their sum times the model's
 factor, and **Softmax** shows the weights.
 

@@ -57,8 +57,8 @@ def predictions(record: AlignedTraces, *, shows: str) -> go.Figure:
 
 
 def attention(record: AlignedTraces, *, stream: str, layer: int, head: int, match: str, shows: str) -> go.Figure:
-    """One head of each side by side, on the same units: rows attend to columns. A unit of several tokens attends as the mean of them,
-    and is attended to with their sum. *Difference* is the second minus the first; units that only one has are empty.
+    """One head of each side by side, on the same units: rows attend to columns. The row of a unit of several tokens is the mean of their
+    rows; its column is the sum of their columns. *Difference* is the second minus the first; units that only one has are empty.
 
     Heads of two models share nothing but their number, so *the most alike* looks for the head of the second whose weights differ least
     from those of the chosen one.

@@ -23,10 +23,10 @@ BESIDE = ("norm before ", "norm after ")  # the norm of a sub-layer
 def diagram(record: Blueprint, *, block: str) -> go.Figure:
     """The architecture from the input at the bottom to the output at the top. Each box names a part and its number of parameters.
 
-    A frame holds the parts that are repeated in each layer; its number says how many layers there are, and the numbers in its boxes
-    count all of them. The arcs at the right of the boxes are the residual connections: the input of a sub-layer passes it by and is added
-    to its output. The line from the encoder to the decoder shows what cross-attention attends to. Choose a part, or click it,
-    for its formula, the shapes of its input and output, and its weights. The parameters are counted in the PyTorch module itself.
+    A frame holds the parts that are repeated in each layer; its number says how many layers there are, and the numbers in its boxes count
+    all of them. The arcs to the right of the boxes are the residual connections: the input of a sub-layer bypasses it and is added to its
+    output. The line from the encoder to the decoder shows what cross-attention attends to. Choose a part, or click it, for its formula, the
+    shapes of its input and output, and its weights. The parameters are counted in the PyTorch module itself.
 
     You may conclude where the parameters of a model are. You may not conclude where its knowledge is, nor what it costs to run: an
     embedding table is large but costs almost nothing, since only the rows of the tokens in the text are read.

@@ -16,7 +16,7 @@ SHORT = {"masked": "masked", "replaced": "replaced", "kept-but-scored": "kept bu
 
 
 def rates(record: Rates) -> go.Figure:
-    """The share of one text that each strategy hides, moves or inserts. The upright line is its target rate, the diamond the mean
+    """The share of one text that each strategy hides, moves or inserts. The vertical line is its target rate, the diamond the mean
     over all random draws, the bar holds 95 of 100 draws.
 
     Where there is no bar, every draw hides the same number of tokens. BERT's own program masks an exact number; many others flip a

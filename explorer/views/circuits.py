@@ -110,8 +110,8 @@ def firings(record: UnitFirings) -> go.Figure:
     """The texts in which one unit of a feed-forward layer is most active: each bar is its activation at the token in brackets, the largest
     in that text.
 
-    You may conclude which of these texts make this unit most active. You may not conclude that it stands for what they have in common:
-    most units are active in many other texts as well, and a pattern in ten texts is soon seen. Look in other texts, and at what it writes.
+    You may conclude which of these texts make this unit most active. You may not conclude that it represents what they have in common: most
+    units are active in many other texts as well, and it is easy to see a pattern in ten texts. Look in other texts, and at what it writes.
     """
     uses = [theme.printable(use) for use in record.uses]
     bars = go.Bar(

@@ -64,7 +64,7 @@ def _some(words: Sequence[str]) -> str:
 def highway(record: Highways, *, layer: int) -> go.Figure:
     """A highway layer, unit by unit: y = T(x) ∘ H(x) + (1 − T(x)) ∘ x. H(x) = relu(W x + b) is what the layer computes, and the gate T(x),
     between 0 and 1, says how much of it a unit takes; the rest is x, carried through unchanged. A unit with a gate near 1 and H = 0 is
-    switched off. Units are sorted by their gate. (Some programs, also ELMo's, store the opposite gate, 1 − T.)
+    switched off. Units are sorted by their gate. (Some programs, including ELMo's, store the opposite gate, 1 − T.)
 
     You may conclude which units are rewritten for this word, and which are passed on. You may not conclude what a unit means; nor that a
     layer with small gates does nothing: with a residual connection, too, most of what leaves is what came in.
@@ -108,8 +108,8 @@ def _gated(gates: np.ndarray, values: np.ndarray, named: tuple[list[str], np.nda
 
 
 def both_sides(record: BothSides, *, place: int) -> go.Figure:
-    """One position, two language models: at the left what the forward model predicts there from the words before it; at the right
-    what the backward model predicts from the words after it. The striped bar is the actual word.
+    """One position, two language models: on the left what the forward model predicts there from the words before it; on the right what the
+    backward model predicts from the words after it. The striped bar is the actual word.
 
     You may conclude what each side alone predicts. You may not conclude what ELMo would fill in: it never does, since no hidden state
     has read both sides. The two directions are only concatenated, as input for other models.

@@ -136,10 +136,10 @@ def held_out(record: HeldLosses, *, where: str) -> go.Figure:
     """The mean loss of unseen stories under each mask: one dot for each story (in the same order each time), and their mean.
 
     The dotted line is the loss of a uniform distribution over the vocabulary. Under the mask *prefix* the positions of the first half
-    see each other, the answers included, and those of the second half see only what is before them: choose the second half, and no
+    see each other, including the answers, and those of the second half see only what is before them: choose the second half, and no
     position can see its answer under *prefix* or *causal*.
 
-    You may conclude how much these weights depend on their mask, on texts that were not trained on. You may not conclude that a model
+    You may conclude how much these weights depend on their mask, on texts that training did not use. You may not conclude that a model
     trained with the other mask would do badly, nor anything about other models: choose one and look.
     """
     begin = record.prefix if where == LATER else 0

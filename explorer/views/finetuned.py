@@ -19,7 +19,7 @@ def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
     """Every span of the text: the row is its first token i, the column its last token j. Its score is the sum of s_i (how well
     token i begins an answer, the same along a row), e_j (how well token j ends one, the same along a column) and g_ij (for what is in
     the span). A text of T tokens has T(T + 1)/2 spans with i ≤ j (single tokens included; the slide's T(T − 1)/2 leaves them out),
-    fewer where a span may not be longer than a limit. Grey cells are no spans.
+    fewer where a span may not be longer than a limit. Grey cells are not spans.
 
     You may conclude which span the model prefers, and through which part. You may not conclude that a part alone would decide so: the
     three were trained together, and a constant added to one and subtracted from another changes no sum.
@@ -63,7 +63,7 @@ def _part(record: SpanTable, shows: str) -> np.ndarray:
 
 def before_after(record: TaskChange, *, stream: str, layer: int, head: int, shows: str) -> go.Figure:
     """The attention of one head on the same tokens before and after fine-tuning, or the difference (blue: more after, brown: less).
-    Each row attends to the columns; rows before and after sum to 1, so those of the difference to 0. Before and after have one scale.
+    Each row attends to the columns; rows before and after sum to 1, so rows of the difference sum to 0. Before and after share one scale.
 
     You may conclude where this head attends differently now, in this text. You may not conclude that the task needs it: most heads
     move a little with whatever is trained.
@@ -92,7 +92,7 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
 
 
 def moved(record: TaskChange, *, stream: str) -> go.Figure:
-    """How far the state of each token moved by fine-tuning, after each layer, as a share of its length before: 0 is no change, 1 a
+    """How far fine-tuning moved the state of each token, after each layer, as a share of its length before: 0 is no change, 1 a
     change as long as the state itself. After 0 layers it is the input.
 
     You may conclude in which layers, and at which tokens, fine-tuning changed most: in a frozen model no state changes. You
@@ -166,7 +166,7 @@ def _probes_of(record: object) -> tuple[LayerProbes, ...]:
 
 
 def confusion(record: Answers) -> go.Figure:
-    """How often each answer was given to texts of each label: rows are the labels, columns the answers. What is right lies on the diagonal.
+    """How often each answer was given to texts of each label: rows are the labels, columns the answers. Right answers are on the diagonal.
     Colours are shares of each row, so that a rare label can be read as well.
 
     You may conclude which labels this model confuses. You may not conclude from a single cell of a few texts: look at how many

@@ -54,8 +54,8 @@ def _bars(names: list[str], shares: list[float], right: list[bool], wanted: bool
 
 
 def surprises(record: Guess) -> go.Figure:
-    """The loss of the original token at each position: −log P(w | x̃). Only the solid bars count: their sum is L, and their mean is
-    what training makes small. The grey striped ones are for tokens that the model can see in its input.
+    """The loss of the original token at each position: −log P(w | x̃). Only the solid bars count: their sum is L, and their mean is what
+    training minimises. The grey striped ones are for tokens that the model can see in its input.
 
     At those positions there is no loss, so the model is never trained to predict a token that it sees, except for the few that are
     kept or replaced in training. That is what these few are for.

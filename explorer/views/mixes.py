@@ -76,11 +76,11 @@ def scores(record: Mixes) -> go.Figure:
 
 
 def triangle(record: Mixes, *, step: int) -> go.Figure:
-    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the centre gives all the same weight. A line
-    is the path of one task (the mean over all runs) from the centre to its weights at this step; the dots around its end are the
+    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the centre gives all layers the same weight. A
+    line is the path of one task (the mean over all runs) from the centre to its weights at this step; the dots around its end are the
     single runs.
 
-    You may conclude that tasks with separate dots use different layers in every run. You may not conclude from near corners that the
+    You may conclude that tasks with separate dots use different layers in every run. You may not conclude from a mix near a corner that the
     other layers are useless: they may hold the same information.
     """
     at = list(record.steps).index(step)
@@ -149,7 +149,7 @@ def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
 
 
 def place(record: Bench, **weights: int) -> go.Figure:
-    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the centre gives all the same weight. The
+    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the centre gives all layers the same weight. The
     ring is your mix; a cross is what the task learned, one for each run.
 
     You may conclude how far your mix is from the learned ones. You may not conclude that a point near them is as good: compare the

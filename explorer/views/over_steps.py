@@ -52,7 +52,7 @@ def settling(record: Lens) -> go.Figure:
     Where the lens reads inside a layer, *attention* is the residual stream after attention and before the feed-forward layer.
 
     You may conclude at which place the model's own output layer reads the final prediction for good. You may not conclude that nothing
-    happens above it (probabilities keep changing), nor that it is not represented below: the output layer may only not read it there.
+    happens above it (probabilities keep changing), nor that it is not represented below: the output layer may simply not read it there.
     """
     names, settled = record.named, record.settled
     texts = [theme.label(text) for text in record.texts[-1]]

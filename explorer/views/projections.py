@@ -15,7 +15,7 @@ from explorer.views.view import Choice, Control, Range, View, by_name, only
 
 
 def projections(record: Projections, *, matrix: str, layer: int, head: int) -> go.Figure:
-    """One matrix of one head at the first and at the last of these steps, in one colour scale: rows are the dimensions of the state that
+    """One matrix of one head at the first and at the last of these steps, on one colour scale: rows are the dimensions of the state that
     it reads, columns those of the query, key or value that it computes. Right, its singular values, the largest first: how strongly it
     passes each of its directions on. Nobody sets these weights: each step moves them a little against the gradient of the loss.
 

@@ -41,12 +41,12 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
 
 
 def forms(record: PromptScores) -> go.Figure:
-    """Every row asks the same texts in another form: another template, or the same shots in another order. A dot is the share of right
-    answers, a circle the same after calibration; the vertical line is the score of always giving the most frequent label. Rows are
+    """Every row asks about the same texts in a different form: another template, or the same shots in another order. A dot is the share of
+    right answers, a circle the same after calibration; the vertical line is the score of always giving the most frequent label. Rows are
     sorted by the dots.
 
     You may conclude how much the form decides, with nothing else changed. You may not conclude that the best form is the best on other
-    texts: it was found on these, and to choose it labelled texts were needed.
+    texts: it was found on these, and choosing it took labelled texts.
     """
     order = np.argsort(record.accuracy[:, 0], kind="stable")
     named, rows = len(order) <= NAMED, np.arange(len(order))

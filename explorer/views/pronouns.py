@@ -15,8 +15,8 @@ HALF = 0.5
 
 
 def nouns(records: Sequence[NounPreference], *, reason: str) -> go.Figure:
-    """How probable each of two nouns is in the place of *it*, as a part of both together. The bar is the chosen sentence, the diamond the
-    other one. The dotted line is where both nouns are equally probable: a model resolves the pair if bar and diamond are on the sides
+    """How probable each of two nouns is in the place of *it*, as a share of the two together. The bar is the chosen sentence, the diamond
+    the other one. The dotted line is where both nouns are equally probable: a model resolves the pair if bar and diamond are on the sides
     of their nouns. A masked model predicts the noun in *the [MASK]*, and has read the reason. A decoder has not: of the two texts, each
     with one of the nouns, it is asked which is more probable.
 
@@ -97,7 +97,7 @@ def _written(record: PronounTranslation) -> tuple[str, ...]:
 
 
 def heads(record: PronounHeads) -> go.Figure:
-    """Every head of the model is a dot: which part of its weight on the two nouns goes to the first noun, with the first reason (to the
+    """Every head of the model is a dot: what share of its weight on the two nouns goes to the first noun, with the first reason (to the
     right) and with the other one (upwards). A head that ignores the reason is on the diagonal. One that follows it is at the lower right,
     in the frame: more weight on the first noun with the first reason, more on the second with the other. At the upper left are heads that
     do the opposite: by chance alone, about as many would follow.

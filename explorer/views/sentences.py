@@ -15,10 +15,9 @@ LONGEST = 16  # letters of a sentence on an axis; the hover text holds the whole
 
 
 def likeness(record: Likeness, *, way: str) -> go.Figure:
-    """The cosine similarity of every two of your sentences by one method, from −1 (opposite) over 0 (a right angle) to 1 (the same
-    direction). The matrix is symmetric, and on the diagonal is each sentence with itself. Change the method and look at which two are
-    most similar, not at how large the numbers are: the hidden states of a Transformer often share a direction, and then all cosines
-    are large.
+    """The cosine similarity of every two of your sentences by one method, from −1 (opposite) through 0 (a right angle) to 1 (the same
+    direction). The matrix is symmetric, and on the diagonal is each sentence with itself. Change the method and look at which two are most
+    similar, not at how large the numbers are: the hidden states of a Transformer often share a direction, and then all cosines are large.
 
     You may conclude which sentences this method would find first for another one. You may not conclude that they mean the same: a
     mean of word vectors does not say who did what to whom. And the cosines of two methods cannot be compared with each other.
@@ -72,9 +71,9 @@ def scores(record: Ranked, *, kind: str) -> go.Figure:
     words* is a baseline without vectors: the share of words that occur in both sentences. It is strong here, since a grade counts how
     many parts of an event differ, and a part is a word or two.
 
-    You may conclude which method ranks these pairs better where the intervals do not overlap. You may not conclude that it does so
-    for other texts: the method that was trained on grades was trained on the same kind of pairs, the others on none of them. Nor that
-    an interval says how much another pre-training of BERT would change: there was only one.
+    You may conclude which method ranks these pairs better where the intervals do not overlap. You may not conclude that it does so for
+    other texts: the method that was trained on grades was trained on the same kind of pairs, the others on none of them. Nor that an
+    interval says how much another pre-training run of BERT would change: there was only one.
     """
     at = record.kinds.index(kind)
     order = np.argsort(-record.intervals[at, :, 0], kind="stable")

@@ -19,10 +19,10 @@ CONTENT, SUM = "content → content", "their sum: the score"
 def terms(trace: Trace, *, layer: str, head: int) -> go.Figure:
     """One head's scores before the softmax, as DeBERTa adds them up: three matrices and, last, their sum.
 
-    *Content → content* is q·k of the two tokens, as in every Transformer. *Content → position* is the query of the token at the left
-    times a vector for the distance to the token above, so a query can ask for "the token before me". *Position → content* is the key
-    of the token above times a vector for that distance, so a key can say from which distance it matters. All share one colour scale
-    and are ÷ √(3d). Point at a cell of the sum for its three parts.
+    *Content → content* is q·k of the two tokens, as in every Transformer. *Content → position* is the query of the token on the left times
+    a vector for the distance to the token above, so a query can ask for "the token before me". *Position → content* is the key of the token
+    above times a vector for that distance, so a key can say from which distance it matters. All share one colour scale and are ÷ √(3d).
+    Point at a cell of the sum for its three parts.
 
     You may conclude which of the terms made a score large in this text. A stretch of colour along a whole row changes nothing, since
     the softmax only compares the cells of a row. You may not conclude that a head with large position terms ignores content: both

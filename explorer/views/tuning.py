@@ -96,9 +96,9 @@ def losses(record: FinetuneWays, *, part: str) -> go.Figure:
 
 
 def transitions(record: FinetuneWays, *, way: str) -> go.Figure:
-    """What a conditional random field learned of neighbouring tags. A cell is the score A of a pair: the tag of the row, then the tag of
-    the column. The first row is the beginning of a text (b), the last column its end (e). All scores are 0 before training. Of two
-    rows of tags whose other scores are equal, one that holds a pair of score a is e^a times as probable as one with a pair of score 0.
+    """What a conditional random field learned about neighbouring tags. A cell is the score A of a pair: the tag of the row, then the tag of
+    the column. The first row is the beginning of a text (b), the last column its end (e). All scores are 0 before training. Of two tag
+    sequences whose other scores are equal, the one with a pair of score a is e^a times as probable as the one with a pair of score 0.
 
     You may conclude which pairs these labelled texts raised (blue) and which they lowered (brown). You may not conclude that the
     scores decide an answer: they are added to the scores of the words, and after a short training run they are small. Nor that a pair

@@ -29,10 +29,10 @@ def token_update(record: TokenUpdate, *, stage: str, head: int, rate: float) -> 
     **4** At its weight matrices, each a sum over positions: W_Q = Σ ∂q xᵀ, and so on. **5** At the token embeddings. **6** The same number
     without the chain rule: one weight is made a little larger and smaller, and the loss computed twice. **7** All weights move by
     −η · gradient, and the loss is computed again, for several learning rates η. The straight line is what the gradient promises for a
-    small step; it looks curved because η is drawn by powers of ten.
+    small step; it looks curved because the axis of η is logarithmic.
 
-    You may conclude in which direction this one prediction moves the weights, and how far the promise holds. You may not conclude that
-    the model is better after the step: line *other tokens* shows what it costs elsewhere, which is why training averages over a batch.
+    You may conclude in which direction this one prediction moves the weights, and how far the promise holds. You may not conclude that the
+    model is better after the step: the line *other tokens* shows what it costs elsewhere, which is why training averages over a batch.
     """
     figure, found = STAGES[stage](record, head, rate)
     label = theme.label(record.vocabulary[record.label])

@@ -17,7 +17,7 @@ WIDE = 60  # so many tokens of a long text fit into the picture of all pairs
 def window(record: Drawn, *, begin: int) -> go.Figure:
     """Which words of a text become training pairs in one step of word2vec: a row for each centre word, a filled cell for each of its
     context words. Grey rows were left out this time (subsampling): frequent words often are, rare ones never. The window of each of
-    the others is drawn at random, one to five words to each side, and left-out words do not count.
+    the others is drawn at random, one to five words on each side, and left-out words do not count.
 
     You may conclude that near words become pairs more often than far ones, and that order inside the window is lost.
     You may not conclude that these are all pairs of the text: another step draws others.

@@ -107,7 +107,7 @@ def glove(record: GloveRow) -> go.Figure:
     Why not 1 for all? Most pairs are rare, and their counts are mostly chance. Why a limit? Otherwise pairs with *the* would dominate.
 
     You may conclude how much each pair counts, and how well this row is fitted. You may not conclude that a dot far from the diagonal is an
-    error of GloVe: where f is small the fit hardly matters, and counts of a part of the texts vary by chance.
+    error of GloVe: where f is small the fit hardly matters, and counts from a part of the texts vary by chance.
     """
     figure = make_subplots(1, 2, subplot_titles=("weight f(X)", "fitted to log X"), horizontal_spacing=0.14)
     wide = 2 * record.full

@@ -18,7 +18,7 @@ COUNTS = ("tokens per word", "tokens for the sentence", "share of [UNK]")
 def fertility(record: Fertility, *, count: str) -> go.Figure:
     """How many tokens the same sentence needs in four languages and in emoji, one row for each tokenizer.
 
-    A tokenizer that was trained on English only cuts Finnish into small tokens, has no letters for Arabic or Chinese, and replaces
+    A tokenizer trained only on English cuts Finnish into small tokens, has no letters for Arabic or Chinese, and replaces
     whole words, or a run of letters, by one [UNK]: then a low number is no good sign. Bytes never fail, but a letter of another
     script takes two to four of them.
 

@@ -73,7 +73,7 @@ def read_hand_in(file: str, content: bytes) -> HandIn:
     try:
         given = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise FileError(f"{file} is damaged, or no hand-in: it cannot be read as JSON. Ask for it again.") from None
+        raise FileError(f"{file} is damaged, or not a hand-in: it cannot be read as JSON. Ask for it again.") from None
     if not isinstance(given, dict) or given.get("format") != FORMAT:
         raise FileError(f"{file} was not written by the Hand in button of a homework.")
     written = given.pop("checksum", "")
@@ -84,7 +84,7 @@ def read_hand_in(file: str, content: bytes) -> HandIn:
         return HandIn(file, homework, title, checksum != written, _answers(given), texts, checksum)
     except (LookupError, TypeError, ValueError, RecursionError):
         raise FileError(
-            f"{file} is no complete hand-in: a part is missing, too long or of another kind. Ask for it again."
+            f"{file} is not a complete hand-in: a part is missing, too long or of another kind. Ask for it again."
         ) from None
 
 

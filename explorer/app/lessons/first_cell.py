@@ -74,7 +74,7 @@ def _attention(model: Any) -> str:
 
 
 def _decoder(model: Any) -> str:
-    return "" if model.family == "decoder" else "is no decoder"
+    return "" if model.family == "decoder" else "is not a decoder"
 
 
 def _masked(model: Any) -> str:

@@ -73,7 +73,7 @@ STATIONS = {
             "Each token gets a query, a key and a value",
             "q = x W_Q + b_Q,  k = x W_K + b_K,  v = x W_V + b_V",
             "q = x @ Wq + bq\nk = x @ Wk + bk\nv = x @ Wv + bv",
-            "Matrices (in some models with biases) make a query, a key and a value of {d} numbers of every x. Keys are columns.",
+            "Matrices (in some models with biases) make a query, a key and a value of {d} numbers from every x. Keys are columns.",
             NUMBERS,
             500,
         ),
@@ -83,7 +83,7 @@ STATIONS = {
             "Keys and values come from the encoder",
             "q = x W_Q + b_Q,  k = m W_K + b_K,  v = m W_V + b_V",
             "q = x @ Wq + bq\nk = memory @ Wk + bk\nv = memory @ Wv + bv",
-            "A query of {d} numbers is made of the decoder's x; keys and values are made of m, the last states of the encoder. "
+            "A query of {d} numbers is computed from the decoder's x; keys and values from m, the last states of the encoder. "
             "From the row of a token the decoder predicts the next one.",
             NUMBERS,
             500,
@@ -115,7 +115,7 @@ STATIONS = {
             "s_ij / √dₖ",
             "scores = scores * scale",
             "The standard deviation of a dot product of {d} terms grows as √{d}; most models divide by it. Then colours rescale.",
-            "You may conclude how much smaller the differences become. You may not conclude that the order changes: it stays.",
+            "You may conclude how much smaller the differences become. You may not conclude that the order changes: it stays the same.",
             1400,
         ),
         Station(
@@ -144,7 +144,7 @@ STATIONS = {
             "Masked cells become −∞",
             "s_ij = −∞ where forbidden",
             "scores[~allowed] = -np.inf",
-            "A decoder may not look ahead: those cells are taken out before the weights are made. An encoder forbids nothing.",
+            "A decoder may not look ahead: those cells are removed before the weights are computed. An encoder forbids nothing.",
             "You may conclude which tokens are visible to which. You may not conclude that they are used.",
             600,
         ),
@@ -165,7 +165,7 @@ STATIONS = {
             "α_ij = e^s_ij / Σ_m e^s_im",
             "top = scores.max(1, keepdims=True)\nparts = np.exp(scores - top)\nweights = parts / parts.sum(1)[:, None]",
             "Each row separately: e to the power of a score is positive, and divided by the sum of its row it becomes a weight.",
-            "You may conclude how much of each value is taken along. You may not conclude that the output depends on it to that degree.",
+            "You may conclude how much of each value is taken. You may not conclude that the output depends on it to that degree.",
             900,
         ),
         Station(
@@ -201,7 +201,7 @@ STATIONS = {
         Station(
             "inner1",
             "norm",
-            "What attention found is normalised",
+            "The output of attention is normalised",
             "(o − μ) / σ · γ + β",
             spread("o", "o"),
             "This model normalises the output of the sub-layer before it is added.",
@@ -271,7 +271,7 @@ STATIONS = {
         Station(
             "inner2",
             "norm",
-            "What the feed-forward layer made is normalised",
+            "The output of the feed-forward layer is normalised",
             "(h − μ) / σ · γ + β",
             spread("h", "h"),
             "This model normalises the output of the sub-layer before it is added.",
@@ -301,7 +301,7 @@ STATIONS = {
         Station(
             "up",
             "next",
-            "What leaves is what enters next",
+            "The output is the next input",
             "x′ → x",
             "x = total",
             "The vectors slide to the left: they are the x of the next sub-layer.",
@@ -315,7 +315,7 @@ STATIONS = {
             "P = softmax(x′ W)",
             "scores = x @ vocabulary.T\nparts = np.exp(scores - scores.max(1, keepdims=True))\np = parts / parts.sum(1, keepdims=True)",
             "A bar for each of the most probable tokens at the held row. Some models normalise or transform x′ first.",
-            "You may conclude what this model expects here. You may not conclude that it is right, nor that it would say so elsewhere.",
+            "You may conclude what this model expects here. You may not conclude that it is right, nor that it expects it elsewhere.",
             600,
         ),
         Station(

@@ -42,7 +42,7 @@ def opens(rows: dict[int, Corruption], point: dict[str, Any]) -> None:
 
 def links(rows: dict[int, Corruption], heads: dict[int, str], kept: dict[str, str]) -> None:
     """A link to every strategy, with its address, group by group."""
-    st.markdown("**Open one**, here or by a click on its row:")
+    st.markdown("**Open one**, here or by clicking its row:")
     starts = [*heads, max(rows) + 1]
     for begin, end in zip(starts, starts[1:], strict=False):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):

@@ -148,5 +148,7 @@ def wanted(causal: bool) -> tuple[str, dict[str, Any]]:
         if causal:
             weight = st.select_slider("λ", (0.0, 0.25, 0.5, 1.0), 0.0, key="lambda.tuned", bind="query-params", width=150)
             options |= {"lm_weight": weight} if weight else {}
-    st.caption("The tasks called *new words* test words that no label names: only pre-training can have taught them.")
+    st.caption(
+        "The tasks called *new words* test words that occur in no labelled text: only pre-training can have taught them."
+    )
     return task, options

@@ -88,7 +88,7 @@ def gpt_table() -> str:
     ]
     better = sum(gain > 0 for gain in gains)
     rows += [f"| *better than the best of the others by* | {' | '.join(f'{gain:+.1f}' for gain in gains)} |", ""]
-    return "\n".join([*rows, f"GPT is better on {better} of these {len(gains)}; of the 12 tasks of the paper on 9 (L4)."])
+    return "\n".join([*rows, f"GPT is better on {better} of these {len(gains)}, and on 9 of the 12 tasks of the paper (L4)."])
 
 
 SAME = {"ELMo + biLSTM": "BiLSTM+ELMo+Attn", "GPT": "OpenAI GPT", "BERT": "BERT base"}  # systems in both tables, ours first
@@ -107,9 +107,7 @@ def orders(record: TaskTable) -> str:
         verdict="the order is the same" if by_ours == by_theirs else "the order differs",
         ours=", ".join(f"{name} {ours[name]:.3f}" for name in by_ours),
         theirs=", ".join(f"{SAME[name]} {theirs[name]}" for name in by_theirs),
-        counted=f" On {' and '.join(counted)} a bag of words is best here, which ignores the order of words."
-        if counted
-        else "",
+        counted=f" On {' and '.join(counted)} a bag of words, which ignores word order, is best here." if counted else "",
     )
 
 

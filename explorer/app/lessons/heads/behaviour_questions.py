@@ -153,7 +153,7 @@ def search_results(record: HeadSearch) -> str:
     for n, name in enumerate(record.phenomena):
         lost, draws = record.intact[n] - record.silenced[n], int(np.isfinite(record.others[n]).sum())
         worse = int((record.others[n] <= record.silenced[n]).sum())
-        result = "a head finds it more often than any rule" if record.finds[n] else "no head is surely better than a rule"
+        result = "a head finds it more often than any rule" if record.finds[n] else "no head is clearly better than a rule"
         cost = "switching both off costs nothing" if lost <= 0 else f"switching both off costs {100 * lost:.0f} points"
         parts.append(f"- **{name}**: {result}; {cost}, and {worse} of {draws} other pairs cost as much or more.")
     return "\n".join(parts)

@@ -17,7 +17,7 @@ WORD = "went"
 TOUR, OWN = "A guided tour", "Your own model"
 DOORS = (
     (TOUR, "Short steps through all pages: one thing to do in each, one thing to see."),
-    (OWN, "Open a folder, a model of the hub or one of your notebook, in the same pictures."),
+    (OWN, "Open a folder, a model from the hub or one from your notebook, in the same pictures."),
     ("A lesson", "The lessons by lecture."),
 )
 LECTURES = {

@@ -35,7 +35,7 @@ def costliest_question(measured: Curves) -> Exercise:
     worst = max(cost, key=cost.__getitem__)
     answer = worst if cost[worst] > 0 and apart(lines[worst], lines[WHOLE]) else NONE
     steps = f"{lines[WHOLE].x[-1]:,.0f}"
-    why = f"The one {worst} ends at {lines[worst].y[-1]:.2f} nats, the whole model at {lines[WHOLE].y[-1]:.2f}. "
+    why = f"The model {worst} ends at {lines[worst].y[-1]:.2f} nats, the whole model at {lines[WHOLE].y[-1]:.2f}.  "
     floor = float(lines[FREQUENCIES].y[-1])
     near = abs(float(lines[worst].y[-1]) - floor) < 0.2
     why += f"Predicting each token by its frequency alone costs {floor:.2f}" + (

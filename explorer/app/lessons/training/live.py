@@ -221,7 +221,7 @@ def _say(state: JobStatus) -> None:
     soon = "" if state.seconds != state.seconds else f" It ends in about {_minutes(state.seconds)}."
     messages = {
         "starting": "Preparing: generating stories and tokenizing.",
-        "waiting": f"Another training run is at work. Yours is number {state.ahead} in the queue.{soon.replace('It', 'Yours')}",
+        "waiting": f"Another training run is in progress. Yours is number {state.ahead} in the queue.{soon.replace('It', 'Yours')}",
         "training": f"Step {state.step:,} of {state.steps:,}.{soon}",
         "stopped": f"Stopped after step {state.step:,} of {state.steps:,}. It can be resumed from there.",
         "done": f"Done: {state.steps:,} steps.",

@@ -55,7 +55,7 @@ def _why(loss: float, uniform: float) -> str:
     even = "A model that gives every token the same probability 1/|V| has the loss ln |V|."
     if loss <= 1.15 * uniform:
         return even
-    return f"{even} This one lies above: its random scores are large, so it is often sure of a wrong token."
+    return f"{even} This loss is higher: the model's random scores are large, so it is often sure of a wrong token."
 
 
 def _copied_question(loss: float, uniform: float, teacher: str) -> Exercise:
@@ -78,7 +78,7 @@ def half_question(steps: Sequence[TrainingStep]) -> Exercise:
 def line_note(corpus: str, rate: float) -> str:
     """What the loss along the line is measured with, and why it can end above the training loss."""
     masked = (
-        "" if math.isnan(rate) else f"The masking rate is {rate:.0%} everywhere on the line, also where training used another. "
+        "" if math.isnan(rate) else f"The masking rate is {rate:.0%} everywhere on the line, even where training used another. "
     )
     new = (
         "These texts have words that training never had, so the line ends above the training loss. "

@@ -55,7 +55,7 @@ def off_the_best(measured: Curves) -> str:
         for n in range(max(0, at - 1), min(len(small.x), at + 2))
         if n != at
     ]
-    return f"Beside the smallest model's best rate, {'; '.join(costs)}. {PROSE('rates: conclusion')}"
+    return f"One step away from the smallest model's best rate: {'; '.join(costs)}. {PROSE('rates: conclusion')}"
 
 
 def at_the_end(measured: Curves) -> str:

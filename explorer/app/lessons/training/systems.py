@@ -152,7 +152,7 @@ def own(what: str, view: str, name: str, text: str) -> None:
     """The picture that belongs to one system alone."""
     if why := needs_story(what, text):
         text = TEXT
-        say(f"The picture reads a story instead of the sentence above: {why}", small=True)
+        say(f"The picture shows a story instead of the sentence above: {why}", small=True)
     if what == "copied" and teacher_of(name) not in models():
         st.info(f"The teacher of *{plain(name)}* is not here, so the two cannot be compared.")
         return

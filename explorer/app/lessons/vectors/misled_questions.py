@@ -37,7 +37,7 @@ def misled_conclusion(record: Nearer) -> str:
     for kind, rows in zip(record.kinds, record.intervals, strict=True):
         gain = f"{100 * (rows[taught, 0] - rows[plain, 0]):+.0f} points"
         best, second = np.argsort(-rows[:, 0])[:2]
-        leads = "best" if rows[best, 1] > rows[second, 2] else "in a tie for the best"
+        leads = "best" if rows[best, 1] > rows[second, 2] else "tied for best"
         parts.append(f"*{kind}* {gain if apart(rows[taught], rows[plain]) else 'a tie'} ({leads}: *{record.ways[best]}*)")
     return PROSE("misled: conclusion", gains="; ".join(parts))
 

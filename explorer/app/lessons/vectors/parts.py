@@ -54,7 +54,7 @@ def spoken(name: str, typed: str) -> str:
     """A word as the model knows it: as it was typed, or with small letters."""
     word = typed.strip()
     if not word:
-        raise TextError("There is no word. Give one.")
+        raise TextError("The box is empty. Write a word.")
     core = opened(name).tokenizer.core
     return word if core.token_to_id(word) is not None else word.lower()
 

@@ -27,9 +27,9 @@ def in_nats(comparison: Comparison, stream: str) -> str:
 
 
 ADDS = (  # less than the sum, about the sum, more than the sum
-    "The heads do in part the same work, so the damage does not add up.",
+    "The heads do partly the same work, so the damage does not add up.",
     "Here the damage nearly adds up; with another text or model it need not.",
-    "The heads can stand in for each other: one alone is hardly missed, so the damage does not add up.",
+    "The heads can replace each other: one alone is hardly missed, so the damage does not add up.",
 )
 
 

@@ -17,7 +17,7 @@ FIRST, OTHERS = "gpt", ("llama", "olmo", "olmo2")  # BPE over letters, and over 
 KINDS = ("text it writes", "probabilities of tokens", "weights, attention, states", "training data", "code and checkpoints")
 NO = "–"
 OPENNESS = (  # L2, Open vs. Closed Models; how much of the five columns each kind publishes
-    ("closed, such as GPT-4", ("yes", "at most of a few, the most probable", NO, NO, NO)),
+    ("closed, such as GPT-4", ("yes", "at most those of the few most probable", NO, NO, NO)),
     ("open weights, such as Llama", ("yes", "yes", "yes", NO, NO)),
     ("open, such as OLMo", ("yes",) * 5),
 )

@@ -72,7 +72,7 @@ export class AttentionTape extends Tape {
     return y;
   }
 
-  /** RoPE: dimensions i and i + d/2 of each head turned by an angle that grows with the position; the gradient turns back by it.
+  /** RoPE: dimensions i and i + d/2 of each head rotated by an angle that grows with the position; the gradient turns back by it.
    * @param {Tensor} x @param {number} count positions of a text @param {number} wide of a head @param {number} base */
   rotated(x, count, wide, base) {
     const half = wide / 2, heads = x.wide / wide;
