@@ -74,7 +74,7 @@ def test_a_second_round_stands_beside_the_first_and_a_question_that_is_open_is_n
         booth.vote("ben", number, "one")
     booth.vote("anna", booth.now.number, "two")
     booth.end_in(-1)
-    with pytest.raises(ChoiceError, match="time is over"):
+    with pytest.raises(ChoiceError, match="Time is up"):
         booth.vote("ben", booth.now.number, "two")
     booth.reveal()
     booth.open(QUESTION)
