@@ -155,11 +155,13 @@ def test_forty_hand_ins_are_one_table_and_an_edited_file_is_named() -> None:
         (b"[1]", "was not written by"),
         (b'{"format": "another"}', "was not written by"),
         (json.dumps(given(1, True)).encode()[:-40], "cannot be read as JSON"),
-<<<<<<< HEAD
         (json.dumps(given(1, True) | {"answers": 3}).encode(), "not a complete hand-in"),
         (json.dumps(given(1, True) | {"answers": [{}] * 600}).encode(), "not a complete hand-in"),
         (json.dumps(given(1, True) | {"notes": "x" * 5000}).encode(), "not a complete hand-in"),
-        (json.dumps({**given(1, True), "texts": [{"step": "one", "asked": "", "text": ""}]}).encode(), "not a complete hand-in"),
+        (
+            json.dumps({**given(1, True), "texts": [{"step": "one", "asked": "", "text": ""}]}).encode(),
+            "not a complete hand-in",
+        ),
         (
             json.dumps({**given(1, True), "texts": [{"step": math.inf, "asked": "", "text": ""}]}).encode(),
             "not a complete hand-in",
@@ -168,12 +170,6 @@ def test_forty_hand_ins_are_one_table_and_an_edited_file_is_named() -> None:
         (json.dumps(answering(name="first", question="try right")).encode(), "not a complete hand-in"),  # a column of the table
         (json.dumps(answering(given="")).encode(), "not a complete hand-in"),
         (json.dumps(answering(shown=True)).encode(), "not a complete hand-in"),
-=======
-        (json.dumps(given(1, True) | {"answers": 3}).encode(), "not a complete hand-in"),
-        (json.dumps(given(1, True) | {"answers": [{}] * 600}).encode(), "not a complete hand-in"),
-        (json.dumps(given(1, True) | {"notes": "x" * 5000}).encode(), "not a complete hand-in"),
-        (json.dumps({**given(1, True), "texts": [{"step": "one", "asked": "", "text": ""}]}).encode(), "not a complete hand-in"),
->>>>>>> 8d542447 (Keep the page of training within a quarter of an hour; tests read the new sentences)
         (b" " * 1_000_001, "at most 1 MB"),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else len(value),
