@@ -73,7 +73,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
         for row in rows
     ]
     return "\n".join(
-        [*lines, "", "explorer get NAME … fetches them once; so does every other id on the hub that transformers opens."]
+        [*lines, "", "explorer get NAME … fetches them once, and any other id on the hub that transformers opens."]
     )
 
 

@@ -52,7 +52,7 @@ def test_what_is_right_is_right(mine: object, expected: object) -> None:
 
 
 def test_nothing_was_written_yet() -> None:
-    assert ex.check(..., SCORES).right is None and "in the place of the dots" in repr(ex.check(..., SCORES))
+    assert ex.check(..., SCORES).right is None and "in place of the dots" in repr(ex.check(..., SCORES))
 
 
 @pytest.mark.parametrize("given", [object(), [[1], [1, 2]], {"a": 1}, None, [None]])

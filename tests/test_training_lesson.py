@@ -199,7 +199,7 @@ def test_snapshots_stand_where_the_training_came_by(home: Path) -> None:
 
 @pytest.mark.parametrize("unknown", ["some/path.jsonl", "nothing", ""])
 def test_new_texts_are_made_of_no_other_corpus_than_was_asked(unknown: str) -> None:
-    with pytest.raises(ChoiceError, match="There are no new texts of .*: they can be made of a generated corpus alone"):
+    with pytest.raises(ChoiceError, match="There are no new texts of .*: only a generated corpus can make them"):
         fresh(unknown, 4)
 
 

@@ -11,7 +11,7 @@ from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.records import Checked
 
-NOTHING = "Nothing to compare yet: write your result in the place of the dots, and run the cell again."
+NOTHING = "Nothing to compare yet: write your result in place of the dots, and run the cell again."
 
 
 @checked

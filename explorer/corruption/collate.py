@@ -206,7 +206,9 @@ def _stranger(example: Example, cut: int, context: BatchContext) -> tuple[Exampl
         second = slice(int(np.searchsorted(other.sentences, tail)), None)
         if other is not example and not np.array_equal(other.ids[second], example.ids[cut:]):
             return other, second
-    raise TextError("These stories all end in the same way, so no pair can be told from another. Give more varied stories.")
+    raise TextError(
+        "These stories all end in the same way, so no pair can be distinguished from another. Give more varied stories."
+    )
 
 
 def collate_seq2seq(examples: Sequence[Example], context: BatchContext) -> Batch:

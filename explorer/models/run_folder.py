@@ -32,7 +32,7 @@ def described(folder: Path) -> dict[str, Any]:
     return dict(run)
 
 
-_REPLACE = "Copy it again from where it was whole, or begin in another folder."
+_REPLACE = "Copy it again from an intact copy, or begin in another folder."
 
 
 def snapshots(folder: Path) -> tuple[int, ...]:
@@ -76,7 +76,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
     try:
         step_lines = path.read_bytes().split(b"\n") if path.is_file() else [b""]
     except OSError as error:
-        raise FileError(f"{path} cannot be read ({error.strerror}). Is it yours to read?") from error
+        raise FileError(f"{path} cannot be read ({error.strerror}). Check that you may read it.") from error
     if not BEGINS.startswith(step_lines[-1][: len(BEGINS)]):  # what follows the last newline is cut short, but it must be ours
         step_lines.append(b"")
     return [_line(path, number, line) for number, line in enumerate(step_lines[:-1], 1)]

@@ -34,7 +34,7 @@ class Curve(Record):
         for name in ("y", "low", "high"):
             values = getattr(self, name)
             if values is not None and values.shape != self.x.shape:
-                raise ChoiceError(f"The curve {self.label!r} has {len(self.x)} places but {name} holds {values.shape}.")
+                raise ChoiceError(f"The curve {self.label!r} has {len(self.x)} points but {name} holds {values.shape}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -159,7 +159,7 @@ def opened(path: Path, encoding: str = UTF8) -> Iterator[tuple[BinaryIO, BinaryI
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileError(f"{path} is not a complete gzip file ({error}). Fetch or write it again.") from error
     except OSError as error:
-        raise FileError(f"Could not read {path}: {error.strerror or error}. Is it yours to read?") from error
+        raise FileError(f"Could not read {path}: {error.strerror or error}. Check that you may read it.") from error
 
 
 class Unpacked(gzip.GzipFile):

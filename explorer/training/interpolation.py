@@ -139,8 +139,8 @@ def fresh(corpus: str, count: int = 32) -> Texts:
     name = corpus.partition(":")[0]
     if name not in FRESH:
         raise ChoiceError(
-            f"There are no new texts of {repeated(corpus)}: they can be made of a generated corpus alone ({', '.join(FRESH)}). Of texts of "
-            "your own, keep some back and give them as a list."
+            f"There are no new texts of {repeated(corpus)}: only a generated corpus can make them ({', '.join(FRESH)}). From your "
+            "own texts, keep some back and give them as a list."
         )
     return FRESH[name](check_whole("count", count, 0, MOST))
 

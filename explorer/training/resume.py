@@ -103,7 +103,7 @@ def resume_stamp(folder: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise FileError(f"{folder / POINT} cannot be read ({error.strerror}). Is it yours to read?") from error
+        raise FileError(f"{folder / POINT} cannot be read ({error.strerror}). Check that you may read it.") from error
 
 
 def run_mark(folder: Path) -> str:

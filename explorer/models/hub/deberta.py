@@ -61,7 +61,7 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     wrong = [f"{name}={given[name]!r}, here {wanted!r}" for name, wanted in THEIRS.items() if given[name] != wanted]
     length = theirs.get("max_position_embeddings", 512)
     if theirs.get("max_relative_positions", -1) not in (-1, length):
-        wrong.append("max_relative_positions, here as many as there are places")
+        wrong.append("max_relative_positions, here as many as there are positions")
     if theirs.get("embedding_size", theirs["hidden_size"]) != theirs["hidden_size"]:
         wrong.append("embeddings of another width than its layers")
     if wrong:

@@ -55,7 +55,7 @@ def attention_to_ours(theirs: Mapping[str, Any], who: str) -> dict[str, Any]:
     width = theirs.get("head_dim") or theirs["hidden_size"] // theirs["num_attention_heads"]
     if kind != "default" or share != 1 or width * theirs["num_attention_heads"] != theirs["hidden_size"]:
         raise ChoiceError(
-            f"This {who} turns its positions in another way than RoPE's first, or its heads do not fill the width; it has no twin "
+            f"This {who} rotates its positions in another way than the first RoPE, or its heads do not fill the width; it has no twin "
             "here."
         )
     if theirs.get("attention_bias") or theirs.get("mlp_bias") or theirs.get("hidden_act", "silu") != "silu":

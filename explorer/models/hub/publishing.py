@@ -42,6 +42,6 @@ def publish(folder: Path, repository: str) -> str:
     except (HfHubHTTPError, LocalTokenNotFoundError) as error:
         status = getattr(getattr(error, "response", None), "status_code", 401)
         way = "Log in with a token that may write: hf auth login." if status in (401, 403) else "Try again later."
-        raise ChoiceError(f"The hub did not take {repository} (answer {status}). {way} The model lies in {folder}.") from error
+        raise ChoiceError(f"The hub did not take {repository} (answer {status}). {way} The model is in {folder}.") from error
     except OSError as error:  # no network, among others
-        raise FileError(f"The hub cannot be reached ({error}). The model lies in {folder}; push it later.") from error
+        raise FileError(f"The hub cannot be reached ({error}). The model is in {folder}; push it later.") from error

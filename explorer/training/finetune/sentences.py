@@ -44,7 +44,7 @@ def cls_state(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
 @torch.no_grad()
 def _last(model: TrainableModel, texts: Sequence[str], pool: Callable[[Tensor, Tensor], Tensor]) -> np.ndarray:
     if model.family != "encoder":
-        raise ChoiceError(f"This is asked of an encoder, such as bert; {model.name} is {an(model.family)}.")
+        raise ChoiceError(f"This needs an encoder, such as bert; {model.name} is {an(model.family)}.")
     sheet, pooled = sheet_of([model.tokens(text).ids for text in texts]), []
     for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
@@ -55,7 +55,7 @@ def _last(model: TrainableModel, texts: Sequence[str], pool: Callable[[Tensor, T
 def mean_of_words(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """The mean of the vectors of all words that the model knows [text, dim]; not a number where it knows none."""
     if not isinstance(model, StaticModel):
-        raise ChoiceError(f"This is asked of word vectors, such as glove; {model.name} is {an(model.family)}.")
+        raise ChoiceError(f"This needs word vectors, such as glove; {model.name} is {an(model.family)}.")
     table, without = model.vectors.astype(np.float64), list(model.tokenizer.vocabulary.special)
     vectors = np.full((len(texts), table.shape[1]), np.nan)
     for row, text in enumerate(texts):
@@ -69,7 +69,7 @@ def mean_of_words(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
 def both_ends(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """[b; f] of an ELMo's last layer: the backward state at the first word, the forward state at the last word [text, 2 dim]."""
     if not isinstance(model, ElmoModel):
-        raise ChoiceError(f"This is asked of an ELMo; {model.name} is {an(model.family)}.")
+        raise ChoiceError(f"This needs an ELMo; {model.name} is {an(model.family)}.")
     half, sides = model.config.dim, _both_sides(model, texts)
     return np.array([np.concatenate((words[0, :half], words[-1, half:])) for words in sides], np.float64)
 
