@@ -35,9 +35,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     batch: Annotated[int | None, typer.Option(help="Batch size: texts in a step.")] = None,
     rate: Annotated[float | None, typer.Option(help="The maximum learning rate.")] = None,
     checks: Annotated[int | None, typer.Option(help="About how often the model is evaluated on held-out text.")] = None,
-    teacher: Annotated[
-        str | None, typer.Option(help="The model that teaches a student, or that an electra starts from.")
-    ] = None,
+    teacher: Annotated[str | None, typer.Option(help="The teacher, or the model that an electra starts from.")] = None,
     accumulate: Annotated[int | None, typer.Option(help="In how many parts a batch is computed, to save memory.")] = None,
     precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
     device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
@@ -45,9 +43,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     shard: Annotated[bool, typer.Option("--shard", help="Divide weights and optimiser over the processes.")] = False,
     resume: Resume = False,
     log: Log = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Another setting of the plan or preset: NAME=VALUE.")
-    ] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Any other setting: NAME=VALUE.")] = None,
     as_json: Json = False,
 ) -> None:
     """Train a system from scratch. Ctrl-C stops it; the same command goes on; more --steps with --resume lengthen it."""
