@@ -68,7 +68,7 @@ def test_a_system_is_fitted_stopped_and_taken_up_again(folder: Path) -> None:
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     _, message = process.communicate(timeout=60)
-    assert process.returncode == 130 and "goes on from there" in message
+    assert process.returncode == 130 and "continues from there" in message
     stopped = int(message.split("step ")[1].split(".")[0])
     assert 10 <= stopped < 400
     if ALL:  # the tests of training go on with runs that were stopped, in this process

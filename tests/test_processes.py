@@ -305,7 +305,7 @@ def test_the_command_starts_its_processes_and_ends_when_it_is_asked_to(tmp_path:
     assert json.loads(line)["step"] == 10
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
-    assert process.returncode == 130 and "goes on from there" in errors, errors
+    assert process.returncode == 130 and "continues from there" in errors, errors
     stopped = int(errors.split("Stopped after step ")[1].split(".")[0])
     stamp = resume.resume_stamp(tmp_path / "runs" / "bert")
     assert stamp is not None and json.loads(stamp)["step"] == stopped >= 10

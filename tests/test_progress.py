@@ -151,7 +151,7 @@ def test_a_command_that_is_ended_politely_goes_on_to_the_same_end(tmp_path: Path
         assert json.loads(process.stdout.readline())["step"] <= 10
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130 and "goes on from there" in errors and "Traceback" not in errors
+    assert process.returncode == 130 and "continues from there" in errors and "Traceback" not in errors
     for folder in ((), ("--folder", "./straight")):
         done = subprocess.run([*command, *folder], cwd=tmp_path, env=here, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr

@@ -70,7 +70,7 @@ def test_a_cell_of_glove_is_the_paper_s_with_counts_by_hand() -> None:
     weight, loss = cells.weight[cells.place], cells.loss[cells.place]
     assert (weight, loss) == pytest.approx((f, f * (expected - np.log(x)) ** 2))
     title = VIEWS["glove-weight"](cells).layout.title.text
-    assert f"X = {x:.1f}" in title and f"= {loss:.3f}" in title
+    assert f"X = {x:.1f}" in title and f"= {loss:.4f}" in title
     assert 0 < cells.weight.min() < 1 and cells.weight.max() == 1
 
 

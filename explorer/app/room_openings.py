@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import streamlit as st
-
 from explorer.app.lesson_plan import BOXES
 from explorer.app.lessons import LESSONS
 from explorer.errors import ChoiceError, unknown
@@ -57,5 +55,7 @@ def fill_model(key: str, names: Sequence[str], offered: Sequence[str], usual: st
 
 
 def _fill(key: str, value: str) -> None:
+    import streamlit as st  # here, as `explorer doctor` reads a room where there is none
+
     if value and key not in st.session_state and key not in st.query_params:
         st.session_state[key] = st.query_params[key] = value  # so that an address that is shared says it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer.app.prose import prose
 from explorer.records import Exercise, SkipgramNetwork
 
-PAIR, CELL = ("river", "deep"), ("he", "his")
+PAIR, CELL = ("coffee", "drank"), ("he", "his")
 
 
 def used_question(record: SkipgramNetwork) -> Exercise:
