@@ -32,7 +32,9 @@ def opening_record(models: Mapping[str, Model], addresses: Mapping[str, str], te
     hidden = {name: predicted(model, text, spans[gap], model.tokenizer.vocabulary.size) for name, model in models.items()}
     chips = guesses([*hidden.values()], word)
     bert = models["bert"]
-    mask = bert.tokenizer.text_of(bert.tokenizer.vocabulary.mask).strip()
+    hides = bert.tokenizer.vocabulary.mask
+    assert hides is not None, "bert has a [MASK]"
+    mask = bert.tokenizer.text_of(hides).strip()
     begin, end = spans[gap]
     masked = text[:begin] + mask + text[end:]
     lens, trace = ex.lens(bert, masked), ex.trace(bert, masked)
@@ -62,7 +64,7 @@ def lane(name: str, model: Model, address: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def predicted(model: Model, text: str, span: Span, top: int = TOP) -> WordPrediction:
+def predicted(model: Any, text: str, span: Span, top: int = TOP) -> WordPrediction:
     """What a model expects at a word: this many tokens, the most probable first."""
     return architectures.word_prediction(model, text, span, top=top)
 
