@@ -73,11 +73,13 @@ def _takes(scope: Message, visitor: str) -> bool:
     Streamlit keeps in memory what is sent to this address by whoever has a page open, also where no page asks for a file.
     """
     classroom = hosted.room()
-    if classroom is None or (classroom.uploads and streamlit_inside.files_of(visitor) < FILES):
+    if classroom is None:
         return True
+    if streamlit_inside.files_of(visitor) >= FILES:
+        return False
     sizes = [value for name, value in scope["headers"] if name == b"content-length"]
     small = len(sizes) == 1 and sizes[0].isdigit() and int(sizes[0]) <= BYTES
-    return classroom.hand_ins and not classroom.uploads and small and streamlit_inside.files_of(visitor) < FILES
+    return classroom.uploads or (classroom.hand_ins and small)
 
 
 def _by_teacher(scope: Message) -> bool:

@@ -50,8 +50,10 @@ def fill_text(page: str, text: str, texts: Mapping[str, str]) -> None:
 def fill_model(key: str, names: Sequence[str], offered: Sequence[str], usual: str) -> None:
     """Choose one of the room's models where neither the visitor nor the address has: of those in the list the first of the usual kind."""
     fitting = [name for name in names if name in offered]
+    if not fitting:
+        return
     kinds = {name: writes_as(stored) for name, stored in models().items() if name in (*fitting, usual)}
-    _fill(key, next((name for name in fitting if kinds[name] == kinds.get(usual)), next(iter(fitting), "")))
+    _fill(key, next((name for name in fitting if kinds[name] == kinds.get(usual)), fitting[0]))
 
 
 def _fill(key: str, value: str) -> None:

@@ -190,9 +190,7 @@ def python_own(given: Any) -> Any:
         return bool(given)
     try:
         return operator.index(given)
-    except (
-        Exception
-    ):  # a tensor has an `__index__` of which only whole numbers can make use; what is not ours may raise anything
+    except Exception:  # a tensor has an `__index__` for whole numbers alone; what is not ours may raise anything
         return float(given) if is_number(given) else given
 
 

@@ -83,13 +83,14 @@ def write(folder: Path, names: Sequence[str], room: int, say: Callable[[str], ob
         fits = pack is not None and len(sent) <= room
         if pack is not None and not fits:
             omitted.append(name)
-        file = f"{name}.{hashlib.sha256(sent).hexdigest()[:12]}.bin"
+        file = ""
         if fits:
+            file = f"{name}.{hashlib.sha256(sent).hexdigest()[:12]}.bin"
             (folder / "models" / file).write_bytes(sent)
             (folder / "models" / f"{name}.html").write_text(_page(model, stored, file, len(sent)), "utf-8")
             room -= len(sent)
             say(f"{name}: {len(sent) / 1e6:.1f} MB")
-        cards.append(_card(model, stored, file if fits else "", len(sent)))
+        cards.append(_card(model, stored, file, len(sent)))
     return cards, omitted
 
 
