@@ -14,6 +14,8 @@
     if (box && (box.bottom > low || box.right > wide || cut > 2)) faults.push([one.dataset.scene, box.right, box.bottom, cut]);
   }
   const [picture, side] = ["picture", "side"].map(role => document.querySelector(`[data-scene=${role}]`));
-  const over = picture && side && seen(picture.querySelector(".main-svg") || picture).right > seen(side).left + 1;
-  return over ? [...faults, "the question lies over the picture"] : faults;
+  if (!picture || !side) return faults;
+  const [left, right] = [seen(picture.querySelector(".main-svg") || picture), seen(side)];
+  if (!right) return [...faults, "a column is left free for nothing"];
+  return left && left.right > right.left + 1 ? [...faults, "the question lies over the picture"] : faults;
 }

@@ -17,7 +17,7 @@ function scenesOf(root) {
   const pictures = picturesOf(root), cards = [...root.querySelectorAll("[class*='st-key-card-guess']")];
   const beside = new Map(pictures.map(picture => {
     const aside = picture.closest("[class*='st-key-placed-']")?.querySelector("[class*='st-key-aside-']");
-    return [picture, aside?.childElementCount ? [aside] : []];
+    return [picture, aside?.offsetHeight ? [aside] : []];  // small print, which a room is not shown, has no height
   }));
   const alone = cards.filter(card => !card.closest("[class*='st-key-aside-']"));
   for (const card of alone) {
