@@ -70,7 +70,7 @@ def solve_analogies(model: StaticModel) -> Solved:
 
 
 def analogies(context: EvalContext) -> Callable[[TrainableModel], Measured] | None:
-    """The share of analogies solved, by relation and in all; and in all where the words of the question are allowed too."""
+    """The share of analogies solved, by relation and in all; and in all where the three given words are allowed as answers."""
     questions = known(context)
     if not questions:
         return None
@@ -81,7 +81,7 @@ def analogies(context: EvalContext) -> Callable[[TrainableModel], Measured] | No
         by_name = {f"analogies, {name}": scores.share(answered(vectors, some, forbid=True)) for name, some in questions.items()}
         whole = {
             "analogies": scores.share(answered(vectors, every, forbid=True)),
-            "analogies, question words allowed": scores.share(answered(vectors, every, forbid=False)),
+            "analogies, given words allowed": scores.share(answered(vectors, every, forbid=False)),
         }
         assert isinstance(model, StaticModel)
         core = model.tokenizer.core
