@@ -130,7 +130,7 @@ def stations_and_keys(page: Page) -> None:
 
 
 def pointing_and_holding(page: Page) -> None:
-    """Hover previews, a click holds, a second with Shift too, Esc frees; the square of another head opens it."""
+    """Hover previews, a click holds, a second with Shift too, Esc releases; the square of another head opens it."""
     ready(page)
     page.mouse.move(*middle(page, "S", 9, 2))
     expect(page.locator(".pair")).to_have_text("because → animal")

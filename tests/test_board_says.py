@@ -116,7 +116,7 @@ def test_a_file_says_why_nothing_is_masked(show: Show) -> None:
     expect(page.locator(".operands")).to_contain_text("No cell is masked here")
     page.locator(".board canvas").focus()
     page.keyboard.press("m")
-    expect(page.locator(".holds")).to_contain_text("No model is at hand here")
+    expect(page.locator(".holds")).to_contain_text("There is no model here")
     page.keyboard.press("?")
     expect(page.locator(".help")).to_contain_text("hide special tokens")
     expect(page.locator(".help")).not_to_contain_text("mask or replace")

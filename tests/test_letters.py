@@ -112,7 +112,7 @@ def test_a_file_keeps_all_layers_and_says_how_far_its_steps_move_what_leaves_the
             far = np.abs(blocks[number]["leaves"] - trace.block("encoder", layer, part).normed.reshape(-1)).max()
             assert 1e-5 < far < 0.01 and abs(far - moved["around"][number]) < 1e-5
     page.evaluate(f"{BOARD}.choose(1, 0)")
-    expect(page.locator(".gap")).to_contain_text("a number that leaves a sub-layer by at most")
+    expect(page.locator(".gap")).to_contain_text("an output of a sub-layer by at most")
 
 
 def test_a_layer_with_nan_travels_without_steps(trace: Trace) -> None:

@@ -288,7 +288,7 @@ class Uniform(Edit):
     @property
     def label(self) -> str:
         """The edit in a few words, for captions."""
-        return f"{self._head} of {self._where} looks everywhere alike"
+        return f"{self._head} of {self._where} attends to all tokens equally"
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +318,7 @@ class MovePositions(Edit):
     @property
     def label(self) -> str:
         """The edit in a few words, for captions."""
-        return "places moved"
+        return "positions moved"
 
 
 @dataclass(frozen=True, eq=False)

@@ -339,7 +339,7 @@ export class Board {
     say(this.parts.operands, [...(!peek && liftable(this) ? changedLines(this) : []), ...entry.lines, ...(peek ? [] : [...wordLine(this), ...hiddenLine(this)])].join("\n"));
     this.parts.weigh(this);
     if (peek) this.parts.weight.hidden = true;
-    say(this.parts.holds, this.note || (held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (${frame.dataset.kind === "phone" ? "tap it again to free it" : "Esc frees"})` : ""));
+    say(this.parts.holds, this.note || (held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (${frame.dataset.kind === "phone" ? "tap it again to release it" : "Esc releases"})` : ""));
     box.style.cssText = place ? `left:${place.x}px;top:${place.y}px;width:${place.w}px;max-height:${place.h}px` : "";
     box.tabIndex = place && box.scrollHeight > place.h ? 0 : -1; // what is longer than its place is scrolled with the keyboard, too
   }
@@ -496,7 +496,7 @@ export class Board {
   ask() {
     const { row } = this.cursor, b = bandsOf(this.layout.boxes)[0];
     if (this.changeable(row)) return this.parts.menu(this, row, 12, b.y + (b.h / b.r) * row);
-    this.note = this.options.ask ? "Only words of the sentence that is read can be masked or replaced." : "No model is at hand here to run again: the app and ex.board(trace, model=model) in a notebook can mask and replace tokens.";
+    this.note = this.options.ask ? "Only tokens of the input sentence can be masked or replaced." : "There is no model here that could run again: the app and ex.board(trace, model=model) in a notebook can mask and replace tokens.";
     this.ledger();
   }
 

@@ -347,7 +347,7 @@ export class Painter {
     const { g, s } = this, { layout, look } = s, field = layout.map;
     if (!field) return;
     const low = Math.max(...s.thumbs.map((/** @type {any} */ t) => t.y + t.s));
-    if (low + 16 < field.y + field.h + 4 && layout.kind !== "phone") this.write("all heads: point, click", field.x + 22, low + 12, { size: layout.font - 1, colour: look.dim });
+    if (low + 16 < field.y + field.h + 4 && layout.kind !== "phone") this.write("all heads: hover, click", field.x + 22, low + 12, { size: layout.font - 1, colour: look.dim });
     /** @type {number | null} */
     let labelled = null;
     for (const t of s.thumbs) {

@@ -7,8 +7,8 @@ import { siteName } from "./draw.js";
 const HELP = [
   ["space", "play, pause"], ["← →", "one station"], ["1 – 9", "a station"], ["↑ ↓", "another row"], ["Shift ↑ ↓", "another column"],
   ["[ ]", "another head"], [", .", "another layer"], ["+ −", "more or less weight in the cell (or drag it up and down)"], ["Z", "undo an edit"], ["D", "write one token more (Shift+D: one less)"],
-  ["Enter, click", "hold a cell (with Shift one more)"], ["Esc", "free"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row"], ["W", "words or tokens"],
-  ["H", "hide special tokens"], ["P", "present: the whole screen"], ["S", "save as PNG"], ["?", "these keys"],
+  ["Enter, click", "hold a cell (Shift: one more)"], ["Esc", "release"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row"], ["W", "words or tokens"],
+  ["H", "hide special tokens"], ["P", "present: full screen"], ["S", "save as PNG"], ["?", "these keys"],
 ];
 
 /** The keys that do something on a board. @param {any} board */

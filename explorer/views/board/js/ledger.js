@@ -51,7 +51,7 @@ function contextNote(site, h, i) {
   for (let e = 0; e < dv; e++) {
     let sum = 0;
     for (let j = 0; j < m; j++) sum += alpha[i * m + j] * v[j * dv + e];
-    if (Math.abs(sum - z[i * dv + e]) > 1e-3 * Math.max(1, Math.abs(sum))) return ["This output was edited: z is not this sum, but what the edit left."];
+    if (Math.abs(sum - z[i * dv + e]) > 1e-3 * Math.max(1, Math.abs(sum))) return ["This output was edited: z is the edited value, not this sum."];
   }
   return [];
 }
@@ -115,20 +115,20 @@ const prepared = (who, name, j, before, after) => ({ title: `${who}: ${name}′,
 function scoreLines(site, h, station, i, j) {
   const head = headOf(site, h), { m, d } = head, at = i * m + j;
   if (!head.see(i, j) && ["mask", "softmax", "mix"].includes(station)) return ["Forbidden: e to the power of −∞ is 0.", "α = 0"];
-  if (!site.q) return [`The model hands out its weights only: α = ${short(head.alpha[at])}`];
+  if (!site.q) return [`This model gives access to its attention weights only: α = ${short(head.alpha[at])}`];
   const s = short(head.scores[at]), c = short(head.scaled[at]);
   if (["x", "norm1", "qkv", "turn", "qk"].includes(station)) return [products(head.q, i * d, head.k, (e) => j * d + e, d), `q·k = ${s}`];
-  if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not divide." : `Dividing by ${Math.abs(site.scale ** 2 * d - 1) < 1e-3 ? "√dₖ = " : ""}${short(1 / site.scale)} is multiplying by ${short(site.scale)}.`];
+  if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not scale its scores." : `Dividing by ${Math.abs(site.scale ** 2 * d - 1) < 1e-3 ? "√dₖ = " : ""}${short(1 / site.scale)} is multiplying by ${short(site.scale)}.`];
   if (station === "cap") return [`${short(site.softcap ?? 0)} · tanh(${c} / ${short(site.softcap ?? 0)}) = ${short(head.capped[at])}`];
   if (station === "bias") return [`${short(head.capped[at])} + ${after(head.biased[at] - head.capped[at])} = ${short(head.biased[at])}`];
-  if (station === "mask") return [`allowed: ${short(head.biased[at])} stays`, ...(site.allowed === "all" ? ["No cell is masked here: every row may look at every column. A decoder such as GPT-2 masks all later tokens."] : [])];
+  if (station === "mask") return [`allowed: ${short(head.biased[at])} stays`, ...(site.allowed === "all" ? ["No cell is masked here: every row may attend to every column. A decoder such as GPT-2 masks all later tokens."] : [])];
   return softmaxLines(site, h, i, j);
 }
 
 /** @param {import("./data.js").Site} site @param {number} h @param {number} i @param {number} j */
 function softmaxLines(site, h, i, j) {
   const head = headOf(site, h), { m } = head, at = i * m + j;
-  if (site.edited.includes(h)) return [`α = ${short(head.alpha[at])}`, "These weights were edited: they are the model's as the edit left them."];
+  if (site.edited.includes(h)) return [`α = ${short(head.alpha[at])}`, "These weights were edited, and are shown as edited."];
   if (head.base) return [`α = ${short(head.alpha[at])}`, "A row always sums to 1: what one weight gains, the others give up in proportion."];
   const sink = site.sinks ? site.sinks[h] : null;
   let top = sink ?? -Infinity, sum = 0, seen = 0;
@@ -156,7 +156,7 @@ function outside(site, box, station, { i, j }, who) {
   if (box === "x" && given && j < given.s[1]) return { title, lines: [...embedded(site, i, j), `x = ${short(of(given))}`] };
   const number = ["n2", "u", "s2"].includes(box) ? 1 : 0, b = blocks[number], own = box === "o" ? site.o : box === "s2" ? site.after : null;
   if (!b && own && j < own.s[1])
-    return { title, lines: box === "o" ? [`all heads (z) · column ${j} of W_O, + bias`, `= ${short(of(own))}`, ABSENT] : [`the model hands on: ${short(of(own))}`] };
+    return { title, lines: box === "o" ? [`all heads (z) · column ${j} of W_O, + bias`, `= ${short(of(own))}`, ABSENT] : [`passed on by the model: ${short(of(own))}`] };
   if (!b || j >= (box === "u" && station === "units" && b.units ? b.units.s[1] : b.given.s[1])) return null;
   const s = blockOf(b), normed = ["norm1", "norm2", "inner1", "inner2", "post1", "post2"].includes(station);
   const before = entryNorm(b);
@@ -168,7 +168,7 @@ function outside(site, box, station, { i, j }, who) {
     return { title, lines: [box === "o" ? `all heads (z) · column ${j} of W_O, + bias` : `all units · column ${j} of W₂ + b₂`, `= ${short(of(b.made))}`, ABSENT] };
   }
   const alone = b.residual === false, added = alone ? `= ${short(of(s.total))}` : `${short(of(b.given))} + ${after(of(s.made))} = ${short(of(s.total))}`;
-  if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: [alone ? "new alone: without the residual connection x is not added" : "x + new", added] };
+  if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: [alone ? "new only: without the residual connection x is not added" : "x + new", added] };
   return { title, lines: normed || s.last ? [added, norm(b, s.total), `= ${short(of(s.last))}`] : [added] };
 }
 
@@ -198,8 +198,8 @@ export function gapLine(data, site, h) {
   if (site.edited.includes(h)) parts.push("weights edited, so taken as they are");
   const steps = site.moved;
   if (steps) {
-    const out = steps.around.length ? `, and a number that leaves a sub-layer by at most ${upTo(Math.max(...steps.around))}` : "";
-    return `Computed in the browser from ${out ? "numbers" : "q, k and v"} in small steps, as this file would be too large otherwise. That moves a weight by at most ${upTo(steps.weights)} and a number of z by at most ${upTo(steps.context)}${out}.`;
+    const out = steps.around.length ? `, and an output of a sub-layer by at most ${upTo(Math.max(...steps.around))}` : "";
+    return `Computed in the browser from ${out ? "numbers" : "q, k and v"} rounded to small steps, because this file would otherwise be too large. That changes a weight by at most ${upTo(steps.weights)} and a number of z by at most ${upTo(steps.context)}${out}.`;
   }
   const rounded = data.rounded ? " Numbers here are rounded to 16 bits." : "";
   const python = found.weights == null && site.q && !site.edited.includes(h) && site.residual != null ? ` Python measured ${tiny(site.residual)} for the weights.` : "";

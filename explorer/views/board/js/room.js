@@ -8,7 +8,7 @@ export function fillScreen(board) {
   }
   present(board, true);
   board.asking = true;
-  const asked = board.parts.frame.requestFullscreen?.() ?? Promise.reject(new Error("no full screen here"));
+  const asked = board.parts.frame.requestFullscreen?.() ?? Promise.reject(new Error("full screen is not available here"));
   const answered = () => void (board.asking = false);
   asked.finally(answered).then(() => screenFilled(board), () => {});
 }

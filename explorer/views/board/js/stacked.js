@@ -38,7 +38,7 @@ export function drawOther(painter) {
   other.cursor.row = crossed ? s.cursor.col : -1;
   painter.of(other).whole();
   const how = { colour: s.look.dim, most: S.x - 40 };
-  painter.write(other.below ? `decoder layer ${layer}: waits` : `encoder layer ${layer}, done`, 8, S.y - 16 - s.layout.font, { ...how, weight: 700 });
+  painter.write(other.below ? `decoder layer ${layer}: waiting` : `encoder layer ${layer}, done`, 8, S.y - 16 - s.layout.font, { ...how, weight: 700 });
   painter.write("click to open", 8, S.y - 14, how);
   if (crossed) for (const [id, colour] of [["k", s.look.k], ["v", s.look.v]]) painter.ribbon(from, id, colour, CHANNEL);
 }

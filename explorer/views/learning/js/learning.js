@@ -16,7 +16,7 @@ const TURN = 250, LOOK = 800; // milliseconds of training that are asked for at 
 const KEPT = 40; // texts that were written
 const FAR = 4; // a loss so many times that of uniform guessing has diverged
 const ACROSS = 32; // tokens of the map
-const MAP = "A row for each check, a column for each token to predict. Darker: more probable. ●: for the first time the most probable token. Press a step to go back to the nearest moment that was kept.";
+const MAP = "A row for each check, a column for each token to predict. Darker: more probable. ●: the first check at which it is the most probable token. Press a step to go back to the nearest moment that was kept.";
 const count = (/** @type {number} */ number) => number.toLocaleString("en");
 
 export class Learning {
@@ -57,7 +57,7 @@ export class Learning {
     this.curves = { loss: new Curves(left, "Loss", 220), right: new Curves(left, "Right on held-out texts", 110), norm: new Curves(left, "Gradient norm", 96), speed: new Curves(left, "Tokens a second", 96) };
     this.wrote = right.appendChild(element("div", "wrote"));
     this.shown = right.appendChild(element("div", "shown"));
-    this.frame.append(element("p", "heading", "The first of these tokens over the training"), element("p", "note", MAP));
+    this.frame.append(element("p", "heading", "The first of these tokens during training"), element("p", "note", MAP));
     this.map = this.frame.appendChild(element("div", "map"));
     this.engine = new Engine(/** @type {any} */ (first));
     this.queue = this.ready = this.engine.header.then((state) => this.#begun(state), (error) => this.#refused(error));
@@ -121,11 +121,11 @@ export class Learning {
 
   /** @param {any} state */
   #examples({ task, measured, settings, step }) {
-    const heading = task ? `Questions that it never learned from, at step ${step}` : `Held-out texts, at step ${step}`;
+    const heading = task ? `Questions that it was not trained on, at step ${step}` : `Held-out texts, at step ${step}`;
     const says = task ? `${task} ` : settings.family === "encoder" ? "Masked tokens. " : settings.family === "decoder" ? "Each token, predicted from those before it. " : "Masked text → the whole text, each token predicted after the right ones before it. ";
     const right = "Darker: more probable. Underlined: the right token is the most probable; otherwise the most probable one is below it.";
     this.shown.replaceChildren(element("p", "heading", heading), element("p", "note", says + right), examplesOf(measured.shown, Boolean(task)));
-    this.wrote.replaceChildren(...(this.written.length ? [element("p", "heading", "What it writes (drawn, temperature 0.6)"), writtenList(this.written)] : []));
+    this.wrote.replaceChildren(...(this.written.length ? [element("p", "heading", "What it writes (sampled, temperature 0.6)"), writtenList(this.written)] : []));
   }
 
   /** The number of weights, at once for what the dials say. @param {any} described */

@@ -62,7 +62,7 @@ export const TASKS = {
     const row = several(random, 8);
     return [row, row];
   } },
-  reverse: { title: "Reverse", says: "Eight letters, and the same from the last to the first.", longest: 16, draw: (random) => {
+  reverse: { title: "Reverse", says: "Eight letters, and the same in reverse order.", longest: 16, draw: (random) => {
     const row = several(random, 8);
     return [row, [...row].reverse()];
   } },
@@ -74,7 +74,7 @@ export const TASKS = {
     const a = below(random, 100), b = below(random, 100), two = (/** @type {number} */ n) => digits(n).reverse().concat("0").slice(0, 2);
     return [[...two(a), "+", ...two(b)], [...digits(a + b).reverse(), "0", "0"].slice(0, 3)];
   } },
-  modular: { title: "Addition modulo 23", says: "Two numbers below 23, and the rest of their sum divided by 23.", longest: 4, draw: (random) => {
+  modular: { title: "Addition modulo 23", says: "Two numbers below 23, and the remainder of their sum divided by 23.", longest: 4, draw: (random) => {
     const a = below(random, 23), b = below(random, 23);
     return [[String(a), "+", String(b)], [String((a + b) % 23)]];
   } },

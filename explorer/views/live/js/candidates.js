@@ -7,7 +7,7 @@ import { element } from "./element.js";
 const FATES = { kept: "chosen", finished: "ends the text", "cut:top_k": "cut: top k", "cut:top_p": "cut: top p", "cut:min_p": "cut: min p", "cut:typical_p": "cut: typical p",
   "cut:no_repeat": "cut: repeats", "cut:among": "not allowed", "forced-out": "another was forced" };
 /** @type {Record<string, string>} */
-const ENDS = { end: "The model wrote its end token.", length: "As many tokens as you asked for.", context: "The model reads no longer text.",
+const ENDS = { end: "The model wrote its end token.", length: "As many tokens as you asked for.", context: "The model cannot read a longer text.",
   "no open beam can win": "No open beam can become better than the finished texts.", "nothing left": "No beam is left." };
 
 export const percent = (/** @type {number} */ share) => (share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);

@@ -22,7 +22,7 @@ const SETTLED = 150; // milliseconds after a key before the prompt is read
 /** @type {Record<Way, {title: string, settings: string[]}>} */
 const STRATEGIES = {
   greedy: { title: "Greedy: the most probable token", settings: [] },
-  sample: { title: "Sampling: a token by chance", settings: ["temperature", "top_k", "top_p", "seed"] },
+  sample: { title: "Sampling: a token drawn at random", settings: ["temperature", "top_k", "top_p", "seed"] },
   beam: { title: "Beams: several texts side by side", settings: ["beams"] },
 };
 /** @type {Record<string, Setting>} */

@@ -6,7 +6,7 @@ import { modeOf, whenTurned } from "../../board/js/mode.js";
 /** @typedef {import("./boarded.js").Sides} Sides */
 /** @typedef {{mode?: "light" | "dark" | null, view?: {row?: number} | null, tell?: (view: any) => void}} Options */
 
-const ABOUT = "The forward model has read only the words before this one, the backward model only those after it. ELMo never joins the two into one guess.";
+const ABOUT = "The forward model has read only the words before this one, the backward model only those after it. ELMo never combines the two into one prediction.";
 const LAYERS = "Layer 0 is computed from letters alone, so a word has the same vector in every sentence. Each layer above has both directions side by side. "
   + "A task learns weights s that mix the layers: γ Σ sⱼ hⱼ. Choose s yourself: it is divided by its sum, and γ changes no cosine.";
 
@@ -30,7 +30,7 @@ export class Directions {
     this.line = this.frame.appendChild(element("p", "says"));
     this.line.setAttribute("aria-live", "polite");
     this.tables = this.frame.appendChild(element("div", "tables"));
-    this.frame.append(element("h3", "title", "How alike the words are, layer by layer"), element("p", "says", LAYERS));
+    this.frame.append(element("h3", "title", "How similar the words are, layer by layer"), element("p", "says", LAYERS));
     this.shares = this.#shareBoxes();
     this.alike = this.frame.appendChild(element("div", "alike"));
     this.draw();

@@ -9,9 +9,9 @@ export function labelOf({ edit, layer, head, part, query, unit, factor, position
   const all = (/** @type {string} */ name, /** @type {any} */ number, /** @type {string} */ every = `every ${name}`) => (number == null ? every : `${name} ${number}`);
   const at = all("layer", layer), one = all("head", head), sublayer = part ?? "every part";
   return /** @type {Record<string, string>} */ ({
-    SilenceHead: `${one} of ${at} silenced`, ReplaceRow: `row ${query} of ${one} of ${at} written by hand`, Uniform: `${one} of ${at} looks everywhere alike`,
+    SilenceHead: `${one} of ${at} silenced`, ReplaceRow: `row ${query} of ${one} of ${at} written by hand`, Uniform: `${one} of ${at} attends to all tokens equally`,
     NoScale: "not divided by √dₖ", SetMask: "mask set by hand", SilenceLayer: `${sublayer} of ${at} silenced`, NoResidual: `no residual connection at ${sublayer} of ${at}`,
-    NoNorm: `no norm at ${sublayer} of ${at}`, MovePositions: "places moved", NoPositions: "without positions", SetUnit: `${all("unit", unit)} of ${at} × ${factor}`,
+    NoNorm: `no norm at ${sublayer} of ${at}`, MovePositions: "positions moved", NoPositions: "without positions", SetUnit: `${all("unit", unit)} of ${at} × ${factor}`,
     SetVector: `${which} of ${all("position", position)} in ${one} of ${at} written by hand`, PatchHidden: `state ${position} after ${at} taken from another text`,
   })[edit] ?? edit;
 }

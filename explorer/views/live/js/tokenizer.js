@@ -146,7 +146,7 @@ function prepared(settings, words, first) {
       const mark = first && spaced.length > 0 && spaced[0].letter !== "▁";
       return mark ? [{ letter: "▁", from: spaced[0].from, to: spaced[0].from }, ...spaced] : spaced;
     });
-  throw new Error(`This page cannot cut texts as ${settings.type} does. Open the model with Python.`);
+  throw new Error(`This page cannot split texts as ${settings.type} does. Open the model with Python.`);
 }
 
 // --- models: from the letters of a word to tokens
@@ -291,7 +291,7 @@ export class Tokenizer {
   /** A text as a model reads it, with the special tokens of its template. @param {string} text */
   encode(text) {
     const { single, special_tokens: added } = this.file.post_processor ?? { single: [{ Sequence: {} }] };
-    if (!single) throw new Error(`This page cannot frame texts as ${this.file.post_processor.type} does. Open the model with Python.`);
+    if (!single) throw new Error(`This page cannot add special tokens as ${this.file.post_processor.type} does. Open the model with Python.`);
     const framing = (/** @type {number} */ id) => ({ piece: this.pieces.get(id) ?? "", id, from: 0, to: 0, word: -1 });
     return this.#described(single.flatMap((/** @type {any} */ entry) => (entry.SpecialToken ? added[entry.SpecialToken.id].ids.map(framing) : this.pieces_of(text))), text);
   }

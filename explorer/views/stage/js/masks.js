@@ -46,5 +46,5 @@ const colourOf = ({ colours }, weight) => weight === null ? "var(--line)" : colo
 /** @param {Masks} told */
 function legendOf(told) {
   const entry = (/** @type {string} */ text, /** @type {string} */ name, colour = "") => ({ key: `entry ${text}`, tag: "span", name: "entry", inside: [{ key: `mark ${text}`, tag: "i", name, style: { background: colour } }, { key: `says ${text}`, tag: "span", text }] });
-  return [entry("hidden", "swatch", colourOf(told, null)), entry("opened by this mask", "swatch opened"), ...SHOWN.map((weight) => entry(`weight ${weight}`, "swatch", colourOf(told, weight))), entry("loss under its own mask", "own")];
+  return [entry("hidden", "swatch", colourOf(told, null)), entry("allowed only by this mask", "swatch opened"), ...SHOWN.map((weight) => entry(`weight ${weight}`, "swatch", colourOf(told, weight))), entry("loss under its own mask", "own")];
 }
