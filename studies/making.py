@@ -24,7 +24,7 @@ from explorer.models.results import out_of_date, results
 from explorer.training import resume
 from explorer.training.progress import stopping
 from studies import recipes
-from studies.recipes import LEAVING, LONGER, Recipe, changes
+from studies.recipes import LONGER, Recipe, changes
 
 WORKSHOP, JUDGED = Path("runs") / "models", "judged.json"
 SAY_EVERY = 20.0  # seconds
@@ -68,7 +68,7 @@ def state(name: str, seed: int = 0) -> MakingState:
 
 def every() -> list[MakingState]:
     """How far all models are."""
-    return [state(name) for name in LONGER if name not in LEAVING]
+    return [state(name) for name in LONGER]
 
 
 def train(name: str, seed: int, until: float, say: Say, device: str = "cpu") -> bool:

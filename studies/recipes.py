@@ -79,7 +79,7 @@ class Recipe:
 
 
 TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-WAITING, LEAVING = frozenset(TABLES.pop("waiting")), frozenset(TABLES.pop("leaving"))
+WAITING = frozenset(TABLES.pop("waiting"))
 
 
 def tabled(entries: dict[str, Any]) -> tuple[dict[str, Recipe], dict[str, Recipe]]:

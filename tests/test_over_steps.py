@@ -35,7 +35,7 @@ def by_hand(name: str, step: int | None, place: int) -> torch.Tensor:
         return model.module.head(hidden)[0, row].log_softmax(-1)
 
 
-@pytest.mark.parametrize("name", ["bert", "induction"])
+@pytest.mark.parametrize("name", ["bert-tiny", "induction"])
 def test_the_map_holds_the_probability_of_each_token_at_each_snapshot(name: str) -> None:
     steps = ex.training.snapshots(ex.models()[name].folder)
     models = {step: loaded(name, step=step) for step in reversed(steps)}

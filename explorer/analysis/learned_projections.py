@@ -18,9 +18,9 @@ from explorer.records import Projections
 def projections_over_steps(models: Mapping[int, Any]) -> Projections:
     """W_Q, W_K and W_V of every head at several steps of one training run. `models` are its snapshots by their step.
 
-    >>> taken = {1: ex.load("bert", step=1), 9999: ex.load("bert")}
+    >>> taken = {1: ex.load("bert-tiny", step=1), 9999: ex.load("bert-tiny")}
     >>> ex.analysis.projections_over_steps(taken).weights.shape
-    (2, 3, 4, 4, 128, 32)
+    (2, 3, 2, 4, 64, 16)
     """
     if len(models) < 2:
         raise ChoiceError("There are no two moments to compare. Give the models at two steps, by their step.")

@@ -23,7 +23,7 @@ def over_steps(models: Mapping[int, Any], text: Text, *, target: Text | None = N
     `models` are the snapshots by their step. An encoder reads a mask in place of each token, one after the other; a decoder reads what
     comes before it, and an encoder-decoder writes `target`.
 
-    >>> taken = {1: ex.load("bert", step=1), 9999: ex.load("bert")}
+    >>> taken = {1: ex.load("bert-tiny", step=1), 9999: ex.load("bert-tiny")}
     >>> found = ex.analysis.over_steps(taken, "A dog ran.")
     >>> found.chances.shape
     (2, 4)

@@ -111,10 +111,10 @@ def teacher_and_student(
 ) -> Copied:
     """Let a teacher and its student predict the same corruption, at temperature 1 and at the temperature of distillation.
 
-    >>> teacher, student = ex.load("bert-deep"), ex.load("distilbert")
+    >>> teacher, student = ex.load("bert"), ex.load("distilbert")
     >>> hidden = ex.corrupt("A dog ran.", "mlm", tokenizer=student.tokenizer)
     >>> ex.analysis.teacher_and_student(teacher, student, hidden).names
-    ('bert-deep', 'distilbert')
+    ('bert', 'distilbert')
     """
     for model in (teacher, student):
         _check_guessable(model, corruption, top)

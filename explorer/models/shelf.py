@@ -113,7 +113,7 @@ def folder_of(what: str | Path) -> Path:
 def snapshots_of(what: str | Path) -> tuple[int, ...]:
     """The steps at which a model or a run opens (`ex.load(what, step=…)`), by its name or its folder.
 
-    >>> ex.training.snapshots("bert") == tuple(sorted(ex.training.snapshots("bert")))
+    >>> ex.training.snapshots("bert-tiny") == tuple(sorted(ex.training.snapshots("bert-tiny")))
     True
     """
     return run_folder.snapshots(folder_of(what))

@@ -6,7 +6,7 @@ import explorer as ex
 from explorer.app.call import Call
 from explorer.models.store import models, snapshots_of
 
-USUAL = ("bert", "induction")  # two that kept snapshots
+USUAL = ("bert-tiny", "induction")  # two that kept snapshots
 
 
 def followed(name: str) -> str:

@@ -84,7 +84,6 @@ IDEAS = {
 OWN = {  # models that do not do what their system does, by their own name
     idea.name: idea
     for idea in (
-        Idea("bert-deep", ("mlm accuracy", "recoverable accuracy")),
         Idea("bert-told", ("mlm accuracy", "it → the right noun, best head")),
         Idea("t5-tasks", ("translation, bleu", "acceptability, accuracy", "sentiment, accuracy", "summary, F1 of words")),
         Idea("induction", ("repeat accuracy",)),
