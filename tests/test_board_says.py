@@ -89,7 +89,8 @@ def test_a_scale_is_called_the_root_and_an_embedding_normalised_where_it_is(
     expect(page.locator(".operands")).to_contain_text(way)
     assert (abs(1 / attention.scale - np.asarray(attention.q).shape[-1] ** 0.5) < 1e-3) == root
     go(page, "x")
-    for dim in range(0, 128, 16):
+    heads, _, wide = np.asarray(attention.q).shape
+    for dim in range(0, heads * wide, 16):
         page.mouse.move(*middle(page, "x", ROW, dim))
         expect(page.locator(".pair")).to_contain_text(re.compile(r"dimension \d+"))
         assert ("then normalised" in page.locator(".operands").inner_text()) == normalised
@@ -176,7 +177,7 @@ def test_a_trace_without_blocks_says_the_model_s_own_numbers(show: Show) -> None
     page = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "wo", "row": 3}, motion="reduce")
     expect(page.locator(".operands")).to_contain_text(f"= {said(output[3][0])}")
     go(page, "up")
-    expect(page.locator(".operands")).to_contain_text(f"hands on: {said(after[3][0])}")
+    expect(page.locator(".operands")).to_contain_text(f"passed on by the model: {said(after[3][0])}")
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,7 @@ WRITTEN: tuple[tuple[str, str], ...] = (  # what somebody wrote into the setting
     ("learned.dim = 1e9", "Width: 1000000000"), ("learned.layers = '2'", 'Layers: "2"'),
     ("learned.source.data = 'constructor'", "It reads"),
     ("learned.source = null", "It reads: missing"), ("learned.batch = -1", "Texts a step"), ("learned.rate = 'x'", "Learning rate"),
-    ("learned.family = 'toString'", "Family"), ("learned.step = 'x'", "took"), ("learned.step = 1e300", "took"),
+    ("learned.family = 'toString'", "Family"), ("learned.step = 'x'", "number of steps"), ("learned.step = 1e300", "number of steps"),
     ("delete learned.seed", "Seed: missing"), ("learned.layers = 2", "no weights"),
 )  # fmt: skip
 

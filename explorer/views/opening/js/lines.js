@@ -16,7 +16,7 @@ function linesOf({ inside, floors, lanes }) {
     [3, ["They differ in what they may read."]],
     [BEATS.inside, [`Inside ${title}: one head of its `, number(String(heads * layers)), ". What does it do?"]],
     [BEATS.compare, ["Compare: the gap scores every token. “", tokens[best(scores)], "” gets ", number(scores[best(scores)].toFixed(1)), "."]],
-    [BEATS.weigh, ["Weigh: scores become weights that sum to 1. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],
+    [BEATS.weigh, ["Weigh: scores become weights that sum to one. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],
     [BEATS.mix, ["Mix: values, as thick as their weights, become ", number(String(mixed[head].length)), " numbers."]],
     [BEATS.heads, ["All ", number(String(heads)), " heads of a layer do this at once."]],
     [BEATS.rise, ["After each layer: its best guesses so far."]],
