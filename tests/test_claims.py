@@ -195,7 +195,7 @@ def test_the_rows_of_a_decoder_are_not_taken_for_those_of_its_source(bert: Trans
 
 def test_what_pages_say_of_how_models_were_trained_is_what_their_plans_did() -> None:
     four = [described(ex.models()[name].folder)["plan"] for name in ("elmo", "bert", "gpt", "bart")]
-    assert {plan["corpus"]["name"] for plan in four} == {"microworld-1.1:120000", "microworld-2.0:240000"}
+    assert {plan["corpus"]["name"] for plan in four} == {"microworld-2.0:240000"}
     assert len({plan["steps"] for plan in four}) > 1
     starts = {name: ex.load(name, device="cpu").config.tables for name in ("bert", "gpt2", "bart")}
     assert starts == {"bert": "sines", "gpt2": "sines", "bart": "random"}, "tables of positions"
@@ -226,7 +226,7 @@ def test_a_stream_of_pre_norm_mostly_grows_and_post_norm_rescales_every_sum(
 
 def test_figures_of_systems_are_those_of_the_card_of_the_shipped_seed(bert: TransformerModel) -> None:
     card, electra = (shipped_figures(ex.models()[name].folder) for name in ("bert", "electra"))
-    assert (card["nsp accuracy"], card["nsp, shared-name rule"], electra["replaced f1"]) == (0.608, 0.540, 0.655)
+    assert (card["nsp accuracy"], card["nsp, shared-name rule"], electra["replaced f1"]) == (0.608, 0.540, 0.613)
     rows = [{"asked to": "classify", "answers": "the second follows the first: 9%"}]
     assert "60.8%" in training_questions.classify_note(rows, card) and "wrong" in training_questions.classify_note(rows, {})
     assert not training_questions.classify_note([{"asked to": "classify", "answers": "(not possible: …)"}], card)
