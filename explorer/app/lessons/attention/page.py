@@ -29,7 +29,7 @@ def simple() -> None:
 
 def drawn() -> None:
     """What the width of the keys does to the softmax."""
-    web.show(VIEWS["saturation"], DRAWN, steps="width", question=(lesson.scale_question(result_of(DRAWN)), "guess.scale"))
+    web.show(VIEWS["saturation"], DRAWN, question=(lesson.scale_question(result_of(DRAWN)), "guess.scale"))
 
 
 def trained() -> None:

@@ -42,7 +42,7 @@ def directions() -> None:
     both = (lab.traced(lesson.TEXT), lab.traced(lesson.OTHER))
     web.show(VIEWS["halves"], both, question=(lesson.half_question(*turned()), "guess.half"))
     st.subheader("What each direction predicts", anchor=False)
-    web.show(VIEWS["both-sides"], lab.expected(text), steps="place")
+    web.show(VIEWS["both-sides"], lab.expected(text))
 
 
 def crossing() -> None:
@@ -67,7 +67,7 @@ def senses() -> None:
 
 def triangle() -> None:
     """The weights while they are learned, as paths through a triangle."""
-    web.show(VIEWS["mix-triangle"], mixes, steps="step")
+    web.show(VIEWS["mix-triangle"], mixes)
     say(PROSE("probed"), small=True)
     recorded.again("mixes", "mixes")
 

@@ -72,7 +72,7 @@ def data() -> None:
 def schedule() -> None:
     """How large a step is."""
     if runs:
-        web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)), steps="step")
+        web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)))
     else:
         web.show(VIEWS["schedule"], lab.usual_schedule())
     say(PROSE("optimisers"), small=True)

@@ -35,7 +35,7 @@ def pairs() -> None:
         "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to distinguish them, nothing else."
     )
     question = lesson.stranger_question(result_of(lab.drawn(lesson.TEXT, 0)))
-    web.show(VIEWS["context-pairs"], lab.drawn(text, int(seed)), steps="place", question=(question, "guess.stranger"))
+    web.show(VIEWS["context-pairs"], lab.drawn(text, int(seed)), question=(question, "guess.stranger"))
 
 
 def nearest() -> None:
