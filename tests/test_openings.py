@@ -61,7 +61,9 @@ def test_strategies_open_with_texts_that_differ() -> None:
 def test_two_runs_that_differ_in_little_are_compared_first_and_a_visitor_s_own_before_them() -> None:
     plans = [described(ex.models()[name].folder) for name in comparing.ALIKE]
     first, second = (plan["plan"] for plan in plans)
-    assert {name for name in first if first[name] != second[name]} <= {"steps"} and plans[0]["tokenizer"] == plans[1]["tokenizer"]
+    assert {name for name in first if first[name] != second[name]} <= {"steps"} and plans[0]["tokenizer"] == plans[1][
+        "tokenizer"
+    ]
     shapes = [set(json.dumps([key, value]) for key, value in plan["architecture"].items()) for plan in plans]
     assert 0 < len(shapes[0] - shapes[1]) <= 6
     assert comparing.opening_pair(("run a", "run b"), ("run a", "run b", "llama", "olmo")) == ("run a", "run b")

@@ -167,7 +167,9 @@ def test_the_page_shows_a_pair_and_a_token_and_says_what_it_cannot() -> None:
     assert not at.exception and len(at.get("plotly_chart")) == 1
     at.text_input("update.near").set_value("zzz").run()
     assert not at.exception and any("zzz" in warning.value for warning in at.warning)
-    at = opened("training", part="one-update", **{"update.of": "A Transformer, one token", "kept": "bert-tiny", "update.at": "1"})
+    at = opened(
+        "training", part="one-update", **{"update.of": "A Transformer, one token", "kept": "bert-tiny", "update.at": "1"}
+    )
     assert not at.exception and len(at.get("plotly_chart")) == 1
     title = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
     update = ex.analysis.token_update(loaded("bert-tiny", step=1), at.text_input("text").value)
