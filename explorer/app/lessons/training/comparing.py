@@ -25,7 +25,7 @@ from explorer.views import VIEWS
 
 MOST, FEW = 5, 4  # runs in one picture, and settings that a row names
 STARTED = "runs.started"  # the IDs of the runs that this visitor started
-ALIKE = ("olmo", "olmo2")  # the same texts, tokens and objective: they differ in details of their layers alone
+ALIKE = ("olmo", "olmo2")  # the same texts, tokens and objective, other details of their layers and another number of steps
 
 
 def opening_pair(mine: Sequence[str], names: Sequence[str]) -> tuple[str, str]:

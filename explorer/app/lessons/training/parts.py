@@ -58,7 +58,7 @@ def kept() -> dict[str, Path]:
 
 def filmed(runs: Mapping[str, Path]) -> str:
     """The training that the page opens with: one that kept snapshots, a BERT's where it did."""
-    return next((name for name in (FIRST, "bert-tiny", *runs) if name in runs and store.snapshots_of(runs[name])), FIRST)
+    return next((name for name in ("bert-tiny", *runs) if name in runs and store.snapshots_of(runs[name])), FIRST)
 
 
 def steps_of(run: str | Path) -> Call:
