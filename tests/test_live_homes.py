@@ -153,9 +153,9 @@ def test_weights_have_an_address_that_browsers_keep(visit: Visit, app: tuple[str
 
 def test_a_move_brings_the_board_s_script_no_second_time(visit: Visit) -> None:
     """Streamlit sends the script of a component with every change of what it is told: a board's is 300 kB."""
-    page, sizes = visit("/about"), list[int]()
+    page, sizes = visit("/glossary"), list[int]()
     page.on("websocket", lambda socket: socket.on("framereceived", lambda data: sizes.append(len(data))))
-    page.goto(page.url.replace("/about", "/attention?part=walk"))
+    page.goto(page.url.replace("/glossary", "/attention?part=walk"))
     page.wait_for_function("globalThis.explorerBoards?.length === 1")
     expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
     assert sum(sizes) > 10_000, "the page arrived"
