@@ -57,10 +57,14 @@ class _Ending:
         return best, shares, answered
 
     def _of_some(self, states: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        shares = softmax(self.scores(states))
-        best = np.stack([best_ids(layer, GUESSES) for layer in shares])
-        answered = np.take_along_axis(shares, np.broadcast_to(answers, shares.shape[:2])[..., None], -1)[..., 0]
-        return best, np.take_along_axis(shares, best, -1), answered
+        rows = [self._of_one(scores, answers) for scores in self.scores(states)]
+        best, shares, answered = (np.stack(parts) for parts in zip(*rows, strict=True))
+        return best, shares, answered
+
+    def _of_one(self, scores: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        shares = softmax(scores)  # of one layer: those of all would take as much memory as a model
+        best = best_ids(shares, GUESSES)
+        return best, np.take_along_axis(shares, best, -1), np.take_along_axis(shares, answers[:, None], -1)[:, 0]
 
 
 @checked
