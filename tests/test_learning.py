@@ -177,6 +177,28 @@ def test_a_question_is_shown_without_its_answer(page: Page, kind: str) -> None:
         assert GOOD[data](read, said), (read, said)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_board_reads_the_tokens_of_an_example_and_the_layers_are_read_as_the_lens_reads_them(
+    page: Page, tmp_path: Path, kind: str
+) -> None:
+    """A held-out example goes to a board as a text; the strip below the map is `ex.lens`."""
+    model = loaded(page, tmp_path, TINY | KINDS[kind] | {"layers": 2})
+    texts, boards, rows, layers = page.evaluate(
+        """() => { const { shown, layers } = training.measure(), live = training.asLive();
+        const read = ({ text, target }) => { const found = live.read(text, target, []);
+          return [[...found.source.ids], found.target && [...found.target.ids]]; };
+        const rows = training.held.slice(0, shown.length).map(({ read, target }) => [read, target ?? null]);
+        return [shown.map(({ text, target, rows }) => [text, target, rows]), shown.map(read), rows, layers]; }"""
+    )
+    assert boards == rows
+    (text, target, places), both = texts[0], model.family == "encoder-decoder"
+    found = ex.lens(model, text, inside=True, **({"target": target} if both else {}))
+    assert [layer["name"].replace("feed-forward", "layer") for layer in layers] == list(found.named)
+    shown = min(len(places), len(layers[0]["guesses"]))
+    mine = [[guess["first"] for guess in layer["guesses"][:shown]] for layer in layers]
+    assert mine == [[row[place].strip() or row[place] for place in places[:shown]] for row in found.texts]
+
+
 def test_going_back_and_on_computes_the_same_again(page: Page) -> None:
     losses = page.evaluate(
         """(settings) => { const t = new Training(settings), run = (count) => Array.from({ length: count }, () => t.advance().loss);
@@ -260,7 +282,7 @@ def test_a_hand_starts_pauses_steps_and_goes_back(shown: Shown) -> None:
     expect(page.locator("output")).to_have_text(f"step {step + 1}")
     page.get_by_label("Moment").fill("1")
     expect(page.locator("output")).to_have_text("step 20")
-    expect(page.get_by_text("at step 20")).to_be_visible()
+    expect(page.get_by_text("Held-out texts, at step 20")).to_be_visible()
     assert page.evaluate("explorerTrainings[0].steps.length") == step + 1, "what came later is shown until it goes on"
     press(page, "One step")
     expect(page.locator("output")).to_have_text("step 21")
@@ -468,7 +490,7 @@ def test_the_map_marks_when_each_token_was_first_the_most_probable_and_leads_bac
       }
     }""")
     steps, rights, marks = page.evaluate("""() => {
-      const looks = explorerTrainings[0].measured, rows = [...document.querySelectorAll(".stepmap tbody tr")];
+      const looks = explorerTrainings[0].measured, rows = [...document.querySelectorAll(".stepmap .look")];
       const across = (shown) => shown.flatMap(({ guesses }) => guesses).slice(0, 32);
       return [looks.map(([step]) => step), looks.map(([, { shown }]) => across(shown).map(({ right }) => right)),
         rows.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent === "●"))]; }""")
@@ -479,6 +501,30 @@ def test_the_map_marks_when_each_token_was_first_the_most_probable_and_leads_bac
     page.get_by_role("button", name="Step 25: ").or_(page.get_by_role("button", name="Step 24: ")).first.click()
     page.wait_for_function("explorerTrainings[0].at === 20")
     expect(page.locator(".moment output")).to_have_text("step 20")
+    settled = page.evaluate("""() => [...document.querySelectorAll(".stepmap tbody:last-child tr")].slice(1)
+      .map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent === "●"))""")
+    places = page.evaluate("explorerTrainings[0].described.layers.map(({ guesses }) => guesses.map(({ first }) => first))")
+    for column, marks in enumerate(zip(*settled, strict=True)):
+        row = marks.index(True)
+        assert sum(marks) == 1 and {place[column] for place in places[row:]} == {places[-1][column]}
+        assert row == 0 or places[row - 1][column] != places[-1][column]
+
+
+def test_a_cell_of_the_map_opens_the_board_of_that_moment_and_the_board_follows_the_training(shown: Shown) -> None:
+    page = shown(1280, dim=16, layers=1, batch=4)
+    trained(page, 21)
+    rows, columns = page.locator(".stepmap .look"), 4
+    rows.last.locator("td").nth(columns).click()
+    page.wait_for_function("explorerTrainings[0].board.live?.board?.held[0]?.row === 4")
+    found, step = "explorerTrainings[0].board.live.session.found", at(page)
+    assert page.evaluate(f"{found}.data.model") == f"your decoder at step {step}" and not step % 20
+    before = page.evaluate(f"[...{found}.logits]")
+    expect(page.get_by_role("button", name="Undo the last change")).to_be_hidden()
+    press(page, "One step")
+    page.wait_for_function(f"{found}.data.model.endsWith(' {step + 1}')")
+    assert page.evaluate(f"[...{found}.logits]") != before
+    press(page, "New model")
+    page.wait_for_function(f"explorerTrainings[0].board.live && {found}?.data.model.endsWith(' 0')")
 
 
 def test_two_trainings_on_one_page_do_not_disturb_each_other(shown: Shown) -> None:

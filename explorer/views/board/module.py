@@ -72,8 +72,7 @@ def module(*, live: bool = False) -> str:
 
     The hosts are Streamlit and anywidget.
     """
-    joined = joined_files(FOLDER, FILES)
-    joined = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes(), separators=(",", ":")))
+    joined = board_files()
     if not live:
         return f"{joined}\nexport {{ mount }};\n"
     engine = f"() => {{\n{joined_files(LIVE_FOLDER, ENGINE)}\nreturn {{ answering, LiveModel }};\n}}"
@@ -83,6 +82,12 @@ def module(*, live: bool = False) -> str:
     names = "mountLive, LiveModel, engineAt, home"
     parts = f"const {{ {names} }} = (() => {{\n{homes}\nconst {{ LiveModel }} = computing();\nreturn {{ {names} }};\n}})();"
     return f"{joined}\n{parts}\nexport {{ mount, mountLive, LiveModel, engineAt, home as default }};\n"
+
+
+def board_files() -> str:
+    """What draws a board, in one text."""
+    joined = joined_files(FOLDER, FILES)
+    return joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes(), separators=(",", ":")))
 
 
 def stage() -> str:

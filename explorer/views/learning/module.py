@@ -6,8 +6,8 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-from explorer.views.board.module import ENGINE, LIVE_FOLDER, PLACE, joined_files, style
-from explorer.views.board.module import FOLDER as BOARD_FOLDER
+from explorer.views.board.module import ENGINE, HOMES, LIVE_FOLDER, PLACE, board_files, joined_files, stage, style
+from explorer.views.board.stations import STATIONS, prose
 
 FOLDER = Path(__file__).parent / "js"
 TEXTS = Path(__file__).parent / "stories.txt"  # written by studies/short_stories.py
@@ -18,40 +18,47 @@ TRAINS = (
     "tasks",
     "reading",
     "batches",
-    "training",
     "zipped",
+    "training",
     "answers",
 )  # what computes a training with it, in a worker
-SHOWS = ("settings", "dials", "curves", "guesses", "moments", "learning")  # what asks it, and shows the answers
+SHOWS = ("settings", "dials", "curves", "guesses", "moments", "opened", "learning")  # what asks it, and shows the answers
 TAKEN = (  # from the engine of models in a page
-    "ACTIVATIONS, SLOPES, GATED, POSITIONS, bucketOf, Transformer, Tokenizer, openWeights, sentenceOf"
+    "ACTIVATIONS, SLOPES, GATED, POSITIONS, bucketOf, Transformer, Tokenizer, openWeights, sentenceOf, LiveModel, ANSWERS"
 )
+BOARD = "modeOf, whenTurned, element, Engine, LiveBoard"  # from what shows a model in a page
 STORIES = '/*STORIES*/ { train: "", held: "" }'  # of the texts, in reading.js
+PROSE = "/*PROSE*/ {}"  # of what a board says, in training.js
 
 
 @lru_cache(maxsize=1)
 def computing() -> str:
     """What computes a training, as the body of a function."""
-    taken = f"const {{ {TAKEN} }} = (() => {{\n{joined_files(LIVE_FOLDER, ENGINE)}\nreturn {{ {TAKEN} }};\n}})();"
+    taken = _own(TAKEN, joined_files(LIVE_FOLDER, ENGINE))
     train, held = TEXTS.read_text("utf-8").strip().split("\n\n")
-    return f"{taken}\n{joined_files(FOLDER, (*BACKWARD, *TRAINS))}".replace(STORIES, json.dumps({"train": train, "held": held}))
+    said = {STORIES: {"train": train, "held": held}, PROSE: prose(list(STATIONS))}
+    joined = joined_files(FOLDER, (*BACKWARD, *TRAINS))
+    for place, filling in said.items():
+        joined = joined.replace(place, json.dumps(filling))
+    return f"{taken}\n{joined}"
 
 
 @lru_cache(maxsize=1)
 def learning_module() -> str:
     """One ES module: `mountLearning` shows a training, and the default export serves the hosts Streamlit and anywidget."""
-    engine = f"() => {{\n{computing()}\nreturn {{ answering: trainingAnswers, LiveModel: null }};\n}}"
-    asks = joined_files(LIVE_FOLDER, ("engine",)).replace(PLACE, engine)
-    asks = (
-        f"const {{ Engine }} = (() => {{\n{asks}\nreturn {{ Engine }};\n}})();"  # in functions, where their names are their own
-    )
-    shows = "\n".join(
-        (joined_files(BOARD_FOLDER, ("mode",)), joined_files(LIVE_FOLDER, ("element",)), asks, joined_files(FOLDER, SHOWS))
-    )
+    engine = f"() => {{\n{computing()}\nreturn {{ answering: trainingAnswers, LiveModel }};\n}}"
+    homes = joined_files(LIVE_FOLDER, tuple(name for name in HOMES if name != "homes")).replace(PLACE, engine)
+    board = f"{board_files()}\n{_own('element, Engine, LiveBoard', f'{stage()}{homes}')}"
+    shows = f"{_own(BOARD, board)}\n{joined_files(FOLDER, SHOWS)}"
     return f"{shows}\nexport {{ mountLearning, learningHome as default }};\n"
+
+
+def _own(names: str, script: str) -> str:
+    """These names of a script; all others are its own."""
+    return f"const {{ {names} }} = (() => {{\n{script}\nreturn {{ {names} }};\n}})();"
 
 
 @lru_cache(maxsize=1)
 def learning_style() -> str:
     """The style of a training: that of the board, and its own."""
-    return style() + (FOLDER / "learning.css").read_text("utf-8")
+    return style(live=True) + (FOLDER / "learning.css").read_text("utf-8")

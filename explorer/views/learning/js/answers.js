@@ -1,5 +1,6 @@
 // What a page asks of its training; every answer is plain data. The page asks for some milliseconds of it at a time, so that it can pause at once.
 import { sentenceOf } from "../../live/js/faults.js";
+import { ANSWERS } from "../../live/js/live.js";
 import { settingsIn } from "./settings.js";
 import { shapesOf } from "./shapes.js";
 import { counted, Training } from "./training.js";
@@ -39,7 +40,10 @@ export function opened(bytes, now) {
 }
 
 /** @param {Training} training */
-const stateOf = (training) => ({ ...counted(training.settings), settings: training.settings, step: training.step, moments: [...training.moments.keys()], measured: training.measure(), written: training.write() });
+function stateOf(training) {
+  const { layers, ...measured } = training.measure(), { settings, step, moments } = training;
+  return { ...counted(settings), settings, step, moments: [...moments.keys()], measured, layers, written: training.write() };
+}
 
 /** @type {Record<string, (training: Training, given: any) => any>} */
 const TRAINED = {
@@ -71,7 +75,8 @@ export function trainingAnswers(send) {
       if (what === "open" || what === "again") training = new Training(given);
       else if (what === "restore") training = opened(given.bytes, given.settings);
       else if (!training && what !== "count" && what !== "change") throw new Error("There is no model yet. Choose what it reads, then press New model.");
-      send({ id, answer: what in TRAINED ? TRAINED[what](training, given) : stateOf(training) });
+      if (what in ANSWERS) send({ id, answer: ANSWERS[what](training.asLive(), given) }); // a board asks
+      else send({ id, answer: what in TRAINED ? TRAINED[what](training, given) : stateOf(training) });
     } catch (error) {
       send({ id, refused: sentenceOf(error) });
     }

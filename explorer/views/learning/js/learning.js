@@ -7,16 +7,17 @@ import { element } from "../../live/js/element.js";
 import { Dials } from "./dials.js";
 import { examplesOf, writtenList } from "./guesses.js";
 import { drawMap } from "./moments.js";
+import { MomentBoard } from "./opened.js";
 import { DIALS, USUAL } from "./settings.js";
 
 /** @typedef {import("./training.js").Settings} Settings */
 /** @typedef {import("./training.js").Step} Step */
+/** @typedef {import("./training.js").Shown} Shown */
 
 const TURN = 250, LOOK = 800; // milliseconds of training that are asked for at once, and between two looks at held-out texts
 const KEPT = 40; // texts that were written
 const FAR = 4; // a loss so many times that of uniform guessing has diverged
-const ACROSS = 32; // tokens of the map
-const MAP = "A row for each check, a column for each token to predict. Darker: more probable. ●: the first check at which it is the most probable token. Press a step to go back to the nearest moment that was kept.";
+const MAP = "A column for each token to predict, a row for each check. Darker: more probable. ●: the first check at which it is the most probable token. Press a step to go back to the nearest moment that was kept, or a cell to open the board there. Below, the output layer reads the states inside the model; ●: from here on the prediction stays the same.";
 const count = (/** @type {number} */ number) => number.toLocaleString("en");
 
 export class Learning {
@@ -59,6 +60,7 @@ export class Learning {
     this.shown = right.appendChild(element("div", "shown"));
     this.frame.append(element("p", "heading", "The first of these tokens during training"), element("p", "note", MAP));
     this.map = this.frame.appendChild(element("div", "map"));
+    this.board = new MomentBoard(root, (what, given) => this.#ask(() => this.engine.ask(what, given)), mode);
     this.engine = new Engine(/** @type {any} */ (first));
     this.queue = this.ready = this.engine.header.then((state) => this.#begun(state), (error) => this.#refused(error));
   }
@@ -96,6 +98,7 @@ export class Learning {
     this.trained = state.settings;
     this.begun = state.step;
     this.#state(state);
+    this.board.begin(state.measured.shown[0]);
     this.#count(state);
     this.#say(state.note);
   }
@@ -115,8 +118,18 @@ export class Learning {
     this.measured = [...this.measured.filter(([step]) => step !== state.step), /** @type {[number, any]} */ ([state.step, state.measured])].sort((a, b) => a[0] - b[0]);
     if (state.written || state.step) this.written = [...this.written.filter(({ step }) => step !== state.step), ...(state.written ? [{ step: state.step, text: state.written }] : [])].sort((a, b) => a.step - b.step).slice(-KEPT);
     this.#examples(state);
-    drawMap(this.map, this.measured.map(([step, { shown }]) => ({ step, guesses: shown.flatMap((/** @type {import("./training.js").Shown} */ { guesses }) => guesses).slice(0, ACROSS) })), (step) => this.back(this.#nearest(step)));
+    const followed = state.layers[0].guesses.length, back = (/** @type {number} */ step) => this.back(this.#nearest(step));
+    const looks = this.measured.map(([step, { shown }]) => ({ step, guesses: shown.flatMap((/** @type {Shown} */ { guesses }) => guesses).slice(0, followed) }));
+    drawMap(this.map, looks, state.layers, state.step, { step: back, cell: (step, column) => back(step).then(() => this.#opened(column)) });
+    this.board.at(state.step);
     this.draw();
+  }
+
+  /** The board at a token of the map. @param {number} column */
+  #opened(column) {
+    const { shown } = this.described.measured, from = (/** @type {number} */ n) => shown.slice(0, n).reduce((/** @type {number} */ sum, /** @type {Shown} */ { guesses }) => sum + guesses.length, 0);
+    const example = shown.findIndex((/** @type {Shown} */ { guesses }, /** @type {number} */ n) => column < from(n) + guesses.length);
+    return this.board.open(shown[example], column - from(example));
   }
 
   /** @param {any} state */
@@ -297,6 +310,7 @@ export class Learning {
 
   #turned() {
     this.turn();
+    this.board.dress(this.mode);
     if (this.described) this.draw();
   }
 
@@ -331,8 +345,10 @@ export class Learning {
     this.running = false;
     this.unseen();
     this.unturned();
+    this.board.end();
     this.engine.end();
     this.frame.remove();
+    this.board.frame.remove();
   }
 }
 

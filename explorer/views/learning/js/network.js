@@ -10,7 +10,7 @@ import { AttentionTape } from "./attention.js";
 /** What is read, and (`at`) the positions, counted through all texts, at which these labels are to be predicted. An encoder–decoder has a target as well,
  * which its decoder reads. @typedef {{source: Texts, target?: Texts, at: ArrayLike<number>, labels: ArrayLike<number>}} Batch */
 /** @typedef {{stream: string, layer: number, q: Tensor, k: Tensor, v: Tensor, scores: Tensor, weights: Tensor, context: Tensor, output: Tensor, allowed: Uint8Array}} Attention */
-/** @typedef {{attention: Attention[], blocks: {stream: string, layer: number, part: string, out: Tensor, total: Tensor}[], hidden: Record<string, Tensor[]>,
+/** @typedef {{attention: Attention[], blocks: {stream: string, layer: number, part: string, out: Tensor, total: Tensor, result: Tensor}[], hidden: Record<string, Tensor[]>,
  * states: Tensor, logits: Tensor, loss: Tensor, back: () => void}} Trace `back` fills every gradient */
 /** @typedef {{stream: string, prefix: string, texts: Texts, memory?: {states: Tensor, texts: Texts}, bias: Tensor | null, states?: Tensor}} Stack one pass through a stack */
 
@@ -108,7 +108,7 @@ export class Network {
     const { stream } = stack, name = `${stack.prefix}layers.${number}`;
     const around = (/** @type {string} */ part, /** @type {string} */ norm, /** @type {(y: Tensor) => Tensor} */ sublayer) => {
       const { out, total, result } = this.#addNorm(`${name}.${norm}.norm`, x, sublayer);
-      trace.blocks.push({ stream, layer, part, out, total });
+      trace.blocks.push({ stream, layer, part, out, total, result });
       x = result;
     };
     around("attention", "after_attention", (y) => this.#attention(trace, stack, stream, `${name}.attention`, layer, y));
@@ -168,6 +168,17 @@ export class Network {
     const toPlace = tape.distances(q, this.#projected(name, "key", table), shape, { row, ofKeys: false, scale });
     const fromPlace = tape.distances(k, this.#projected(name, "query", table), shape, { row, ofKeys: true, scale });
     return tape.plus(tape.plus(scores, toPlace), fromPlace);
+  }
+
+  /** The scores if the model ended after its input, or after any of its sub-layers: the logit lens (explorer/analysis/lens.py).
+   * @param {Trace} trace of the last run @param {ArrayLike<number>} at @returns {{name: string, scores: ArrayLike<number>}[]} */
+  lens({ hidden, blocks }, at) {
+    const { family, final_norm: last } = this.config, stream = family === "encoder" ? "encoder" : "decoder";
+    const inside = blocks.filter((block) => block.stream === stream).map(({ part, layer, result }) => ({ name: `${part} ${layer}`, states: result }));
+    return [{ name: "input", states: hidden[stream][0] }, ...inside].map(({ name, states }) => {
+      const x = this.tape.gathered(states, at);
+      return { name, scores: this.#head(last ? this.#normalised("norm", x) : x).data };
+    });
   }
 
   /** A score for every token of the vocabulary. @param {Tensor} states */

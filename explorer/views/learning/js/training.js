@@ -1,22 +1,30 @@
 // A training: a model, what it reads, an optimiser; one step at a time, measured on what was held out, and back to any moment that was kept.
+import { LiveModel } from "../../live/js/live.js";
 import { Transformer } from "../../live/js/transformer.js";
 import { AttentionTape } from "./attention.js";
 import { batchOf, ROWS } from "./batches.js";
 import { Network } from "./network.js";
 import { AdamW, clipGradients, SGD } from "./optimisers.js";
-import { Corpus } from "./reading.js";
-import { initialWeights, weightCount } from "./shapes.js";
+import { Corpus, SPECIALS } from "./reading.js";
+import { initialWeights, shapesOf, weightCount } from "./shapes.js";
 import { seeded } from "./tasks.js";
+import { joinedBytes, numbersOf, safetensors } from "./zipped.js";
 
 /** @typedef {{family: string, layers: number, dim: number, heads: number, positions: string, norm: string, place: string, activation: string, optimiser: string,
  * rate: number, batch: number, maskRate: number, seed: number, source: import("./reading.js").Source}} Settings */
 /** @typedef {{step: number, loss: number, norm: number, tokens: number}} Step what one step cost: its loss before the update, the length of its gradient */
 /** @typedef {{text: string, chance: number, first: string, right: boolean}} Guess a token that was to be predicted: its probability, and what was the most probable */
-/** @typedef {{read: string[], guesses: Guess[], at: number[]}} Shown a held-out example; `at` are the places of the guesses in what was read, of an encoder */
+/** @typedef {{read: string[], guesses: Guess[], at: number[], text: string, target: string | null, rows: number[]}} Shown a held-out example; `at` are the places of the guesses in what was
+ * read, of an encoder; a board of `text` and `target` reads the same tokens, and has the guesses at `rows` */
+/** @typedef {{name: string, guesses: Guess[]}} Place what the output layer reads from the states there */
 /** @typedef {{weights: Map<string, Float32Array>, optimiser: any}} Kept */
 
+const PROSE = /*PROSE*/ {}; // what a board says at each station, filled in by explorer/views/learning/module.py
 const CLIP = 1, WARM = 30; // the longest gradient, and the steps over which the learning rate grows
 const MEASURED = 32, SHOWN = 5, PACKED = 3; // held-out examples that are measured, and of these shown; a decoder's hold several texts
+export const ACROSS = 32; // of their tokens those that are followed over the steps and the layers
+/** Tokens before and after a text, which a tokenizer adds. @type {Record<string, [number, number | undefined]>} */
+const FRAMED = { encoder: [1, -1], decoder: [1, undefined], "encoder-decoder": [0, -1] };
 const LENGTH = 32, WRITTEN = 24; // tokens that a model reads, and writes
 const GAP = 20, MOMENTS = 24; // steps between two moments that are kept, and how many: then every second one goes
 
@@ -60,6 +68,8 @@ export class Training {
     const { rate } = settings, every = this.weights.values();
     this.optimiser = settings.optimiser === "sgd" ? new SGD(every, { rate, momentum: 0.9 }) : new AdamW(every, { rate, betas: [0.9, 0.98] });
     this.step = 0;
+    /** @type {LiveModel | null} */
+    this.live = null; // what a board asks, while the weights are those of this moment
     this.gap = GAP;
     /** @type {Map<number, Kept>} */
     this.moments = new Map();
@@ -75,6 +85,7 @@ export class Training {
 
   /** One update. Step k of a seed always reads the same examples. @returns {Step} */
   advance() {
+    this.live = null;
     const { settings, weights } = this, rows = this.#rows(seeded(settings.seed * 1_000_003 + this.step + 2), settings.batch, false), batch = batchOf(rows);
     const trace = this.network.run(batch), loss = trace.loss.data[0];
     trace.back();
@@ -115,6 +126,7 @@ export class Training {
 
   /** Take up weights by their names. @param {Map<string, Float32Array>} numbers */
   fill(numbers) {
+    this.live = null;
     for (const [name, weight] of this.weights) {
       const values = numbers.get(name);
       if (values?.length !== weight.data.length) throw new Error(`The file has no weights ${name} of this shape.`);
@@ -123,9 +135,9 @@ export class Training {
     }
   }
 
-  /** The loss on held-out texts, the share of right tokens, of whole answers, and some examples. */
+  /** The loss on held-out texts, the share of right tokens, of whole answers, some examples, and what the layers predict of these. */
   measure() {
-    const batch = batchOf(this.held), { logits, loss } = this.network.run(batch, new AttentionTape()), { vocab } = this.config;
+    const batch = batchOf(this.held), trace = this.network.run(batch, new AttentionTape()), { logits, loss } = trace, { vocab } = this.config;
     const most = this.settings.family === "decoder" && !this.corpus.task ? PACKED : SHOWN;
     let at = 0, right = 0, exact = 0;
     const shown = this.held.map((row, n) => {
@@ -134,9 +146,24 @@ export class Training {
       right += correct;
       exact += Number(correct === guesses.length);
       const whole = this.settings.family !== "decoder", read = whole ? row.read : row.read.slice(0, row.at[0] + 1); // a decoder's answer is no part of the question
-      return n < most ? { read: read.map((id) => this.#text(id)), guesses, at: this.settings.family === "encoder" ? row.at : [] } : null;
+      return n < most ? { read: read.map((id) => this.#text(id)), guesses, at: this.settings.family === "encoder" ? row.at : [], ...this.#boarded(row) } : null;
     });
-    return { loss: loss.data[0], right: right / at, exact: exact / this.held.length, shown: /** @type {Shown[]} */ (shown.filter(Boolean)) };
+    const examples = /** @type {Shown[]} */ (shown.filter(Boolean)), followed = examples.reduce((sum, { guesses }) => sum + guesses.length, 0);
+    return { loss: loss.data[0], right: right / at, exact: exact / this.held.length, shown: examples, layers: this.#layers(trace, batch, Math.min(ACROSS, followed)) };
+  }
+
+  /** What a board is given to read the same tokens. @param {import("./batches.js").Row} row */
+  #boarded({ read, target, at }) {
+    const { family } = this.settings, written = (/** @type {number[]} */ ids) => this.corpus.tokenizer.decode(ids, true);
+    return { text: written(read.slice(...FRAMED[family])), target: target ? written(target.slice(1)) : null, rows: at };
+  }
+
+  /** What the first labels' places predict after each sub-layer. @param {import("./network.js").Trace} trace @param {import("./network.js").Batch} batch @param {number} count @returns {Place[]} */
+  #layers(trace, { at, labels }, count) {
+    const { vocab } = this.config, first = Array.from({ length: count }, (_, n) => at[n]);
+    return this.network.lens(trace, first).map(({ name, scores }) => ({
+      name, guesses: first.map((_, n) => this.#guess(/** @type {Float32Array} */ (scores).subarray(n * vocab, (n + 1) * vocab), labels[n])),
+    }));
   }
 
   /** @param {number} id */
@@ -150,6 +177,14 @@ export class Training {
     for (let i = 0; i < scores.length; i++) if (scores[i] > scores[best]) best = i;
     for (let i = 0; i < scores.length; i++) sum += Math.exp(scores[i] - scores[best]);
     return { text: this.#text(label), chance: Math.exp(scores[label] - scores[best]) / sum, first: this.#text(best), right: best === label };
+  }
+
+  /** The model of this moment, packed as explorer/models/packing.py packs one: it answers a board. */
+  asLive() {
+    const { config, corpus: { file }, step, weights } = this, mask = Object.keys(file.model.vocab).find((piece) => /mask/i.test(piece) && SPECIALS[config.family].includes(piece)) ?? "";
+    const header = { name: `your ${config.family} at step ${step.toLocaleString("en")}`, config, tokenizer: file, seen: null, notes: [], prose: PROSE, mask, start: 0 };
+    const text = new TextEncoder().encode(JSON.stringify(header));
+    return (this.live ??= new LiveModel(joinedBytes([numbersOf([[4, text.length]]), text, safetensors(weights, shapesOf(config))])));
   }
 
   /** A text that a decoder writes from nothing, tokens drawn by their probability after a temperature. @param {number} [temperature] */

@@ -17,7 +17,7 @@ function checksum(bytes) {
 }
 
 /** Numbers of 2 and 4 bytes, one after the other. @param {[size: 2 | 4, value: number][]} fields */
-function numbersOf(fields) {
+export function numbersOf(fields) {
   const bytes = new Uint8Array(fields.reduce((sum, [size]) => sum + size, 0)), view = new DataView(bytes.buffer);
   let at = 0;
   for (const [size, value] of fields) {
@@ -47,7 +47,7 @@ export function zipped(entries) {
 }
 
 /** @param {Uint8Array[]} parts */
-function joinedBytes(parts) {
+export function joinedBytes(parts) {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

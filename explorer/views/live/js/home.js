@@ -68,6 +68,11 @@ export class LiveBoard {
     return this.#shown(this.session.change(changed));
   }
 
+  /** Read the same once more, as the model has changed, or something else that is no change by a hand. @param {import("./session.js").State} [next] */
+  again(next) {
+    return this.#shown(next ? this.session.read(next, []) : this.session.read(this.session.wanted));
+  }
+
   /** What a hand asked for on the board. @param {any} asked */
   async answer(asked) {
     const done = await this.#shown(this.session.answer(asked), true, asked.view);

@@ -109,7 +109,7 @@ export class LiveModel {
 }
 
 /** What a page asks of its model; every answer is plain data. @type {Record<string, (model: LiveModel, given: any) => any>} */
-const ANSWERS = {
+export const ANSWERS = {
   header: ({ header: { name, mask }, config, writes }) => ({ name, mask, config, writes }),
   read(model, { text, target, edits }) {
     const found = model.read(text, target, edits), { source, note } = found;
