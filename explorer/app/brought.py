@@ -17,7 +17,7 @@ from explorer.errors import ExplorerError, FileError
 from explorer.models import store
 from explorer.models.hub.opening import cached_folder
 from explorer.models.load import on_hub
-from explorer.models.store import StoredModel, models
+from explorer.models.store import StoredModel, models, stored_model
 from explorer.models.suited import trained_here
 
 AGREED = "yours.agreed"  # in the session: the folder or hub name that the visitor opened in *Your model*
@@ -82,7 +82,7 @@ def is_called(mine: str, name: str) -> bool:
 
 def is_checkpoint(name: str) -> bool:
     """Whether a model is a checkpoint of others: fetched, on the hub, or in a folder that no training here wrote."""
-    if (stored := offered_models().get(name)) is None:
+    if (stored := brought_models().get(name) or stored_model(name)) is None:
         return on_hub(name)
     return not (stored.shipped or trained_here(stored))
 

@@ -14,7 +14,7 @@ from explorer.app.controls import opened
 from explorer.errors import ExplorerError
 from explorer.models.cache import stamp
 from explorer.models.load import load
-from explorer.models.shelf import models
+from explorer.models.shelf import models, stored_model
 from explorer.views.board.module import module
 from explorer.views.learning.module import learning_module
 from explorer.views.live.figure import live_pack
@@ -33,7 +33,7 @@ KEEPS = "public, max-age=31536000, immutable"  # another content has another add
 
 def address_of(name: str) -> str:
     """Where a browser finds the model of this name; empty where it is none that runs there."""
-    stored = models().get(name)
+    stored = stored_model(name)
     if stored is None or not stored.shipped or name not in hosted.allowed([*models()]):
         return ""
     if not _served():

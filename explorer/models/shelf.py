@@ -12,7 +12,7 @@ from explorer.errors import ChoiceError, FileError, unknown
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
 from explorer.models.caching import CachePolicy, cache_policy
-from explorer.models.fetched import HUB, HUB_NAME, fetched_models, folder_for, listed_models, name_on_shelf
+from explorer.models.fetched import HUB, HUB_NAME, fetched_models, listed_models, name_on_shelf
 from explorer.models.folders import data_folder, own_folder
 from explorer.models.presets import size_of
 
@@ -64,7 +64,7 @@ def models() -> dict[str, StoredModel]:
     True
     """
     stored: dict[str, StoredModel] = {}
-    for folder, shipped in ((data_folder() / "models", True), (own_folder(), False)):
+    for folder, shipped in reversed(_shelves()):
         for place in sorted(folder.iterdir()) if folder.is_dir() else ():
             if (place / CONFIG).is_file():
                 stored[place.name] = StoredModel(place.name, place, shipped)
@@ -76,6 +76,9 @@ def models() -> dict[str, StoredModel]:
 
 def stored_model(what: str) -> StoredModel | None:
     """The model of this name; of a fetched one also by the name that it has on the hub ("hub:gpt2", "openai-community/gpt2")."""
+    for folder, shipped in _shelves() if what == Path(what).name else ():
+        if (folder / what / CONFIG).is_file():
+            return StoredModel(what, folder / what, shipped)  # without looking at the others
     shelf = models()
     if what in shelf or not HUB_NAME.fullmatch(what.removeprefix(HUB)):
         return shelf.get(what)
@@ -85,12 +88,15 @@ def stored_model(what: str) -> StoredModel | None:
     return next(fetched, None)
 
 
+def _shelves() -> tuple[tuple[Path, bool], ...]:
+    """The folders of models by name, the one that wins first, and whether its models are shipped."""
+    return (own_folder(), False), (data_folder() / "models", True)
+
+
 def shelf_folder(name: str) -> Path | None:
-    """Where the model of that name lies, without looking at the others; None where there is none."""
-    places = [own_folder() / name, data_folder() / "models" / name]
-    if HUB_NAME.fullmatch(real := name.removeprefix(HUB)):
-        places.append(folder_for(real))
-    return next((place for place in places if (place / CONFIG).is_file()), None)
+    """Where the model of that name lies; None where there is none."""
+    stored = stored_model(name)
+    return None if stored is None else stored.folder
 
 
 def folder_of(what: str | Path) -> Path:
