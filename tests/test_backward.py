@@ -46,7 +46,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """A page that holds what computes a training."""
-    names = "Network, Tensor, AttentionTape, AdamW, SGD, clipGradients, openWeights"
+    names = "Network, Tensor, AttentionTape, AdamW, SGD, clipGradients, openWeights, seeded"
     script = """globalThis.plain = (x) => { let text = "";
           for (const byte of new Uint8Array(Float32Array.from(x).buffer)) text += String.fromCharCode(byte);
           return btoa(text); };
@@ -177,8 +177,9 @@ UPDATES = """([model, batch, kind, settings, most, steps]) => {
   return { norms, weights: Object.fromEntries([...network.weights].map(([name, t]) => [name, plain(t.data)])) };
 }"""
 
-DIFFERENCES = """([model, batch, delta]) => {
-  const network = build(model, Float64Array), run = () => network.run(batch, new AttentionTape(Float64Array));
+DIFFERENCES = """([model, batch, delta, rate, smoothing]) => {
+  const network = build(model, Float64Array), dropout = () => ({ rate, random: seeded(1) });
+  const run = () => network.run(batch, new AttentionTape(Float64Array), { dropout: dropout(), smoothing });
   run().back();
   return [...network.weights].map(([name, { data, slopes }]) => {
     let at = 0;
@@ -228,8 +229,18 @@ def test_every_gradient_is_pytorch_s(page: Page, case: str, monkeypatch: Any, re
 
 @pytest.mark.parametrize("case", some(CASES, "bert", "llama", "t5", "deberta"))
 def test_gradients_are_finite_differences_of_the_loss(page: Page, case: str) -> None:
+    differ_little(page, case)
+
+
+@pytest.mark.parametrize("case", ["llama", "t5"])
+def test_gradients_are_finite_differences_with_dropout_and_smoothed_labels(page: Page, case: str) -> None:
+    differ_little(page, case, 0.3, 0.2)
+
+
+def differ_little(page: Page, case: str, rate: float = 0.0, smoothing: float = 0.0) -> None:
+    """Hold the largest number of every gradient to the loss a little to both sides of its weight."""
     module = network(case)
-    differences = page.evaluate(DIFFERENCES, [packed(module), drawn_batch(module), 1e-6])
+    differences = page.evaluate(DIFFERENCES, [packed(module), drawn_batch(module), 1e-6, rate, smoothing])
     most = max(abs(slope) for _, slope, _ in differences)
     assert len(differences) == len(weights_of(module)) and most > 0.1
     for name, slope, difference in differences:

@@ -18,14 +18,15 @@ from torch.nn import functional
 import explorer as ex
 from explorer.errors import ChoiceError, FileError
 from explorer.models.transformer import TransformerModel
-from explorer.training.optimising import CLIP
+from explorer.training.schedules import lr_share
 from explorer.views.learning.figure import TASKS, LearningFigure
 from explorer.views.learning.module import TEXTS
 
 pytestmark = pytest.mark.browser
 TINY: dict[str, Any] = {
     "layers": 1, "dim": 16, "heads": 2, "positions": "learned", "norm": "layer", "place": "pre", "activation": "gelu", "optimiser": "adamw",
-    "rate": 0.01, "batch": 4, "maskRate": 0.3, "seed": 1, "family": "decoder", "source": {"data": "stories", "unit": "words", "text": ""},
+    "rate": 0.01, "batch": 4, "maskRate": 0.3, "seed": 1, "schedule": "constant", "clip": 1, "start": "scaled",
+    "dropout": 0, "smoothing": 0, "family": "decoder", "source": {"data": "stories", "unit": "words", "text": ""},
 }  # fmt: skip
 OWN = "The dog ran home. A cat slept in the sun!\nWho saw the dog? Nobody saw the dog.\nThe sun was warm."
 KINDS: dict[str, dict[str, Any]] = {
@@ -35,6 +36,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "a task": {"source": {"data": "sort", "unit": "words", "text": ""}, "positions": "alibi", "norm": "none"},
     "a task for both": {"family": "encoder-decoder", "source": {"data": "addition", "unit": "words", "text": ""}},
     "letters": {"source": {"data": "own", "unit": "letters", "text": OWN}, "optimiser": "sgd"},
+    "other settings": {"schedule": "noam", "clip": 0.1, "start": "small", "smoothing": 0.1},
+    "a schedule that ends": {"schedule": "cosine", "clip": 0, "start": "large", "rate": 1e-3, "smoothing": 0.3},
     "DeBERTa": {"family": "encoder", "positions": "disentangled", "place": "inside", "activation": "geglu"},
 }
 GOOD: dict[str, Callable[[list[str], list[str]], bool]] = {
@@ -66,7 +69,8 @@ def pairs(numbers: list[str], total: int) -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """A page that holds what computes a training."""
-    names = "Training, Corpus, TASKS, batchOf, counted, seeded, saved, opened, unzipped, zipped, trainingAnswers"
+    names = "Training, Corpus, TASKS, batchOf, counted, seeded, saved, opened, unzipped, zipped, trainingAnswers, "
+    names += "AttentionTape, Tensor"
     script = """const texts = (t) => t && { ids: [...t.ids], length: t.length, present: [...t.present] };
         globalThis.plain = ({ source, target, at, labels }) => ({ source: texts(source), target: texts(target), at, labels });"""
     with page_with(browser, names, script) as page:
@@ -87,7 +91,7 @@ def loaded(page: Page, folder: Path, settings: dict[str, Any]) -> TransformerMod
     return model
 
 
-def loss_of(model: TransformerModel, batch: dict[str, Any]) -> torch.Tensor:
+def loss_of(model: TransformerModel, batch: dict[str, Any], smoothing: float = 0.0) -> torch.Tensor:
     """The mean cross-entropy of a batch of the page, by the modules of `nn`."""
     rows = [torch.tensor(t["ids"]).view(-1, t["length"]) for t in (batch["source"], batch.get("target")) if t]
     present = torch.tensor(batch["source"]["present"]).view_as(rows[0]).bool()
@@ -96,7 +100,7 @@ def loss_of(model: TransformerModel, batch: dict[str, Any]) -> torch.Tensor:
         network.decode(network.encode(rows[0], present), rows[1], present) if len(rows) > 1 else network(rows[0], None, present)
     )
     return functional.cross_entropy(
-        network.head(states.flatten(0, 1)[torch.tensor(batch["at"])]), torch.tensor(batch["labels"])
+        network.head(states.flatten(0, 1)[torch.tensor(batch["at"])]), torch.tensor(batch["labels"]), label_smoothing=smoothing
     )
 
 
@@ -121,12 +125,12 @@ def test_a_training_in_the_page_is_that_of_pytorch(page: Page, tmp_path: Path, k
     optimiser: Any = make(model.module.parameters(), lr=settings["rate"], **options)
     model.module.train()
     for step, batch in enumerate(found["batches"], 1):
-        optimiser.param_groups[0]["lr"] = settings["rate"] * min(1, step / 30)
+        optimiser.param_groups[0]["lr"] = settings["rate"] * lr_share(settings["schedule"], step, 1000, 0.03)
         optimiser.zero_grad()
-        loss = loss_of(model, batch)
+        loss = loss_of(model, batch, settings["smoothing"])
         assert loss.item() == pytest.approx(found["losses"][step - 1], rel=2e-4), step
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.module.parameters(), CLIP)
+        torch.nn.utils.clip_grad_norm_(model.module.parameters(), settings["clip"] or float("inf"))
         optimiser.step()
     assert len(found["batches"]) == steps
 
@@ -211,6 +215,40 @@ def test_going_back_and_on_computes_the_same_again(page: Page) -> None:
     )
     assert losses["kept"] == losses["left"] == [0, 5, 10, 15, 20]
     assert losses["again"] == losses["first"][10:] and losses["whole"] == losses["first"]
+
+
+def test_the_schedules_and_the_first_weights_are_what_they_are_called(page: Page) -> None:
+    rates, deviations = page.evaluate(
+        """(settings) => { const rates = {}, deviations = {};
+        for (const schedule of ["constant", "noam", "linear", "cosine"]) {
+          const t = new Training({ ...settings, schedule });
+          rates[schedule] = [0, 14, 29, 30, 399, 999, 1500].map((step) => (t.step = step, t.advance(), t.optimiser.rate));
+        }
+        for (const start of ["scaled", "small", "large", "zero"]) {
+          const { data } = new Training({ ...settings, dim: 64, start }).weights.get("layers.0.feed_forward.widen.weight");
+          deviations[start] = Math.sqrt(data.reduce((sum, x) => sum + x * x, 0) / data.length); }
+        return [rates, deviations]; }""",
+        TINY | {"rate": 1.0, "batch": 1},
+    )
+    for name, found in rates.items():
+        wanted = [lr_share(name, step, 1000, 0.03) for step in (1, 15, 30, 31, 400, 1000)]
+        assert found[:-1] == pytest.approx(wanted, abs=1e-12) and found[-1] <= found[-2]
+    assert deviations == pytest.approx({"scaled": 64**-0.5, "small": 0.02, "large": 1, "zero": 0}, rel=0.02)
+
+
+def test_dropout_leaves_out_its_share_and_only_while_it_trains(page: Page) -> None:
+    zeros, mean, losses, measured = page.evaluate(
+        """(settings) => { const t = new Training({ ...settings, dropout: 0.3 }), tape = new AttentionTape();
+        const y = tape.dropped(new Tensor(new Float32Array(40000).fill(1), 100), { rate: 0.3, random: seeded(4) }).data;
+        const other = new Training(settings), again = () => { t.back(0); return t.advance().loss; };
+        const before = [t, other].map((one) => one.measure().loss);
+        return [y.filter((x) => x === 0).length / y.length, y.reduce((a, b) => a + b) / y.length,
+          [again(), again(), other.advance().loss], before]; }""",
+        TINY,
+    )
+    assert zeros == pytest.approx(0.3, abs=0.01) and mean == pytest.approx(1, abs=0.02)
+    assert losses[0] == losses[1] != losses[2], "a step draws the same numbers again"
+    assert measured[0] == measured[1], "nothing is left out of what is measured"
 
 
 def test_of_many_moments_every_second_one_is_kept(page: Page) -> None:
@@ -525,6 +563,35 @@ def test_a_cell_of_the_map_opens_the_board_of_that_moment_and_the_board_follows_
     assert page.evaluate(f"[...{found}.logits]") != before
     press(page, "New model")
     page.wait_for_function(f"explorerTrainings[0].board.live && {found}?.data.model.endsWith(' 0')")
+
+
+def test_the_runs_of_a_page_are_listed_with_what_each_changes(shown: Shown) -> None:
+    page = shown(1280, dim=16, layers=1, batch=4)
+    expect(page.locator(".listed")).to_be_hidden()
+    press(page, "One step")
+    page.get_by_label("Layers").select_option("2")
+    press(page, "New model")
+    page.evaluate("explorerTrainings[0].queue")
+    press(page, "One step")
+    page.get_by_text("Schedule, clipping").click()
+    page.get_by_label("Dropout").select_option("0.1")  # while it trains
+    page.get_by_label("Seed").fill("7")
+    page.get_by_label("Seed").press("Tab")
+    press(page, "New model")
+    page.evaluate("explorerTrainings[0].queue")
+    rows = [row.split("\t") for row in page.locator(".runs tbody").inner_text().split("\n")]
+    assert [row[:3] for row in rows] == [
+        ["1", "–", "1"], ["2", "Layers: 1 → 2", "1"], ["3", "Seed: 1 → 7; Dropout: none → 10 %", "0"],
+    ]  # fmt: skip
+    held = page.evaluate("explorerTrainings[0].runs.map(({ held }) => held.at(-1)[1].toFixed(2))")
+    assert [row[3] for row in rows[:2]] == held and rows[2][4].endswith("%")
+    for seed in range(8, 13):
+        press(page, "One step")
+        page.get_by_label("Seed").fill(str(seed))
+        page.get_by_label("Seed").press("Tab")
+        press(page, "New model")
+        page.evaluate("explorerTrainings[0].queue")
+    assert page.locator(".runs tbody tr").count() == 5
 
 
 def test_two_trainings_on_one_page_do_not_disturb_each_other(shown: Shown) -> None:

@@ -22,7 +22,16 @@ TRAINS = (
     "training",
     "answers",
 )  # what computes a training with it, in a worker
-SHOWS = ("settings", "dials", "curves", "guesses", "moments", "opened", "learning")  # what asks it, and shows the answers
+SHOWS = (
+    "settings",
+    "dials",
+    "curves",
+    "guesses",
+    "moments",
+    "opened",
+    "runs",
+    "learning",
+)  # what asks it, and shows the answers
 TAKEN = (  # from the engine of models in a page
     "ACTIVATIONS, SLOPES, GATED, POSITIONS, bucketOf, Transformer, Tokenizer, openWeights, sentenceOf, LiveModel, ANSWERS"
 )

@@ -1,7 +1,7 @@
 // What a page asks of its training; every answer is plain data. The page asks for some milliseconds of it at a time, so that it can pause at once.
 import { sentenceOf } from "../../live/js/faults.js";
 import { ANSWERS } from "../../live/js/live.js";
-import { settingsIn } from "./settings.js";
+import { DIALS, settingsIn } from "./settings.js";
 import { shapesOf } from "./shapes.js";
 import { counted, Training } from "./training.js";
 import { safetensors, unzipped, weightsIn, zipped } from "./zipped.js";
@@ -10,7 +10,7 @@ import { safetensors, unzipped, weightsIn, zipped } from "./zipped.js";
 
 /** The presets whose names a saved model has: what Python calls a model of this family. @type {Record<string, string>} */
 const PRESETS = { encoder: "bert", decoder: "gpt2", "encoder-decoder": "transformer" };
-const LIVE = ["rate", "batch", "maskRate"]; // settings that change while it trains
+const LIVE = Object.keys(DIALS).filter((name) => DIALS[name].live); // settings that change while it trains
 
 /** A training as a file, with what it needs to go on here. @param {Training} training */
 export function saved({ config, corpus, weights, settings, step }) {

@@ -1,8 +1,8 @@
 // Curves over the steps of a training, on a canvas: drawn several times a second, so without a library.
 import { element } from "../../live/js/element.js";
 
-/** @typedef {{name: string, colour: string, points: [step: number, value: number][], dots?: boolean}} Series `colour` is a variable of the style */
-/** @typedef {{steps: number, at: number, level?: [value: number, name: string], last: string}} Around how far the axis goes, the step that is shown, a level to compare
+/** @typedef {{name: string, colour: string, points: [step: number, value: number][], dots?: boolean, end?: string}} Series `colour` is a variable of the style; `end` is written where the line ends */
+/** @typedef {{steps: number, own: number, at: number, level?: [value: number, name: string], last: string}} Around how far the axis goes and this run, the step that is shown, a level to compare
  * with, and the last value in words */
 
 const LEFT = 44, BELOW = 20, ABOVE = 8, RIGHT = 8; // room for numbers around the curves
@@ -28,7 +28,7 @@ export class Curves {
   }
 
   /** @param {Series[]} series @param {Around} around */
-  draw(series, { steps, at, level, last }) {
+  draw(series, { steps, own, at, level, last }) {
     const { canvas, height } = this, wide = canvas.clientWidth || 300, scale = devicePixelRatio || 1, style = getComputedStyle(canvas);
     const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
     canvas.width = wide * scale;
@@ -39,9 +39,13 @@ export class Curves {
     const right = Math.max(20, steps), x = (/** @type {number} */ step) => LEFT + (step / right) * (wide - LEFT - RIGHT), y = (/** @type {number} */ value) => height - BELOW - (value / most) * (height - BELOW - ABOVE);
     this.#grid(pen, { colour, x, y, wide, right, most });
     if (level) this.#level(pen, colour("--dim"), y(level[0]), wide, level[1]);
-    for (const { points, colour: name, dots } of series) this.#line(pen, colour(name), points.map(([step, value]) => [x(step), y(value)]), Boolean(dots));
-    if (at < steps) this.#mark(pen, colour("--ink"), x(at));
-    this.legend.replaceChildren(...series.map(({ name, colour: key }) => {
+    for (const { points, colour: name, dots, end } of series) {
+      const places = points.map(([step, value]) => [x(step), y(value)]), last = places[places.length - 1];
+      this.#line(pen, colour(name), places, Boolean(dots));
+      if (end && last) pen.fillText(end, Math.min(last[0] + 8, wide - 6), last[1] + 4);
+    }
+    if (at < own) this.#mark(pen, colour("--ink"), x(at));
+    this.legend.replaceChildren(...series.filter(({ name }) => name).map(({ name, colour: key }) => {
       const label = element("span", "key", name);
       label.style.setProperty("--key", `var(${key})`);
       return label;

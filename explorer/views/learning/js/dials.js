@@ -13,8 +13,7 @@ export class Dials {
     this.boxes = {};
     const groups = /** @type {Map<string, HTMLElement>} */ (new Map());
     for (const [name, dial] of Object.entries(DIALS)) {
-      const group = groups.get(dial.group) ?? root.appendChild(element("fieldset", "dials"));
-      if (!groups.has(dial.group)) group.append(element("legend", "", dial.group));
+      const group = groups.get(dial.group) ?? this.#group(root, dial);
       groups.set(dial.group, group);
       this.#box(group, name, dial, changed);
     }
@@ -22,6 +21,14 @@ export class Dials {
     Object.assign(this.text, { rows: 4, placeholder: "Paste a text: at least two lines or sentences.", spellcheck: false, dir: "auto", onchange: () => changed("text") });
     this.text.setAttribute("aria-label", "Your own text");
     this.set(settings);
+  }
+
+  /** A frame around dials, or what they are folded under. @param {HTMLElement} root @param {Dial} dial */
+  #group(root, { group, more }) {
+    const folded = more ? root.appendChild(element("details", "more")) : null, frame = (folded ?? root).appendChild(element(more ? "div" : "fieldset", "dials"));
+    if (folded) folded.prepend(element("summary", "", group));
+    else frame.append(element("legend", "", group));
+    return frame;
   }
 
   /** @param {HTMLElement} group @param {string} name @param {Dial} dial @param {(name: string) => void} changed */

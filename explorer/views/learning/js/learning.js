@@ -8,6 +8,7 @@ import { Dials } from "./dials.js";
 import { examplesOf, writtenList } from "./guesses.js";
 import { drawMap } from "./moments.js";
 import { MomentBoard } from "./opened.js";
+import { alike, drawRuns, RUNS } from "./runs.js";
 import { DIALS, USUAL } from "./settings.js";
 
 /** @typedef {import("./training.js").Settings} Settings */
@@ -46,6 +47,8 @@ export class Learning {
     this.speeds = [];
     /** @type {{step: number, text: string}[]} */
     this.written = [];
+    /** @type {import("./runs.js").Run[]} */
+    this.runs = []; // those before this one
     const first = /** @type {Settings} */ ({ ...USUAL, ...settings, source: { ...USUAL.source, ...settings.source } });
     this.trained = first;
     this.dials = new Dials(this.frame.appendChild(element("div", "settings")), first, (name) => this.#changed(name));
@@ -58,6 +61,7 @@ export class Learning {
     this.curves = { loss: new Curves(left, "Loss", 220), right: new Curves(left, "Right on held-out texts", 110), norm: new Curves(left, "Gradient norm", 96), speed: new Curves(left, "Tokens a second", 96) };
     this.wrote = right.appendChild(element("div", "wrote"));
     this.shown = right.appendChild(element("div", "shown"));
+    this.list = this.frame.appendChild(element("div", "listed"));
     this.frame.append(element("p", "heading", "The first of these tokens during training"), element("p", "note", MAP));
     this.map = this.frame.appendChild(element("div", "map"));
     this.board = new MomentBoard(root, (what, given) => this.#ask(() => this.engine.ask(what, given)), mode);
@@ -94,6 +98,7 @@ export class Learning {
 
   /** A model that has not learned yet, or one from a file. @param {any} state */
   #begun(state) {
+    if (this.steps.length) this.runs = [...this.runs, this.#run()].slice(1 - RUNS);
     Object.assign(this, { steps: [], measured: [], speeds: [], written: [] });
     this.trained = state.settings;
     this.begun = state.step;
@@ -101,6 +106,12 @@ export class Learning {
     this.board.begin(state.measured.shown[0]);
     this.#count(state);
     this.#say(state.note);
+  }
+
+  /** The run that trains, or that ends here. @returns {import("./runs.js").Run} */
+  #run() {
+    const { steps, measured, described: { task, settings } } = this, last = measured[measured.length - 1]?.[1];
+    return { settings, steps: steps[steps.length - 1]?.step ?? this.at, held: measured.map(([step, { loss }]) => [step, loss]), right: task ? last?.exact : last?.right };
   }
 
   /** @param {any} error */
@@ -150,7 +161,7 @@ export class Learning {
 
   /** Whether the dials say something that only a new model can have. */
   differs() {
-    const fixed = (/** @type {Settings} */ { rate, batch, maskRate, ...rest }) => JSON.stringify(Object.entries(rest).sort());
+    const fixed = (/** @type {Settings} */ settings) => JSON.stringify(Object.entries(settings).filter(([name]) => !DIALS[name]?.live).sort());
     return fixed(this.dials.get()) !== fixed(this.trained);
   }
 
@@ -323,15 +334,17 @@ export class Learning {
   /** Everything that follows the steps. */
   draw() {
     const { steps, at, moments, buttons } = this, last = Math.max(at, steps[steps.length - 1]?.step ?? 0), now = this.measured.filter(([step]) => step <= at).pop()?.[1];
-    const around = { steps: last, at }, { uniform, task } = this.described, spent = steps.find(({ step }) => step === at);
+    const around = { steps: Math.max(last, ...this.runs.map(({ steps }) => steps)), own: last, at }, { uniform, task } = this.described, spent = steps.find(({ step }) => step === at);
     const series = (/** @type {"loss" | "norm"} */ what) => steps.filter((step) => Number.isFinite(step[what]) && step[what] < FAR * FAR * uniform).map((step) => /** @type {[number, number]} */ ([step.step, step[what]]));
     const held = (/** @type {string} */ what) => this.measured.filter(([, found]) => Number.isFinite(found[what])).map(([step, found]) => /** @type {[number, number]} */ ([step, found[what]]));
     const { loss, right, norm, speed } = this.curves;
-    loss.draw([{ name: "each step", colour: "--on", points: series("loss") }, { name: "held-out", colour: "--hold", points: held("loss"), dots: true }],
+    const run = this.#run(), former = this.runs.map(({ held: points, settings }, n) => ({ name: "", colour: "--dim", points: alike(settings, run.settings) ? points : [], end: String(n + 1) }));
+    drawRuns(this.list, [...this.runs, run]);
+    loss.draw([...former, { name: "each step", colour: "--on", points: series("loss") }, { name: "held-out", colour: "--hold", points: held("loss"), dots: true }],
       { ...around, level: [uniform, "uniform guessing"], last: Number.isFinite(now?.loss) ? `held-out ${now.loss.toFixed(2)}` : "" });
     right.draw([{ name: "tokens", colour: "--hold", points: held("right") }, ...(task ? [{ name: "whole answers (exact match)", colour: "--on", points: held("exact"), dots: true }] : [])],
       { ...around, last: Number.isFinite(now?.right) ? `${Math.round(100 * (task ? now.exact : now.right))} %` : "" });
-    norm.draw([{ name: "before clipping to 1", colour: "--on", points: series("norm") }], { ...around, last: spent ? spent.norm.toPrecision(2) : "" });
+    norm.draw([{ name: run.settings.clip ? `before clipping to ${run.settings.clip}` : "", colour: "--on", points: series("norm") }], { ...around, last: spent ? spent.norm.toPrecision(2) : "" });
     speed.draw([{ name: "", colour: "--on", points: this.speeds }], { ...around, last: this.speeds.length ? count(Math.round(this.speeds[this.speeds.length - 1][1])) : "" });
     const place = moments.filter((step) => step <= at).length - 1;
     Object.assign(buttons.slider, { max: String(moments.length - 1), value: String(place) });

@@ -14,17 +14,22 @@ import { AttentionTape } from "./attention.js";
  * states: Tensor, logits: Tensor, loss: Tensor, back: () => void}} Trace `back` fills every gradient */
 /** @typedef {{stream: string, prefix: string, texts: Texts, memory?: {states: Tensor, texts: Texts}, bias: Tensor | null, states?: Tensor}} Stack one pass through a stack */
 
+const NONE = { rate: 0, random: Math.random };
+
 export class Network {
   /** @param {Config} config @param {Map<string, Tensor>} weights by the names that PyTorch gives them */
   constructor(config, weights) {
     this.config = config;
     this.weights = weights;
     this.tape = new AttentionTape();
+    this.dropout = NONE;
   }
 
-  /** All that is computed of a batch, its loss last. @param {Batch} batch @param {AttentionTape} [tape] @returns {Trace} */
-  run({ source, target, at, labels }, tape = new AttentionTape()) {
+  /** All that is computed of a batch, its loss last. @param {Batch} batch @param {AttentionTape} [tape]
+   * @param {{dropout?: import("./tape.js").Dropout, smoothing?: number}} [regularised] only while it trains @returns {Trace} */
+  run({ source, target, at, labels }, tape = new AttentionTape(), { dropout = NONE, smoothing = 0 } = {}) {
     this.tape = tape;
+    this.dropout = dropout;
     /** @type {any} */
     const trace = { attention: [], blocks: [], hidden: {} };
     if (target) {
@@ -32,7 +37,7 @@ export class Network {
       trace.states = this.#stack(trace, "decoder", "", target, memory);
     } else trace.states = this.#stack(trace, this.config.family, "", source);
     trace.logits = this.#head(tape.gathered(trace.states, at));
-    trace.loss = tape.crossEntropy(trace.logits, labels);
+    trace.loss = tape.crossEntropy(trace.logits, labels, smoothing);
     trace.back = () => tape.back(trace.loss);
     return trace;
   }
@@ -77,6 +82,7 @@ export class Network {
     if (config.positions.startsWith("sinusoidal")) x = tape.plus(x, tape.constant(/** @type {Float32Array} */ (this.#scheme("", x.wide).add(places)), x.wide));
     if (config.segments) x = tape.plus(x, tape.gathered(this.#need(`${prefix}embeddings.segments.weight`), texts.segments ?? new Uint8Array(ids.length)));
     if (config.embedding_norm) x = this.#normalised(`${prefix}embeddings.norm`, x);
+    x = tape.dropped(x, this.dropout);
     return x.wide === config.dim ? x : this.#linear(`${prefix}project`, x);
   }
 
@@ -124,6 +130,7 @@ export class Network {
     const { norm_place: place, residual } = this.config;
     let out = sublayer(place === "pre" ? this.#normalised(norm, x) : x);
     if (place === "inside") out = this.#normalised(norm, out);
+    out = this.tape.dropped(out, this.dropout);
     const total = residual ? this.tape.plus(x, out) : out;
     return { out, total, result: place === "post" ? this.#normalised(norm, total) : total };
   }
@@ -153,7 +160,7 @@ export class Network {
     let scores = tape.scores(q, k, shape, scale);
     if (stack.bias && !crossing) scores = tape.plus(scores, stack.bias);
     if (terms === 3) scores = this.#distances(scores, name, stack.prefix, q, k, shape);
-    const allowed = allowedIn(shape, stream, keys.present), weights = tape.weights(scores, shape, allowed), context = tape.weighed(weights, v, shape);
+    const allowed = allowedIn(shape, stream, keys.present), weights = tape.weights(scores, shape, allowed), context = tape.weighed(tape.dropped(weights, this.dropout), v, shape);
     const output = this.#linear(`${name}.output`, context);
     trace.attention.push({ stream, layer, q, k, v, scores, weights, context, output, allowed });
     return output;

@@ -6,6 +6,8 @@ import { Tensor } from "./tape.js";
 /** @typedef {[name: string, rows: number, wide: number]} Shape a vector has no rows: 0 */
 
 const TABLE = 0.1; // how large embeddings are at first
+/** @type {Record<string, number>} */
+const ALIKE = { small: 0.02, large: 1, zero: 0 };
 
 /** A layer with or without its bias. @param {string} name @param {number} out @param {number} wide @param {boolean} bias @returns {Shape[]} */
 const layer = (name, out, wide, bias) => [[`${name}.weight`, out, wide], .../** @type {Shape[]} */ (bias ? [[`${name}.bias`, 0, out]] : [])];
@@ -57,14 +59,15 @@ const sines = (rows, wide) => Float32Array.from({ length: rows * wide }, (_, n) 
 });
 
 /** New weights: matrices of a deviation of 1/√(their inputs), so that what they give is as large as what they read; those that write into
- * the residual stream smaller, the more of them there are (GPT-2); tables 0.1, learned positions as sines (explorer/nn/positions.py); norms 1, biases 0. @param {Config} config @param {() => number} random
+ * the residual stream smaller, the more of them there are (GPT-2); tables 0.1, learned positions as sines (explorer/nn/positions.py); norms 1, biases 0.
+ * Another start has one deviation for all matrices and tables. @param {Config} config @param {() => number} random @param {string} [start]
  * @returns {Map<string, Tensor>} */
-export function initialWeights(config, random) {
-  const deep = (2 * config.layers) ** -0.5;
-  const deviation = (/** @type {string} */ name, /** @type {number} */ wide) => (/embeddings/.test(name) ? TABLE : wide ** -0.5 * (/output|narrow/.test(name) ? deep : 1));
+export function initialWeights(config, random, start = "scaled") {
+  const deep = (2 * config.layers) ** -0.5, alike = ALIKE[start];
+  const deviation = (/** @type {string} */ name, /** @type {number} */ wide) => alike ?? (/embeddings/.test(name) ? TABLE : wide ** -0.5 * (/output|narrow/.test(name) ? deep : 1));
   return new Map(shapesOf(config).map(([name, rows, wide]) => {
     const values = new Float32Array((rows || 1) * wide);
-    if (/position/.test(name) && config.positions === "learned") values.set(sines(rows, wide));
+    if (/position/.test(name) && config.positions === "learned" && alike === undefined) values.set(sines(rows, wide));
     else if (rows) for (let i = 0, size = deviation(name, wide); i < values.length; i++) values[i] = size * normal(random);
     else if (/norm\.weight$/.test(name)) values.fill(1);
     return [name, new Tensor(values, wide)];

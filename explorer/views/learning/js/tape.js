@@ -5,6 +5,8 @@ import { addProduct, transposed } from "./products.js";
 
 /** @typedef {import("./products.js").Numbers} Numbers */
 
+/** The share of numbers that is left out at each step, and what draws them. @typedef {{rate: number, random: () => number}} Dropout */
+
 /** A matrix [row, wide], row after row; after `Tape.back` also ∂loss/∂ each of its numbers, in `grad`. */
 export class Tensor {
   /** @param {Numbers} data @param {number} wide */
@@ -95,6 +97,11 @@ export class Tape {
     return y;
   }
 
+  /** x with a share of its numbers set to 0 and the others as much larger. @param {Tensor} x @param {Dropout} dropout */
+  dropped(x, { rate, random }) {
+    return rate ? this.gated(x, this.constant(Float32Array.from(x.data, () => (random() < rate ? 0 : 1 / (1 - rate))), x.wide)) : x;
+  }
+
   /** f(x) of each number: ∂x = f′(x) ∂y. @param {Tensor} x @param {string} name of the activation */
   activated(x, name) {
     const f = ACTIVATIONS[name], slope = SLOPES[name];
@@ -143,14 +150,14 @@ export class Tape {
     return y;
   }
 
-  /** The mean over rows of −log p(label), with p the softmax of the row: ∂scores = (p − y) / rows, where y is 1 at the label.
-   * @param {Tensor} scores [row, vocab] @param {ArrayLike<number>} labels */
-  crossEntropy(scores, labels) {
-    const { wide, data } = scores, chances = new this.kind(data.length);
+  /** The mean over rows of −Σ y log p, with p the softmax of the row: ∂scores = (p − y) / rows. y is 1 at the label; with smoothing ε it is 1 − ε there,
+   * and ε is shared by all tokens. @param {Tensor} scores [row, vocab] @param {ArrayLike<number>} labels @param {number} [smoothing] */
+  crossEntropy(scores, labels, smoothing = 0) {
+    const { wide, data } = scores, chances = new this.kind(data.length), shared = smoothing / wide;
     const loss = this.output(1, 1, ([slope]) => {
       const to = scores.slopes, each = slope / labels.length;
-      for (let i = 0; i < chances.length; i++) to[i] += each * chances[i];
-      for (let n = 0; n < labels.length; n++) to[n * wide + labels[n]] -= each;
+      for (let i = 0; i < chances.length; i++) to[i] += each * (chances[i] - shared);
+      for (let n = 0; n < labels.length; n++) to[n * wide + labels[n]] -= each * (1 - smoothing);
     });
     let total = 0; // in a double: the loss itself may be kept in 32 bits
     for (let n = 0, from = 0; n < labels.length; n++, from += wide) {
@@ -158,7 +165,8 @@ export class Tape {
       for (let i = from; i < from + wide; i++) most = Math.max(most, data[i]);
       for (let i = from; i < from + wide; i++) sum += chances[i] = Math.exp(data[i] - most);
       for (let i = from; i < from + wide; i++) chances[i] /= sum;
-      total += Math.log(sum) + most - data[from + labels[n]];
+      total += Math.log(sum) + most - (1 - smoothing) * data[from + labels[n]];
+      if (smoothing) for (let i = from; i < from + wide; i++) total -= shared * data[i];
     }
     loss.data[0] = total / labels.length;
     return loss;

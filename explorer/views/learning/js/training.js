@@ -11,7 +11,7 @@ import { seeded } from "./tasks.js";
 import { joinedBytes, numbersOf, safetensors } from "./zipped.js";
 
 /** @typedef {{family: string, layers: number, dim: number, heads: number, positions: string, norm: string, place: string, activation: string, optimiser: string,
- * rate: number, batch: number, maskRate: number, seed: number, source: import("./reading.js").Source}} Settings */
+ * rate: number, batch: number, maskRate: number, seed: number, schedule: string, clip: number, start: string, dropout: number, smoothing: number, source: import("./reading.js").Source}} Settings */
 /** @typedef {{step: number, loss: number, norm: number, tokens: number}} Step what one step cost: its loss before the update, the length of its gradient */
 /** @typedef {{text: string, chance: number, first: string, right: boolean}} Guess a token that was to be predicted: its probability, and what was the most probable */
 /** @typedef {{read: string[], guesses: Guess[], at: number[], text: string, target: string | null, rows: number[]}} Shown a held-out example; `at` are the places of the guesses in what was
@@ -20,7 +20,7 @@ import { joinedBytes, numbersOf, safetensors } from "./zipped.js";
 /** @typedef {{weights: Map<string, Float32Array>, optimiser: any}} Kept */
 
 const PROSE = /*PROSE*/ {}; // what a board says at each station, filled in by explorer/views/learning/module.py
-const CLIP = 1, WARM = 30; // the longest gradient, and the steps over which the learning rate grows
+const WARM = 30, DONE = 1000; // the steps over which the learning rate grows, and those after which a schedule that ends has come to 0
 const MEASURED = 32, SHOWN = 5, PACKED = 3; // held-out examples that are measured, and of these shown; a decoder's hold several texts
 export const ACROSS = 32; // of their tokens those that are followed over the steps and the layers
 /** Tokens before and after a text, which a tokenizer adds. @type {Record<string, [number, number | undefined]>} */
@@ -28,15 +28,23 @@ const FRAMED = { encoder: [1, -1], decoder: [1, undefined], "encoder-decoder": [
 const LENGTH = 32, WRITTEN = 24; // tokens that a model reads, and writes
 const GAP = 20, MOMENTS = 24; // steps between two moments that are kept, and how many: then every second one goes
 
+/** The share of the learning rate at a step, as explorer/training/schedules.py has it. @type {Record<string, (step: number) => number>} */
+const SCHEDULES = {
+  constant: (step) => Math.min(1, step / WARM),
+  noam: (step) => Math.sqrt(WARM) * Math.min(step ** -0.5, step * WARM ** -1.5),
+  linear: (step) => (step <= WARM ? step / WARM : Math.max(0, (DONE - step) / (DONE - WARM))),
+  cosine: (step) => (step <= WARM ? step / WARM : step >= DONE ? 0 : 0.5 * (1 + Math.cos((Math.PI * (step - WARM)) / (DONE - WARM)))),
+};
+
 /** The configuration of explorer.nn.config.Config. @param {Settings} settings @param {Corpus} corpus */
-export function configOf({ family, layers, dim, heads, positions, norm, place, activation }, corpus) {
+export function configOf({ family, layers, dim, heads, positions, norm, place, activation, dropout }, corpus) {
   const length = corpus.task ? corpus.task.longest + 4 : LENGTH, gated = activation === "swiglu" || activation === "geglu";
   if (dim % heads) throw new Error(`${heads} heads do not divide the width ${dim}. Choose a width that is a multiple of the heads.`);
   return {
     family, vocab: corpus.tokenizer.vocabulary.size, dim, layers, heads, hidden: gated ? Math.round((8 * dim) / 3) : 4 * dim, length, encoder_layers: 0, kv_heads: 0,
     positions, norm, norm_place: place, norm_epsilon: 1e-5, embedding_norm: place === "post" && norm !== "none", final_norm: place !== "post", activation, segments: 0,
     bias: norm === "layer", scaled: true, embedding_scale: false, tied: true, head_transform: false, head_bias: false, next_sentence: false, span_boundary: false,
-    scaled_head: false, start: 0, dropout: 0, tables: "random", qk_norm: false, rope_base: 10000, mask_decoder: false, embedding: 0, replaced: false, residual: true,
+    scaled_head: false, start: 0, dropout, tables: "random", qk_norm: false, rope_base: 10000, mask_decoder: false, embedding: 0, replaced: false, residual: true,
     feed_forward: true, generator: 0,
   };
 }
@@ -63,7 +71,7 @@ export class Training {
     this.settings = { ...settings };
     this.corpus = corpusOf(settings);
     this.config = configOf(settings, this.corpus);
-    this.weights = initialWeights(this.config, seeded(settings.seed));
+    this.weights = initialWeights(this.config, seeded(settings.seed), settings.start);
     this.network = new Network(this.config, this.weights);
     const { rate } = settings, every = this.weights.values();
     this.optimiser = settings.optimiser === "sgd" ? new SGD(every, { rate, momentum: 0.9 }) : new AdamW(every, { rate, betas: [0.9, 0.98] });
@@ -87,12 +95,13 @@ export class Training {
   advance() {
     this.live = null;
     const { settings, weights } = this, rows = this.#rows(seeded(settings.seed * 1_000_003 + this.step + 2), settings.batch, false), batch = batchOf(rows);
-    const trace = this.network.run(batch), loss = trace.loss.data[0];
+    const dropout = { rate: settings.dropout, random: seeded(settings.seed * 7_000_003 + this.step) };
+    const trace = this.network.run(batch, new AttentionTape(), { dropout, smoothing: settings.smoothing }), loss = trace.loss.data[0];
     trace.back();
-    const norm = clipGradients(weights.values(), CLIP);
+    const norm = clipGradients(weights.values(), settings.clip || Infinity);
     const tokens = batch.source.ids.length + (batch.target?.ids.length ?? 0), step = ++this.step;
     if (!Number.isFinite(loss) || !Number.isFinite(norm)) return { step, loss: NaN, norm: NaN, tokens };
-    this.optimiser.rate = settings.rate * Math.min(1, step / WARM);
+    this.optimiser.rate = settings.rate * SCHEDULES[settings.schedule](step);
     this.optimiser.step();
     if (step % this.gap === 0) this.keep();
     return { step, loss, norm, tokens };
