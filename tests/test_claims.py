@@ -266,10 +266,10 @@ def test_new_texts_are_of_the_world_that_a_training_read(bert: TransformerModel)
     folders = {training_parts.plan(folder)["corpus"]["name"]: folder for folder in training_parts.kept().values()}
     for corpus, folder in folders.items():
         if corpus.startswith("microworld") and "+" not in corpus:
-            version = next((known for known in ("1.1", "2.0") if f"-{known}" in corpus), "1.0")
+            version = "2.0" if "-2.0" in corpus else "1.0"
             expected = list(ex.microworld.stories(2, 2, "test", version=version))
             assert fresh(training_parts.corpus_of(folder), 2) == expected, corpus
-    assert fresh("english-french-1.1:9", 9) != fresh("english-french:9", 9) == fresh("english-french-1.0", 9)
+    assert fresh("english-french-2.0:9", 9) != fresh("english-french:9", 9) == fresh("english-french-1.0", 9)
     assert fresh("microworld+repeats", 3) == CORPORA["microworld+repeats"]().held(3, "test").texts
     texts = ex.microworld.texts(300, 1, version="2.0")  # as bert read them
     each = np.mean([len(bert.tokenizer.encode(text).ids) for text in texts])
@@ -294,7 +294,7 @@ def test_a_loss_is_drawn_only_where_it_was_asked_for() -> None:
 
 def test_the_note_on_the_line_names_its_masking_rate() -> None:
     assert training_parts.line_rate("bert") == 0.15 and math.isnan(training_parts.line_rate("gpt2"))
-    for corpus, rate, new in (("microworld-1.1", 0.15, True), ("microworld", 0.15, True), ("toy", math.nan, False)):
+    for corpus, rate, new in (("microworld-2.0", 0.15, True), ("microworld", 0.15, True), ("toy", math.nan, False)):
         note = training_questions.line_note(corpus, rate)
         assert (("never had" in note), ("15%" in note)) == (new, new), corpus
     assert "never had" not in training_questions.line_note("english-french", 0)

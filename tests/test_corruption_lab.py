@@ -446,7 +446,7 @@ def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
 def test_words_of_the_lectures_texts_are_cut_and_those_of_our_stories_almost_never(bert: TransformerModel) -> None:
     """So no reservation about neighbouring tokens of one word is made."""
     lectures = [lesson.PRESETS[name] for name in ("Computable", "World knowledge", "Memorised")]
-    for texts, low, high in ((lectures, 0.2, 0.5), (ex.microworld.texts(50, 1, "validation", version="1.1"), 0, 0.01)):
+    for texts, low, high in ((lectures, 0.2, 0.5), (ex.microworld.texts(50, 1, "validation", version="2.0"), 0, 0.01)):
         counts = [Counter(word for word in bert.tokenizer.encode(text).words if word >= 0) for text in texts]
         assert low <= sum(n > 1 for words in counts for n in words.values()) / sum(map(len, counts)) < high
 

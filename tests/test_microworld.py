@@ -1,5 +1,5 @@
-"""The microworld: deterministic, plausible in form, with labels that agree with what was written; what version 1.1 adds, and its
-minimal pairs, whose words stay apart.
+"""The microworld: deterministic, plausible in form, with labels that agree with what was written; what version 2.0 adds to its
+stories, and its minimal pairs, whose words stay apart.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ from explorer.microworld.derived.following import following
 from explorer.microworld.derived.minimal import PHENOMENA, minimal_pairs
 from explorer.microworld.derived.minimal_reasons import FRAMES
 from explorer.microworld.derived.minimal_words import DENIED, NUMBERED
+from explorer.microworld.labels import labelled_scripts
 from explorer.microworld.lexicon import lexicon
 from explorer.microworld.markup import Line
 from explorer.microworld.script import scripts
-from explorer.microworld.telling import teller
-from explorer.microworld.translation import words
-from explorer.microworld.translation.contracting import contracted
-from explorer.training.corpora import corpus_of, full_name, recorded_corpus
+from explorer.microworld.telling import scripted_stories, teller
+from explorer.microworld.versions import FORMER
+from explorer.models.presets import PRESETS
+from explorer.training.corpora import CORPORA, corpus_of, full_name, recorded_corpus
+from explorer.training.interpolation import FRESH, fresh
 
 ROOT = Path(__file__).parent.parent
-NEW = "1.1"
+NEW = "2.0"
 FEW = 800 if ALL else 400  # stories
-CARDS = {"1.0": "microworld", NEW: f"microworld-{NEW}", "2.0": "microworld-2.0"}
+CARDS = {"1.0": "microworld", NEW: f"microworld-{NEW}"}
 POS = {"NOUN", "PROPN", "PRON", "VERB", "AUX", "ADJ", "ADV", "DET", "ADP", "CCONJ", "SCONJ", "PART", "NUM", "INTJ", "PUNCT"}
 
 
@@ -44,6 +46,12 @@ def told_in(version: str) -> tuple[Story, ...]:
 
 
 told = partial(told_in, VERSION)
+
+
+@lru_cache(maxsize=1)
+def new_stories() -> tuple[Story, ...]:
+    """The stories of the new version alone."""
+    return tuple(labelled_scripts(len(sample(6000, 1200)), 0, version=NEW))
 
 
 def test_a_story_does_not_depend_on_those_before_it() -> None:
@@ -56,7 +64,7 @@ def test_seeds_and_splits_differ() -> None:
     assert list(stories(5, 0, "test")) != list(stories(5, 0))
     with pytest.raises(ChoiceError, match="train"):
         next(stories(1, 0, "tset"))
-    with pytest.raises(ChoiceError, match=r"1\.1"):
+    with pytest.raises(ChoiceError, match=r"2\.0"):
         next(stories(1, 0, version="3.0"))
 
 
@@ -210,7 +218,9 @@ def test_every_word_of_the_lectures_occurs_the_ambiguous_ones_in_both_senses() -
 @lru_cache(maxsize=1)
 def sentences() -> tuple[str, ...]:
     """Sentences of training stories, small letters."""
-    return tuple(sentence.lower() for story in stories(len(sample(20_000, 1500)), 5, version=NEW) for sentence in story)
+    return tuple(
+        sentence.lower() for story in scripted_stories(len(sample(20_000, 1500)), 5, version=NEW) for sentence in story
+    )
 
 
 @pytest.mark.parametrize("version", CARDS)
@@ -221,10 +231,10 @@ def test_each_version_is_the_one_that_its_card_describes(version: str) -> None:
 
 
 def test_short_texts_stand_beside_long_ones_and_none_holds_a_sentence_of_a_lecture() -> None:
-    lengths = Counter(len(story.sentences) for story in told_in(NEW))
-    short = sum(count for length, count in lengths.items() if length < 4) / len(told_in(NEW))
+    lengths = Counter(len(story.sentences) for story in new_stories())
+    short = sum(count for length, count in lengths.items() if length < 4) / len(new_stories())
     assert min(lengths) == 1 and max(lengths) <= 12 and 0.2 < short < 0.6
-    for story in told_in(NEW):
+    for story in new_stories():
         _well_formed(story.sentences)
 
 
@@ -232,7 +242,7 @@ def test_pronouns_of_reasons_mean_the_noun_that_can_have_the_reason() -> None:
     """*it* in a reason is labelled with the noun whose class the adjective belongs to, by the word lists alone."""
     classes = {name: {word.lemma for word in group} for name, group in lexicon(NEW).classes.items()}
     seen = Counter()
-    for story in told_in(NEW):
+    for story in new_stories():
         first, _, of_first, of_second = REASONS.get(story.script, ("", "", "", ""))
         for mention in story.mentions if first else ():
             reason = _said(story, mention.last)
@@ -270,7 +280,7 @@ def test_training_never_puts_the_words_of_a_reason_pair_into_one_sentence(split:
     for first, second in apart:
         by_first.setdefault(first, set()).add(second)
     assert not [together for together in map(lambda s: _together(s, by_first), sentences()) if together]
-    fresh = (sentence.lower() for story in stories(1500, 5, split, version=NEW) for sentence in story)
+    fresh = (sentence.lower() for story in scripted_stories(1500, 5, split, version=NEW) for sentence in story)
     assert any(_together(sentence, by_first) for sentence in fresh)  # where they may meet, they do
 
 
@@ -317,10 +327,7 @@ def test_french_pairs_are_two_right_translations_that_training_has_not_met() -> 
 
 def test_frequent_skeletons_are_hardly_more_frequent_than_before() -> None:
     name = "stories that hold one of the ten most frequent skeletons"
-    assert statistics.skeletons(told_in(NEW))[name] <= 0.11  # of few stories; the card counts 12,000, beside the first version
-    card = (ROOT / "data" / "corpora" / CARDS[NEW] / "CARD.md").read_text("utf-8")
-    shares = [float(row.split("|")[2]) for row in card.splitlines() if row.startswith(f"| {name}")]
-    assert len(shares) == 2 and shares[0] < 0.075
+    assert statistics.skeletons(new_stories())[name] <= 0.11  # of few stories
 
 
 def test_what_is_drawn_from_stories_can_be_drawn_from_the_new_version() -> None:
@@ -330,30 +337,7 @@ def test_what_is_drawn_from_stories_can_be_drawn_from_the_new_version() -> None:
     assert {blank.phenomenon for blank in islice(blanks(300, 3, version=NEW), 400)} >= {"agreement", "a noun said before"}
 
 
-def test_short_forms_stand_for_their_words() -> None:
-    examples = list(pairs(len(sample(4000, 800)), 2, version=NEW))
-    short = [pair for pair in examples if re.search(r"n['’]t\b", pair.english)]
-    assert len(short) > 30 and all(any(mark in pair.english for pair in short) for mark in "’'")
-    for pair in examples:
-        assert words(pair.english, "english") == pair.english_words
-        assert max(i for i, _ in pair.alignment) < len(pair.english_words)
-    for pair in short:
-        assert re.search(r"\bne\b|n'|\bpas\b|\baucun", pair.french.lower()), (pair.english, pair.french)
-
-
-def test_short_forms_are_those_of_english() -> None:
-    for pair in (
-        "He will not come|He won't come",
-        "It is cold|It's cold",
-        "Yes, it is|Yes, it is",
-        "I am not here|I'm not here",
-    ):
-        plain, meant = pair.split("|")
-        text, forms, where = contracted(plain, words(plain, "english"))
-        assert text == meant and tuple(forms) == words(meant, "english") and len(where) == len(words(plain, "english"))
-
-
-def test_translations_with_short_forms_are_a_corpus_by_name() -> None:
+def test_translations_of_a_version_are_a_corpus_by_name() -> None:
     new, old = corpus_of(f"english-french-{NEW}:40"), recorded_corpus("english-french:40")
     assert [text.source for text in new.texts] == [pair.english for pair in pairs(40, 1, version=NEW)]
     assert [text.source for text in old.texts] == [pair.english for pair in pairs(40, 1, version="1.0")]
@@ -361,11 +345,26 @@ def test_translations_with_short_forms_are_a_corpus_by_name() -> None:
     assert [pair.english for pair in new.held(9, "test").gold] == [pair.english for pair in pairs(9, 1, "test", version=NEW)]
 
 
+@pytest.mark.parametrize("former", FORMER)
+def test_a_version_that_is_no_longer_made_is_refused_with_the_command_that_trains_again(former: str) -> None:
+    assert former not in CORPORA and former not in FRESH
+    for read in (corpus_of, recorded_corpus, fresh):
+        for name in (former, f"{former}:120000"):
+            with pytest.raises(ChoiceError) as refused:
+                read(name)
+            found = re.fullmatch(
+                r"(.+) is no longer made: `explorer fit (\S+) --corpus (\S+)` trains again [^.`]+\.", str(refused.value)
+            )
+            assert found and found[1] == former and found[2] in PRESETS and corpus_of(f"{found[3]}:3").texts
+    with pytest.raises(ChoiceError, match="microworld-1.1 is no longer made"):
+        next(stories(1, 0, version="1.1"))
+
+
 def test_the_verb_agrees_with_its_subject_past_a_relative_clause() -> None:
     """*The tourist who lived near the stadium was brave.* The first version has *were* in some of these sentences."""
     many, text = (
         {"men", "women", "children"},
-        "\n".join(s for story in stories(6000, 3, version=NEW) for s in story),
+        "\n".join(s for story in scripted_stories(6000, 3, version=NEW) for s in story),
     )
     examples = re.findall(r"^The (\w+) who .*? (was|were|is|are) \w+\.$", text, re.M)
     assert len(examples) >= 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import shutil
 import subprocess
 import sys
 import time
@@ -71,6 +72,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shelf(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("EXPLORER_HOME", str(home))
     return home / "models"
+
+
+def test_a_run_on_a_version_that_is_no_longer_made_says_what_trains_again(shelf: Path, tmp_path: Path) -> None:
+    shutil.copytree(shelf / "short-gpt", tmp_path / "models" / "old")
+    run = tmp_path / "models" / "old" / "run.json"
+    run.write_text(run.read_text("utf-8").replace('"microworld:400"', '"microworld-1.1:400"'), "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EXPLORER_HOME", str(tmp_path))
+        assert ex.load(run.parent).tokens("A dog.").ids.size and parts.corpus_of(run.parent) == "microworld-1.1"
+        at = opened("training", kept="old")
+        warning = " ".join(block.value for block in at.warning).replace("\\", "")
+        assert "is no longer made: `explorer fit bert --corpus microworld-2.0`" in warning and not at.exception
+    with pytest.raises(ChoiceError, match="microworld-1.1 is no longer made"):
+        ex.fit("gpt2", corpus="microworld-1.1:400", steps=STEPS + 1, folder=run.parent, resume=True)
 
 
 def numbers(values: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""`python -m explorer.microworld` prints the card; `… FOLDER` writes it there, with a sample; `… FOLDER 1.1` that of a version."""
+"""`python -m explorer.microworld` prints the card; `… FOLDER` writes it there, with a sample; `… FOLDER 2.0` that of a version."""
 
 from __future__ import annotations
 

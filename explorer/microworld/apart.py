@@ -13,7 +13,7 @@ from functools import cache
 from explorer.microworld.casting import PLACES, place
 from explorer.microworld.lexicon import lexicon
 
-WORLD = "1.1"  # the first version of the stories whose minimal pairs keep words apart; plain texts keep the same ones apart
+WORLD = "2.0"  # the version whose stories and plain texts keep the words of the minimal pairs apart
 REASONS = {  # family of reasons: who does it, with what, what is said of the one, what of the other
     "crossings": ("crosser", "crossed", "weary", "broad"), "packings": ("packed", "packer", "large", "slight"),
     "climbs": ("climber", "climbed", "weary", "sheer"), "hauls": ("hauler", "hauled", "feeble", "weighed"),

@@ -64,7 +64,7 @@ beside short texts about what is rare in them: reasons, families, questions with
 
 WHAT_IS_MIXED = """## Three kinds of text
 
-Two texts in five are stories of version 1.1. Two in five are one to four plain sentences, and one in five is a short exchange: a question
+Two texts in five are stories. Two in five are one to four plain sentences, and one in five is a short exchange: a question
 and its answer, a greeting, a request. Both are built as a tree of who does what, when, where and why (`explorer/microworld/grammar`), and
 said from that tree in English and in French, with their gold labels. Their words and frames are tables in `grammar/words`: one row a
 word, one line a frame. One combination in thirty of adjective and noun, and of verb and object, occurs in no training text, and neither

@@ -7,34 +7,42 @@ and `scripts/`, whose story types take the place of those with the same name.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.errors import unknown
+from explorer.errors import ChoiceError, unknown
 
 VERSION = "1.0"
+FORMER = {  # corpora that are no longer made, and what trains again
+    "microworld-1.1": "explorer fit bert --corpus microworld-2.0",
+    "english-french-1.1": "explorer fit transformer --corpus english-french-2.0",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One version: the folders that it adds to the first, and how many sentences its shortest and its longest text have."""
+    """One version: how many sentences its shortest and its longest story have, and what else it changes of the first."""
 
     version: str
-    added: tuple[str, ...] = ()
     lengths: tuple[int, int] = (4, 10)
-    short_forms: bool = False  # whether English is translated with its short forms as well
     apart: bool = False  # whether training keeps the words of the minimal pairs apart
     strands: tuple[str, ...] = ("stories",)  # the kinds of text, in the order in which they take turns
 
     def files(self, folder: Path) -> Iterator[Path]:
-        """Its text files in a folder, those of the first version before the others."""
-        for name in ("", *self.added):
+        """Its text files in a folder: those of the first version, then those that it adds."""
+        for name in ("", self.version):
             yield from sorted((folder / name).glob("*.txt"))
 
 
-LONGER = World("1.1", ("1.1",), (1, 12), short_forms=True, apart=True)
-MIXED = replace(LONGER, version="2.0", strands=("stories", "plain", "stories", "exchange", "plain"))
-WORLDS = {world.version: world for world in (World("1.0"), LONGER, MIXED)}
+MIXED = World("2.0", (1, 12), apart=True, strands=("stories", "plain", "stories", "exchange", "plain"))
+WORLDS = {world.version: world for world in (World("1.0"), MIXED)}
+
+
+def check_made(corpus: str) -> None:
+    """Refuse the name of a corpus whose version is no longer made."""
+    name = corpus.partition(":")[0]
+    if name in FORMER:
+        raise ChoiceError(f"{name} is no longer made: `{FORMER[name]}` trains again on the version after it.")
 
 
 def world(version: str = VERSION) -> World:
@@ -43,6 +51,7 @@ def world(version: str = VERSION) -> World:
     >>> world("1.0").lengths
     (4, 10)
     """
+    check_made(f"microworld-{version}")
     if version not in WORLDS:
         raise unknown("version of the microworld", version, WORLDS)
     return WORLDS[version]

@@ -22,6 +22,7 @@ from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
 from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.translation import pairs
+from explorer.microworld.versions import check_made
 from explorer.text import toy
 from explorer.text.corpora import ENDINGS, HUB, documents_of, parts
 from explorer.text.disk_cache import cached, source_mark
@@ -192,8 +193,9 @@ def collected(texts: Iterable[Any], name: str) -> list[Any]:
 
 def corpus_named(what: str) -> Corpus:
     """A corpus of ours by its name, with the version of its world and the number of its texts where they are not the usual ones:
-    microworld-1.1:120000.
+    microworld-2.0:120000.
     """
+    check_made(what)
     name, sign, count = what.partition(":")
     if name not in CORPORA or (sign and name not in COUNTABLE):
         raise unknown("corpus", what, [*CORPORA, *(f"{countable}:COUNT" for countable in COUNTABLE)])

@@ -21,6 +21,7 @@ from explorer.microworld import stories as microworld
 from explorer.microworld.derived.as_text import tasks_as_text
 from explorer.microworld.excerpts import MOST
 from explorer.microworld.translation import pairs
+from explorer.microworld.versions import check_made
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
@@ -133,9 +134,10 @@ def fresh(corpus: str, count: int = 32) -> Texts:
 
     `corpus` is a name as in the plan of a run: its number of texts counts for nothing, and a world without a version is the first.
 
-    >>> len(ex.training.fresh("toy", 4)), len(ex.training.fresh("microworld-1.1:120000", 4))
+    >>> len(ex.training.fresh("toy", 4)), len(ex.training.fresh("microworld-2.0:120000", 4))
     (4, 4)
     """
+    check_made(corpus)
     name = corpus.partition(":")[0]
     if name not in FRESH:
         raise ChoiceError(

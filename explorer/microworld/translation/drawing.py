@@ -12,7 +12,7 @@ from explorer.microworld.translation.lexicon import ADJECTIVES, NOUNS, VERBS, Ad
 from explorer.microworld.translation.tree import NP, Adverb, Both, Features, Gap, Phrase, Pronoun, ProperName, agreement
 
 T = TypeVar("T")
-USUAL = 0.16  # the share of clauses that are denied
+DENIED = 0.16  # the share of clauses that are denied
 BORROWED = ("plural", "plural-game")
 OWNED = {"thing", "clothes", "pair", "vehicle", "holder", "home", "pet", "baked", "readable", "room", "idea"}
 EXCESS = frozenset(
@@ -93,8 +93,7 @@ TENSES = {
 class Draw:
     """Chance, in the shape of language. Only `random()` of the generator is used, whose numbers no version of Python changes."""
 
-    def __init__(self, seed: int, *, denied: float = USUAL) -> None:
-        self.denied = denied
+    def __init__(self, seed: int) -> None:
         self.random = random.Random(seed).random
 
     def pick(self, items: Sequence[T]) -> T:
@@ -212,7 +211,7 @@ class Draw:
 
     def negation(self, tense: str) -> str:
         """Mostly nothing; else *not*, *never* or *no longer*."""
-        if tense in ("used", "order") or not self.maybe(self.denied):
+        if tense in ("used", "order") or not self.maybe(DENIED):
             return ""
         if tense in ("present", "perfect", "past", "will") and self.maybe(0.3):
             return "never"

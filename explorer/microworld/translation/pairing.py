@@ -10,8 +10,7 @@ from zlib import crc32
 from explorer.errors import check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.microworld.grammar.pairing import Pair, translations
-from explorer.microworld.translation.contracting import contracted
-from explorer.microworld.translation.drawing import USUAL, Draw
+from explorer.microworld.translation.drawing import Draw
 from explorer.microworld.translation.english import english
 from explorer.microworld.translation.frames import sentence
 from explorer.microworld.translation.french import french
@@ -36,7 +35,6 @@ ENGLISH_WORD = re.compile(rf"{SHORT}|'s\b|\w+(?:-\w+)*|[^\w\s]", re.IGNORECASE)
 FRENCH_WORD = re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]", re.IGNORECASE)
 CLOSE = {"english": (",", ".", "?", "!", "'s"), "french": (",", ".")}
 LEAVES = (Adjective, Adverb, Features, Link, ProperName, Noun, Prep, Pronoun, TranslatedVerb)
-DENIED, CURLY = 0.35, 0.3  # the shares of what is denied, and of short forms with a curly apostrophe, from version 1.1 on
 HIDDEN = 14  # one combination in so many is never met in training
 LECTURE = frozenset(  # what the lectures show must be new to a model that trained here
     (
@@ -116,31 +114,13 @@ def _home(text: str, unmet: tuple[str, ...]) -> str:
     return SPLITS[min(number % 24, 2)] if number % 24 in (1, 2) else "train"
 
 
-def english_of(tree: Sentence) -> str:
-    """The English sentence that a tree means."""
-    return _written(english(tree), "english")
-
-
-def home_of(text: str) -> str:
-    """The split of a sentence in which no combination of words is kept out of training."""
-    return _home(text, ())
-
-
-def with_short_forms(pair: Pair, *, curly: bool = False) -> Pair:
-    """The pair with the short forms of English; a short form stands for what its two words stood for."""
-    text, short, where = contracted(pair.english, pair.english_words, curly=curly)
-    aligned = tuple(sorted({(where[i], j) for i, j in pair.alignment}))
-    return pair._replace(english=text, english_words=tuple(short), alignment=aligned)
-
-
 @checked
 def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[Pair]:
     """`count` pairs of a split, the same for the same seed everywhere.
 
     A sentence belongs to one split only, whatever the seed. One combination in fourteen of adjective and noun, and of
-    verb and object, is never met in `train`, so validation and test also ask for new combinations of known words. From
-    version 1.1 on, more is denied, and half of what has a short form (*didn't*) is told with it. From version 2.0 on, pairs are the
-    plain texts of the world in both languages.
+    verb and object, is never met in `train`, so validation and test also ask for new combinations of known words. In
+    version 2.0, pairs are the plain texts of the world in both languages.
 
     >>> pair = next(ex.microworld.pairs(1, seed=3))
     >>> type(pair.english), type(pair.french)
@@ -153,8 +133,7 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION
     if "plain" in world(version).strands:
         yield from translations(count, seed, split)
         return
-    short = world(version).short_forms
-    draw = Draw(seed, denied=DENIED if short else USUAL)
+    draw = Draw(seed)
     while count:
         frame, tree = sentence(draw)
         words = english(tree)
@@ -162,5 +141,4 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION
         text = _written(words, "english")
         if _home(text, unmet) == split:
             count -= 1
-            pair = _pair(tree, words, text, frame, unmet)
-            yield with_short_forms(pair, curly=draw.maybe(CURLY)) if short and draw.maybe(0.5) else pair
+            yield _pair(tree, words, text, frame, unmet)

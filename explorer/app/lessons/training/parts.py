@@ -18,6 +18,7 @@ from explorer.app.controls import FIRST, result_of
 from explorer.app.exercises import plain
 from explorer.app.prose import prose
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
+from explorer.microworld.versions import FORMER
 from explorer.models import run_folder, store
 from explorer.models.cache import Stamp, stamp
 from explorer.models.presets import PRESETS, preset
@@ -175,7 +176,7 @@ def corpus_of(folder: Path) -> str:
     somebody brought along.
     """
     named = str(plan(folder).get("corpus", {}).get("name")).partition(":")[0]
-    return named if named in FRESH else PRESETS[at_step(folder).preset].corpus
+    return named if named in {*FRESH, *FORMER} else PRESETS[at_step(folder).preset].corpus
 
 
 @cached()
