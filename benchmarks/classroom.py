@@ -146,12 +146,12 @@ class Visitor:
                 if element.WhichOneof("type") == "exception":
                     errors.append(element.exception.message[:200])
                 else:
-                    self.met(element)
+                    self.met(element, message.delta.fragment_id)
             elif kind == "script_finished":
                 return errors
         return [*errors, f"no answer in {PATIENCE:.0f} s"]
 
-    def met(self, element: Element) -> None:
+    def met(self, element: Element, fragment: str) -> None:
         """Remember the boxes that take a sentence."""
         if element.WhichOneof("type") == "text_input" and "entence" in element.text_input.label:
             self.boxes[element.text_input.label] = element.text_input.id

@@ -117,9 +117,9 @@ class Guest(Visitor):
             state.id, state.string_value = box, self.training
             self.training = ""
 
-    def met(self, element: Element) -> None:
+    def met(self, element: Element, fragment: str) -> None:
         """Remember the buttons of a training, and its ID once it has one."""
-        super().met(element)
+        super().met(element, fragment)
         kind = element.WhichOneof("type")
         if kind == "button" and element.button.label in ("Start", "Stop"):
             self.buttons[element.button.label] = element.button.id
