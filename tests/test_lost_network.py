@@ -50,6 +50,12 @@ class Wire:
         for writer in self.open:
             writer.transport.abort()
 
+    async def end(self, served: asyncio.Server) -> None:
+        """Take no more connections, and wait for the end of those that are open."""
+        self.cut()
+        served.close()
+        await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
+
 
 @contextmanager
 def wired(port: int) -> Iterator[tuple[Wire, str, asyncio.AbstractEventLoop]]:
@@ -61,9 +67,10 @@ def wired(port: int) -> Iterator[tuple[Wire, str, asyncio.AbstractEventLoop]]:
     try:
         yield wire, f"http://127.0.0.1:{here}", loop
     finally:
-        for end in (wire.cut, served.close, loop.stop):
-            loop.call_soon_threadsafe(end)
+        asyncio.run_coroutine_threadsafe(wire.end(served), loop).result(60)
+        loop.call_soon_threadsafe(loop.stop)
         thread.join()
+        loop.close()
 
 
 @LONG
