@@ -70,8 +70,8 @@ def test_an_encoder_decoder_reads_all_and_writes_from_left_to_right(bart: Transf
 
 def test_elmo_s_halves_see_one_side_each_and_uncoloured_cells_are_seen_by_both(elmo: TransformerModel) -> None:
     record = architectures.visibility_map(elmo, lesson.TEXT, SPAN)
-    place = record.tokens.texts.index("mouse")
-    first, other = (ex.trace(elmo, text).hidden for text in (lesson.TEXT, lesson.TEXT.replace("mouse", "dog")))
+    place = record.tokens.texts.index("glass")
+    first, other = (ex.trace(elmo, text).hidden for text in (lesson.TEXT, lesson.TEXT.replace("glass", "cup")))
     for half, bit in (("forward", 1), ("backward", 2)):
         moved = np.abs(first[half][-1] - other[half][-1]).max(-1) > 0
         np.testing.assert_array_equal(moved, record.seen[:, place] & bit > 0)
@@ -207,11 +207,11 @@ def test_the_question_asks_about_the_static_model_too() -> None:
 
 
 def test_a_bar_says_where_a_token_only_continues_a_word(bart: TransformerModel, bert: TransformerModel) -> None:
-    record = ex.analysis.word_prediction(bart, lesson.TEXT, span("mouse"))
+    record = ex.analysis.word_prediction(bart, lesson.TEXT, span("glass"))
     record = replace(record, texts=(("er", *record.texts[0][1:]), *record.texts[1:]))
     names = VIEWS["expects"](record).layout.yaxis.ticktext
-    assert "mouse" in names and [name for name in names if "…" in name] == ["…er"]
-    whole = VIEWS["expects"](ex.analysis.word_prediction(bert, lesson.TEXT, span("mouse"))).layout.yaxis.ticktext
+    assert "glass" in names and [name for name in names if "…" in name] == ["…er"]
+    whole = VIEWS["expects"](ex.analysis.word_prediction(bert, lesson.TEXT, span("glass"))).layout.yaxis.ticktext
     assert not [name for name in whole if "…" in name]
 
 

@@ -11,9 +11,9 @@ from explorer.records import ContextShift, Exercise, VisibilityMap, WordPredicti
 
 PROSE = prose("start")
 
-TEXT = "Anna opened the window, and the mouse went out and ran home."
-OTHER = "Anna opened the window, and the mouse went home with Peter."
-WORD = "went"
+TEXT = "Anna was thirsty, so she drank a glass of water."
+OTHER = "Anna was thirsty all day."
+WORD = "thirsty"
 TOUR, OWN = "A guided tour", "Your own model"
 DOORS = (
     (TOUR, "Short steps through all pages: one thing to do in each, one thing to see."),
