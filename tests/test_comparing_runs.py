@@ -13,6 +13,7 @@ from opening import opened
 import explorer as ex
 from explorer.errors import ExplorerError
 from explorer.records import RunsBeside, TrainingStep
+from explorer.training.jobs import JobQueue
 from explorer.views import VIEWS
 
 ASKED = {
@@ -85,6 +86,31 @@ def test_the_page_draws_two_runs_and_lists_their_settings() -> None:
     assert {"objective", "packed"} <= set(listed["setting"]) and (listed["bert"] != listed["roberta"]).all()
     at = opened("training", part="compare", **{"runs.ids": "nonsense"})
     assert not at.exception and any("nonsense" in warning.value for warning in at.warning)
+
+
+def test_the_links_of_a_class_are_a_board_of_its_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folders = {}
+    for seed in (0, 1, 2):
+        folders[f"s{seed}"] = tmp_path / f"s{seed}"
+        list(
+            ex.fit(
+                "gpt2",
+                corpus=["A dog ran.", "A cat ran.", "It was late."] * 8,
+                steps=2,
+                seed=seed,
+                batch=4,
+                folder=folders[f"s{seed}"],
+            )
+        )
+    monkeypatch.setattr(JobQueue, "run", lambda _, name: folders[name])
+    links = " ".join(f"http://127.0.0.1:8501/training?part=train-one&training={name}" for name in folders)
+    at = opened("training", part="compare", **{"runs.ids": links})
+    assert not at.exception and not at.warning
+    board = at.dataframe[-1].value
+    losses = [ex.training.compare_runs(folders).last(n) for n in range(3)]
+    assert list(board["runs"]) == [3] and board["run IDs"][0] == "s0 s1 s2"
+    assert board["mean held-out loss"][0] == pytest.approx(sum(losses) / 3)
+    assert board["lowest – highest"][0] == f"{min(losses):.3f} – {max(losses):.3f}"
 
 
 def test_each_run_says_what_differs_from_the_last_and_seeds_of_one_setting_are_one_group() -> None:

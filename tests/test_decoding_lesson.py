@@ -19,6 +19,7 @@ from opening import opened
 import explorer as ex
 from explorer.analysis.evaluation.generating import rewritten
 from explorer.app import controls
+from explorer.app.exercises import plain
 from explorer.app.lessons.decoding import metric_questions as metrics
 from explorer.app.lessons.decoding import parts
 from explorer.app.lessons.decoding import questions as lesson
@@ -103,6 +104,41 @@ def test_the_board_under_the_bars_is_the_pass_that_they_come_from(name: str, pre
     top = controls.result_of(parts.passed(name, text, prefix)).top
     assert top.ids[-1].tolist() == bars.ids[: top.ids.shape[1]].tolist()
     np.testing.assert_allclose(np.exp(top.logp[-1]), softmax(bars.scores)[: top.ids.shape[1]], rtol=1e-4)
+
+
+def test_the_first_token_that_differs_from_the_first_text_is_framed(gpt2: TransformerModel) -> None:
+    texts = tuple(
+        written(gpt2, "Anna was hungry, so", label, *way, max_tokens=8, **options)
+        for label, way, options in (
+            ("one", ("greedy",), {}), ("two", ("beam",), {"beams": 4}), ("three", ("sample",), {"seed": 3}),
+            ("four", ("greedy",), {"force": {2: 5}}),
+        )
+    )  # fmt: skip
+    (bars,) = VIEWS["written"](texts).data
+    frames, begin = np.array(bars.marker.line.width) > 1, 0
+    for text in texts:
+        same = min(len(text.ids), len(texts[0].ids))
+        differs = np.flatnonzero(text.ids[:same] != texts[0].ids[:same])
+        assert np.flatnonzero(frames[begin : begin + len(text.ids)]).tolist() == differs[:1].tolist()
+        begin += len(text.ids)
+    assert texts[3].parts_from(texts[0]) == 2 and texts[0].parts_from(texts[0]) is None and begin == len(frames)
+
+
+def test_what_else_could_have_come_is_shown_at_a_token_and_written_on_from() -> None:
+    at = opened("decoding", part="strategies", fork="1.2")
+    assert not at.exception and len(at.get("plotly_chart")) == 2
+    first = controls.result_of(parts.written("gpt2", lesson.PROMPT, "", "greedy", max_tokens=14))
+    assert at.selectbox[-1].label.startswith("What else could have come")
+    branch = [*first.ids[:2].tolist(), 5]
+    at = opened("decoding", part="strategies", fork="1.2", branch=".".join(map(str, branch)))
+    mine = controls.result_of(
+        parts.written("gpt2", lesson.PROMPT, "mine", "greedy", max_tokens=14, force=dict(enumerate(branch)))
+    )
+    assert not at.exception and mine.ids[:3].tolist() == branch
+    assert any(plain(mine.text) in markdown.value for markdown in at.markdown)
+    for wrong in ("x", "99.0", "0.99", "1.2.3"):
+        at = opened("decoding", part="strategies", fork=wrong)
+        assert not at.exception and len(at.get("plotly_chart")) == 1, wrong
 
 
 def test_the_chain_adds_up_the_log_probabilities(gpt2: TransformerModel) -> None:

@@ -218,6 +218,11 @@ class Written(Record):
         """log P(y): the sum over its tokens."""
         return float(self.logp.astype(np.float64).sum())
 
+    def parts_from(self, other: Written) -> int | None:
+        """The first token that is not that of another text; None where one text is the beginning of the other."""
+        pairs = enumerate(zip(self.ids.tolist(), other.ids.tolist(), strict=False))
+        return next((n for n, (mine, theirs) in pairs if mine != theirs), None)
+
 
 @dataclass(frozen=True, eq=False)
 class Distribution(Record):

@@ -15,6 +15,7 @@ from explorer.views import theme
 
 WIDE = 40  # letters in a line
 GAP = 0.12
+FRAME = 3  # pixels
 FIRST, SECOND, NEW, PLAIN = 0.34, 0.53, -0.7, 0.0  # positions on the signed colour scale: two blues, orange, paper
 TONES = (FIRST, SECOND, NEW, PLAIN)
 
@@ -28,6 +29,7 @@ class Box:
     hover: str
     place: float | None = None  # where it begins; directly after the one before unless given
     wide: float | None = None  # how many letters there is room for; those of its text unless given
+    framed: bool = False  # a thick line around it
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ def boxes_of(strips: Sequence[Strip]) -> go.Bar:
         hovertext=[box.hover for box in boxes],
         hovertemplate="%{hovertext}<extra></extra>",
         customdata=[box.tone for box in boxes],
-        marker={"line": {"width": 1}},
+        marker={"line": {"width": [FRAME if box.framed else 1 for box in boxes]}},
         orientation="h",
         textposition="inside",
         insidetextanchor="middle",

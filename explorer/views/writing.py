@@ -99,14 +99,15 @@ def cuts(record: Distribution) -> Mapping[str, Control]:
 
 def written(records: Sequence[Written]) -> go.Figure:
     """One prompt, and what each strategy generates after it, token by token. A token without colour was probable when it was
-    generated; the stronger the colour, the less probable it was. Point at a token for P(token | all before it). The heading has the
-    sum of the logarithms: the larger (nearer to 0), the more probable the whole text.
+    generated; the stronger the colour, the less probable it was. Point at a token for P(token | all before it). A thick frame: here
+    this text first differs from the first one. The heading has the sum of the logarithms: the larger (nearer to 0), the more probable
+    the whole text.
 
     You may conclude which text is more probable to the model. You may not conclude that this one is better to read: the most probable
     texts are often dull or repeat themselves. Sums of texts of different lengths are not comparable either; the mean per token
     is fairer, and still no judgement of the text.
     """
-    rows = [line for record in records for line in _lines(record)]
+    rows = [line for record in records for line in _lines(record, record.parts_from(records[0]))]
     lowest = min(float(record.logp.min()) if len(record.logp) else 0.0 for record in records)
     notes = (
         f"after: … {theme.printable(records[0].prompt[-80:])}",
@@ -124,12 +125,12 @@ def _cut_beside_ended(records: Sequence[Written]) -> str:
     return f"{cut} of {len(records)} texts were cut before they ended, so their sums lack what would follow: write more tokens to compare"
 
 
-def _lines(record: Written) -> list[Strip]:
+def _lines(record: Written, parts: int | None) -> list[Strip]:
     mean = record.total / max(1, len(record.logp))
     more = f"log P {record.total:.2f}, mean {mean:.2f}, {record.stopped or 'goes on'}"
     boxes = [
-        Box(text, min(1.0, float(-logp) / 8), f"P = {np.exp(logp):.4g}, log P = {logp:.3f}")
-        for text, logp in zip(record.texts, record.logp, strict=True)
+        Box(text, min(1.0, float(-logp) / 8), f"P = {np.exp(logp):.4g}, log P = {logp:.3f}", framed=n == parts)
+        for n, (text, logp) in enumerate(zip(record.texts, record.logp, strict=True))
     ]
     return strips.wrapped(theme.printable(record.label[:LABEL]), boxes, more=more)
 

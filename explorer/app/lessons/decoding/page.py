@@ -14,6 +14,7 @@ from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.app.lessons.decoding.beam_contest import show_contest
+from explorer.app.lessons.decoding.beside import show_beside
 from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.records import Distribution
@@ -112,7 +113,7 @@ page.parts(
     PagePart("Token by token", growing, "Greedy"),
     PagePart("The tree of beam search", searching, "Beams"),
     PagePart("Does beam search help?", partial(show_contest, name), "Contest", more=True),
-    PagePart("Strategies side by side", partial(sections.side_by_side, name, text, length), "Strategies"),
+    PagePart("Strategies side by side", partial(show_beside, name, text, length), "Strategies"),
     PagePart("Every possible text", partial(sections.every_text, name, text), "All texts", more=True),
     PagePart("Looking at the source while writing", sections.translating, "Translation"),
     PagePart("What is computed, and what is reused", sections.cache, "Cache", more=True),

@@ -8,7 +8,7 @@ import streamlit as st
 
 from explorer.app import glossary, recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import chosen_model, read, result_of, usable
+from explorer.app.controls import chosen_model, read, result_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import blanks_questions as two_blanks
@@ -54,15 +54,6 @@ def _more_settings(beams: int, options: dict[str, Any]) -> tuple[str, dict[str, 
     options |= {"length_rule": RULES[rule]} if RULES[rule] != "power" else {}
     options |= {"repetition_penalty": repeated} if repeated != 1 else {}
     return ("beam", options) if groups == 1 else ("diverse-beam", options | {"groups": groups})
-
-
-@st.fragment
-def side_by_side(name: str, text: str, length: int) -> None:
-    """The strategies, each with its text; another seed redraws only this part."""
-    seed = int(st.number_input("Seed for sampling", 0, 999, 0, key="seed", bind="query-params", width=180))
-    web.show(VIEWS["written"], usable(desk.beside(name, text, seed, length)))
-    with st.expander("What each strategy does"):
-        st.markdown("  \n".join(desk.strategy_notes()))
 
 
 def every_text(name: str, text: str) -> None:

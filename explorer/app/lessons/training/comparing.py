@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import streamlit as st
@@ -45,9 +46,9 @@ def compared(chosen: Mapping[str, Expression | str]) -> Call:
 
 
 def own(given: str) -> dict[str, str]:
-    """The runs that the visitor named by their IDs, with their folders; of what is no run the page says so."""
+    """The runs that the visitor named by their IDs or links, with their folders; of what is no run the page says so."""
     folders = {}
-    for name in dict.fromkeys(given.replace(",", " ").split()):
+    for name in dict.fromkeys(map(run_in, given.replace(",", " ").split())):
         try:
             folders[f"run {name}"] = str(job_queue().run(name))
         except ExplorerError as error:
@@ -55,11 +56,20 @@ def own(given: str) -> dict[str, str]:
     return folders
 
 
+def run_in(given: str) -> str:
+    """A run ID, or the one in the link of a page.
+
+    >>> run_in("http://127.0.0.1:8501/training?part=train-one&training=a1b2"), run_in("a1b2")
+    ('a1b2', 'a1b2')
+    """
+    return parse_qs(urlsplit(given).query).get("training", [given])[0]
+
+
 def show_comparison(runs: Mapping[str, Path]) -> None:
     """Which runs, their curves, what each changes, and the runs of a class by their settings."""
     say(prose("training")("comparing"))
     given = st.text_input(
-        "Run IDs of your training runs, separated by spaces",
+        "Run IDs or links of your training runs, or of a class, separated by spaces",
         " ".join(st.session_state.get(STARTED, [st.session_state.get("training", "")])),
         key="runs.ids",
         bind="query-params",

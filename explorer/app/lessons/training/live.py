@@ -13,6 +13,7 @@ from explorer.app.glossary import meaning, say
 from explorer.app.lessons.training import inside
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training.comparing import STARTED
+from explorer.app.lessons.training.further import USUAL, further
 from explorer.app.prose import prose
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ExplorerError
@@ -22,7 +23,7 @@ from explorer.training.jobs import LETTERS, LONGEST, JobSpec, JobStatus, job_que
 from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS
 
-OWN, USUAL = "your own text", "as the preset"
+OWN = "your own text"
 REFUSED = "live.refused"  # why the last press of a button came to nothing
 Answer = TypeVar("Answer")
 SHORT = 1000  # steps: about a minute
@@ -58,7 +59,7 @@ def form() -> JobSpec | None:
             )
         )
         if not counts:
-            planned |= _rate() | _hidden(system) | left_out(system)
+            planned |= _rate() | _hidden(system) | left_out(system) | further(system)
     say(lab.sentence_of(preset(system).objective), small=True)
     text = ""
     if corpus == OWN:
