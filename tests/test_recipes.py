@@ -74,7 +74,7 @@ def test_a_card_says_what_its_model_does(name: str) -> None:
 
 def test_all_that_ships_is_sixty_megabytes() -> None:
     size = sum(path.stat().st_size for path in store.data_folder().rglob("*") if path.is_file())
-    assert size < 60 * 2**20
+    assert size < 60_000_000
 
 
 def test_whose_recipe_has_changed_waits_to_be_trained_again() -> None:

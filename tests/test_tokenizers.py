@@ -477,9 +477,18 @@ def test_a_word_of_split_letters_is_met_when_it_was_met() -> None:
 
 
 def test_what_was_seen_is_written_and_read_back(tmp_path: Path) -> None:
-    seen = Seen(frozenset({"é", "dog"}), frozenset({1, 5}))
-    seen.save(tmp_path / "seen.json")
-    assert Seen.read(tmp_path / "seen.json") == seen
+    lists = ({"é", "dog"}, {1, 5}), (set(), set()), ({"a b", "c"}, {0}), ({"", "\n", "\u3000"}, {7, 8, 9, 4000})
+    for words, ids in lists:
+        seen = Seen(frozenset(words), frozenset(ids))
+        seen.save(tmp_path / "seen.json")
+        assert Seen.read(tmp_path / "seen.json") == seen
+        (tmp_path / "seen.json").write_text(json.dumps({"words": sorted(words), "pieces": sorted(ids)}), "utf-8")
+        assert Seen.read(tmp_path / "seen.json") == seen, "as an earlier version wrote it"
+
+
+def test_a_list_of_more_tokens_than_a_tokenizer_has_is_refused() -> None:
+    with pytest.raises(ValueError, match="more tokens"):
+        Seen.of(json.dumps({"words": "a", "pieces": "f" * (1 << 19)}))
 
 
 def test_stories_come_from_their_seed_alone() -> None:

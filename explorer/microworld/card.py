@@ -17,7 +17,7 @@ from explorer.microworld.lexicon import SPLITS, lexicon
 from explorer.microworld.script import scripts
 from explorer.microworld.versions import world
 
-SAMPLE = 2000
+SAMPLE = 500
 
 
 def card(count: int = 12_000, version: str = VERSION) -> str:

@@ -14,7 +14,10 @@ RUN, STEPS, SNAPSHOTS, WEIGHTS = "run.json", "steps.jsonl", "snapshots", "model.
 SUM = "sha256"  # under this name a file of weights says what they add up to
 BEGINS = b'{"step": '  # how each line of the steps begins
 MEASURED = ("metrics", "samples", "probes")
-LINES = 300  # how many steps of a run travel with a shipped model
+LINES, DIGITS = (
+    300,
+    7,
+)  # how many steps of a run travel with a shipped model, and the digits of their numbers: float32 has no more
 
 
 def described(folder: Path) -> dict[str, Any]:
@@ -107,6 +110,19 @@ def thinned(steps: Sequence[dict[str, Any]], most: int = LINES) -> list[dict[str
     return [steps[n] for n in sorted(kept)]
 
 
+def with_few_digits(value: Any) -> Any:
+    """The same numbers, lists and tables with as many digits as travel with a shipped model.
+
+    >>> with_few_digits({"rate": 0.0004761904761904762, "step": 1})
+    {'rate': 0.0004761905, 'step': 1}
+    """
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {name: with_few_digits(part) for name, part in value.items()}
+    return [with_few_digits(part) for part in value] if isinstance(value, list) else value
+
+
 def step_lines(steps: Sequence[dict[str, Any]]) -> bytes:
     """Steps as the lines of a file."""
-    return "".join(json.dumps(step, ensure_ascii=False) + "\n" for step in steps).encode("utf-8")
+    return "".join(json.dumps(step, ensure_ascii=False, separators=(",", ": ")) + "\n" for step in steps).encode("utf-8")

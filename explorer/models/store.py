@@ -263,7 +263,7 @@ def ship(run: str | Path, target: str | Path, *, keep: Sequence[int] = (), card:
             fresh.mkdir(parents=True)
             write_weights(fresh / WEIGHTS, {name: value.half() for name, value in read_weights(place / WEIGHTS).items()})
         target.mkdir(parents=True, exist_ok=True)
-        (target / run_folder.STEPS).write_bytes(run_folder.step_lines(run_folder.thinned(steps)))
+        (target / run_folder.STEPS).write_bytes(run_folder.step_lines(run_folder.with_few_digits(run_folder.thinned(steps))))
         (target / run_folder.RUN).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
     except OSError as error:
         raise FileError(f"Could not write into {target} ({error}). Choose a folder with space that you may write.") from error

@@ -55,9 +55,7 @@ def pack_tokenizer(tokenizer: Tokenizer) -> bytes:
 def unpack_tokenizer(content: bytes) -> Tokenizer:
     """A tokenizer from what `pack_tokenizer` made."""
     core, seen = json.loads(zlib.decompress(content))
-    lists = json.loads(seen) if seen else None
-    known = None if lists is None else Seen(frozenset(lists["words"]), frozenset(lists["pieces"]))
-    return Tokenizer(library.Tokenizer.from_str(core), known)
+    return Tokenizer(library.Tokenizer.from_str(core), Seen.of(seen) if seen else None)
 
 
 def pack_examples(examples: Sequence[Any]) -> bytes:

@@ -28,6 +28,7 @@ from explorer.text.sentences import CLOSING, ENDING, begins_word, sentence_numbe
 from explorer.text.tokenizer_limits import check_file, panics
 
 LAST_ID = 2**32 - 1  # the library counts no further
+MOST_DIGITS = 1 << 18  # of a list of tokens that were seen, hexadecimal: a bit for each of a million
 NAMES = {
     "mask": ("[MASK]", "<mask>"),
     "pad": ("[PAD]", "<pad>", "<PAD>"),
@@ -48,18 +49,35 @@ class Seen:
     pieces: frozenset[int]
 
     def text(self) -> str:
-        """Both lists as JSON."""
-        return json.dumps({"words": sorted(self.words), "pieces": sorted(self.pieces)}, ensure_ascii=False)
+        """Both as JSON: the words in a line, unless one of them holds a space, and a bit for each id, as hexadecimal digits."""
+        words = sorted(self.words)
+        line = " ".join(words)
+        ids = np.packbits(np.isin(np.arange(max(self.pieces, default=-1) + 1), [*self.pieces])).tobytes().hex()
+        return json.dumps({"words": line if line.split(" ") == words else words, "pieces": ids}, ensure_ascii=False)
 
     def save(self, path: Path) -> None:
-        """Write both lists as JSON."""
+        """Write both as JSON."""
         write_whole(path, self.text())
 
     @classmethod
     def read(cls, path: Path) -> Seen:
         """Read what `save` wrote."""
-        lists = json.loads(path.read_text("utf-8"))
-        return cls(frozenset(lists["words"]), frozenset(lists["pieces"]))
+        return cls.of(path.read_text("utf-8"))
+
+    @classmethod
+    def of(cls, text: str) -> Seen:
+        """From what `text` made, or an earlier version, which wrote two lists.
+
+        >>> Seen.of(Seen(frozenset({"a", "dog"}), frozenset({1, 5})).text()).pieces == {1, 5}
+        True
+        """
+        both = json.loads(text)
+        words, ids = both["words"], both["pieces"]
+        if isinstance(ids, str):
+            if len(ids) > MOST_DIGITS:
+                raise ValueError("it lists more tokens than a tokenizer has")
+            ids = np.unpackbits(np.frombuffer(bytes.fromhex(ids), np.uint8)).nonzero()[0].tolist()
+        return cls(frozenset(words.split(" ") if isinstance(words, str) else words), frozenset(ids))
 
     def spelled_like(self, word: str, most: int = 3, likeness: float = 0.75) -> list[str]:
         """Words of the training texts that are spelled much like this one, the most similar first.

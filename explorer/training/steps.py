@@ -19,7 +19,7 @@ def line_of(step: TrainingStep) -> str:
     """A step as it is written down."""
     always = {"step": step.step, "losses": dict(step.losses), "rate": step.rate, "speed": step.speed}
     measured = {"metrics": dict(step.metrics), "samples": list(step.samples), "snapshot": step.snapshot}
-    measured["probes"] = {name: np.asarray(probe).round(4).tolist() for name, probe in step.probes.items()}
+    measured["probes"] = {name: np.asarray(probe, np.float64).round(4).tolist() for name, probe in step.probes.items()}
     measured["counts"] = dict(step.counts)
     return json.dumps(always | {name: value for name, value in measured.items() if value}, ensure_ascii=False) + "\n"
 
