@@ -116,10 +116,12 @@ def visible(node: Any) -> Iterator[Any]:
 def said(node: Any) -> str:
     """The words of one thing on a page."""
     if node.type in SHOWN:
-        return re.sub(r"\]\(glossary#[^)]*\)|\$[^$]*\$", " ", str(node.value))
-    return (
-        " ".join([node.label or "", *(node.options if node.type == "radio" else ())]) if node.type in ASKED.split(", ") else ""
-    )
+        return re.sub(r"\]\(glossary#[^\"]*\"[^\"]*\"\)|\$[^$]*\$", " ", str(node.value))
+    if node.type not in ASKED.split(", "):
+        return ""
+    hidden = getattr(node.proto, "label_visibility", None)  # a label that only screen readers say
+    label = "" if hidden is not None and hidden.value == hidden.COLLAPSED else node.label or ""
+    return " ".join([label, *(node.options if node.type == "radio" else ())])
 
 
 def words(text: str) -> int:

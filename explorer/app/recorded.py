@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import guessing, web
+from explorer.app import core, guessing, web
 from explorer.app.call import Call
 from explorer.app.glossary import say
 from explorer.app.lessons.training import questions
@@ -31,8 +31,9 @@ def there(name: str) -> bool:
 
 
 def again(name: str, study: str) -> None:
-    """How a result is measured again: by which study, with what asked of it."""
-    st.caption(f"Measure again: `python -m studies.{study}`; the card in `data/results/{name}` says how.")
+    """How a result is measured again: by which study, with what asked of it; not in the core hour."""
+    if not core.on():
+        st.caption(f"Measure again: `python -m studies.{study}`; the card in `data/results/{name}` says how.")
 
 
 def show(texts: Mapping[str, str]) -> None:

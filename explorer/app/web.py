@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.app import deeds, guessing, hold, present, staged
+from explorer.app import core, deeds, guessing, hold, present, staged
 from explorer.app.call import program
 from explorer.app.controls import result_of
 from explorer.app.glossary import marked
@@ -189,11 +189,14 @@ def level(figures: Sequence[Any]) -> Sequence[Any]:
 
 
 def said_of(view: View, more: Callable[[], None] | None = None) -> None:
-    """A view's caption: its first sentence, and folded how the figure is read, what it does not show, and `more`."""
+    """A view's caption: its first sentence, and folded how the figure is read, what it does not show, and `more`.
+
+    In the core hour the first sentence is folded with the rest: the picture has its title.
+    """
     first_of(view)
     with st.container(horizontal=True):
         with st.popover(READING, type="tertiary"):
-            st.markdown(marked(view.reading[len(first_sentence(view)) :].strip()))
+            st.markdown(marked(view.reading[0 if core.on() else len(first_sentence(view)) :].strip()))
         with st.popover(LIMITS, type="tertiary"):
             st.markdown(marked(view.limits))
         if more is not None:
@@ -202,7 +205,8 @@ def said_of(view: View, more: Callable[[], None] | None = None) -> None:
 
 def first_of(view: View) -> None:
     """The first sentence of a caption: what will be seen. Those after it may hold the answer to a question about the picture."""
-    st.markdown(marked(first_sentence(view)))
+    if not core.on():
+        st.markdown(marked(first_sentence(view)))
 
 
 def first_sentence(view: View) -> str:

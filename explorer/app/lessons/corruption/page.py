@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import hold, recorded, web
+from explorer.app import core, hold, recorded, web
 from explorer.app.controls import chosen_model, opened, read, result_of
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -75,13 +75,13 @@ def pick() -> tuple[int, ...]:
 def hidden() -> None:
     """Hide words, guess, and see what the model predicts."""
     lab.presets(name)
-    say("Choose one word or several. The model reads your text with these words replaced by [MASK].")
+    say("Choose one word or several: the model reads [MASK] in their place.")
     chosen = pick()
     guess = lab.guessed(name, text, chosen)
     question = lesson.guess_question(result_of(guess), int(result_of(guess).corruption.scored.argmax()))
     web.show(
         VIEWS["guess"], guess, question=(question, f"guess.word.{name}.{text}.{chosen}"),
-        below=partial(web.show, VIEWS["surprises"], guess),
+        below=None if core.on() else partial(web.show, VIEWS["surprises"], guess),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import decoder, web
+from explorer.app import core, decoder, web
 from explorer.app.controls import chosen_model, clickable, opened, read
 from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -83,7 +83,7 @@ def next_tokens() -> None:
 
 def searching() -> None:
     """The tree of beam search."""
-    say(f"{PROSE('search')} {PROSE('penalty')}")
+    say(PROSE("search") if core.on() else f"{PROSE('search')} {PROSE('penalty')}")
     strategy, options = sections.search_settings(length)
     forced = desk.forced_options()
     if forced:

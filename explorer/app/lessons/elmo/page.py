@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import hold, recorded, web
+from explorer.app import core, hold, recorded, web
 from explorer.app.controls import read, result_of
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -25,7 +25,8 @@ def letters() -> None:
     say(PROSE("letters"))
     word = st.text_input("Word", "fishing", key="word", bind="query-params", width=240)
     read(lab.letter_filters(word))
-    lab.notice_word(word)
+    if not core.on():
+        lab.notice_word(word)
     web.show(VIEWS["letter-filters"], lab.letter_filters(word))
 
 
@@ -67,7 +68,8 @@ def senses() -> None:
 
 def triangle() -> None:
     """The weights while they are learned, as paths through a triangle."""
-    web.show(VIEWS["mix-triangle"], mixes)
+    if not core.on():
+        web.show(VIEWS["mix-triangle"], mixes)
     say(PROSE("probed"), small=True)
     recorded.again("mixes", "mixes")
 

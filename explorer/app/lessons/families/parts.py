@@ -292,23 +292,10 @@ PUBLISHED = {"BERT base": ("bert", "base", 30_522), "GPT-2 base": ("gpt2", "base
 
 
 def once(text: str) -> str:
-    """What the encoder does once, and the decoder at every step, in numbers."""
-    config, record = opened("transformer").config, result_of(watched(text))
+    """How often the encoder reads, and the decoder writes."""
+    record = result_of(watched(text))
     notice(text, "transformer")
-    source, written = len(record.trace.source), len(record.rows)
-    first = ex.analysis.costs.encoding(config, source)
-    scores = ex.analysis.costs.vocabulary(config, 1) / ex.analysis.costs.deciding(config, 1, source)
-    each = [ex.analysis.costs.deciding(config, place, source) for place in range(1, written + 1)]
-    return PROSE(
-        "once",
-        source=source,
-        first_millions=first / 1e6,
-        written=written,
-        lowest_millions=each[0] / 1e6,
-        highest_millions=each[-1] / 1e6,
-        scores=scores,
-        config=config,
-    )
+    return PROSE("once", source=len(record.trace.source), written=len(record.rows))
 
 
 def half(name: str) -> float:

@@ -23,7 +23,7 @@ PROSE = prose("finetuning")
 def inputs() -> None:
     """What the model reads for each task, and that it reads no [MASK]."""
     read(lab.inputs(name))
-    web.show(VIEWS["task-inputs"], lab.inputs(name))
+    web.show(VIEWS["task-inputs"], lab.inputs(name), below=partial(say, PROSE("what is read")))
     after_answer(lesson.mask_question(*lab.hidden()), "guess.mask", to_the_lab)
 
 

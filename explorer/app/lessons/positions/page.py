@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 import explorer as ex
-from explorer.app import flying, guessing, hold, recorded, thumbnails, web
+from explorer.app import core, flying, guessing, hold, recorded, thumbnails, web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, result_of, sentence
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -49,7 +49,8 @@ def schemes() -> None:
     )
     beside = ("pair",) if titles[picture] == "place-turns" else None
     web.show(VIEWS[titles[picture]], placed(scheme), steps="place", first=beside)  # the hands turn from position to position
-    st.caption(PROSE("small pictures", seen=SEEN))
+    if not core.on():
+        st.caption(PROSE("small pictures", seen=SEEN))
     # last: the large picture comes first
     thumbnails.drawn("scheme", [result_of(placed(name)).scores[0, :SEEN, :SEEN] for name in names])
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import lessons, recorded, web
+from explorer.app import core, lessons, recorded, web
 from explorer.app.controls import chosen_model, clickable, one_of, opened, read, result_of
 from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -40,7 +40,8 @@ def watch() -> None:
         st.metric("Weights", f"{cost.weights:,}")
         st.metric("Operations, 6 × weights × tokens", powers(cost.operations), help=PROSE("operations"))
     planned = lab.plan(folder)
-    say(lab.said_of(planned, preset(model.preset).objective), small=True)
+    if not core.on():
+        say(lab.said_of(planned, preset(model.preset).objective), small=True)
     half = None
     if not planned.get("mask_rate_first"):  # else the loss at the end has another masking rate than at the start
         half = partial(answered, lesson.half_question(steps), f"guess.half.{name}")

@@ -9,7 +9,7 @@ import streamlit as st
 
 import explorer as ex
 from explorer.analysis.capabilities import TEXT
-from explorer.app import board, web
+from explorer.app import board, core, web
 from explorer.app.call import Call
 from explorer.app.controls import read
 from explorer.app.exercises import plain
@@ -45,10 +45,11 @@ def show_snapshots(name: str, text: str) -> None:
     if nearest:
         with st.container(key="snapshots.said"):
             st.markdown(f"**Its predictions at step {nearest[-1].step:,}**")
-            st.markdown("\n".join(f"- {plain(line)}" for line in nearest[-1].samples))
+            st.markdown("\n".join(f"- {plain(line)}" for line in nearest[-1].samples[: 2 if core.on() else None]))
     rows = read(lambda: lab.able(folder, at, TEXT))
     st.table(rows)
-    say(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)), small=True)
+    if not core.on():
+        say(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)), small=True)
     every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
     read(every[f"step {at:,}"])
     board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=taken.index(at))

@@ -13,17 +13,10 @@ PROSE = prose("whatif")
 def in_nats(comparison: Comparison, stream: str) -> str:
     """What the edits do to the loss of this text, in nats; for an encoder, which reads the tokens that it predicts, what that means."""
     before, after = comparison.loss
-    about = (
-        "the next token"
-        if stream == "decoder"
-        else "each token of the text (special tokens are left out), which it reads as well"
-    )
+    about = "the next token" if stream == "decoder" else "each token that is not special, which it reads as well"
     return PROSE(
         "in nats", about=about, before=before, after=after, changed=len(comparison.changed), positions=len(comparison.answers)
-    ) + (
-        " An encoder was not trained on tokens that it can see, so a smaller loss here does not mean a better model."
-        * (stream == "encoder")
-    )
+    ) + (" An encoder was not trained on tokens that it sees: a smaller loss is no better model." * (stream == "encoder"))
 
 
 ADDS = (  # less than the sum, about the sum, more than the sum

@@ -7,7 +7,7 @@ import streamlit as st
 
 import explorer as ex
 from explorer.analysis.trace import MEMORY, cost
-from explorer.app import board, hold, hosted
+from explorer.app import board, core, hold, hosted
 from explorer.app.brought import BOX, LETTERS, agree, agreed, brought_models
 from explorer.app.call import Call
 from explorer.app.controls import attentive, chosen_model, opened, read, result_of, trace_of
@@ -48,20 +48,12 @@ def report(model: Any, record: Any) -> None:
     kind = an(model.family).replace(" ", " **", 1) + "**"
     longest = min(512, getattr(model, "longest", 512))
     need = cost(model, longest, longest if model.family == "encoder-decoder" else 0)
-    say(
-        PROSE(
-            "report",
-            name=plain(model.name),
-            kind=kind,
-            streams=streams,
-            memory=memory_of(model.module),
-            match=match,
-            longest=longest,
-            megabytes=need / 1e6,
-            limit=MEMORY / 1e6,
-        )
-        + (" Choose layers: `layers=[0]`." if need > MEMORY else "")
-    )
+    said = [PROSE("report", name=plain(model.name), kind=kind, streams=streams, memory=memory_of(model.module), match=match)]
+    if need > MEMORY or not core.on():
+        said.append(PROSE("trace", longest=longest, megabytes=need / 1e6, limit=MEMORY / 1e6))
+    if need > MEMORY:
+        said.append("Choose layers: `layers=[0]`.")
+    say(" ".join(said))
     if reason := getattr(model, "without_blocks", ""):
         say(f"What each sub-layer adds to the residual stream is not shown: {plain(reason)}", small=True)
     for note in model.notes:
