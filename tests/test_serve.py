@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import subprocess
@@ -11,9 +12,11 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from conftest import LONG
 from offline import free_port, server
+from playwright.sync_api import Browser, expect
 
-from explorer.app import guard
+from explorer.app import guard, streamlit_inside
 
 THREADS = "import explorer.app.serve, torch; print(torch.get_num_threads())"
 
@@ -54,6 +57,38 @@ def test_every_answer_says_what_a_page_may_do_and_figures_of_a_room_are_the_teac
             assert status == 403 and "cache" not in text and headers["x-frame-options"] == "SAMEORIGIN", path
         assert answer(f"{address}/_stcore/metrics?teacher=sesame")[0] == 200
     assert "frame-ancestors 'self'" in guard.POLICY and "*" not in guard.POLICY and "http" not in guard.POLICY
+
+
+def test_the_scripts_of_streamlit_are_compressed_for_a_browser_that_takes_it(app: tuple[str, Path]) -> None:
+    folder = streamlit_inside.static_folder()
+    for file in (*folder.glob("js/index.*.js"), *folder.glob("css/index.*.css")):
+        address = f"{app[0]}/static/{file.parent.name}/{file.name}"
+        with urllib.request.urlopen(address) as plain:
+            assert "Content-Encoding" not in plain.headers and plain.read() == file.read_bytes()
+        with urllib.request.urlopen(urllib.request.Request(address, headers={"Accept-Encoding": "br, gzip"})) as small:
+            content = small.read()
+        assert gzip.decompress(content) == file.read_bytes() and len(content) < file.stat().st_size / 2
+        assert ("css" if file.suffix == ".css" else "javascript") in small.headers["Content-Type"]
+        assert small.headers["Cache-Control"] == plain.headers["Cache-Control"]
+        assert small.headers["Content-Security-Policy"] == guard.POLICY
+    for odd in ("js/none.js", "js/..%2f..%2fapp.py", "js/%00.js", "js/"):
+        asked = urllib.request.Request(f"{app[0]}/static/{odd}", headers={"Accept-Encoding": "gzip"})
+        with pytest.raises(urllib.error.HTTPError), urllib.request.urlopen(asked):
+            pass
+
+
+@LONG
+@pytest.mark.browser
+def test_the_front_page_arrives_in_a_megabyte_and_a_half(browser: Browser, app: tuple[str, Path]) -> None:
+    page, sizes = browser.new_context().new_page(), list[int]()
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: sizes.append(len(data))))
+    page.goto(app[0])
+    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
+    page.wait_for_load_state("networkidle")
+    every = "[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]"
+    weight = page.evaluate(f"{every}.reduce((sum, entry) => sum + entry.transferSize, 0)")
+    assert 500_000 < weight + sum(sizes) <= 1_500_000
+    page.context.close()
 
 
 BUSY = """

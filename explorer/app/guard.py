@@ -19,6 +19,7 @@ REFUSED = b"This room takes no such file, or no more files from one page.\n"
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Served: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self' data: blob:; frame-src 'self'; "
@@ -35,7 +36,7 @@ CLOSED = b"These figures are the teacher's: add ?teacher= and the key that `expl
 class Guard:
     """A layer of the server (ASGI): every answer passes through it."""
 
-    def __init__(self, served: Callable[[Message, Receive, Send], Awaitable[None]]) -> None:
+    def __init__(self, served: Served) -> None:
         self.served = served
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:

@@ -9,6 +9,7 @@ os.environ.setdefault(
 )  # before PyTorch is imported: the visitors share the processors, and a short text needs one
 
 from explorer.app import streamlit_inside
+from explorer.app.compressed import Compressed
 from explorer.app.guard import Guard
 from explorer.app.room import take_over
 
@@ -19,6 +20,7 @@ def main() -> None:
     """The same as `streamlit`; `explorer app` says itself where it is."""
     take_over()
     streamlit_inside.keep_inside()
+    streamlit_inside.put_before(Compressed)
     streamlit_inside.put_before(Guard)
     streamlit_inside.end_within(ENDS)
     streamlit_inside.command()(prog_name="streamlit")

@@ -201,6 +201,13 @@ def answer_at(path: str, answer: Callable[[str, str], tuple[int, bytes, dict[str
     return True
 
 
+def static_folder() -> Path:
+    """Where Streamlit's own scripts and styles lie."""
+    from streamlit import file_util
+
+    return Path(file_util.get_static_dir()) / "static"
+
+
 def put_before(layer: Callable[..., Any]) -> None:
     """Have every answer of the server that is about to start pass through this layer (ASGI) first."""
     from starlette.middleware import Middleware
