@@ -26,6 +26,7 @@ from explorer.models.suited import attends
 from explorer.training.jobs import job_queue
 
 FIRST = "bert"  # the model that a lesson opens with
+FILMED = ("bert-tiny", "induction")  # two that kept snapshots of their training
 LECTURED = "The animal didn't cross the street because it was too tired."  # in the lectures, and kept out of every training
 WARNING = (
     "This is the lecture's sentence. The models here are small, and no training text contains it: do not expect the lecture's picture of a "

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import explorer as ex
 from explorer.app.call import Call
+from explorer.app.controls import FILMED
 from explorer.models.store import models, snapshots_of
-
-USUAL = ("bert-tiny", "induction")  # two that kept snapshots
 
 
 def followed(name: str) -> str:
     """The model of the page if it kept snapshots, else one that did; empty where none did."""
     shipped = models()
-    kept = (each for each in (name, *USUAL) if each in shipped and len(snapshots_of(each)) > 1)
+    kept = (each for each in (name, *FILMED) if each in shipped and len(snapshots_of(each)) > 1)
     return next(kept, "")
 
 

@@ -14,7 +14,7 @@ from explorer.app import web
 from explorer.app.brought import offered_folders
 from explorer.app.cached import cached
 from explorer.app.call import Call, Expression
-from explorer.app.controls import FIRST, result_of
+from explorer.app.controls import FILMED, FIRST, result_of
 from explorer.app.exercises import plain
 from explorer.app.prose import prose
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
@@ -59,7 +59,7 @@ def kept() -> dict[str, Path]:
 
 def filmed(runs: Mapping[str, Path]) -> str:
     """The training that the page opens with: one that kept snapshots, a BERT's where it did."""
-    return next((name for name in ("bert-tiny", *runs) if name in runs and store.snapshots_of(runs[name])), FIRST)
+    return next((name for name in (*FILMED, *runs) if name in runs and store.snapshots_of(runs[name])), FIRST)
 
 
 def steps_of(run: str | Path) -> Call:
