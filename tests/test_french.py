@@ -14,14 +14,11 @@ from conftest import ALL
 
 from explorer.errors import ChoiceError
 from explorer.microworld.grammar.conjugation import conjugate
-from explorer.microworld.translation import Pair, adverbs, pairs, translate, words
-from explorer.microworld.translation.frames import FRAMES
-from explorer.microworld.translation.frames_describing import AGED, OLD
-from explorer.microworld.translation.lexicon import FEMININES, adjective, noun, verb
-from explorer.microworld.translation.pairing import LECTURE, combinations, hidden
-from explorer.microworld.translation.tree import (
+from explorer.microworld.grammar.english import english as said
+from explorer.microworld.grammar.pairing import pair_of
+from explorer.microworld.grammar.plain import PlainText
+from explorer.microworld.grammar.tree import (
     Addressed,
-    Adverb,
     Both,
     Clause,
     Comparative,
@@ -42,8 +39,15 @@ from explorer.microworld.translation.tree import (
     ProperName,
     QuestionTree,
     Relative,
+    Sentence,
     agreement,
 )
+from explorer.microworld.grammar.words import Adverb
+from explorer.microworld.translation import Pair, adverbs, pairs
+from explorer.microworld.translation.frames import FRAMES
+from explorer.microworld.translation.frames_describing import AGED, OLD
+from explorer.microworld.translation.lexicon import FEMININES, adjective, noun, verb
+from explorer.microworld.translation.pairing import LECTURE, combinations, hidden
 
 ANNA, PAUL, OSCAR = ProperName("Anna", "f"), ProperName("Paul", "m"), ProperName("Oscar", "m")
 I, YOU, WE, THEY = Pronoun(1), Pronoun(2), Pronoun(1, True), Pronoun(3, True)  # noqa: E741
@@ -106,17 +110,17 @@ REFERENCES = [
     (do(ANNA, "lose", "perdre", "past", object=the("écharpe", of=SHE)), "Anna lost her scarf.", "Anna a perdu son écharpe."),
     (do(ANNA, "find", "trouver", "past", object=the("voiture", "old", of=the("professeur"))),
      "Anna found the teacher's old car.", "Anna a trouvé la vieille voiture du professeur."),
-    (Exists(the("chat", det="a"), tail=(Location(adverbs.INSIDE, the("jardin")),)),
+    (Exists(the("chat", det="a"), tail=(Location(*adverbs.INSIDE, the("jardin")),)),
      "There is a cat in the garden.", "Il y a un chat dans le jardin."),
-    (Exists(the("pain", det="no"), "present", "not", (Location(adverbs.ON, the("table")),)),
+    (Exists(the("pain", det="no"), "present", "not", (Location(*adverbs.ON, the("table")),)),
      "There is no bread on the table.", "Il n'y a pas de pain sur la table."),
     (Clause(Relative(the("homme"), do(Gap(agreement(the("homme"))), "sell", "vendre", "past",
      object=the("voiture"))), tail=(Predicate(adjective("rich")),)),
      "The man who sold the car is rich.", "L'homme qui a vendu la voiture est riche."),
     (Clause(Relative(the("pomme"), SHE_ATE), tense="past", tail=(Predicate(adjective("red")),)),
      "The apple that Paul ate was red.", "La pomme que Paul a mangée était rouge."),
-    (do(ANNA, "go", "aller", "past", Location(adverbs.TO, the("gare"))), "Anna went to the station.", "Anna est allée à la gare."),
-    (do(THEY, "go", "aller", "past", Location(adverbs.TO, the("marché"))), "They went to the market.", "Ils sont allés au marché."),
+    (do(ANNA, "go", "aller", "past", Location(*adverbs.TO, the("gare"))), "Anna went to the station.", "Anna est allée à la gare."),
+    (do(THEY, "go", "aller", "past", Location(*adverbs.TO, the("marché"))), "They went to the market.", "Ils sont allés au marché."),
     (do(SHE, "go", "aller", "going", there=True), "She is going to go there.", "Elle va y aller."),
     (do(ANNA, "go", "aller", "present", when("to Canada"), when("every day")),
      "Anna goes to Canada every day.", "Anna va au Canada tous les jours."),
@@ -140,14 +144,14 @@ REFERENCES = [
     (Joined(do(SHE, "arrive", "arriver", "arriving"), adverbs.WHEN_FIRST, do(HE, "leave", "partir", "will")),
      "When she arrives, he will leave.", "Quand elle arrivera, il partira."),
     (Joined(do(IT_M, "rain", "pleuvoir", "present"), adverbs.IF_FIRST, do(HE, "stay", "rester", "will",
-     Location(adverbs.AT, the("hôtel")))),
+     Location(*adverbs.AT, the("hôtel")))),
      "If it rains, he will stay at the hotel.", "S'il pleut, il restera à l'hôtel."),
     (do(SHE, "know", "connaître", object=PAUL), "She knows Paul.", "Elle connaît Paul."),
     (do(SHE, "know", "savoir", "present", Complement(Clause(PAUL, tail=(Predicate(adjective("sad")),)))),
      "She knows that Paul is sad.", "Elle sait que Paul est triste."),
-    (do(HE, "walk", "marcher", "was", Location(adverbs.ALONG, Of(the("rive"), the("canal")))),
+    (do(HE, "walk", "marcher", "was", Location(*adverbs.ALONG, Of(the("rive"), the("canal")))),
      "He was walking along the bank of the canal.", "Il marchait le long de la rive du canal."),
-    (do(HE, "work", "travailler", "used", Location(adverbs.AT, the("banque"))),
+    (do(HE, "work", "travailler", "used", Location(*adverbs.AT, the("banque"))),
      "He used to work at the bank.", "Il travaillait à la banque."),
     (do(the("chauve-souris", plural=True), "fly", "voler"), "The bats fly.", "Les chauves-souris volent."),
     (do(SHE, "buy", "acheter", "past", object=the("batte", det="a")), "She bought a bat.", "Elle a acheté une batte."),
@@ -177,6 +181,16 @@ def crossing(reason: str) -> Joined:
     it = IT_M if reason == "tired" else IT_F
     first = do(the("animal"), "cross", "traverser", "past", negation="not", object=the("rue"))
     return Joined(first, adverbs.BECAUSE, Clause(it, tense="past", tail=(Predicate(adjective(reason), "too"),)))
+
+
+WORDS = {
+    "english": re.compile(r"'s\b|\w+(?:-\w+)*|[^\w\s]", re.IGNORECASE),
+    "french": re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]", re.IGNORECASE),
+}  # of a text; the apostrophe stays with *l'* in French and with *'s* in English
+
+
+def translate(tree: Sentence) -> Pair:
+    return pair_of(PlainText("", "", (tree,), (tuple(said(tree)),), ()))
 
 
 @cache
@@ -233,8 +247,8 @@ def test_every_word_is_aligned_but_articles_and_years_old_that_the_other_languag
 
 def test_words_give_back_the_text_and_the_text_the_words() -> None:
     for pair in (*drawn(), *(translate(tree) for tree, _, _ in REFERENCES)):  # type: ignore[arg-type]
-        assert words(pair.english, "english") == pair.english_words
-        assert words(pair.french, "french") == pair.french_words
+        assert tuple(WORDS["english"].findall(pair.english)) == pair.english_words
+        assert tuple(WORDS["french"].findall(pair.french)) == pair.french_words
         assert re.sub(r"\s", "", pair.french) == "".join(pair.french_words)
         assert re.sub(r"\s", "", pair.english) == "".join(pair.english_words)
         assert pair.english[0].isupper() and pair.french[0].isupper()
@@ -450,7 +464,6 @@ def test_a_wrong_split_or_count_is_explained() -> None:
         (lambda: next(pairs(1, 0, "dev")), "train, validation, test"),
         (lambda: next(pairs(-1, 0)), "count=-1"),
         (lambda: next(pairs(1, "a")), "seed='a'"),  # type: ignore[arg-type]
-        (lambda: words("Hallo", "german"), "english, french"),
     ):
         with pytest.raises(ChoiceError, match=message):
             call()

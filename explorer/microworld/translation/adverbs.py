@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.microworld.translation.tree import Adverb, Link, Prep, ProperName
+from explorer.microworld.grammar.tree import Link, ProperName
+from explorer.microworld.grammar.words import Adverb
 
 # Which tenses a time goes with: past, to come, habit, now.
 TIME_LINES = """
@@ -69,7 +70,8 @@ Lyon | Lyon | à
 
 
 def _adverbs(lines: str) -> tuple[Adverb, ...]:
-    return tuple(Adverb(*(cell.strip() for cell in line.split("|"))) for line in lines.strip().splitlines())
+    rows = ([cell.strip() for cell in line.split("|")] for line in lines.strip().splitlines())
+    return tuple(Adverb(en, fr, tenses="".join(tenses)) for en, fr, *tenses in rows)
 
 
 TIMES, OFTEN, MANNERS = _adverbs(TIME_LINES), _adverbs(OFTEN_LINES), _adverbs(MANNER_LINES)
@@ -97,17 +99,18 @@ MEN = "Adam David Léo Marc Max Oscar Paul Pierre Tom Louis"
 NAMES = tuple(ProperName(text, gender) for gender, texts in (("f", WOMEN), ("m", MEN)) for text in texts.split())
 TITLES = (Adverb("sir", "monsieur"), Adverb("madam", "madame"))
 
-INSIDE, ON, UNDER = Prep("in", "dans"), Prep("on", "sur"), Prep("under", "sous")
-AT, TO, FROM, WITH = Prep("at", "à"), Prep("to", "à"), Prep("from", "de"), Prep("with", "avec")
+
+INSIDE, ON, UNDER = ("in", "dans"), ("on", "sur"), ("under", "sous")
+AT, TO, FROM, WITH = ("at", "à"), ("to", "à"), ("from", "de"), ("with", "avec")
 FOR, WITHOUT, ALONG, THROUGH = (
-    Prep("for", "pour"),
-    Prep("without", "sans"),
-    Prep("along", "le long de"),
-    Prep("through", "à travers"),
+    ("for", "pour"),
+    ("without", "sans"),
+    ("along", "le long de"),
+    ("through", "à travers"),
 )
 NEARBY = (
-    Prep("near", "près de"), Prep("behind", "derrière"), Prep("in front of", "devant"),
-    Prep("next to", "à côté de"), Prep("far from", "loin de"), Prep("opposite", "en face de"),
+    ("near", "près de"), ("behind", "derrière"), ("in front of", "devant"),
+    ("next to", "à côté de"), ("far from", "loin de"), ("opposite", "en face de"),
 )  # fmt: skip
 
 BECAUSE, BUT, AND, SO = (

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TypeVar
 
+from explorer.microworld.grammar.tree import NP, Both, Features, Gap, Phrase, Pronoun, ProperName, agreement
+from explorer.microworld.grammar.words import Adverb
 from explorer.microworld.translation.adverbs import ALREADY, MANNERS, NAMES, OFTEN, TIMES
 from explorer.microworld.translation.lexicon import ADJECTIVES, NOUNS, VERBS, Adjective, Noun, TranslatedVerb
-from explorer.microworld.translation.tree import NP, Adverb, Both, Features, Gap, Phrase, Pronoun, ProperName, agreement
 
 T = TypeVar("T")
 DENIED = 0.16  # the share of clauses that are denied
-BORROWED = ("plural", "plural-game")
+BORROWED = ("plural", "plural_game")
 OWNED = {"thing", "clothes", "pair", "vehicle", "holder", "home", "pet", "baked", "readable", "room", "idea"}
 EXCESS = frozenset(
     ("big", "small", "old", "long", "heavy", "expensive", "dirty", "wide", "narrow", "dangerous", "difficult", "easy", "hot", "cold")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import accumulate
 
+from explorer.microworld.grammar.tree import Fronted, Sentence
+from explorer.microworld.grammar.words import Adverb
 from explorer.microworld.translation import frames_asking as asking
 from explorer.microworld.translation import frames_describing as describing
 from explorer.microworld.translation import frames_linked as linked
 from explorer.microworld.translation import frames_people as people
 from explorer.microworld.translation import frames_things as things
 from explorer.microworld.translation.drawing import Draw
-from explorer.microworld.translation.tree import Adverb, Fronted, Sentence
 
 SUBJECTS: dict[str, tuple[float, Callable]] = {
     "does": (10, people.does), "meets": (5, people.meets), "gives": (7, people.gives), "plays": (3, people.plays),

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+from explorer.microworld.grammar.tree import (
+    NP,
+    Addressed,
+    Clause,
+    Exists,
+    Features,
+    Gap,
+    Phrase,
+    Pronoun,
+    ProperName,
+    QuestionTree,
+    agreement,
+)
+from explorer.microworld.grammar.words import Adverb
 from explorer.microworld.translation.adverbs import NAMES, TITLES
 from explorer.microworld.translation.drawing import ME, SHE, Draw, nouns, transitive, verbs
 from explorer.microworld.translation.frames_describing import is_so, is_there, knows_how, may
@@ -19,20 +35,6 @@ from explorer.microworld.translation.frames_people import (
     stays,
 )
 from explorer.microworld.translation.frames_things import exists
-from explorer.microworld.translation.tree import (
-    NP,
-    Addressed,
-    Adverb,
-    Clause,
-    Exists,
-    Features,
-    Gap,
-    Phrase,
-    Pronoun,
-    ProperName,
-    QuestionTree,
-    agreement,
-)
 
 DOING = (does, does, meets, acts, goes, has, needs, plays, somewhere, is_so, is_there, may, knows_how)
 WHERE = (somewhere, acts, does, lives)
@@ -62,7 +64,7 @@ def asks(draw: Draw) -> QuestionTree:
 def asks_if_there(draw: Draw) -> QuestionTree:
     """*Is there a bank near the station?*"""
     clause = exists(draw)
-    thing = clause.thing
+    thing = cast(Phrase, clause.thing)
     some = "any" if thing.determiner in ("some", "no") and (thing.plural or "mass" in thing.noun.kinds) else thing.determiner
     return QuestionTree(Exists(thing._replace(determiner="a" if some == "no" else some), clause.tense, "", clause.tail))
 

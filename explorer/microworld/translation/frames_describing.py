@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.microworld.translation.drawing import Draw, nouns, verbs
-from explorer.microworld.translation.frames_people import acts, does, goes, meets, place, somewhere, there_of, timeless
-from explorer.microworld.translation.lexicon import (
-    ADJECTIVES,
-    BE,
-    HAVE,
-    VERBS,
-    Adjective,
-    TranslatedVerb,
-    adjective,
-    noun,
-    verb,
-)
-from explorer.microworld.translation.tree import (
+from explorer.microworld.grammar.tree import (
     NP,
-    Adverb,
     Both,
     Clause,
     Comparative,
@@ -27,6 +13,19 @@ from explorer.microworld.translation.tree import (
     Profession,
     Pronoun,
     agreement,
+)
+from explorer.microworld.grammar.words import BE, Adverb
+from explorer.microworld.translation.drawing import Draw, nouns, verbs
+from explorer.microworld.translation.frames_people import acts, does, goes, meets, place, somewhere, there_of, timeless
+from explorer.microworld.translation.lexicon import (
+    ADJECTIVES,
+    HAVE,
+    VERBS,
+    Adjective,
+    TranslatedVerb,
+    adjective,
+    noun,
+    verb,
 )
 
 HUMAN = tuple(a for a in ADJECTIVES if {"person", "human"} & set(a.kinds) and a.en not in ("beautiful", "pretty"))
@@ -71,7 +70,7 @@ def too_much(draw: Draw, who: NP) -> Clause:
     doing = verb(
         *draw.pick((("work", "travailler"), ("dance", "danser"), ("travel", "voyager"), ("sing", "chanter"), ("run", "courir")))
     )
-    return Clause(who, tense=draw.pick(("present", "past")), tail=(Predicate(quality, "too", doing),))
+    return Clause(who, tense=draw.pick(("present", "past")), tail=(Predicate(quality, "too", purpose=doing),))
 
 
 def aged(draw: Draw, who: NP) -> Clause:

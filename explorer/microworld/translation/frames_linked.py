@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from explorer.microworld.grammar.tree import NP, Clause, Joined, Location, Phrase, Predicate, Pronoun, ProperName, Relative
 from explorer.microworld.translation.adverbs import (
     ALSO,
     AND,
@@ -19,25 +20,13 @@ from explorer.microworld.translation.frames_describing import GLAD, HUMAN, MOODS
 from explorer.microworld.translation.frames_people import acts, does, goes, has, needs, somewhere, there_of, timeless
 from explorer.microworld.translation.frames_things import gradable, quality, thing, weather
 from explorer.microworld.translation.lexicon import FEMININES, VERBS, Adjective, TranslatedVerb, adjective, verb
-from explorer.microworld.translation.tree import (
-    NP,
-    Clause,
-    Joined,
-    Location,
-    Phrase,
-    Predicate,
-    Prep,
-    Pronoun,
-    ProperName,
-    Relative,
-)
 
 LOSE, FIND = verb("lose", "perdre"), verb("find", "trouver")
 CROSS = verb("cross", "traverser")
 FIT = next(v for v in VERBS if v.en[0] == "fit")
 TOO_ALIVE = tuple(adjective(en) for en in ("tired", "old", "young", "shy", "sick", "lazy", "fat"))
 TOO_FLAT = tuple(adjective(en) for en in ("wide", "narrow", "dangerous", "long"))
-INTO = Prep("in", "dans")
+INTO = ("in", "dans")
 GETTING = tuple(
     v for v in VERBS if v.en[0] in ("buy", "find", "choose", "lose", "clean", "wash", "repair", "draw", "open", "take")
 )
@@ -69,7 +58,7 @@ def fits(draw: Draw) -> Joined:
     it = packed if big else case
     past = draw.maybe(0.6)
     predicate = Predicate(adjective(draw.pick(("big", "long")) if big else "small"), "too")
-    first = Clause(Phrase(packed), FIT, "past" if past else "present", "not", tail=(Location(INTO, Phrase(case)),))
+    first = Clause(Phrase(packed), FIT, "past" if past else "present", "not", tail=(Location(*INTO, Phrase(case)),))
     return Joined(
         first, BECAUSE, Clause(Pronoun(3, False, it.gender, True), tense="past" if past else "present", tail=(predicate,))
     )

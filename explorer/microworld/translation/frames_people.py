@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from explorer.microworld.grammar.tree import NP, Clause, Counted, Home, Location, Phrase, Pronoun, Tail, agreement
+from explorer.microworld.grammar.words import Adverb
 from explorer.microworld.translation.adverbs import (
     AT,
     AT_HOME,
@@ -20,7 +22,6 @@ from explorer.microworld.translation.adverbs import (
 )
 from explorer.microworld.translation.drawing import BORROWED, Draw, manners, nouns, stands_for, transitive, verbs
 from explorer.microworld.translation.lexicon import TranslatedVerb, verb
-from explorer.microworld.translation.tree import NP, Adverb, Clause, Counted, Home, Location, Phrase, Pronoun, Tail, agreement
 
 HAVE, WANT, NEED, MISS = verb("have", "avoir"), verb("want", "vouloir"), verb("need", "avoir"), verb("miss", "manquer")
 GO, LIVE, STAY, PUT = verb("go", "aller"), verb("live", "habiter"), verb("stay", "rester"), verb("put", "mettre")
@@ -37,12 +38,12 @@ def place(draw: Draw) -> Location | Home | Adverb:
     if kind < 0.28:
         return Home("at", draw.pick((draw.name(), Pronoun(1), Pronoun(1, True))))
     if kind < 0.45:
-        return Location(AT, Phrase(draw.pick(nouns("goal"))))
+        return Location(*AT, Phrase(draw.pick(nouns("goal"))))
     if kind < 0.7:
         noun = draw.pick(nouns("room", "outdoors", "building"))
-        return Location(INSIDE, Phrase(noun, draw.pick(("the", "the", "the", "this")), False, draw.described(noun, 0.15)))
+        return Location(*INSIDE, Phrase(noun, draw.pick(("the", "the", "the", "this")), False, draw.described(noun, 0.15)))
     noun = draw.pick(nouns("building", "nature", "stream", "opening", "way"))
-    return Location(draw.pick(NEARBY), Phrase(noun, "the", False, draw.described(noun, 0.1)))
+    return Location(*draw.pick(NEARBY), Phrase(noun, "the", False, draw.described(noun, 0.1)))
 
 
 def goal(draw: Draw) -> Location | Home | Adverb:
@@ -55,7 +56,7 @@ def goal(draw: Draw) -> Location | Home | Adverb:
     if kind < 0.5:
         healer = Phrase(draw.pick(nouns("healer")))
         return Home("to", healer, house=False) if draw.maybe(0.5) else Home("to", draw.name())
-    return Location(TO, Phrase(draw.pick(nouns("goal"))))
+    return Location(*TO, Phrase(draw.pick(nouns("goal"))))
 
 
 def does(draw: Draw, who: NP) -> Clause:
@@ -114,7 +115,7 @@ def plays(draw: Draw, who: NP) -> Clause:
     tense = draw.tense(doing)
     negation = draw.negation(tense)
     thing = Phrase(noun, "the" if music else "")
-    with_whom = (Location(WITH, draw.whom(who)),) if draw.maybe(0.3) else draw.time(tense, 0.4)
+    with_whom = (Location(*WITH, draw.whom(who)),) if draw.maybe(0.3) else draw.time(tense, 0.4)
     return Clause(who, doing, tense, negation, object=thing, tail=with_whom)
 
 
@@ -203,7 +204,7 @@ def together(draw: Draw, who: NP) -> Clause:
     doing = draw.pick(tuple(v for v in verbs("alone", "person", "act") if v.en[0] not in ("sleep", "rest", "cry", "hurry")))
     tense = draw.tense(doing)
     prep = FOR if doing.en[0] in ("work", "sing", "dance") and draw.maybe(0.4) else WITH
-    return Clause(who, doing, tense, draw.negation(tense), tail=(Location(prep, draw.whom(who)), *draw.time(tense, 0.15)))
+    return Clause(who, doing, tense, draw.negation(tense), tail=(Location(*prep, draw.whom(who)), *draw.time(tense, 0.15)))
 
 
 def goes(draw: Draw, who: NP) -> Clause:
@@ -230,7 +231,7 @@ def lives(draw: Draw, who: NP) -> Clause:
     where = (
         draw.pick(IN_LANDS)
         if draw.maybe(0.5)
-        else Location(draw.pick(NEARBY), Phrase(draw.pick(nouns("building", "stream", "way"))))
+        else Location(*draw.pick(NEARBY), Phrase(draw.pick(nouns("building", "stream", "way"))))
     )
     return Clause(who, LIVE, tense, draw.negation(tense), tail=(where,))
 
@@ -253,8 +254,8 @@ def puts(draw: Draw, who: NP) -> Clause:
 def spot(draw: Draw) -> Location:
     """Where a small thing may lie."""
     if draw.maybe(0.4):
-        return Location(draw.pick((ON, ON, UNDER)), Phrase(draw.pick(nouns("surface", "seat"))))
-    return Location(INSIDE, Phrase(draw.pick(nouns("holder", "room", "driven"))))
+        return Location(*draw.pick((ON, ON, UNDER)), Phrase(draw.pick(nouns("surface", "seat"))))
+    return Location(*INSIDE, Phrase(draw.pick(nouns("holder", "room", "driven"))))
 
 
 def timeless(tail: tuple[Tail, ...]) -> tuple[Tail, ...]:

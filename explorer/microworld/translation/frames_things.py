@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from explorer.microworld.grammar.tree import NP, Clause, Comparative, Exists, Location, Of, Phrase, Predicate, Pronoun
 from explorer.microworld.translation.adverbs import ALONG, INSIDE, NAMES, NEARBY, ON
 from explorer.microworld.translation.drawing import OWNERS, PLAIN, Draw, adjectives, nouns, verbs
 from explorer.microworld.translation.frames_people import spot
 from explorer.microworld.translation.lexicon import VERBS, Adjective, adjective, noun, verb
-from explorer.microworld.translation.tree import NP, Clause, Comparative, Exists, Location, Of, Phrase, Predicate, Pronoun
 
 WORKS = verb("work", "fonctionner")
 SKY = tuple(v for v in VERBS if "weather" in v.flags)
@@ -81,7 +81,7 @@ def thing_is_there(draw: Draw, _: NP | None = None) -> Clause:
 def building_is_there(draw: Draw, _: NP | None = None) -> Clause:
     """*The bank is near the station.*"""
     first, second = draw.two(nouns("building", "stream"))
-    return Clause(Phrase(first, adjectives=draw.described(first)), tail=(Location(draw.pick(NEARBY), Phrase(second)),))
+    return Clause(Phrase(first, adjectives=draw.described(first)), tail=(Location(*draw.pick(NEARBY), Phrase(second)),))
 
 
 def thing_works(draw: Draw, _: NP | None = None) -> Clause:
@@ -112,7 +112,7 @@ def flies(draw: Draw, _: NP | None = None) -> Clause:
     doing = draw.pick(verbs("alone", "flier"))
     tense = draw.pick(("present", "progressive", "past", "was"))
     noun_ = draw.pick(nouns("building", "nature", "stream"))
-    return Clause(subject, doing, tense, tail=(Location(draw.pick(NEARBY), Phrase(noun_)), *draw.time(tense, 0.15)))
+    return Clause(subject, doing, tense, tail=(Location(*draw.pick(NEARBY), Phrase(noun_)), *draw.time(tense, 0.15)))
 
 
 def weather(draw: Draw, _: NP | None = None) -> Clause:
@@ -121,7 +121,7 @@ def weather(draw: Draw, _: NP | None = None) -> Clause:
     air = "air" in doing.flags
     tense = draw.pick(("present", "past", "will") if air else ("progressive", "was", "will", "going", "past", "perfect"))
     negation = draw.pick(("", "", "", "not"))
-    where = (Location(INSIDE, Phrase(draw.pick(nouns("room", "outdoors")))),) if air and draw.maybe(0.5) else ()
+    where = (Location(*INSIDE, Phrase(draw.pick(nouns("room", "outdoors")))),) if air and draw.maybe(0.5) else ()
     return Clause(Pronoun(3, thing=True), doing, tense, negation, tail=(*where, *draw.time(tense, 0.5)))
 
 
@@ -141,11 +141,11 @@ def exists(draw: Draw, _: NP | None = None) -> Exists:
 def site(draw: Draw, kind: str) -> Location:
     """Where such a thing may be."""
     if kind == "building":
-        return Location(draw.pick(NEARBY), Phrase(draw.pick(nouns("stream", "way", "shopping"))))
+        return Location(*draw.pick(NEARBY), Phrase(draw.pick(nouns("stream", "way", "shopping"))))
     if kind in ("animal", "person"):
         if draw.maybe(0.5):
-            return Location(INSIDE, Phrase(draw.pick(nouns("room", "outdoors", "building"))))
-        return Location(draw.pick(NEARBY), Phrase(draw.pick(nouns("building", "opening", "way"))))
+            return Location(*INSIDE, Phrase(draw.pick(nouns("room", "outdoors", "building"))))
+        return Location(*draw.pick(NEARBY), Phrase(draw.pick(nouns("building", "opening", "way"))))
     return spot(draw)
 
 
@@ -155,7 +155,7 @@ def on_the_shore(draw: Draw, who: NP) -> Clause:
     tense = draw.tense(doing)
     stream = Phrase(draw.pick(nouns("stream")))
     prep = ALONG if doing.en[0] in ("walk", "run") else ON
-    where = Location(prep, Of(Phrase(SHORE), stream))
+    where = Location(*prep, Of(Phrase(SHORE), stream))
     return Clause(who, doing, tense, draw.negation(tense), tail=(where, *draw.time(tense, 0.2)))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from explorer.microworld.grammar.conjugation import Conjugation, conjugate
 from explorer.microworld.grammar.inflection import (
     english_forms,
@@ -11,52 +9,10 @@ from explorer.microworld.grammar.inflection import (
     french_feminine_plural,
     french_plural,
 )
+from explorer.microworld.grammar.words import Adjective, Noun, TranslatedVerb
 from explorer.microworld.translation.adjectives import ADJECTIVE_LINES, COMPARATIVES, INVARIABLE
 from explorer.microworld.translation.nouns import FEMININE_LINES, NOUN_LINES
 from explorer.microworld.translation.verbs import VERB_LINES
-
-
-class Noun(NamedTuple):
-    """A noun: singular and plural in both languages, its French gender (`m` or `f`) and what sort of thing it names."""
-
-    en: str
-    ens: str
-    fr: str
-    frs: str
-    gender: str
-    kinds: tuple[str, ...]
-
-
-class Adjective(NamedTuple):
-    """An adjective: English, its comparative and superlative, and four French forms; `before` says where French puts it."""
-
-    en: str
-    more: str
-    most: str
-    m: str
-    f: str
-    ms: str
-    fs: str
-    before: bool
-    kinds: tuple[str, ...]
-
-
-class TranslatedVerb(NamedTuple):
-    """A verb: five English forms, a French conjugation, what follows it, and what it may be said of.
-
-    `en_after` and `fr_after` come straight after the verb (look *for*; avoir *besoin*); `fr_link` is the French
-    preposition before the object or the infinitive. `flags`: être (auxiliary), self (reflexive), state (past → imparfait),
-    generic (bare objects take the definite article), modal (an English auxiliary), clause (takes *that* …).
-    """
-
-    en: tuple[str, str, str, str, str]
-    fr: Conjugation
-    en_after: str = ""
-    fr_after: str = ""
-    fr_link: str = ""
-    subjects: tuple[str, ...] = ()
-    objects: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
 
 
 def _rows(lines: str) -> list[list[str]]:
@@ -74,7 +30,7 @@ def _adjective(en: str, fr: str, place: str, kinds: str) -> Adjective:
     f = f or m
     more, most = COMPARATIVES.get(en, (f"more {en}", f"most {en}"))
     ms, fs = (m, f) if en in INVARIABLE else (french_plural(m), french_feminine_plural(f))
-    return Adjective(en, more, most, m, f, ms, fs, place == "before", tuple(kinds.split()))
+    return Adjective(en, more, most, m, f, ms, fs, place == "before", tuple(kinds.split()), ())
 
 
 def _conjugated(infinitive: str) -> Conjugation:
@@ -100,7 +56,6 @@ NOUNS = tuple(_noun(*row) for row in _rows(NOUN_LINES))
 FEMININES = {row[0].partition("/")[0]: _noun(*row) for row in _rows(FEMININE_LINES)}
 ADJECTIVES = tuple(_adjective(*row) for row in _rows(ADJECTIVE_LINES))
 VERBS = tuple(_verb(*row) for row in _rows(VERB_LINES))
-BE = TranslatedVerb(english_forms("be"), conjugate("être"), flags=("state",))
 HAVE = TranslatedVerb(english_forms("have had had"), conjugate("avoir"), flags=("state",))
 
 

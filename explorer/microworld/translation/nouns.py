@@ -223,8 +223,8 @@ secret | secret | m | known
 problem | problème | m | idea explained
 football | football | m | sport
 tennis | tennis | m | sport
-cards/cards | cartes/cartes | f | sport plural-game
-chess/chess | échecs/échecs | m | sport plural-game
+cards/cards | cartes/cartes | f | sport plural_game
+chess/chess | échecs/échecs | m | sport plural_game
 """
 
 # The same English words said of a woman: chosen only where the rest of the sentence shows it.

@@ -1,40 +1,22 @@
-"""Pairs of sentences: drawn from a seed, shared out to train, validation and test, and aligned word by word."""
+"""Pairs of sentences: drawn from a seed and shared out to train, validation and test."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from zlib import crc32
 
 from explorer.errors import check_whole, unknown
 from explorer.errors.kinds import checked
-from explorer.microworld.grammar.pairing import Pair, translations
+from explorer.microworld.grammar.english import english
+from explorer.microworld.grammar.pairing import Pair, pair_of, translations
+from explorer.microworld.grammar.plain import PlainText, spelled
+from explorer.microworld.grammar.tree import Clause, Phrase, nodes
 from explorer.microworld.translation.drawing import Draw
-from explorer.microworld.translation.english import english
 from explorer.microworld.translation.frames import sentence
-from explorer.microworld.translation.french import french
-from explorer.microworld.translation.lexicon import Adjective, Noun, TranslatedVerb
-from explorer.microworld.translation.tree import (
-    Adverb,
-    Clause,
-    Features,
-    Lexeme,
-    Link,
-    Phrase,
-    Prep,
-    Pronoun,
-    ProperName,
-    Sentence,
-)
 from explorer.microworld.versions import VERSION, world
 
 SPLITS = ("train", "validation", "test")
-SHORT = r"\b(?:it|he|she)['\u2019]s\b|\w+['\u2019](?:t|m|re|ll)\b"  # it's, didn't: one word, written either way
-ENGLISH_WORD = re.compile(rf"{SHORT}|'s\b|\w+(?:-\w+)*|[^\w\s]", re.IGNORECASE)
-FRENCH_WORD = re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]", re.IGNORECASE)
-CLOSE = {"english": (",", ".", "?", "!", "'s"), "french": (",", ".")}
-LEAVES = (Adjective, Adverb, Features, Link, ProperName, Noun, Prep, Pronoun, TranslatedVerb)
 HIDDEN = 14  # one combination in so many is never met in training
 LECTURE = frozenset(  # what the lectures show must be new to a model that trained here
     (
@@ -46,62 +28,19 @@ LECTURE = frozenset(  # what the lectures show must be new to a model that train
 )
 
 
-def words(text: str, language: str) -> tuple[str, ...]:
-    """The words of a text, as in `Pair`: the apostrophe stays with *l'* in French and with *'s* in English."""
-    if language not in CLOSE:
-        raise unknown("language", language, CLOSE)
-    return tuple((ENGLISH_WORD if language == "english" else FRENCH_WORD).findall(text))
-
-
 def combinations(tree: object) -> Iterator[str]:
     """The pairings in a tree that may be kept out of training: *red car* (attributive), *sell car* (verb and object)."""
-    if isinstance(tree, Phrase):
-        for adjective in tree.adjectives:
-            yield f"{adjective.en} {tree.noun.en}"
-    elif isinstance(tree, Clause) and isinstance(tree.object, Phrase):
-        yield f"{tree.verb.en[0]} {tree.object.noun.en}"
-    if isinstance(tree, tuple):
-        for part in tree:
-            if isinstance(part, tuple) and not isinstance(part, LEAVES):
-                yield from combinations(part)
+    for node in nodes(tree):
+        if isinstance(node, Phrase):
+            yield from (f"{adjective.en} {node.noun.en}" for adjective in node.adjectives)
+        elif isinstance(node, Clause) and isinstance(node.object, Phrase):
+            yield f"{node.verb.en[0]} {node.object.noun.en}"
 
 
 @cache
 def hidden(combination: str) -> bool:
     """Whether a combination is kept out of training: a fixed one in fourteen."""
     return crc32(combination.encode()) % HIDDEN == 0
-
-
-def _written(spoken: list[Lexeme], language: str) -> str:
-    """Words as they are written: a capital first, no space before a full stop, none after *l'*."""
-    text = ""
-    for word in spoken:
-        glued = not text or word.text in CLOSE[language] or (text[-1] == "'" and language == "french")
-        text += word.text if glued else " " + word.text
-    return text[0].upper() + text[1:]
-
-
-def _aligned(first: list[Lexeme], second: list[Lexeme]) -> tuple[tuple[int, int], ...]:
-    where: dict[str, list[int]] = {}
-    for j, word in enumerate(second):
-        for mark in word.marks:
-            where.setdefault(mark, []).append(j)
-    return tuple(sorted({(i, j) for i, word in enumerate(first) for mark in word.marks for j in where.get(mark, ())}))
-
-
-def translate(tree: Sentence) -> Pair:
-    """The sentence that a tree means, in both languages."""
-    words = english(tree)
-    return _pair(tree, words, _written(words, "english"))
-
-
-def _pair(tree: Sentence, words: list[Lexeme], text: str, frame: str = "", unmet: tuple[str, ...] = ()) -> Pair:
-    other = french(tree)
-    first, second = [w.text for w in words], [w.text for w in other]
-    first[0], second[0] = first[0][0].upper() + first[0][1:], second[0][0].upper() + second[0][1:]
-    return Pair(
-        _written(words, "english"), _written(other, "french"), tuple(first), tuple(second), _aligned(words, other), frame, unmet
-    )
 
 
 def _home(text: str, unmet: tuple[str, ...]) -> str:
@@ -136,9 +75,9 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION
     draw = Draw(seed)
     while count:
         frame, tree = sentence(draw)
-        words = english(tree)
+        words = tuple(english(tree))
         unmet = tuple(c for c in combinations(tree) if hidden(c))
-        text = _written(words, "english")
+        text = spelled(words)
         if _home(text, unmet) == split:
             count -= 1
-            yield _pair(tree, words, text, frame, unmet)
+            yield pair_of(PlainText(frame, "", (tree,), (words,), ()))._replace(unmet=unmet)
