@@ -7,7 +7,10 @@ import io
 import json
 import math
 import re
+import struct
 import time
+from base64 import b64decode, b64encode
+from collections import Counter
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -15,7 +18,9 @@ from typing import Any
 
 import pytest
 from conftest import LONG
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
+from streamlit.testing.v1 import AppTest
 from typed import typed
 
 from explorer.app.homework import document, hand_ins
@@ -99,6 +104,30 @@ def test_a_homework_judges_answers_as_pages_and_notebooks_do_and_is_handed_in(ho
     assert each.answers[1].question == "How many cells in dk rows of it?" and "<b>largest</b>" in each.answers[0].question
 
 
+def seen(picture: str) -> Image.Image:
+    """A kept picture, as the teacher sees it."""
+    return Image.open(io.BytesIO(b64decode(picture.partition(",")[2])))
+
+
+@pytest.mark.browser
+def test_a_picture_that_is_kept_is_in_the_hand_in_as_it_was_and_can_be_removed(home: Page) -> None:
+    home.locator("fieldset").first.get_by_label("one").check()
+    button = home.get_by_role("button", name="Keep this picture")
+    button.click()
+    expect(home.get_by_text("Kept for your hand-in.")).to_be_visible()
+    home.reload()
+    expect(home.get_by_alt_text("Kept: Two bars.")).to_be_visible()
+    each = hand_ins.read_hand_in("a.json", handed(home))
+    ((of, picture),) = each.pictures
+    drawn = seen(picture)
+    width, height = home.locator(".picture").evaluate("e => [e.offsetWidth, e.offsetHeight]")
+    assert (of, each.edited) == ("1 Two bars.", False) and abs(drawn.width / drawn.height - width / height) < 0.02
+    colours = Counter(drawn.convert("RGB").get_flattened_data())
+    assert colours.most_common()[0][0] == (255, 255, 255) and len(colours) > 50, "bars and words on the paper of the page"
+    home.get_by_role("button", name="Remove").click()
+    assert hand_ins.read_hand_in("a.json", handed(home)).pictures == ()
+
+
 def given(number: int, right: bool) -> dict[str, Any]:
     """A hand-in, as the page writes it."""
     answers = [
@@ -114,6 +143,67 @@ def given(number: int, right: bool) -> dict[str, Any]:
         "notes": f"n {number}",
     }
     return {**parts, "checksum": hand_ins.checksum_of(parts)}
+
+
+def png(width: int = 2, height: int = 2) -> str:
+    """A picture of this size, as the page keeps one."""
+    out = io.BytesIO()
+    Image.new("RGB", (2, 2), "red").save(out, "PNG")
+    content = bytearray(out.getvalue())
+    content[16:24] = struct.pack(">II", width, height)
+    return hand_ins.PNG + b64encode(content).decode()
+
+
+def keeping(*pictures: object, **changed: object) -> dict[str, Any]:
+    """A hand-in with these pictures."""
+    parts = given(1, True)
+    del parts["checksum"]
+    parts["pictures"] = [{"step": 2, "of": "The board", "picture": picture} | changed for picture in pictures]
+    return {**parts, "checksum": hand_ins.checksum_of(parts)}
+
+
+def test_kept_pictures_are_counted_and_shown_to_the_teacher_and_an_exchanged_one_is_an_edited_file() -> None:
+    files = [("a.json", json.dumps(keeping(png(), png(3, 3))).encode()), ("b.json", json.dumps(given(1, True)).encode())]
+    exchanged = keeping(png()) | {"pictures": keeping(png(3, 3))["pictures"]}
+    every, refused = hand_ins.read_hand_ins([*files, ("c.json", json.dumps(exchanged).encode())])
+    assert refused == [] and [row["pictures"] for row in hand_ins.hand_in_rows(every)] == [2, 0, 1]
+    assert [each.file for each in every if each.edited] == ["c.json"]
+
+    def page(files: object) -> None:
+        from explorer.app.homework import desk
+
+        desk._tables(files)
+
+    at = AppTest.from_function(page, args=(files,)).run()
+    assert not at.exception and len(at.dataframe) == 2
+    at.toggle[0].set_value(True).run()
+    (shown,) = [table.value for table in at.dataframe if "picture" in table.value]
+    assert list(shown["of"]) == ["2 The board"] * 2 and list(shown["picture"]) == [png(), png(3, 3)]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        keeping("javascript:alert(1)"),
+        keeping("data:image/svg+xml;base64,PHN2Zy8+"),
+        keeping("http://example.com/a.png"),
+        keeping(hand_ins.PNG + b64encode(b"<svg onload=alert(1)>").decode()),
+        keeping(hand_ins.PNG + "<script>"),
+        keeping(png()[:40]),
+        keeping(png(100_000, 100_000)),
+        keeping(png(0, 1)),
+        keeping(png() + "A" * hand_ins.HEAVIEST),
+        keeping(*[png()] * (hand_ins.PICTURES + 1)),
+        keeping(3),
+        keeping(png(), step=1.5),
+        keeping(png(), of=["x"]),
+        given(1, True) | {"pictures": "none"},
+    ],
+    ids=lambda parts: str(parts["pictures"])[:60],
+)
+def test_what_is_no_small_picture_is_refused(parts: dict[str, Any]) -> None:
+    _, (sentence,) = hand_ins.read_hand_ins([("x.json", json.dumps(parts).encode())])
+    assert "not a complete hand-in" in sentence and "\n" not in sentence
 
 
 def answering(**changed: object) -> dict[str, Any]:
@@ -206,7 +296,7 @@ def test_a_lesson_is_written_from_its_pages_and_opens_from_disk(browser: Browser
     done = typed("homework", "lesson.toml", "home.html", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["steps"] == len(read_plan(tmp_path / "lesson.toml").steps)
-    context = browser.new_context(offline=True)
+    context = browser.new_context(offline=True, accept_downloads=True)
     page = context.new_page()
     page.goto((tmp_path / "home.html").as_uri())
     expect(page.get_by_text("Is it?")).to_be_visible()
@@ -214,6 +304,10 @@ def test_a_lesson_is_written_from_its_pages_and_opens_from_disk(browser: Browser
     expect(page.locator(".live[data-drawn]")).to_be_attached()
     page.get_by_label("Your sentence").fill("A dog ran.")
     page.wait_for_function("explorerBoards[0].state().text === 'A dog ran.'")
+    page.locator(".live + .keep button").click()
+    expect(page.get_by_alt_text("Kept: The board of bert: A dog ran.")).to_be_visible()
+    ((of, picture),) = hand_ins.read_hand_in("a.json", handed(page)).pictures
+    assert of.endswith("The board of bert: A dog ran.") and len(set(seen(picture).convert("RGB").get_flattened_data())) > 50
     assert page.locator("fieldset").count() == 4 and "“" in page.locator("fieldset").last.inner_text()
     assert re.search("◇ Ten random keys", page.locator("fieldset").first.inner_text())
     context.close()

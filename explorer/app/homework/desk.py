@@ -14,7 +14,7 @@ import streamlit as st
 
 from explorer.app import lecture, polling
 from explorer.app.exercises import plain
-from explorer.app.homework.hand_ins import hand_in_rows, hand_ins_csv, question_rows, read_hand_ins
+from explorer.app.homework.hand_ins import hand_in_rows, hand_ins_csv, picture_rows, question_rows, read_hand_ins
 from explorer.app.homework.tray import Tray, tray
 
 WRITTEN = "homework.written"  # in the session: the lesson's file as it was then, and its homework
@@ -91,3 +91,9 @@ def _tables(files: Iterable[tuple[str, bytes]]) -> None:
     for name, rows in (("hand-ins", hand_in_rows(every)), ("questions", question_rows(every))):
         st.dataframe(pd.DataFrame(rows), hide_index=True, key=f"homework.{name}")
         st.download_button(f"{name}.csv", hand_ins_csv(rows), f"{name}.csv", key=f"homework.{name}.csv", on_click="ignore")
+    pictures = picture_rows(every)
+    if pictures and st.toggle(f"Show the {len(pictures)} pictures that were kept", key="homework.pictures"):
+        shown = {"picture": st.column_config.ImageColumn("picture", help="Press it twice to see all of it.")}
+        st.dataframe(
+            pd.DataFrame(pictures), hide_index=True, row_height=120, column_config=shown, key="homework.pictures.table"
+        )

@@ -7,6 +7,8 @@ import hashlib
 import io
 import json
 import re
+import struct
+from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ from explorer.errors import FileError
 from explorer.views.export import harmless
 
 BYTES, QUESTIONS, LETTERS = 1_000_000, 500, 4000  # the most of a file, of its answers, and of a text in it
+PICTURES, HEAVIEST, WIDEST = 5, 120_000, 4000  # the most pictures in it, the letters of one, and its pixels across and down
+PNG, SIGNATURE = "data:image/png;base64,", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 EDITED = "edited: it has changed since it was handed in"
 HOMEWORK, NAME = re.compile(r"[0-9a-f]{12}"), re.compile(r"[0-9]{1,3}\.[ge][0-9]{1,3}")  # so no column has another's name
 KINDS: dict[str, Any] = {"name": str, "question": str, "given": str, "right": bool, "wrong": list, "shown": bool}
@@ -55,7 +59,7 @@ class HandedAnswer:
 
 @dataclass(frozen=True)
 class HandIn:
-    """One file: of which homework, whether it was edited since it was written, its answers and texts."""
+    """One file: of which homework, whether it was edited since it was written, its answers, texts and pictures."""
 
     file: str
     homework: str
@@ -64,6 +68,7 @@ class HandIn:
     answers: tuple[HandedAnswer, ...]
     texts: tuple[tuple[str, str], ...]
     checksum: str
+    pictures: tuple[tuple[str, str], ...] = ()
 
 
 def read_hand_in(file: str, content: bytes) -> HandIn:
@@ -81,8 +86,8 @@ def read_hand_in(file: str, content: bytes) -> HandIn:
         checksum = checksum_of(given)
         texts = (*(_own_words(each) for each in _listed(given, "texts")), ("Notes", _text(given["notes"])))
         homework, title = _text(given["homework"], HOMEWORK), _text(given["title"])
-        return HandIn(file, homework, title, checksum != written, _answers(given), texts, checksum)
-    except (LookupError, TypeError, ValueError, RecursionError):
+        return HandIn(file, homework, title, checksum != written, _answers(given), texts, checksum, _pictures(given))
+    except (LookupError, TypeError, ValueError, RecursionError, struct.error):
         raise FileError(
             f"{file} is not a complete hand-in: a part is missing, too long or of another kind. Ask for it again."
         ) from None
@@ -122,10 +127,32 @@ def _answer(given: dict[str, Any]) -> HandedAnswer:
 
 def _own_words(given: dict[str, Any]) -> tuple[str, str]:
     """A text under the step for which it was written and what was asked there."""
+    return f"{_step(given)} {_text(given['asked'])}", _text(given["text"])
+
+
+def _step(given: dict[str, Any]) -> int:
     step = given["step"]
     if type(step) is not int or not 1 <= step <= MOST:
         raise ValueError(step)
-    return f"{step} {_text(given['asked'])}", _text(given["text"])
+    return step
+
+
+def _pictures(given: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The pictures that were kept, each under its step and what it shows; files of an earlier homework have none."""
+    every = _listed({"pictures": []} | given, "pictures")
+    if len(every) > PICTURES:
+        raise ValueError(len(every))
+    return tuple((f"{_step(each)} {_text(each['of'])}", _picture(each["picture"])) for each in every)
+
+
+def _picture(given: object) -> str:
+    """The letters of a PNG file of no great size; nothing else is shown to the teacher."""
+    if not isinstance(given, str) or len(given) > HEAVIEST or not given.startswith(PNG):
+        raise ValueError
+    content = b64decode(given.removeprefix(PNG), validate=True)
+    if not content.startswith(SIGNATURE) or not all(1 <= side <= WIDEST for side in struct.unpack(">II", content[16:24])):
+        raise ValueError
+    return given
 
 
 def _text(given: object, form: re.Pattern[str] | None = None) -> str:
@@ -167,11 +194,17 @@ def hand_in_rows(every: Sequence[HandIn]) -> list[dict[str, str | int]]:
                 "first try right": sum(answer.first for answer in each.answers),
                 "right": sum(answer.right and not answer.shown for answer in each.answers),
                 "questions": len(each.answers),
+                "pictures": len(each.pictures),
                 **{name: outcomes.get(name, "") for name in columns.values()},
                 **{title: dict(each.texts).get(title, "") for title in asked},
             }
         )
     return rows
+
+
+def picture_rows(every: Sequence[HandIn]) -> list[dict[str, str]]:
+    """A row for each picture that was kept: in which file, of what, and the picture."""
+    return [{"file": each.file, "of": of, "picture": picture} for each in every for of, picture in each.pictures]
 
 
 def question_rows(every: Sequence[HandIn]) -> list[dict[str, str | int]]:

@@ -3,7 +3,8 @@ const content = await (await unpacked("content")).json();
 const home = document.getElementById("homework"), kept = `explorer-homework-${content.id}`;
 const HINT = 2, GIVEN_AWAY = 3; // after so many different wrong answers, as on a page of the app (records/answering.py)
 const LONGEST = 4000; // letters of a text that is written
-let state = { answers: {}, texts: {}, notes: "" };
+const PICTURES = 5, WIDEST = 1000, HEAVIEST = 120_000; // that are handed in, the pixels of one across, and the letters of one (hand_ins.py)
+let state = { answers: {}, texts: {}, notes: "", pictures: {} };
 try {
   state = { ...state, ...JSON.parse(localStorage.getItem(kept) ?? "{}") };
 } catch { /* a browser that keeps nothing: the hand-in has everything all the same */ }
@@ -97,10 +98,52 @@ function ask(parent, item, name, guess, over = () => {}) {
   show();
 }
 
+/** A text without halves of letters, which no file can hold. */
+const whole = (text) => text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+
 /** A box for words of one's own. */
 function words(parent, title, value, changed) {
   const label = add(parent, "label", title, { className: "words" }), box = add(label, "textarea", "", { value, rows: 3, maxLength: LONGEST });
   box.oninput = () => { changed(box.value); keep(); };
+}
+
+/** A drawing as the letters of a PNG file, smaller until they are few enough. */
+function still(drawing, width, height) {
+  const canvas = document.createElement("canvas"), { backgroundColor } = getComputedStyle(document.body);
+  for (let scale = Math.min(1, WIDEST / width); ; scale *= 0.8) {
+    [canvas.width, canvas.height] = [width, height].map((side) => Math.max(1, Math.round(side * scale)));
+    const paper = canvas.getContext("2d");
+    paper.fillStyle = backgroundColor;
+    paper.fillRect(0, 0, canvas.width, canvas.height);
+    paper.drawImage(drawing, 0, 0, canvas.width, canvas.height);
+    const letters = canvas.toDataURL("image/png");
+    if (letters.length <= HEAVIEST) return letters;
+  }
+}
+
+/** A button that puts a picture, as it is now, into what is handed in. `take` makes it, `of` says of what it is. */
+function keepable(parent, step, name, of, take) {
+  const row = add(parent, "p", "", { className: "keep" }), said = document.createElement("span"), mine = document.createElement("span");
+  const show = () => {
+    const kept = state.pictures[name];
+    said.textContent = kept ? "Kept for your hand-in." : "";
+    mine.replaceChildren();
+    if (!kept) return;
+    add(mine, "img", "", { src: kept.picture, alt: `Kept: ${kept.of}` });
+    add(mine, "button", "Remove", { type: "button", className: "quiet", onclick: () => { delete state.pictures[name]; keep(); show(); } });
+  };
+  add(row, "button", "Keep this picture", { type: "button", className: "quiet", onclick: async () => {
+    if (!state.pictures[name] && Object.keys(state.pictures).length >= PICTURES) {
+      said.textContent = `At most ${PICTURES} pictures are handed in. Remove another one first.`;
+      return;
+    }
+    state.pictures[name] = { step, of: whole(of()).slice(0, LONGEST), picture: await take() };
+    keep();
+    show();
+  } });
+  said.setAttribute("role", "status");
+  row.append(said, mine);
+  show();
 }
 
 const seen = new IntersectionObserver((entries) => {
@@ -113,7 +156,8 @@ const boards = () => (engine ??= unpacked("module").then((held) => held.text())
   .then((text) => import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })))));
 
 /** A picture of the page, drawn when it comes into view. */
-function picture(parent, { figure, looks, says }) {
+function picture(parent, { figure, looks, says }, step, name) {
+  parent = add(parent, "div");
   const place = add(parent, "div", "", { className: "picture" }), dark = matchMedia("(prefers-color-scheme: dark)");
   place.setAttribute("role", "img");
   place.setAttribute("aria-label", says);
@@ -124,19 +168,29 @@ function picture(parent, { figure, looks, says }) {
     dark.addEventListener("change", draw);
     await draw();
     place.dataset.drawn = "yes";
+    keepable(parent, step, name, () => says, async () => {
+      const size = { width: place.offsetWidth, height: place.offsetHeight }, drawing = new Image();
+      drawing.src = await Plotly.toImage(place, { format: "png", ...size });
+      await drawing.decode();
+      return still(drawing, size.width, size.height);
+    });
   };
   seen.observe(place);
 }
 
 /** A board whose model runs here, opened when it comes into view. */
-function board(parent, { pack, text, model }) {
+function board(parent, { pack, text, model }, step) {
   add(parent, "p", `The board of ${model}: type a sentence, and it is read at once. Its keys are listed under ?.`, { className: "dim" });
-  const place = add(parent, "div", "Opening the model …", { className: "live" });
+  const home = add(parent, "div"), place = add(home, "div", "Opening the model …", { className: "live" });
   place.drawn = async () => {
     const { mountLive } = await boards();
     const bytes = new Uint8Array(await (await unpacked(`model-${pack}`)).arrayBuffer());
-    await mountLive(place, bytes, { text, target: null, writes: true, view: { station: "softmax" } });
+    const live = await mountLive(place, bytes, { text, target: null, writes: true, view: { station: "softmax" } });
     place.dataset.drawn = "yes";
+    keepable(home, step, `${step}.board`, () => `The board of ${model}: ${live.session.state().text}`, async () => {
+      const { canvas } = live.board.parts;
+      return still(canvas, canvas.width, canvas.height);
+    });
   };
   seen.observe(place);
 }
@@ -148,20 +202,17 @@ function step(number, each) {
   if (each.ask) words(part, each.ask, state.texts[name] ?? "", (text) => { state.texts[name] = text; });
   part.id = `step-${number}`;
   let open = each.guesses.length;
-  const pictures = document.createElement("div"), show = () => { for (const figure of each.pictures) picture(pictures, figure); };
+  const pictures = document.createElement("div"), show = () => { each.pictures.forEach((figure, place) => picture(pictures, figure, number, `${number}.p${place + 1}`)); };
   each.guesses.forEach((item, place) => ask(part, item, `${number}.g${place + 1}`, true, () => { if (--open === 0) show(); }));
   part.append(pictures);
   if (!each.guesses.length) show();
-  if (each.board) board(part, each.board);
+  if (each.board) board(part, each.board, number);
   if (each.earlier) add(part, "p", "", { className: "dim" }).append("The board of ", add(part, "a", `step ${each.earlier}`, { href: `#step-${each.earlier}` }), " reads the same sentence.");
   if (each.exercises.length) add(part, "h3", "Exercises");
   each.exercises.forEach((item, place) => ask(part, item, `${number}.e${place + 1}`, false));
 }
 
-/** A text without halves of letters, which no file can hold. */
-const whole = (text) => text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
-
-/** What is handed in: every question with its answer and tries, the texts, the notes. */
+/** What is handed in: every question with its answer and tries, the texts, the notes, the pictures that were kept. */
 function handIn() {
   const answers = questions.map(({ item, name, guess }) => {
     const { given = "", wrong = [], asked = false } = state.answers[name] ?? {};
@@ -169,7 +220,7 @@ function handIn() {
     return { name, question: item.plain, given: whole(given), right: kind === "right", wrong: wrong.map(whole), shown: kind === "shown" && !guess || asked };
   });
   const texts = content.steps.flatMap((each, at) => each.ask ? [{ step: at + 1, asked: each.ask, text: whole(state.texts[at + 1] ?? "") }] : []);
-  return { format: content.format, homework: content.id, title: content.title, answers, texts, notes: whole(state.notes) };
+  return { format: content.format, homework: content.id, title: content.title, answers, texts, notes: whole(state.notes), pictures: Object.values(state.pictures) };
 }
 
 async function save() {
@@ -179,7 +230,7 @@ async function save() {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  handed.textContent = `${name} is among your downloads: give it to your teacher. It holds your answers, your tries and your texts, and nothing else.`;
+  handed.textContent = `${name} is among your downloads: give it to your teacher. It holds your answers, your tries, your texts and the pictures that you kept, and nothing else.`;
 }
 
 add(home, "h1", content.title);
