@@ -16,10 +16,15 @@ from explorer.app.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
 SIZES = ("1920 × 1080", "1280 × 720", "1024 × 768")
-PARTS = ("start?part=another-sentence", "attention?part=why-d", "elmo?part=mix-by-hand", "heads?part=exercises")
+PARTS = ("start?part=another-sentence", "attention?part=why-d", "elmo?part=mix-by-hand", "heads?part=exercises",
+         "positions?part=length", "training?part=in-the-page")  # fmt: skip
 OUTSIDE = (Path(__file__).parent / "outside.js").read_text("utf-8").partition("\n")[2]
 PLACE = """() => [...document.querySelectorAll("[data-scene=picture] .main-svg")].slice(0, 1)
   .map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.right].map(Math.round))"""
+SMALL = """() => [...document.querySelectorAll("[data-scene=picture] .main-svg :is(text, tspan)")]
+  .filter(({ style, textContent, ownerSVGElement: drawn }) => style.fontSize && textContent.trim()
+    && parseFloat(style.fontSize) * drawn.getBoundingClientRect().width / drawn.width.baseVal.value < Math.min(18, innerHeight / 60) - 0.1)
+  .map(one => [one.style.fontSize, one.textContent])"""
 FIRST = """() => /^(1 of|$)/.test(document.querySelector('[data-count]').textContent)
   && !document.querySelector('[data-scene=words]')?.scrollLeft"""
 
@@ -38,6 +43,7 @@ def fits(page: Page, where: str) -> None:
             settled(page)
         except Exception:  # noqa: BLE001  whatever was waited for: the assertion says what is outside
             assert page.evaluate(OUTSIDE) == [], f"{where}, screen {number}"
+        assert page.evaluate(SMALL) == [], f"{where}, screen {number}: small type"
         page.keyboard.press("n")
         if page.evaluate(FIRST):
             return
@@ -103,6 +109,16 @@ def test_the_keys_of_the_presenter_work_after_typing_and_bring_back_the_controls
     expect(box).to_be_focused()
     page.keyboard.press("PageDown")
     expect(page).to_have_url(re.compile("part=why-d"))
+
+
+def test_a_chart_that_missed_a_change_of_its_size_is_told_of_it_once_more(visit: Visit) -> None:
+    page = presented(visit, "attention?part=why-d", "1280 × 720")
+    settled(page)
+    before = place(page)
+    widen = "document.querySelectorAll('[data-scene=picture] .main-svg').forEach(one => one.setAttribute('width', 2000))"
+    assert page.evaluate(f"() => {{ {widen}; return ({OUTSIDE})(); }}") != []
+    page.keyboard.press("n")
+    page.wait_for_function(f"before => JSON.stringify(({PLACE})()) === JSON.stringify(before)", arg=before, timeout=20_000)
 
 
 @LONG

@@ -97,9 +97,11 @@ def after_answer(question: Exercise, key: str, conclude: Callable[[], object] | 
 
 
 def conclusion(key: str, words: str) -> None:
-    """Words that give the answer to a question, once that may be seen."""
+    """Words that give the answer to a question, once that may be seen; a room sees their place before, so that they move no picture."""
     if known(key):
         say(words)
+    elif present.on():
+        say("What may be concluded comes with the answer.")
 
 
 def with_marks(figure: Any, question: Exercise, key: str) -> Any:

@@ -1,6 +1,6 @@
 /** The screen of a room: one picture at a time, as large as the screen allows, its question beside it, the rest folded away. */
 let inside = {};  // the selectors of what Streamlit draws, by what it is: charts, pictures, rows, words, folded
-const GAP = 16, LEAST = { one: 700, several: 240 }, LARGEST = 2.2, STRETCHED = 1.6;
+const GAP = 16, LEAST = { one: 700, several: 240, type: 18 }, LARGEST = 2.2, STRETCHED = 1.6, LATE = 600;  // ms
 
 /** The pictures of a part: those side by side are one. */
 function picturesOf(root) {
@@ -74,10 +74,19 @@ function fitBoard(one, box) {
   put(one, box, one.fitted);
 }
 
+/** No type of a chart is smaller than 18 px on a screen of 1,080 lines, and as large on the wall as there on any other. */
+function enlargeType(chart) {
+  const least = LEAST.type * Math.min(1, innerHeight / 1080) / Number(chart.style.getPropertyValue("--scale"));
+  for (const text of chart.querySelectorAll(".main-svg :is(text, tspan)")) {
+    if (parseFloat(text.style.fontSize) < least) text.style.fontSize = `${least}px`;
+  }
+}
+
 function fitPicture(one, box) {
   if (one.matches(inside.chart)) fitChart(one, box);
   else if (one.matches(inside.row)) fitRow(one, box);
-  else fitBoard(one, box);
+  else return fitBoard(one, box);
+  for (const chart of one.matches(inside.chart) ? [one] : one.querySelectorAll(inside.chart)) enlargeType(chart);
 }
 
 /** Words beside a picture: smaller where they are many. */
@@ -93,7 +102,7 @@ class Screen {
   constructor(page, selectors) {
     inside = selectors;
     this.page = page;
-    this.scene = this.turned = 0;
+    this.scene = this.turned = this.reminded = 0;
     this.part = "";
     this.watcher = new MutationObserver(() => this.soon());
     this.sizes = new ResizeObserver(() => this.soon());
@@ -106,6 +115,7 @@ class Screen {
 
   /** The next scene of this part, after the last one the first. */
   turn(by) {
+    this.reminded = 0;
     const many = this.scenes().length;
     const { words } = this.scenes()[this.scene] ?? {};
     const pages = words ? Math.ceil(words.scrollWidth / (words.clientWidth + 1)) : 1;
@@ -122,7 +132,7 @@ class Screen {
 
   begin(part) {
     if (part === this.part) return;
-    [this.part, this.scene, this.turned] = [part, 0, 0];
+    [this.part, this.scene, this.turned, this.reminded] = [part, 0, 0, 0];
     this.page.documentElement.dataset.controls = "";
     this.show();
   }
@@ -141,7 +151,7 @@ class Screen {
     this.page.querySelectorAll("[data-scene]").forEach(one => { if (!roles.has(one)) delete one.dataset.scene; });
     roles.forEach((role, one) => { if (one && one.dataset.scene !== role) one.dataset.scene = role; });
     if (picture) {
-      fitPicture(picture, { left: GAP, top, width: innerWidth - 2 * GAP - (column && column + GAP), height: high });
+      fitPicture(picture, { left: GAP, top, width: innerWidth - 2 * GAP - (column && column + GAP) - this.reminded % 2, height: high });
       this.sizes.observe(picture);
     }
     if (side) fitWords(side, { left: innerWidth - GAP - column, top, width: column, height: high }, 0.5);
@@ -149,12 +159,26 @@ class Screen {
       fitWords(words, { left: GAP, top, width: innerWidth - 2 * GAP, height: high }, 0.75);
       words.scrollLeft = this.turned * (words.clientWidth + 32);
     }
+    clearTimeout(this.looks);
+    this.looks = setTimeout(() => this.remind(), LATE);
     const count = this.page.querySelector("[data-count]");
     const says = scenes.length > 1 ? `${this.scene + 1} of ${scenes.length}: N` : "";
     if (count && count.textContent !== says) count.textContent = says;
   }
 
+  /** A busy browser may not tell a chart of its last size: all are one pixel narrower, then as before, so it is told once more. */
+  remind() {
+    const late = [...this.page.querySelectorAll("[data-scene=picture] .js-plotly-plot")].some(plot => {
+      const drawn = plot.querySelector(".main-svg")?.width.baseVal.value;
+      return drawn && Math.abs(drawn - plot.clientWidth) > 2;
+    });
+    if (!(late && this.reminded < 9) && this.reminded % 2 === 0) return;
+    this.reminded += 1;
+    this.show();
+  }
+
   end() {
+    clearTimeout(this.looks);
     this.watcher.disconnect();
     this.sizes.disconnect();
     this.page.defaultView.removeEventListener("resize", this.soon);

@@ -34,7 +34,8 @@ CONNECTION = {
 CHART = ".stElementContainer:has([data-testid=stPlotlyChart])"
 SCREEN = {  # for the script that presents: what it puts on the screen, and what it leaves folded
     "chart": CHART,
-    "pictures": f"{CHART}, .st-key-board, .stElementContainer:is([class*='-board '], [class*='-board-'], [class*='-staged '])",
+    "pictures": f"{CHART}, .st-key-board, .st-key-learning, "
+    ".stElementContainer:is([class*='-board '], [class*='-board-'], [class*='-staged '])",
     "row": "[data-testid=stHorizontalBlock]",
     "words": ".stMarkdown, .stTable, .stDataFrame, .stMetric, .stAlert, [data-testid=stRadio], [data-testid=stImage]",
     "folded": "[data-testid=stWidgetLabel], [class*='st-key-above-'], [class*='st-key-aside-'], [class*='st-key-card-'], .stButton, "
