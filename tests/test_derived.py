@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import ALL, LONG
-from scipy.stats import binomtest
 from transformers import AutoTokenizer, BertForPreTraining, GPT2LMHeadModel
 
 import explorer as ex
@@ -176,13 +175,6 @@ def test_an_encoder_decoder_is_asked_for_what_it_learned_to_write(opened: dict[s
         together = preferences(model, pairs)
         alone = np.concatenate([preferences(model, [pair]) for pair in pairs])
         assert together == pytest.approx(alone, abs=1e-3) and (together < 0).all()
-
-
-def test_the_interval_is_wilsons() -> None:
-    scores = ex.analysis.minimal_scores(ex.load("bert", device="cpu"), "agreement", count=40)
-    hits = int(scores.right.all(axis=1).sum())
-    ours, theirs = scores.both_interval, binomtest(hits, 40).proportion_ci(method="wilson")
-    assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-9) and scores.both == hits / 40
 
 
 @pytest.mark.parametrize("phenomenon", PHENOMENA)

@@ -11,7 +11,7 @@ from conftest import SENTENCE
 from sklearn.decomposition import PCA
 
 import explorer as ex
-from explorer.analysis.layer_likeness import linear_cka
+from explorer.analysis.layer_likeness import cka_of_layers
 from explorer.errors import ExplorerError
 from explorer.records import LayerLikeness, WordStates
 from explorer.views import VIEWS, export
@@ -27,6 +27,10 @@ def by_kernels(x: np.ndarray, y: np.ndarray) -> float:
 
     k, m = x @ x.T, y @ y.T
     return hsic(k, m) / np.sqrt(hsic(k, k) * hsic(m, m))
+
+
+def linear_cka(x: np.ndarray, y: np.ndarray) -> float:
+    return float(cka_of_layers(x[None], y[None], np.arange(len(y)))[0][0, 0])
 
 
 def test_cka_is_that_of_the_paper_and_sees_neither_rotation_nor_scale() -> None:

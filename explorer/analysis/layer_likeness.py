@@ -80,13 +80,6 @@ def cka_of_layers(ours: np.ndarray, theirs: np.ndarray, order: np.ndarray) -> tu
     return alike, chance
 
 
-def linear_cka(x: np.ndarray, y: np.ndarray) -> float:
-    """‖YᵀX‖² / (‖XᵀX‖ ‖YᵀY‖) of two sets of states of the same words [word, dim], each feature around its mean. NaN where all states of a
-    set are the same.
-    """
-    return float(cka_of_layers(x[None], y[None], np.arange(len(y)))[0][0, 0])
-
-
 def _centred(states: np.ndarray) -> np.ndarray:
     """Each feature around its mean."""
     return np.asarray(states, np.float64) - np.asarray(states, np.float64).mean(0)

@@ -117,15 +117,6 @@ def writer(  # noqa: PLR0913  as decode
     return PreparedDecoding(model.name, model.tokenizer, stepper, tuple(prompt), source)
 
 
-def can_write(model: Any) -> bool:
-    """Whether a model continues a text, or writes one for another."""
-    if isinstance(model, HubModel):
-        return huggingface.generates(model.module)
-    if isinstance(model, FinetunedModel):
-        return model.output.kind == "text"
-    return getattr(model, "family", "") in ("ngram", "decoder", "encoder-decoder") and hasattr(model, "tokenizer")
-
-
 def _refusal(model: Any) -> str:
     """Why this cannot write, in a sentence, and what can."""
     if hasattr(model, "family") and hasattr(model, "tokenizer"):

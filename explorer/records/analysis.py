@@ -241,15 +241,6 @@ class MinimalScores(Record):
         return float(self.right.all(axis=1).mean())
 
     @property
-    def both_interval(self) -> tuple[float, float]:
-        """The 95 % interval of `both`, by Wilson's formula, which stays between 0 and 1."""
-        count, z = len(self.logp), 1.959963984540054
-        share, square = self.both, z * z / count
-        middle = (share + square / 2) / (1 + square)
-        wide = float(np.sqrt(share * (1 - share) * square + square * square / 4)) / (1 + square)
-        return middle - wide, middle + wide
-
-    @property
     def rule_both(self) -> float:
         """The share of pairs in which the trivial rule is right in both texts."""
         return float((self.rule == np.arange(2)).all(axis=1).mean())

@@ -38,6 +38,7 @@ class Edit(Record):
     """A change to one part of a model; `None` for layer or head means all of them."""
 
     places: ClassVar[tuple[TapPlace, ...]] = ()
+    says: ClassVar[str] = ""  # its label, in which {where}, {head} and {part} are filled in, and {edit.…} its own fields
     stream: str
 
     def __post_init__(self) -> None:
@@ -60,7 +61,11 @@ class Edit(Record):
     @property
     def label(self) -> str:
         """The edit in a few words, for captions."""
-        return f"{type(self).__name__}({self.stream})"
+        part = getattr(self, "part", None) or "every part"
+        return (
+            self.says.format(where=self._where, head=self._head, part=part, edit=self)
+            or f"{type(self).__name__}({self.stream})"
+        )
 
     @property
     def _where(self) -> str:
@@ -83,6 +88,7 @@ class SilenceHead(Edit):
     """
 
     places = (TapPlace.CONTEXT,)
+    says = "{head} of {where} silenced"
     layer: int | None = None
     head: int | None = None
 
@@ -92,11 +98,6 @@ class SilenceHead(Edit):
         changed = value + 0  # a copy, in NumPy and in torch alike
         changed[..., ~keep, :, :] = 0
         return changed
-
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return f"{self._head} of {self._where} silenced"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,15 +109,11 @@ class NoScale(Edit):
     """
 
     places = (TapPlace.SCALE,)
+    says = "not divided by √dₖ"
 
     def changed(self, value: float) -> float:
         """One: the scores stay as they are."""
         return 1.0
-
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return "not divided by √dₖ"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +127,7 @@ class SetMask(Edit):
     """
 
     places = (TapPlace.ALLOWED,)
+    says = "mask set by hand"
     allowed: np.ndarray
 
     def __post_init__(self) -> None:
@@ -143,11 +141,6 @@ class SetMask(Edit):
         """The mask that was set."""
         return self.allowed.copy()  # the record stays its own
 
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return "mask set by hand"
-
 
 @dataclass(frozen=True, eq=False)
 class SilenceLayer(Edit):
@@ -160,17 +153,13 @@ class SilenceLayer(Edit):
     """
 
     places = (TapPlace.OUT,)
+    says = "{part} of {where} silenced"
     layer: int | None = None
     part: str | None = None
 
     def changed(self, value: Any, part: str) -> Any:
         """Zeros where the part is meant."""
         return value * 0 if self.part in (None, part) else value
-
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return f"{self.part or 'every part'} of {self._where} silenced"
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,17 +173,13 @@ class NoResidual(Edit):
     """
 
     places = (TapPlace.RESIDUAL,)
+    says = "no residual connection at {part} of {where}"
     layer: int | None = None
     part: str | None = None
 
     def changed(self, value: Any, part: str) -> Any:
         """Zeros where the part is meant."""
         return value * 0 if self.part in (None, part) else value
-
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return f"no residual connection at {self.part or 'every part'} of {self._where}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +195,7 @@ class NoNorm(Edit):
     """
 
     places = (TapPlace.NORM,)
+    says = "no norm at {part} of {where}"
     layer: int | None = None
     part: str | None = None
 
@@ -220,11 +206,6 @@ class NoNorm(Edit):
     def leaves_norm_out(self, part: str) -> bool:
         """Whether this is the part, or one of all that are meant."""
         return self.part in (None, part)
-
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return f"no norm at {self.part or 'every part'} of {self._where}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,6 +219,7 @@ class ReplaceRow(Edit):
     """
 
     places = (TapPlace.WEIGHTS,)
+    says = "row {edit.query} of {head} of {where} written by hand"
     layer: int | None
     head: int | None
     query: int
@@ -257,11 +239,6 @@ class ReplaceRow(Edit):
         changed[..., heads, self.query, :] = like(value, self.row)
         return changed
 
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return f"row {self.query} of {self._head} of {self._where} written by hand"
-
 
 @dataclass(frozen=True, eq=False)
 class Uniform(Edit):
@@ -273,6 +250,7 @@ class Uniform(Edit):
     """
 
     places = (TapPlace.WEIGHTS,)
+    says = "{head} of {where} attends to all tokens equally"
     layer: int | None = None
     head: int | None = None
 
@@ -284,11 +262,6 @@ class Uniform(Edit):
         heads = slice(None) if self.head is None else self.head
         changed[..., heads, :, :] = even[..., heads, :, :]
         return changed
-
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return f"{self._head} of {self._where} attends to all tokens equally"
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,6 +275,7 @@ class MovePositions(Edit):
     """
 
     places = (TapPlace.POSITIONS,)
+    says = "positions moved"
     order: np.ndarray
 
     def __post_init__(self) -> None:
@@ -315,11 +289,6 @@ class MovePositions(Edit):
         """The positions that the words are given."""
         return None if value is None else like(value, self.order)[value]
 
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return "positions moved"
-
 
 @dataclass(frozen=True, eq=False)
 class NoPositions(Edit):
@@ -330,15 +299,11 @@ class NoPositions(Edit):
     """
 
     places = (TapPlace.POSITIONS,)
+    says = "without positions"
 
     def changed(self, value: Any) -> Any:
         """Nowhere."""
         return None
-
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return "without positions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,6 +318,7 @@ class PatchHidden(Edit):
     """
 
     places = (TapPlace.HIDDEN,)
+    says = "state {edit.position} after {where} taken from another text"
     layer: int
     position: int
     trace: Any
@@ -362,11 +328,6 @@ class PatchHidden(Edit):
         changed = value + 0
         changed[..., self.position, :] = like(value, self.trace.hidden[self.stream][self.layer + 1][self.position])
         return changed
-
-    @property
-    def label(self) -> str:
-        """The edit in a few words, for captions."""
-        return f"state {self.position} after {self._where} taken from another text"
 
 
 @dataclass(frozen=True, eq=False, init=False)

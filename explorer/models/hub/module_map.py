@@ -41,7 +41,6 @@ class ModuleMap:
     )  # W_Q or W_K, its attention, "q", "k" or "qkv"
     unturned: bool = False  # queries and keys are turned after a matrix that was not found
     biased: bool = False  # distances are added to the scores, as in T5
-    layer_of: dict[int, int] = field(default_factory=dict)
 
 
 def module_map(module: nn.Module, streams: dict[int, str]) -> ModuleMap:
