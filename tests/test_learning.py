@@ -583,7 +583,7 @@ def test_the_runs_of_a_page_are_listed_with_what_each_changes(shown: Shown) -> N
     assert [row[:3] for row in rows] == [
         ["1", "–", "1"], ["2", "Layers: 1 → 2", "1"], ["3", "Seed: 1 → 7; Dropout: none → 10 %", "0"],
     ]  # fmt: skip
-    held = page.evaluate("explorerTrainings[0].runs.map(({ held }) => held.at(-1)[1].toFixed(2))")
+    held = page.evaluate("explorerTrainings[0].runs.map(({ held }) => held.at(-1)[1].toPrecision(3))")
     assert [row[3] for row in rows[:2]] == held and rows[2][4].endswith("%")
     for seed in range(8, 13):
         press(page, "One step")

@@ -2,8 +2,8 @@
 import { element } from "../../live/js/element.js";
 
 /** @typedef {{name: string, colour: string, points: [step: number, value: number][], dots?: boolean, end?: string}} Series `colour` is a variable of the style; `end` is written where the line ends */
-/** @typedef {{steps: number, own: number, at: number, level?: [value: number, name: string], last: string}} Around how far the axis goes and this run, the step that is shown, a level to compare
- * with, and the last value in words */
+/** @typedef {{steps: number, own: number, at: number, level?: [value: number, name: string], least?: number, last: string}} Around how far the axis goes and this run, the step that is shown, a level to compare
+ * with, where the axis ends at least, and the last value in words */
 
 const LEFT = 44, BELOW = 20, ABOVE = 8, RIGHT = 8; // room for numbers around the curves
 const MOST = 400; // points of a curve: more cannot be seen
@@ -28,12 +28,12 @@ export class Curves {
   }
 
   /** @param {Series[]} series @param {Around} around */
-  draw(series, { steps, own, at, level, last }) {
+  draw(series, { steps, own, at, level, least = 1e-9, last }) {
     const { canvas, height } = this, wide = canvas.clientWidth || 300, scale = devicePixelRatio || 1, style = getComputedStyle(canvas);
     const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
     canvas.width = wide * scale;
     canvas.height = height * scale;
-    const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), most = ceiling(Math.max(level?.[0] ?? 0, ...series.flatMap(({ points }) => points.map(([, y]) => y)), 1e-9));
+    const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), most = ceiling(Math.max(level?.[0] ?? 0, ...series.flatMap(({ points }) => points.map(([, y]) => y)), least));
     pen.scale(scale, scale);
     pen.font = `13px ${style.fontFamily}`;
     const right = Math.max(20, steps), x = (/** @type {number} */ step) => LEFT + (step / right) * (wide - LEFT - RIGHT), y = (/** @type {number} */ value) => height - BELOW - (value / most) * (height - BELOW - ABOVE);

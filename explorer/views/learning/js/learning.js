@@ -19,6 +19,7 @@ const TURN = 250, LOOK = 800; // milliseconds of training that are asked for at 
 const KEPT = 40; // texts that were written
 const FAR = 4; // a loss so many times that of uniform guessing has diverged
 const MAP = "A column for each token to predict, a row for each check. Darker: more probable. ●: the first check at which it is the most probable token. Press a step to go back to the nearest moment that was kept, or a cell to open the board there. Below, the output layer reads the states inside the model; ●: from here on the prediction stays the same.";
+const rounded = (/** @type {number} */ loss) => (loss < 1000 ? loss.toFixed(2) : loss.toPrecision(3));
 const count = (/** @type {number} */ number) => number.toLocaleString("en");
 
 export class Learning {
@@ -169,6 +170,7 @@ export class Learning {
   async #changed(name) {
     const settings = this.dials.get();
     if (DIALS[name]?.live) return void this.#ask(() => this.engine.ask("change", { [name]: /** @type {any} */ (settings)[name] })).catch((error) => this.#refused(error));
+    this.#reading(settings);
     try {
       this.#count(await this.#ask(() => this.engine.ask("count", settings)));
       this.#say("");
@@ -177,9 +179,15 @@ export class Learning {
     }
   }
 
+  /** A long text takes some seconds to cut into tokens. @param {Settings} settings */
+  #reading({ source }) {
+    if (source.data === "own") this.#say("Reading your text …");
+  }
+
   /** Begin again with new weights. */
   again() {
     this.pause();
+    this.#reading(this.dials.get());
     return this.#ask(() => this.engine.ask("again", this.dials.get())).then((state) => this.#begun(state), (error) => this.#refused(error));
   }
 
@@ -246,7 +254,7 @@ export class Learning {
     this.running = false;
     this.#buttons();
     const bad = /** @type {Step} */ (this.steps.find(({ step }) => !this.#good(step))), good = Math.max(0, ...this.moments.filter((step) => step + 1 < bad.step)), { loss } = bad;
-    const what = Number.isFinite(loss) ? `The loss rose to ${loss.toPrecision(3)}, far above uniform guessing` : "The loss is not a number any more";
+    const what = Number.isFinite(loss) ? `The loss rose to ${rounded(loss)}, far above uniform guessing` : "The loss is not a number any more";
     this.#say(`${what}, at step ${bad.step}: the updates are too large. Choose a lower learning rate.`);
     const back = this.status.appendChild(element("button", "", `Back to step ${good}`));
     Object.assign(back, { type: "button", onclick: () => this.back(good) });
@@ -335,15 +343,16 @@ export class Learning {
   draw() {
     const { steps, at, moments, buttons } = this, last = Math.max(at, steps[steps.length - 1]?.step ?? 0), now = this.measured.filter(([step]) => step <= at).pop()?.[1];
     const around = { steps: Math.max(last, ...this.runs.map(({ steps }) => steps)), own: last, at }, { uniform, task } = this.described, spent = steps.find(({ step }) => step === at);
-    const series = (/** @type {"loss" | "norm"} */ what) => steps.filter((step) => Number.isFinite(step[what]) && step[what] < FAR * FAR * uniform).map((step) => /** @type {[number, number]} */ ([step.step, step[what]]));
-    const held = (/** @type {string} */ what) => this.measured.filter(([, found]) => Number.isFinite(found[what])).map(([step, found]) => /** @type {[number, number]} */ ([step, found[what]]));
+    const near = (/** @type {number} */ value) => Number.isFinite(value) && value < FAR * FAR * uniform; // else a run that diverged leaves a flat line of all that came before
+    const series = (/** @type {"loss" | "norm"} */ what) => steps.filter((step) => near(step[what])).map((step) => /** @type {[number, number]} */ ([step.step, step[what]]));
+    const held = (/** @type {string} */ what) => this.measured.filter(([, found]) => near(found[what])).map(([step, found]) => /** @type {[number, number]} */ ([step, found[what]]));
     const { loss, right, norm, speed } = this.curves;
     const run = this.#run(), former = this.runs.map(({ held: points, settings }, n) => ({ name: "", colour: "--dim", points: alike(settings, run.settings) ? points : [], end: String(n + 1) }));
     drawRuns(this.list, [...this.runs, run]);
     loss.draw([...former, { name: "each step", colour: "--on", points: series("loss") }, { name: "held-out", colour: "--hold", points: held("loss"), dots: true }],
-      { ...around, level: [uniform, "uniform guessing"], last: Number.isFinite(now?.loss) ? `held-out ${now.loss.toFixed(2)}` : "" });
+      { ...around, level: [uniform, "uniform guessing"], last: Number.isFinite(now?.loss) ? `held-out ${rounded(now.loss)}` : "" });
     right.draw([{ name: "tokens", colour: "--hold", points: held("right") }, ...(task ? [{ name: "whole answers (exact match)", colour: "--on", points: held("exact"), dots: true }] : [])],
-      { ...around, last: Number.isFinite(now?.right) ? `${Math.round(100 * (task ? now.exact : now.right))} %` : "" });
+      { ...around, least: 0.1, last: Number.isFinite(now?.right) ? `${Math.round(100 * (task ? now.exact : now.right))} %` : "" });
     norm.draw([{ name: run.settings.clip ? `before clipping to ${run.settings.clip}` : "", colour: "--on", points: series("norm") }], { ...around, last: spent ? spent.norm.toPrecision(2) : "" });
     speed.draw([{ name: "", colour: "--on", points: this.speeds }], { ...around, last: this.speeds.length ? count(Math.round(this.speeds[this.speeds.length - 1][1])) : "" });
     const place = moments.filter((step) => step <= at).length - 1;

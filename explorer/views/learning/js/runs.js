@@ -8,7 +8,7 @@ import { changesFrom } from "./settings.js";
 export const RUNS = 5; // in one table
 
 /** Whether the losses of two runs can be compared: they read and predict the same. @param {Settings} a @param {Settings} b */
-export const alike = (a, b) => a.family === b.family && JSON.stringify(a.source) === JSON.stringify(b.source);
+export const alike = (a, b) => a.family === b.family && a.source.data === b.source.data && a.source.unit === b.source.unit && a.source.text === b.source.text;
 
 /** @param {HTMLElement} root @param {Run[]} runs the last one is the one that trains */
 export function drawRuns(root, runs) {
@@ -18,7 +18,7 @@ export function drawRuns(root, runs) {
   head.append(...["run", "differs from the run above", "steps", "held-out loss", "right"].map((name) => element("th", "", name)));
   runs.forEach(({ settings, steps, held, right }, n) => {
     const changed = n ? changesFrom(settings, runs[n - 1].settings).join("; ") || "nothing" : "–", loss = held[held.length - 1]?.[1];
-    const cells = [String(n + 1), changed, steps.toLocaleString("en"), Number.isFinite(loss) ? loss.toFixed(2) : "–", Number.isFinite(right) ? `${Math.round(100 * right)} %` : "–"];
+    const cells = [String(n + 1), changed, steps.toLocaleString("en"), Number.isFinite(loss) ? loss.toPrecision(3) : "–", Number.isFinite(right) ? `${Math.round(100 * right)} %` : "–"];
     body.insertRow().append(...cells.map((text) => element("td", "", text)));
   });
   root.replaceChildren(element("p", "heading", "Runs of this page"), table);
