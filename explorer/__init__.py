@@ -12,7 +12,7 @@
     inside      trace (gives a Trace) board show bertviz lens head_statistics places shuffle gradient visibility
                 views
     change      compare change damage and the edits SilenceHead SilenceLayer SetMask SetVector SetUnit Uniform ReplaceRow
-                PatchHidden MovePositions NoPositions NoScale NoResidual NoNorm
+                PatchHidden AddVector MovePositions NoPositions NoScale NoResidual NoNorm
     words       tokenizer learn corrupt hide guess detect text corruption microworld
     write       decode prompt strategies live decoding
     train       fit finetune tasks learning training

@@ -33,6 +33,7 @@ from .models.results import result as result
 from .models.results import results as results
 from .models.results import support_table as support_table
 from .models.shelf import models as models
+from .records import AddVector as AddVector
 from .records import MovePositions as MovePositions
 from .records import NoNorm as NoNorm
 from .records import NoPositions as NoPositions

@@ -161,6 +161,8 @@ def edits_for(model: Any, stream: str, queries: int, keys: int) -> list[tuple[ex
     other = ex.trace(model, "A cat slept in the park.", **targets(model))
     if stream in other.hidden:
         state = other.hidden[stream][1][2]  # after layer 0
+        vector = np.linspace(-1, 1, len(state))
+        every.append((ex.AddVector(stream, 1, vector, -2.0), {"layer": 1, "values": vector.tolist(), "factor": -2.0}))
         every.append((ex.PatchHidden(stream, 0, 2, other), {"layer": 0, "position": 2, "values": state.tolist()}))
     return [(edit, {"edit": type(edit).__name__, "stream": stream, **fields}) for edit, fields in every]
 

@@ -41,6 +41,7 @@ from .pronouns import pronoun_translation as pronoun_translation
 from .scaling import saturation as saturation
 from .similar_uses import similar_uses as similar_uses
 from .span_scores import span_table as span_table
+from .steering import steered as steered
 from .text_losses import text_losses as text_losses
 from .token_contributions import contributions as contributions
 from .unit_firings import unit_firings as unit_firings

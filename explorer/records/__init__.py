@@ -43,6 +43,7 @@ from explorer.records.decoding import (
 )
 from explorer.records.edits import (
     PARTS,
+    AddVector,
     Edit,
     MovePositions,
     NoNorm,

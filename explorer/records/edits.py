@@ -330,6 +330,28 @@ class PatchHidden(Edit):
         return changed
 
 
+@dataclass(frozen=True, eq=False)
+class AddVector(Edit):
+    """Add a vector, `factor` times, to what layer `layer` made, at every position: how a model is steered in a direction.
+
+    >>> edit = ex.AddVector("decoder", 0, np.ones(128), 0.0)
+    >>> bool((ex.change(ex.load("gpt2"), "A dog ran.", edit).divergence == 0).all())
+    True
+    """
+
+    places = (TapPlace.HIDDEN,)
+    says = "{edit.factor:g} times a vector added after {where}"
+    layer: int
+    values: np.ndarray
+    factor: float = 1.0
+
+    def changed(self, value: Any) -> Any:
+        """The states with the vector added."""
+        if np.shape(self.values) != value.shape[-1:]:
+            raise ChoiceError(f"The vector has {np.size(self.values)} numbers, but a state has {value.shape[-1]}.")
+        return value + self.factor * like(value, self.values)
+
+
 @dataclass(frozen=True, eq=False, init=False)
 class SetVector(Edit):
     """Write a query, key or value vector by hand: `which` is "q", "k" or "v", `values` its numbers, one for each feature of a head.

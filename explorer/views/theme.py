@@ -44,6 +44,7 @@ DEPTH = "after so many layers (0: the input)"  # of the states: layer 0 is the f
 UNSEEN = "†"
 MOST = 160  # rows or columns whose cells can still be told apart on a screen
 NAMED = 48  # names that fit beside them in a legible size
+OUTLINE = "#444"  # around boxes, light or dark
 BOXES = "pieces"  # the name of bars whose customdata are their positions on the signed colour scale, from −1 to 1
 
 
@@ -63,9 +64,17 @@ def look(figure: go.Figure, mode: str) -> go.layout.Template:
     look_template.layout.colorway = [LINES[mode][number % len(LINES[mode])] for number in numbers] or LINES[mode]
     if any(bar.name == BOXES for bar in bars):
         look_template.data.bar = [
-            {"marker": {"color": signed_colours(bar.customdata, mode)}} if bar.name == BOXES else {} for bar in bars
+            {"marker": {"color": signed_colours(bar.customdata, mode), "line": {"color": _outlines(bar, mode)}}}
+            if bar.name == BOXES
+            else {}
+            for bar in bars
         ]
     return look_template
+
+
+def _outlines(bar: go.Bar, mode: str) -> list[str]:
+    """The lines around boxes: a thick one in ink."""
+    return [INK[mode] if width > 1 else OUTLINE for width in np.broadcast_to(bar.marker.line.width or 1, len(bar.customdata))]
 
 
 def signed_colours(tones: Sequence[float], mode: str) -> list[str]:

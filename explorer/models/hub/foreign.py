@@ -14,6 +14,7 @@ from explorer.models.hub.adopting import STAGES, WEIGHTS, Adopted, module_output
 from explorer.models.model import NEVER_TRAINED, TextModel, follows, padded, untrained
 from explorer.nn import tap
 from explorer.records import (
+    AddVector,
     Edit,
     MovePositions,
     NoNorm,
@@ -87,7 +88,7 @@ class HubModel(TextModel):
     def refuses(self, edit: Edit) -> str:
         """Why this model cannot be changed in this way; empty where it can."""
         places, what = self.adopted.places, type(self.module).__name__
-        if isinstance(edit, PatchHidden):
+        if isinstance(edit, (PatchHidden, AddVector)):
             return "" if places.layers else f"the layers of {what} were not found."
         if isinstance(edit, SetUnit):
             reached = any(part == "feed-forward" and stream == edit.stream for _, stream, part in places.outs)

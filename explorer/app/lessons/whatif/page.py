@@ -18,7 +18,7 @@ from explorer.app.controls import (
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
-from explorer.app.lessons.whatif import edits, faults, parts
+from explorer.app.lessons.whatif import edits, faults, parts, steer
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -93,6 +93,7 @@ page.parts(
     PagePart("Find the fault", partial(faults.show_faults, name, stream)),
     PagePart("Bring the answer back", partial(parts.patches, name), "Patches"),
     PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes", more=True),
+    PagePart("Steer what it writes", partial(steer.show_steering, name), "Steering", more=True),
     PagePart("Where a state comes from", partial(parts.ways, name, text), "Information flow", more=True),
     asking(lambda: lesson.exercises(read(edits.hurt(name, text))), "whatif.exercise", PROSE),
 )

@@ -12,7 +12,7 @@ export function labelOf({ edit, layer, head, part, query, unit, factor, position
     SilenceHead: `${one} of ${at} silenced`, ReplaceRow: `row ${query} of ${one} of ${at} written by hand`, Uniform: `${one} of ${at} attends to all tokens equally`,
     NoScale: "not divided by √dₖ", SetMask: "mask set by hand", SilenceLayer: `${sublayer} of ${at} silenced`, NoResidual: `no residual connection at ${sublayer} of ${at}`,
     NoNorm: `no norm at ${sublayer} of ${at}`, MovePositions: "positions moved", NoPositions: "without positions", SetUnit: `${all("unit", unit)} of ${at} × ${factor}`,
-    SetVector: `${which} of ${all("position", position)} in ${one} of ${at} written by hand`, PatchHidden: `state ${position} after ${at} taken from another text`,
+    SetVector: `${which} of ${all("position", position)} in ${one} of ${at} written by hand`, PatchHidden: `state ${position} after ${at} taken from another text`, AddVector: `${factor} times a vector added after ${at}`,
   })[edit] ?? edit;
 }
 
@@ -103,10 +103,11 @@ export class Edits {
     return this.#of("SetUnit", stream, layer).reduce((all, e) => all.map((value, i) => (e.unit == null || i % hidden === e.unit ? value * /** @type {number} */ (e.factor) : value)), units);
   }
 
-  /** The states of a layer, with one taken from another text. @param {string} stream @param {number} layer @param {Float32Array} x @param {number} dim */
+  /** The states of a layer, with one taken from another text, or with a vector added to all. @param {string} stream @param {number} layer @param {Float32Array} x @param {number} dim */
   hidden(stream, layer, x, dim) {
     const made = x.slice();
     for (const e of this.#of("PatchHidden", stream, layer)) if (e.layer === layer) made.set(/** @type {number[]} */ (e.values), /** @type {number} */ (e.position) * dim);
+    for (const e of this.#of("AddVector", stream, layer)) if (e.layer === layer) for (let i = 0; i < made.length; i++) made[i] += /** @type {number} */ (e.factor) * /** @type {number[]} */ (e.values)[i % dim];
     return made;
   }
 }
