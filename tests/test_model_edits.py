@@ -231,7 +231,7 @@ def test_grouped_heads_share_the_key_that_is_set() -> None:
 
 def test_every_edit_names_the_places_that_it_changes_and_every_place_is_reached(bert: TransformerModel) -> None:
     public = [kind for kind in Edit.__subclasses__() if getattr(ex.records, kind.__name__, None) is kind]
-    assert len(public) == 13 and all(kind.places and kind.changed is not Edit.changed for kind in public)
+    assert len(public) == 14 and all(kind.places and kind.changed is not Edit.changed for kind in public)
     tapped = set[TapPlace]()
     with tap.listening(lambda place, *_: tapped.add(place)):
         bert.logits(SENTENCE)
