@@ -43,7 +43,7 @@ else:
         on_change=receive, args=(box, who),
     )  # fmt: skip
     polling.say_refused()
-    polling.status(st.session_state.get(RECEIVED, ""))
+    polling.status("hand-in.says", st.session_state.get(RECEIVED, ""))
     st.caption(
         "Your teacher gets the answers, tries and texts of the file, and its name. A later file from this browser takes the place of an "
         "earlier one of the same homework."

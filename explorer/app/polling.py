@@ -8,11 +8,17 @@ from html import escape
 
 import streamlit as st
 
-from explorer.app import present, teacher
+from explorer.app import present, streamlit_inside, teacher
 from explorer.app.vote import BOOTH, Ballot
 from explorer.errors import ExplorerError
 from explorer.records import Exercise
 
+_says = st.components.v2.component(
+    "pretraining-explorer-says",
+    html="<div role='status' aria-live='polite'><span class='heard'></span> <span class='seen'></span></div>",
+    css=".heard { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }",
+    js=streamlit_inside.script("says"),
+)
 HEARD: list[Callable[[Exercise, str], object]] = []  # who hears each question of a page and its key: a homework that is written
 REFUSED, WAITS = "vote.refused", "vote.waits"  # in the session: what was not done, and the question that waits for a yes
 
@@ -86,7 +92,9 @@ def live(question: Exercise) -> None:
     """The bars of a question, as long as it is the one that the class is asked."""
     ballot = BOOTH.now
     if ballot is not None and _is_asked(question):
-        status(f"{count_of(ballot)} voted", time_left(ballot))
+        status(
+            "vote.count", f"{count_of(ballot)} voted", time_left(ballot), heard="The answer is shown." if ballot.shown else ""
+        )
         bars(ballot)
 
 
@@ -124,6 +132,6 @@ def _track(name: str, share: float, kind: str = "") -> str:
     return f'<div class="vote-track {kind}" role="img" aria-label="{escape(name)}"><div style="width:{100 * share:.1f}%"></div></div>'
 
 
-def status(*said: str) -> None:
-    """What changes by itself, for a screen reader as well."""
-    st.html(f"<div role='status' aria-live='polite'>{escape(' '.join(filter(None, said)))}</div>")
+def status(key: str, *said: str, heard: str = "") -> None:
+    """What changes by itself; a screen reader says it when it does, and before it what is `heard` only."""
+    _says(key=key, data={"seen": " ".join(filter(None, said)), "heard": heard})

@@ -46,10 +46,13 @@ def now(desk: bool, who: str) -> None:
     if not desk:
         BOOTH.here(who)
     if ballot is None:
-        polling.status("No question is open." if desk else "No question is open. This page shows the next one by itself.")
+        polling.status(
+            voting.SAYS, "No question is open." if desk else "No question is open. This page shows the next one by itself."
+        )
     elif desk:
         st.markdown(f"### {ballot.question}")
-        polling.status(polling.count_of(ballot), polling.time_left(ballot))
+        heard = "The answer is shown." if ballot.shown else ""
+        polling.status(voting.SAYS, polling.count_of(ballot), polling.time_left(ballot), heard=heard)
         if not ballot.bars:
             st.caption("The bars are hidden until you show them.")
         polling.bars(ballot)

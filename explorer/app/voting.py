@@ -12,7 +12,7 @@ from explorer.app.polling import attempt, say_refused, status, time_left
 from explorer.app.vote import BOOTH, Ballot
 
 WORDS, LETTERS = 25, 500  # of a question on a phone, and of what a phone sends
-BALLOT = "ballot"
+BALLOT, SAYS = "ballot", "vote.says"
 DEALT = "vote.dealt"  # in the session: the mark of the vote that was counted or refused last
 _component = st.components.v2.component("pretraining-explorer-voter", html="<span></span>", js=streamlit_inside.script("voter"))
 _ballot = st.components.v2.component(
@@ -42,7 +42,8 @@ def student(ballot: Ballot, who: str) -> None:
     if ballot.shown:
         (st.success if mine == ballot.answer else st.info)(f"The answer: **{ballot.answer}**. {ballot.why}")
     counted = "Counted. You can change your vote until the answer is shown." if mine is not None and not ballot.shown else ""
-    status("The answer is shown." if ballot.shown else time_left(ballot), counted)
+    heard = f"The answer: {ballot.answer}." if ballot.shown else f"The question: {stem}"
+    status(SAYS, "The answer is shown." if ballot.shown else time_left(ballot), counted, heard=heard)
 
 
 def stem_of(question: str) -> str:
