@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,8 @@ def asked(path: str, method: str = "PUT", length: str = "100", cookie: str = "")
 
     headers = [(b"content-length", length.encode())] * bool(length) + [(b"cookie", cookie.encode())] * bool(cookie)
     scope = {"type": "http", "path": path, "method": method, "headers": headers, "query_string": b""}
-    asyncio.run(guard.Guard(served)(scope, None, send))  # type: ignore[arg-type]
+    with ThreadPoolExecutor(1) as alone:  # beside the loop of a browser that another test has opened
+        alone.submit(asyncio.run, guard.Guard(served)(scope, None, send)).result()  # type: ignore[arg-type]
     return status[0]
 
 

@@ -102,6 +102,14 @@ def test_two_teachers_at_once_lose_no_votes_of_each_other() -> None:
     assert [ballot.votes for ballot in booth.before] == [{"anna": "one"}], "what was put aside is in the table after class"
 
 
+def test_a_sentence_in_italics_ends_where_it_ends() -> None:
+    question = (
+        "*Anna was thirsty, so she drank a glass of water.* We change only the text: *Anna was thirsty all day.* " * 2
+        + "Which?"
+    )
+    assert stem_of(question).endswith("We change only the text: *Anna was thirsty all day.* Which?")
+
+
 @pytest.mark.parametrize("words", [1, 25, 26, 80])
 def test_a_phone_shows_at_most_25_words_of_a_question(words: int) -> None:
     for question in (" ".join(["word"] * words) + "?", "One more sentence. " * words + "Which is it?"):

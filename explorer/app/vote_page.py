@@ -43,7 +43,7 @@ def own() -> None:
 def now(desk: bool, who: str) -> None:
     """What is asked now, looked at again every two seconds."""
     ballot = BOOTH.now
-    if not desk:
+    if not desk and who != streamlit_inside.session():  # a browser counts once it has said its cookie, not twice
         BOOTH.here(who)
     if ballot is None:
         polling.status(

@@ -52,7 +52,7 @@ def stem_of(question: str) -> str:
     >>> stem_of(f"{'A story. ' * 11}What does she say?") == f"{'A story. ' * 10}What does she say?"
     True
     """
-    sentences, words = re.split(r"(?<=[.?!]) +", question), question.split()
+    sentences, words = re.split(r"(?:(?<=[.?!])|(?<=[.?!][*”\"’])) +", question), question.split()
     while len(sentences) > 1 and len(words) > WORDS:
         sentences = sentences[1:]
         words = " ".join(sentences).split()
