@@ -21,7 +21,10 @@ smallest => {
       ...[...e.querySelectorAll("[aria-label], img[alt], title")].map(one => one.getAttribute("aria-label") || one.alt || one.textContent)
     ].some(one => one && one.trim());
   };
-  const rgba = text => { const [r, g, b, a = 1] = (text.match(/[\d.]+/g) || []).map(Number); return [r, g, b, a]; };
+  const rgba = text => { // color-mix gives shares of one: color(srgb 0.2 0.4 0.6)
+    const [r, g, b, a = 1] = (text.match(/[\d.]+/g) || []).map(Number), by = text.startsWith('color(') ? 255 : 1;
+    return [by * r, by * g, by * b, a];
+  };
   const light = c => { const [r, g, b] = c.map(v => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
   const over = (top, below) => top.slice(0, 3).map((v, n) => v * top[3] + below[n] * (1 - top[3]));

@@ -133,7 +133,7 @@ export class Learning {
     const followed = state.layers[0].guesses.length, back = (/** @type {number} */ step) => this.back(this.#nearest(step));
     const looks = this.measured.map(([step, { shown }]) => ({ step, guesses: shown.flatMap((/** @type {Shown} */ { guesses }) => guesses).slice(0, followed) }));
     drawMap(this.map, looks, state.layers, state.step, { step: back, cell: (step, column) => back(step).then(() => this.#opened(column)) });
-    this.board.at(state.step);
+    this.board.at(state.step, this.running);
     this.draw();
   }
 

@@ -5,6 +5,8 @@ import { LiveBoard } from "../../live/js/home.js";
 
 /** @typedef {import("./training.js").Shown} Shown */
 
+const REST = 2500; // milliseconds between two drawings while it trains
+
 export class MomentBoard {
   /** @param {HTMLElement} root @param {(what: string, given: any) => Promise<any>} ask the training, after what was asked before
    * @param {"light" | "dark" | null} [mode] */
@@ -14,6 +16,7 @@ export class MomentBoard {
     this.title = this.fold.appendChild(element("summary", ""));
     this.place = this.fold.appendChild(element("div", ""));
     this.ask = ask;
+    this.drawn = 0;
     /** @type {LiveBoard | null} */
     this.live = null;
     /** @type {Shown | null} */
@@ -29,8 +32,10 @@ export class MomentBoard {
     if (this.fold.open) void this.#drawn();
   }
 
-  /** The model has other weights now. @param {number} step */
-  at(step) {
+  /** The model has other weights now. @param {number} step @param {boolean} running whether others follow soon: the page has to answer meanwhile */
+  at(step, running) {
+    if (running && performance.now() - this.drawn < REST) return;
+    this.drawn = performance.now();
     this.title.textContent = `The board of this model, at step ${step.toLocaleString("en")}`;
     if (this.fold.open) void this.live?.again();
   }
