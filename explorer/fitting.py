@@ -111,20 +111,38 @@ def finetune(  # noqa: PLR0913  one for each choice on the command line
     named = task if file is None else file.stem
     source = model if model.replace("-", " ") == COUNTS else ex.load(model)
     place = folder or Path("runs") / f"{Path(model).name}-{named}".replace(" ", "-")
-    unkept = folder is None and isinstance(source, HubModel)  # no folder opens a run of a class that is not ours
+    unkept = isinstance(source, HubModel)  # a run of a class that is not ours does not go on: its folder keeps the model alone
     options: dict[str, Any] = {"log": log} | ({"resume": True} if resume else {})
+    if unkept:
+        _check_free(place)
     options |= ({} if file is None else {"too_long": "error"}) | dict(setting_in(given, TUNING) for given in settings or ())
     run = ex.finetune(
         source, task=chosen, how=how, examples=examples, steps=steps, seed=seed, folder=None if unkept else place, **options
     )
     if _trained(run, as_json):
-        _say_finetuned(run, as_json)
+        _say_finetuned(run, *_kept(run, place), as_json)
 
 
-def _say_finetuned(run: FinetuneRun, as_json: bool) -> None:
+def _check_free(place: Path) -> None:
+    """Refuse, before the work, a folder in which something lies: a model of others does not go on from one."""
+    if place.exists() and any(place.iterdir()):
+        raise ChoiceError(f"{place} is not empty, and a model without a class of ours begins anew. Choose another --folder.")
+
+
+def _kept(run: FinetuneRun, place: Path) -> tuple[Path | None, str]:
+    """Where what was learned lies, and the sentence that says it, or why it lies nowhere."""
+    import explorer as ex
+
+    try:
+        place = run.folder or ex.export(run.model, place)
+    except ChoiceError as error:
+        return None, f"Done, and no folder keeps the model. {error} In Python, run.model is the model."
+    return place, f"Done: {place}. Open it with ex.load({_opened(place)!r})."
+
+
+def _say_finetuned(run: FinetuneRun, place: Path | None, where: str, as_json: bool) -> None:
     """Say how good the model is on new texts, and where it lies."""
     score, blind, moving = run.score("test"), run.blind("test"), run.moved
-    place = run.folder
     result = {
         "folder": place and str(place),
         "how": run.plan.how,
@@ -137,11 +155,7 @@ def _say_finetuned(run: FinetuneRun, as_json: bool) -> None:
         f"\n{run.report}\n{run.task.metric} on new texts: {score:.3f} (the most frequent answer alone: {blind:.3f}); "
         f"{moving[0]:,} of {moving[1]:,} weights moved.\n"
     )
-    summary += (
-        f"Done: {place}. Open it with ex.load({_opened(place)!r})."
-        if place is not None
-        else f"Done. {run.plan.model} has no class of ours, so no folder keeps this run: in Python, run.model is the model."
-    )
+    summary += where
     say(result, as_json, summary)
 
 

@@ -78,7 +78,7 @@ def test_a_checkpoint_is_opened_as_it_is_stored_and_the_page_says_what_it_takes(
     assert not at.exception and not [box.value for box in at.warning if "never trained" not in box.value]
     said = " ".join(box.value for box in at.markdown)
     taken = sum(2 * part.numel() for part in module.parameters()) / 1e6
-    assert f"weights take **{taken:.1f} MB** of memory, 2 bytes each, in bfloat16, as they are stored" in said
+    assert f"weights take **{taken:.1f} MB**, 2 bytes each, in bfloat16, as they are stored" in said
     assert "4 bytes each, in float32, in which everything is computed here" in said, "the shipped model beside it"
 
 

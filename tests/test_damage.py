@@ -48,9 +48,9 @@ def test_a_silenced_head_is_one_whose_rows_of_the_output_matrix_are_zero(gpt2: T
     ),
 )
 def test_together_is_one_at_a_time(name: str) -> None:
-    model = ex.load((tiny(name, 64), support.words()))
-    target = {"target": TARGET} if model.family == "encoder-decoder" else {}
     try:
+        model = ex.load((tiny(name, 64), support.words()))
+        target = {"target": TARGET} if model.family == "encoder-decoder" else {}
         record = ex.damage(model, TEXT, **target)
     except ex.errors.ChoiceError as refusal:
         assert name in str(refusal)

@@ -15,14 +15,16 @@ import pandas as pd
 import pytest
 from accelerate.tracking import GeneralTracker
 from hub_served import goes_to, serving
-from transformers import DistilBertConfig, DistilBertModel, PreTrainedTokenizerFast
+from transformers import AutoModelForSequenceClassification, DistilBertConfig, DistilBertModel, PreTrainedTokenizerFast
 from typer.testing import CliRunner
 
 import explorer as ex
 from explorer.cli import cli
 from explorer.errors import ChoiceError, FileError, MissingError
+from explorer.models.hub.architectures import tiny
 from explorer.models.transformer import TransformerModel
 from explorer.records import Steps, TrainingStep
+from explorer.training.finetune.plan import NARROW_RATES, RATES, WIDE_RATES
 from studies import memory
 
 TEXTS = ex.microworld.texts(40, 1)
@@ -223,9 +225,26 @@ def test_a_model_without_a_class_of_ours_is_fine_tuned_from_the_command_line(
     tokenizer.save_pretrained(tmp_path / "theirs")
     rows = "".join(f"Anna was {word}.,{label}\n" for _ in range(20) for word, label in (("happy", "good"), ("sad", "bad")))
     (tmp_path / "mine.csv").write_text("text,label\n" + rows)
-    answer = CliRunner().invoke(cli, ["finetune", "./theirs", "--file", "mine.csv", "--steps", "2", "--examples", "8"])
+    line = ["finetune", "./theirs", "--file", "mine.csv", "--steps", "2", "--examples", "8"]
+    answer = CliRunner().invoke(cli, line)
     assert answer.exit_code == 0, answer.output
-    assert "on new texts" in answer.output and not (tmp_path / "runs").exists() or "Open it with" in answer.output
+    assert "on new texts" in answer.output and "no folder keeps the model" in answer.output  # its class has one more layer
+    tiny("MPNetForMaskedLM", len(tokenizer)).save_pretrained(tmp_path / "theirs")
+    answer = CliRunner().invoke(cli, line)
+    assert answer.exit_code == 0 and "Open it with ex.load('runs/theirs-mine')" in answer.output, answer.output
+    written = AutoModelForSequenceClassification.from_pretrained("runs/theirs-mine")
+    assert set(written.config.id2label.values()) == {"good", "bad"}
+    again = CliRunner().invoke(cli, line)
+    assert isinstance(again.exception, ChoiceError) and "not empty" in str(again.exception)
+
+
+@pytest.mark.parametrize(("width", "rates"), [(32, NARROW_RATES), (128, RATES), (384, WIDE_RATES)])
+def test_the_usual_rate_is_that_of_the_width_of_a_class_of_others(width: int, rates: dict[str, float]) -> None:
+    tokenizer = ex.load("bert").tokenizer
+    shape = dict(vocab_size=tokenizer.vocabulary.size, dim=width, hidden_dim=width, n_layers=1, n_heads=2)
+    given = ex.load((DistilBertModel(DistilBertConfig(**shape)), tokenizer))
+    for how in ("full", "lora", "frozen"):
+        assert ex.finetune(given, task="sentiment", how=how, examples=8, steps=1).plan.rate == rates[how]
 
 
 def test_faults_of_a_file_are_said(tmp_path: Path) -> None:

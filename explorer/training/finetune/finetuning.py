@@ -22,7 +22,7 @@ from explorer.text.learning import tokenizer as learned
 from explorer.training.finetune.bodies import COUNTS, with_output_layer
 from explorer.training.finetune.labelled import Labelled, classes, draw_labelled, task_named
 from explorer.training.finetune.microworld import SEED
-from explorer.training.finetune.plan import NARROW, NARROW_RATES, RATES, FinetunePlan
+from explorer.training.finetune.plan import NARROW, NARROW_RATES, RATES, WIDE, WIDE_RATES, FinetunePlan
 from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.task import Task
 from explorer.training.tracking import taken_log
@@ -127,5 +127,5 @@ def usual_rate(plan: FinetunePlan, model: TrainableModel) -> float:
     without = model.family in ("static", "bilm")
     if without and plan.how != "scratch":
         return WITHOUT_ATTENTION
-    narrow = without or getattr(model.module.config, "dim", NARROW) <= NARROW
-    return (NARROW_RATES if narrow else RATES)[plan.kind_of_how]
+    width = NARROW if without else getattr(model.config, "dim", NARROW)
+    return (NARROW_RATES if width <= NARROW else RATES if width <= WIDE else WIDE_RATES)[plan.kind_of_how]
