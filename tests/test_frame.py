@@ -94,6 +94,8 @@ def test_the_address_holds_every_control(lesson: str) -> None:
 
 
 FREE = {  # what an address leaves out, and why
+    "beside.py f'{FORK}.{known}": "the address holds the place, as the page writes it",
+    "desk.py homework.pictures": "the teacher's",
     "many_texts.py many.texts": "a visitor's own list is longer than an address may be",
     "slices.py slices.texts": "a visitor's own list is longer than an address may be",
     "update.py update.position": "its choices are the words of the text",

@@ -97,6 +97,7 @@ def at_part(page: Page, name: str) -> None:
     expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
 
 
+@LONG
 def test_a_board_that_is_drawn_anew_holds_what_a_hand_changed_and_takes_it_back(visit: Visit) -> None:
     page = visit("/attention?part=walk")
     page.wait_for_function("globalThis.explorerBoards?.length === 1")

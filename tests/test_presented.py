@@ -111,6 +111,7 @@ def test_the_keys_of_the_presenter_work_after_typing_and_bring_back_the_controls
     expect(page).to_have_url(re.compile("part=why-d"))
 
 
+@LONG
 def test_a_chart_that_missed_a_change_of_its_size_is_told_of_it_once_more(visit: Visit) -> None:
     page = presented(visit, "attention?part=why-d", "1280 × 720")
     settled(page)

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from conftest import SENTENCE, Visit
+from conftest import LONG, SENTENCE, Visit
 from IPython.core.events import EventManager
 from ipywidgets import HTML, Output, Widget
 from nbconvert import HTMLExporter
@@ -63,6 +63,7 @@ def restored(page: Page) -> None:
         page.reload()
 
 
+@LONG
 @pytest.mark.browser
 def test_a_saved_notebook_opens_without_its_kernel(visit: Visit, tmp_path: Path) -> None:
     path, port = tmp_path / "saved.ipynb", free_port()

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import LONG
+from conftest import LONG, long
 from offline import free_port, server
 from playwright.sync_api import Browser, expect
 
@@ -22,7 +22,7 @@ from explorer.app import guard, streamlit_inside
 THREADS = "import explorer.app.serve, torch; print(torch.get_num_threads())"
 
 
-@pytest.mark.parametrize(("given", "threads"), [({}, "1"), ({"OMP_NUM_THREADS": "2"}, "2")])
+@pytest.mark.parametrize(("given", "threads"), [({}, "1"), *long(({"OMP_NUM_THREADS": "2"}, "2"))])
 def test_a_page_is_computed_by_one_thread_unless_somebody_asks_for_more(given: dict[str, str], threads: str) -> None:
     """Beside others who compute, two threads wait for each other: a new sentence took ten times the processor time."""
     here = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import opened
 from streamlit.testing.v1 import AppTest
 from torch import nn
@@ -25,6 +26,7 @@ TINY = left_out.SIZE.but(steps=2, batch=2, checks=1, layers=1, dim=8, length=16,
 SMALL = copying.SIZE.but(distances=(1, 3), steps=30, dim=8, scored=8, batch=8, held_out=8, seeds=(0, 1))
 
 
+@LONG
 def test_a_preset_s_tokenizer_is_the_one_that_its_training_learns() -> None:
     assert runs.preset_tokenizer("bert").core.to_str() == ex.load("bert-tiny", device="cpu").tokenizer.core.to_str()
 

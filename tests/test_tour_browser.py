@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import pairwise, product
 
 import pytest
-from conftest import ALL, TABLE, Visit, some
+from conftest import ALL, LONG, TABLE, Visit, some
 from playwright.sync_api import Locator, Page, expect
 
 from explorer.app import deeds, streamlit_inside
@@ -180,6 +180,7 @@ def test_a_touch_and_another_sentence_lose_nothing_on_the_smallest_telephone(vis
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
+@LONG
 def test_two_tabs_keep_their_own_steps_and_the_last_card_leads_on(visit: Visit) -> None:
     first, last = at_step(visit, 7), at_step(visit, len(STEPS))
     last.get_by_role("button", name="What now?").click()

@@ -77,7 +77,7 @@ def models() -> dict[str, StoredModel]:
 def stored_model(what: str) -> StoredModel | None:
     """The model of this name; of a fetched one also by the name that it has on the hub ("hub:gpt2", "openai-community/gpt2")."""
     for folder, shipped in _shelves() if what == Path(what).name else ():
-        if (folder / what / CONFIG).is_file():
+        if os.path.isfile(folder / what / CONFIG):  # no error for a name that no file can have
             return StoredModel(what, folder / what, shipped)  # without looking at the others
     shelf = models()
     if what in shelf or not HUB_NAME.fullmatch(what.removeprefix(HUB)):

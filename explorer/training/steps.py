@@ -21,7 +21,8 @@ def line_of(step: TrainingStep) -> str:
     measured = {"metrics": dict(step.metrics), "samples": list(step.samples), "snapshot": step.snapshot}
     measured["probes"] = {name: np.asarray(probe, np.float64).round(4).tolist() for name, probe in step.probes.items()}
     measured["counts"] = dict(step.counts)
-    return json.dumps(always | {name: value for name, value in measured.items() if value}, ensure_ascii=False) + "\n"
+    line = always | {name: value for name, value in measured.items() if value}
+    return json.dumps(line, ensure_ascii=False, separators=(",", ": ")) + "\n"
 
 
 def _files_of(folder: str | Path) -> tuple[Path, ...]:
