@@ -14,10 +14,8 @@ RUN, STEPS, SNAPSHOTS, WEIGHTS = "run.json", "steps.jsonl", "snapshots", "model.
 SUM = "sha256"  # under this name a file of weights says what they add up to
 BEGINS = b'{"step": '  # how each line of the steps begins
 MEASURED = ("metrics", "samples", "probes")
-LINES, DIGITS = (
-    300,
-    7,
-)  # how many steps of a run travel with a shipped model, and the digits of their numbers: float32 has no more
+LINES = 300  # how many steps of a run travel with a shipped model
+DIGITS = 7  # of their numbers: float32 has no more
 
 
 def described(folder: Path) -> dict[str, Any]:
