@@ -123,7 +123,8 @@ def test_the_card_covers_nothing_that_it_points_at(
     step = STEPS[number - 1]
     page = at_step(visit, number, width=size[0], height=size[1])
     asked, covered = seen(page, *step.controls)
-    assert asked > 0.8 and covered == 0, "what is to be done"
+    board = step.controls[-1] in step.pictures  # it may be taller than the window
+    assert asked > (LEAST if board else 0.8) and covered == 0, "what is to be done"
     before, covered = seen(page, step.pictures)
     assert covered == 0
     do(page, step)
