@@ -54,6 +54,12 @@ def check() -> None:
         st.rerun()
 
 
+def asks(key: str) -> bool:
+    """Whether a watched deed is to answer this question."""
+    guesses = [deed for deed in _watched() if deed.startswith("guess.")]
+    return any(key.startswith(deed[:-1]) if deed.endswith("*") else key == deed for deed in guesses)
+
+
 def _watched() -> Iterable[str]:
     return st.session_state.get(WATCHED, (None, ()))[1]
 

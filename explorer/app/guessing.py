@@ -25,6 +25,11 @@ def first() -> bool:
     return bool(st.session_state.get(FIRST, classroom is not None and classroom.guess_first))
 
 
+def waits(key: str) -> bool:
+    """Whether the picture of a question waits for its answer: everywhere, or since a step of the tour asks for a guess."""
+    return first() or deeds.asks(key)
+
+
 def begin() -> None:
     """A page begins: its address may say whether pictures wait, and from then on says it."""
     if st.query_params.get(KEY) in ("0", "1"):
@@ -83,9 +88,9 @@ def _show(key: str) -> None:
 @st.fragment
 def predict(question: Exercise, key: str, show: Callable[[], object]) -> None:
     """What `show` draws, with a question about it below; with *Guess first* it waits. An answer redraws nothing else."""
-    if not first():
+    if not waits(key):
         show()
-    if answered(question, key) and first():
+    if answered(question, key) and waits(key):
         show()
 
 

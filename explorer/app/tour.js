@@ -20,7 +20,7 @@ export default function ({ data, parentElement }) {
     if (!control.hasAttribute("data-toured")) { free(); control.setAttribute("data-toured", data.step); }
     if (held.rests === now) return;  // the visitor has taken over
     const { top, foot, stuck, below } = room(), follows = pictures.length && (data.done || stuck && control.closest(".st-key-bar"));
-    const first = frame([control]), picture = pictures.length ? frame(pictures) : first;
+    const first = frame([control.closest("[class*=st-key-card-]") || control]), picture = pictures.length ? frame(pictures) : first;
     const both = { top: Math.min(first.top, picture.top), bottom: Math.max(first.bottom, picture.bottom) };
     const fits = both.bottom - both.top <= foot - top, to = fits ? both : follows ? picture : first;
     if (data.lower && !fits && !below) main.scrollBy(0, to.bottom - foot);

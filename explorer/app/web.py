@@ -92,9 +92,11 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
         st.rerun()
     above, picture, aside, words = _laid(name, around)
     if around.question is not None:
-        with above if guessing.first() and not present.on() else aside:  # shown to a room, it never moves
-            if not guessing.answered(*around.question) and guessing.first():
-                _waiting(view, view(record), name, picture, words)
+        waits = guessing.waits(around.question[1])
+        with above if waits and not present.on() else aside:  # shown to a room, it never moves
+            if not guessing.answered(*around.question) and waits:
+                if guessing.first():
+                    _waiting(view, view(record), name, picture, words)
                 return
     with above:
         chosen = _controls(view, record, around, name)
