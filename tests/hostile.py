@@ -222,6 +222,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "analysis.known_words": about("bert", text=TEXT),
     "analysis.plain_scores": about("gpt2"),
     "analysis.text_losses": about("gpt2", texts=(TEXT,)),
+    "analysis.text_follows": about("bert", first="A dog ran.", second="It slept."),
     "analysis.losses_without_activation": about("gpt2", texts=(TEXT,)),
     "analysis.minimal_scores": about("bert", phenomenon="agreement", count=4, seed=3, split="test", inside=False),
     "analysis.neighbours": about("word2vec", word="king", top=3),

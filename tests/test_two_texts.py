@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from opening import opened
 from test_short_studies import drawn, part
-from transformers import BertTokenizerFast
+from transformers import BertForPreTraining, BertTokenizerFast
 
 import explorer as ex
+from explorer.app.lessons.corruption import pairs
 from explorer.text import classroom
 from explorer.text.sidebyside import side_by_side
 from explorer.views import VIEWS
@@ -59,3 +62,33 @@ def test_the_page_draws_both_objectives() -> None:
     assert not at.exception and not at.warning
     titles = " ".join(drawn(at))
     assert "Two texts, one row" in titles and any("ex.analysis.guess_spans" in block.value for block in at.code)
+
+
+def test_whether_a_text_follows_is_what_the_library_s_class_for_pairs_says(tmp_path: Path) -> None:
+    bert = ex.load("bert", device="cpu")
+    twin = BertForPreTraining.from_pretrained(ex.export(bert, tmp_path / "bert")).eval()
+    for _, *texts, label in (*pairs.ASKED, ("", *pairs.OWN, "follows")):
+        tokens = bert.tokenizer.encode(*texts)
+        with torch.no_grad():
+            read = twin(torch.tensor([tokens.ids.tolist()]), token_type_ids=torch.tensor([tokens.segments]))
+        share = ex.analysis.text_follows(bert, *texts)
+        assert share == pytest.approx(read.seq_relationship_logits.softmax(-1)[0, 0].item(), abs=1e-5)
+        assert label == "follows" or share < 0.5, "of the random ones none is taken; of those that follow some are refused"
+    shares = [ex.analysis.text_follows(bert, first, second) for _, first, second, label in pairs.ASKED if label == "follows"]
+    assert max(shares) > 0.5 > ex.analysis.text_follows(bert, *pairs.OWN), "it often refuses a pair that does follow"
+    with pytest.raises(ex.ExplorerError, match="no output layer for pairs"):
+        ex.analysis.text_follows(ex.load("roberta", device="cpu"), *pairs.OWN)
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_pairs_are_asked_and_borders_drawn_even_of_one_sentence() -> None:
+    at = opened("corruption", part="pairs", story="Super Bowl 50 was an American football game.")
+    assert not at.exception and "Two texts, one row" not in " ".join(drawn(at))
+    assert any("ex.analysis.guess_spans" in block.value for block in at.code)
+    at.text_input("next.A").set_value("Anna was hungry.").run()
+    at.text_input("next.B").set_value("She ate some bread.").run()
+    assert not at.exception
+    table = at.table[0].value
+    share = ex.analysis.text_follows(ex.load("bert", device="cpu"), "Anna was hungry.", "She ate some bread.")
+    assert table["P(B follows A)"].tolist()[0] == f"{share:.2f}" and len(table) == 1 + len(pairs.ASKED)
+    assert "gallon†" in table["B"].tolist()[1]

@@ -5,6 +5,7 @@ from .architectures import span_of as span_of
 from .architectures import visibility_map as visibility_map
 from .architectures import word_prediction as word_prediction
 from .capabilities import abilities as abilities
+from .capabilities import text_follows as text_follows
 from .corpus_edits import edit_corpus as edit_corpus
 from .elmo import both_sides as both_sides
 from .elmo import elmo_visibility as elmo_visibility

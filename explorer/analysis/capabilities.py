@@ -85,6 +85,18 @@ def written_again(model: TransformerModel, text: str, objective: str) -> tuple[s
     return reads, model.tokenizer.decode(written)
 
 
+@checked
+def text_follows(model: TransformerModel, first: str, second: str) -> float:
+    """The probability that the second text follows the first, by the output layer for pairs.
+
+    >>> ex.analysis.text_follows(ex.load("bert"), "The dog was thirsty.", "He drank some water.") > 0.5
+    True
+    """
+    if not model.config.next_sentence:
+        raise ExplorerError(f"{model.name} has no output layer for pairs: it was trained on one text at a time.")
+    return float(softmax(model.outputs((first, second))["nsp"])[0])
+
+
 def classify(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
     """Does the second half follow the first?"""
     if model.family != "encoder" or not model.config.next_sentence:
@@ -96,8 +108,7 @@ def classify(model: TransformerModel, text: str, objective: str) -> tuple[str, s
     if not half:
         raise ExplorerError("write two sentences: it predicts whether the second follows the first")
     pair = _parted(text, tokens, half)
-    share = float(softmax(model.outputs(pair)["nsp"])[0])
-    return f"{pair[0]} | {pair[1]}", f"the second follows the first: {share:.0%}"
+    return f"{pair[0]} | {pair[1]}", f"the second follows the first: {text_follows(model, *pair):.0%}"
 
 
 def _parted(text: str, tokens: Tokens, sentence: int) -> tuple[str, str]:

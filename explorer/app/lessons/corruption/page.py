@@ -119,15 +119,15 @@ tokens = read(lambda: model.tokens(text))
 with page.bar:
     hold.bar(text, tokens)
 notice(text, name)
-two = PagePart("Two texts, and borders of spans", partial(pairs.show_text_pairs, name, text, seed), "Pairs", more=True)
-names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(tokens.sentences) > 0]
+several = max(tokens.sentences) > 0
+names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or several]
 
 page.parts(
     PagePart("Hide a word", hidden),
     PagePart("One strategy, token by token", one_strategy, "One strategy"),
     PagePart("One text under every strategy", partial(matrix.show_strategies, name, text, seed, names), "Every strategy"),
-    PagePart("word2vec, too", lab.as_pairs, more=True),
-    *((two,) if max(tokens.sentences) else ()),
+    PagePart("word2vec as pre-training", lab.as_pairs, "word2vec, too", more=True),
+    PagePart("Two texts, and borders of spans", partial(pairs.show_text_pairs, name, text, seed, several), "Pairs", more=True),
     PagePart("How much is hidden?", how_much, "How much", more=True),
     PagePart("A thousand tokens", thousand, "Thousand", more=True),
     PagePart("What 80/10/10 is for", planted, "80/10/10"),
