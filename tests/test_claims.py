@@ -305,7 +305,7 @@ def test_a_tie_of_the_mix_is_no_gain() -> None:
     assert not (elmo.gained(measured) > 0).all(axis=1).any(), "for no task does the interval lie above every layer"
     question = elmo.use_question(measured)
     assert question.answer == "for none" and "part of speech" not in question.why.split(".")[0]
-    rows = {row.split("|")[7].split(",")[0].strip(): row for row in elmo.compared(measured).splitlines()[2:]}
+    rows = {row.split("|")[8].split(",")[0].strip(): row for row in elmo.compared(measured).splitlines()[2:]}
     for n, task in enumerate(measured.tasks):
         _, low, high = measured.gains[n, elmo.BASE]
         assert task not in rows or ("a tie" in rows[task]) == (low <= 0 <= high), task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 import explorer as ex
 from explorer.analysis.evaluation.context import EvalData
+from explorer.app.lessons.elmo import drawing
 from explorer.corruption.collate import BatchContext, collate_bilm
 from explorer.errors import ChoiceError
 from explorer.models import ngram, store
@@ -251,3 +253,23 @@ def test_what_an_elmo_does_not_have_is_refused(elmo: ElmoModel, tokenizer: Token
 def test_a_forget_gate_begins_open() -> None:
     module = initialise(BiLM(ElmoConfig(vocab=30, dim=8, hidden=12)), 1)
     assert torch.equal(module.onward.layers[0].bias_ih_l0[12:24], torch.ones(12))
+
+
+def test_the_drawing_has_a_box_for_every_state_and_no_arrow_from_one_direction_to_the_other() -> None:
+    config = ElmoConfig(vocab=9, dim=8, hidden=9, layers=3)
+    drawn = ElementTree.fromstring(
+        drawing.drawn(config, ["<S>", "a", "b"], ["blue", "orange"], "black").replace(" xmlns=", " data-of=")
+    )
+    for colour, towards in (("blue", 1), ("orange", -1)):
+        assert len([box for box in drawn.iter("rect") if box.get("stroke") == colour]) == 3 * config.layers
+        lines = [
+            {k: float(line.get(k, 0)) for k in ("x1", "x2", "y1", "y2")}
+            for line in drawn.iter("line")
+            if line.get("stroke") == colour
+        ]
+        aside = [line for line in lines if line["y1"] == line["y2"]]
+        assert len(aside) == 2 * config.layers and all(towards * (line["x2"] - line["x1"]) > 0 for line in aside)
+        assert len(lines) == len(aside) + 3 * config.layers and all(
+            line["y2"] < line["y1"] for line in lines if line not in aside
+        )
+    assert "2 × 8" in "".join(drawn.itertext()) and "<S>" in "".join(drawn.itertext())

@@ -223,7 +223,8 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
     card = experiment.STUDIES["mixes"].card_of(measured, size)
     assert "part of speech" in card and "of 2 biLMs" in card
     assert lesson.lowest_question(measured).answer in measured.tasks
-    assert "entailment" in lesson.compared(measured) and "24.9%" in lesson.compared(measured)
+    assert "entailment" in lesson.compared(measured) and "| +4.7 | 24.9% |" in lesson.compared(measured)
+    assert "| +2.07 | 21.0% |" in lesson.compared(measured)
 
 
 def toy_stories() -> list:

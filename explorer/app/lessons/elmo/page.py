@@ -8,12 +8,12 @@ from explorer.app import core, hold, recorded, web
 from explorer.app.controls import read, result_of
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
-from explorer.app.lessons.elmo import by_hand, tagging
+from explorer.app.lessons.elmo import by_hand, drawing, tagging
 from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.elmo import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
-from explorer.views import VIEWS
+from explorer.views import VIEWS, theme
 
 PROSE = prose("elmo")
 
@@ -39,6 +39,9 @@ def turned() -> tuple[Any, Any, int]:
 def directions() -> None:
     """Two directions, which never meet: what a change of the text after a word moves, and what each direction predicts."""
     read(lab.expected(text))
+    say(PROSE("drawn"))
+    colours, ink = theme.LINES[hold.mode()], theme.INK[hold.mode()]
+    st.image(drawing.drawn(result_of(lab.elmo()).config, tokens.texts[1:], colours, ink), alt=lesson.DRAWN)
     st.markdown(f"*{lesson.TEXT}* and *{lesson.OTHER}*")
     both = (lab.traced(lesson.TEXT), lab.traced(lesson.OTHER))
     web.show(VIEWS["halves"], both, question=(lesson.half_question(*turned()), "guess.half"))
@@ -70,7 +73,7 @@ def triangle() -> None:
     """The weights while they are learned, as paths through a triangle."""
     if not core.on():
         web.show(VIEWS["mix-triangle"], mixes)
-    say(PROSE("probed"), small=True)
+        say(PROSE("probed"), small=True)
     recorded.again("mixes", "mixes")
 
 

@@ -15,6 +15,7 @@ PROSE = prose("elmo")
 TEXT = "Anna went to the bank because she wanted to fish."
 OTHER = "Anna went to the bank because she wanted to pay."
 WORD = "bank"
+DRAWN = "ELMo over the first words: arrows from left to right in one pair of LSTM layers, from right to left in the other"
 LECTURE = (  # task, metric, the best before, baseline, with ELMo and how it varied over five seeds, and the task here that is most like it
     ("SQuAD", "F1", "84.4", 81.1, 85.8, "", ""),
     ("SNLI", "accuracy", "88.6", 88.0, 88.7, " ± 0.17", "entailment"),
@@ -112,6 +113,7 @@ def compared(measured: Mixes) -> str:
         "best before",
         "baseline",
         "with ELMo",
+        "increase",
         "errors removed",
         "here",
         "h₀ alone",
@@ -132,7 +134,9 @@ def compared(measured: Mixes) -> str:
                 *(f"{100 * measured.intervals[n, way, 0]:.1f}" for way in (BASE, 0)),
                 known,
             ]
-        rows.append(f"| {name} | {metric} | {before} | {plain} | {better}{varied} | {gone} | {' | '.join(cells)} |")
+        rows.append(
+            f"| {name} | {metric} | {before} | {plain} | {better}{varied} | {round(better - plain, 2):+g} | {gone} | {' | '.join(cells)} |"
+        )
     return "\n".join(rows)
 
 
