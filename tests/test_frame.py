@@ -213,6 +213,18 @@ def test_a_word_with_two_meanings_is_explained_only_where_it_has_the_one_of_the_
         assert f"glossary#{word}" in glossary.explained(f"Queries, keys and the {word} of attention.", {})
 
 
+def test_a_term_is_found_over_the_end_of_a_line_and_not_within_another_meaning() -> None:
+    assert "](glossary#output-layer " in glossary.explained("the most probable token of the SBO output\n    layer", {})
+    for word, text in (
+        ("decoding-strategy", "You may conclude how the strategies differ in what they hide."),
+        ("embedding", "It is called a *sentence embedding*."),
+        ("token", "Each occurrence has a vector (a token, not a type)."),
+        ("score", "The line is the score of always giving the most\n    frequent answer."),
+    ):
+        assert f"](glossary#{word} " not in glossary.explained(text, {}), word
+    assert "](glossary#decoding-strategy " in glossary.explained("Greedy and four other strategies.", {})
+
+
 def test_code_formulas_links_and_parts_of_words_are_left_alone() -> None:
     for text in (
         "`token`",

@@ -36,8 +36,8 @@ TERMS = tuple(
     for term in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["terms"]
 )
 FORMS = {form: term for term in TERMS for form in (term.name, *term.forms)}
-_WORD = "|".join(sorted(map(re.escape, FORMS), key=len, reverse=True))
-SCAN = re.compile(  # code, formulas, links, and what stands in brackets already are left alone
+_WORD = "|".join(re.escape(form).replace(r"\ ", r"\s+") for form in sorted(FORMS, key=len, reverse=True))
+SCAN = re.compile(  # a line may end within a term; code, formulas, links, and what stands in brackets already are left alone
     rf"`[^`]*`|\$[^$]+\$|!?\[[^\]]*\]\([^)]*\)|(?<![\w-])(?<!arrow )(?P<term>{_WORD})(?![\w-])"
 )
 
@@ -75,7 +75,7 @@ def explained(text: str, seen: dict[str, str]) -> str:
     here: set[str] = set()
 
     def mark(match: re.Match[str]) -> str:
-        term = FORMS.get(match["term"] or "")
+        term = FORMS.get(" ".join((match["term"] or "").split()))
         if (
             term is None
             or term.name in here

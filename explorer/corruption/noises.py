@@ -144,7 +144,7 @@ NOISES: dict[str, CorruptionStrategy] = {
         counts={},
     ),
     "bart-mask": CorruptionStrategy(
-        mask, about="**BART's first noise.** Tokens become masks; the model writes the whole text again.", needs=("mask",)
+        mask, about="**BART's first noise.** Tokens become [MASK]; the model writes the whole text again.", needs=("mask",)
     ),
     "bart-delete": CorruptionStrategy(delete, about="**BART's second noise.** Tokens are deleted, without a mask."),
     "bart-infill": CorruptionStrategy(

@@ -63,7 +63,7 @@ ONWARD: dict[str, CorruptionStrategy] = {
 DETECTION: dict[str, CorruptionStrategy] = {
     "electra": CorruptionStrategy(
         electra,
-        about="**ELECTRA.** A small generator fills the masks with tokens drawn from its predictions. For *every* token the model "
+        about="**ELECTRA.** A small generator replaces the hidden tokens by tokens drawn from its predictions. For *every* token the model "
         "predicts whether it is the original. Where the generator drew the original, it counts as original. On this page the model that "
         "you chose is the generator.",
         needs=("mask",),

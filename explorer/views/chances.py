@@ -19,8 +19,8 @@ def rates(record: Rates) -> go.Figure:
     """The share of one text that each strategy hides, moves or inserts. The vertical line is its target rate, the diamond the mean
     over all random draws, the bar holds 95 of 100 draws.
 
-    Where there is no bar, every draw hides the same number of tokens. BERT's own program masks an exact number; many others flip a
-    coin for every token, and then a short text may get no mask at all or twice as many. Whole sentences cannot be cut to fit, so
+    Where there is no bar, every draw hides the same number of tokens. BERT's own program hides an exact number; many others flip a
+    coin for every token, and then a short text may get no [MASK] at all or twice as many. Whole sentences cannot be cut to fit, so
     PEGASUS is far from its target rate on a short text.
 
     You may conclude how much the rate varies for one short text. You may not conclude that the mean over a long training run differs: in
@@ -54,7 +54,7 @@ def squares(record: Corruption) -> go.Figure:
     """Every token of a text as a mark: the solid square is replaced by [MASK], the cross by another token, the solid circle is
     unchanged but must be predicted too, and the open circle is not predicted.
 
-    The loss is computed on the first three kinds only. Of a thousand tokens these are about 120, 15 and 15, not 150 masks; the exact
+    The loss is computed on the first three kinds only. Of a thousand tokens these are about 120, 15 and 15, not 150 [MASK]; the exact
     numbers change with the seed, because each chosen token is drawn independently.
 
     You may conclude how few tokens of each text a masked model must predict, and that their positions are drawn at random.
@@ -91,7 +91,7 @@ def lengths(record: SpanLengths) -> go.Figure:
 
     SpanBERT draws from a geometric distribution, truncated at ten words and renormalised, with a mean of 3.8; but the last span is
     cut when the budget is used up, and a span ends where the text ends, so short texts get shorter spans. BART draws from a Poisson
-    distribution with mean 3: a span of length zero inserts a mask where nothing is missing. T5 draws no lengths: it divides a fixed
+    distribution with mean 3: a span of length zero inserts [MASK] where nothing is missing. T5 draws no lengths: it divides a fixed
     number of hidden tokens into a fixed number of spans, all divisions equally probable; on a short text there is one span, and one
     length.
 
@@ -121,7 +121,7 @@ def lengths(record: SpanLengths) -> go.Figure:
 
 def gap_sentences(record: GapSentences) -> go.Figure:
     """How much each sentence overlaps with the rest of its text: ROUGE-1 F1, counted in tokens. PEGASUS replaces the sentences with
-    the highest scores by one mask each, and the model generates them: a summarisation task without summaries written by hand.
+    the highest scores by one [MASK] each, and the model generates them: a summarisation task without summaries written by hand.
 
     Precision is the share of the sentence's tokens that the rest has too, recall the share of the rest's tokens that the sentence
     has; F1 is their harmonic mean. A sentence is scored against the *rest*, without itself.

@@ -27,7 +27,7 @@ def filling(steps: Sequence[FillingStep], *, shown: int) -> go.Figure:
 
     A masked language model predicts every blank from the whole context, but it predicts the blanks independently of each other: two
     that fit alone need not fit together. So it fills one, reads the text again, and fills the next; the order changes the text.
-    *Mask-predict* fills all at once and then masks those with the lowest probability again.
+    *Mask-predict* fills all at once and then hides those with the lowest probability again.
 
     You may conclude which order wrote which text, and how confident the model was each time. You may not conclude that the sum of
     these logarithms is the log-probability of the sentence: a masked language model does not define one.

@@ -103,7 +103,7 @@ def glue(record: TaskTable, *, task: str) -> go.Figure:
     of always giving the most frequent answer.
 
     You may conclude that one system is better on this task where intervals do not overlap. You may not conclude that the order is
-    that of the lectures: their models were about a hundred times larger or more, with up to two thousand times as many labels.
+    that of the lectures: their models were about eighty times larger or more, with up to two thousand times as many labels.
     """
     rows = [theme.printable(system) for system in record.systems]
     whole = task == EVERY

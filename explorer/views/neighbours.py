@@ -13,8 +13,8 @@ from explorer.views.view import View, by_name, only
 def near(record: Neighbours) -> go.Figure:
     """The nearest neighbours of a word vector by cosine similarity: 1 is the same direction, 0 a right angle.
 
-    For an analogy (a is to b as c is to …) the query is b − a + c, computed from vectors of length 1; by convention the three words
-    themselves are left out, since one of them is nearest most of the time.
+    For an analogy (a is to b as c is to …) the vector that is searched for is b − a + c, computed from vectors of length 1; by
+    convention the three words themselves are left out, since one of them is nearest most of the time.
 
     You may conclude which words occur in similar contexts in the training texts. You may not conclude that near words mean the same:
     *hot* and *cold* occur in similar contexts too.

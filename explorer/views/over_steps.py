@@ -17,7 +17,7 @@ def over_steps(record: TokensOverSteps) -> go.Figure:
     of the right token; ● marks the first snapshot at which it was the most probable one. Point at a cell for what was most probable
     instead.
 
-    Each token is predicted as in training: an encoder reads a mask in its place, a decoder what comes before it.
+    Each token is predicted as in training: an encoder reads [MASK] in its place, a decoder what comes before it.
 
     You may conclude which tokens of this text were learned early and which late, as far as the snapshots show it. You may not conclude
     that the words themselves were learned: a token may be probable from its neighbours alone, and the next text may say otherwise.

@@ -51,7 +51,7 @@ def joins(steps: Sequence[Join], *, step: int) -> go.Figure:
     Each row is one more merge; orange is what it made. When no learned merge fits any more, the tokens are final.
 
     You may conclude in which order this word was joined. You may not conclude that the result is the one with the fewest tokens: an
-    early merge may block a better one.
+    early merge may prevent a better one.
     """
     rows = [Strip(theme.label(f"merge {join.rank + 1}") if n else "letters", _joined(join)) for n, join in enumerate(steps)]
     last = steps[step]

@@ -42,8 +42,8 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
 
 def forms(record: PromptScores) -> go.Figure:
     """Every row asks about the same texts in a different form: another template, or the same shots in another order. A dot is the share of
-    right answers, a circle the same after calibration; the vertical line is the score of always giving the most frequent label. Rows are
-    sorted by the dots.
+    right answers, a circle the same after calibration; the vertical line is the share that always giving the most frequent label
+    gets right. Rows are sorted by the dots.
 
     You may conclude how much the form decides, with nothing else changed. You may not conclude that the best form is the best on other
     texts: it was found on these, and choosing it took labelled texts.
