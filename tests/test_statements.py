@@ -12,6 +12,7 @@ from conftest import sample
 from markdown_it import MarkdownIt
 
 import explorer as ex
+from explorer.analysis.parameters import total
 from explorer.app import glossary
 from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.families.published import shape_of
@@ -198,6 +199,11 @@ def test_the_note_on_glue_says_which_order_each_table_has() -> None:
     assert [name for name, _ in ours] == sorted(tuning.SAME, key=lambda name: -record.average[record.systems.index(name)])
     shuffled = replace(record, scores=record.scores[::-1])  # the weakest first: another order than the lecture's
     assert tuning.orders(shuffled) != note
+    gap = (record.scores[record.systems.index("GPT")] - record.scores[record.systems.index("BERT")]).mean(0)
+    assert ("GPT and BERT are equal up to chance" in note) == (abs(gap.mean()) < 2.776 * gap.std(ddof=1) / len(gap) ** 0.5)
+    assert (
+        f"BERT base has {total(shape_of('BERT base')) / 1_359_522:.0f} times as many" in note
+    )  # as the results say of our BERT
     for task, column in zip(record.tasks, record.scores.mean(-1).T, strict=True):
         assert (task in note) == (record.systems[int(column.argmax())] == "bag of words")
 
@@ -253,8 +259,22 @@ def test_perplexities_that_agree_with_bits_per_character_do_so_by_accident() -> 
 
 def test_the_share_of_the_peak_gives_the_petaflop_days_of_the_row() -> None:
     row = next(row for row in prose("training").rows("slides") if "petaflop-days" in row[1])
-    share, days = (float(x) for x in re.search(r"([\d]+) % of their peak are ([\d.]+);", row[2]).groups())  # type: ignore[union-attr]
+    share, days = (float(x) for x in re.search(r"([\d]+) % of a peak of 12 teraflops are ([\d.]+);", row[2]).groups())  # type: ignore[union-attr]
     assert round(8 * 30 * 12e12 * share / 100 / 1e15, 2) == days
+
+
+def test_the_words_of_a_day_are_those_of_the_row() -> None:
+    row = next(row for row in prose("training").rows("slides") if "through age 20" in row[1])
+    a, b, few, many, years, small, slow, large, fast = (int(x.replace(",", "")) for x in re.findall(r"\d[\d,]*\d|\d", row[2]))
+    days = years * 365.25
+    assert [round(n * days, -3) for n in (a, b)] == [few, many] and [round(n / days) for n in (small, large)] == [slow, fast]
+
+
+def test_the_nine_percent_of_a_slide_are_a_share_of_the_score_before() -> None:
+    row = next(row for row in prose("finetuning").rows("slides") if "amelioration" in row[1])
+    bert, gpt, points, share, errors, *_ = (float(x) for x in re.findall(r"\d+(?:\.\d)?", row[2]))
+    assert (points, share) == (round(bert - gpt, 1), round(100 * (bert - gpt) / gpt, 1))
+    assert errors == round(100 * (bert - gpt) / (100 - gpt))
 
 
 def test_closed_models_show_fewer_probabilities_than_open_ones() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from explorer.app.powers import powers
 from explorer.app.prose import prose
 from explorer.records import Curves, Exercise
@@ -64,17 +67,25 @@ def reached() -> str:
 
 def may_conclude() -> str:
     """What follows from the tables, and what does not; the factors are computed from them."""
-    spent = {name: flops for name, _, _, flops, _ in TABLE if flops}
-    big = spent.pop("Transformer, big")
-    together = [flops / big for name, flops in spent.items() if "ensemble" in name]
-    alone = [flops / big for name, flops in spent.items() if "ensemble" not in name and "Transformer" not in name]
+    *before, base, big = TABLE
+    together = [row for row in before if "ensemble" in row[0]]
+    alone = [row for row in before if row not in together]
+    shares = [base[3] / row[3] for row in before if base[3] and row[3]]
     return PROSE(
         "tables: conclusion",
-        ensemble_least=min(together),
-        ensemble_most=max(together),
-        single_least=min(alone),
-        single_most=max(alone),
+        ensembles=_times(together, 3, big),
+        german=_times(alone, 3, big),
+        french=_times(alone, 4, big),
+        base=base,
+        base_least=min(shares),
+        base_most=max(shares),
     )
+
+
+def _times(rows: Sequence[tuple[Any, ...]], column: int, big: tuple[Any, ...]) -> tuple[float, float]:
+    """How many times the operations of the big Transformer these models spent: the fewest, and the most."""
+    every = [row[column] / big[column] for row in rows if row[column]]
+    return min(every), max(every)
 
 
 def _or(value: float | None) -> str:

@@ -14,11 +14,11 @@ TEXTS = (  # name, whether people labelled it, how many, of what, where it is sa
     ("Common Crawl", False, 250e9, "web pages", "L3"),
     ("Llama 3, pre-training", False, 15e12, "tokens", "L2"),
     ("The Pile, 825 GiB", False, 825.0 * 2**30, "bytes", "L3"),
-    ("BERT: Wikipedia and BooksCorpus", False, 3.3e9, "words", "L0, L2"),
+    ("BERT: Wikipedia (2.5 billion) and BooksCorpus (800 million)", False, 2.5e9 + 800e6, "words", "L0, L2, L4"),
     ("GPT: BooksCorpus, 7,000 books, 5 GB", False, 800e6, "words", "L4"),
-    ("TriviaQA", True, 650e3, "documents", "L3"),
-    ("GLUE, the largest task", True, 400e3, "documents", "L3"),
-    ("GLUE, the smallest task", True, 780.0, "documents", "L3"),
+    ("TriviaQA, for 95,000 questions", True, 650e3, "triples of question, answer and text", "L3"),
+    ("GLUE, the largest task", True, 400e3, "pairs of sentences", "L3"),
+    ("GLUE, the smallest task", True, 780.0, "texts", "L3"),
 )
 SCALE = (  # name, weights, tokens read, source: 6 operations for each weight and token
     (
