@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from explorer.training.fit import TrainingRun
 
 TUNING = ("task", "how", "examples", "steps", "seed", "file", "columns", "kind", "folder")  # of finetune, never by --set
+SYSTEMS = (  # written out: to read the presets takes longer than the help
+    "ngram, word2vec, glove, elmo, transformer, bert, roberta, distilbert, spanbert, electra, deberta, gpt, gpt2, llama, olmo, olmo2, "
+    "bart, pegasus, t5"
+)
 Resume = Annotated[bool, typer.Option("--resume", help="Extend the run in the folder to this many --steps.")]
 Log = Annotated[str | None, typer.Option(help="Follow the run in tensorboard, wandb or another tracker of accelerate.")]
 
 
 def fit(  # noqa: PLR0913  one for each choice on the command line
-    system: Annotated[str, typer.Argument(help="A preset: bert, gpt2, bart, …")],
+    system: Annotated[str, typer.Argument(help=f"A preset: {SYSTEMS}.")],
     size: str = "tiny",
     steps: Annotated[int | None, typer.Option(help="Number of steps; by default that of the preset.")] = None,
     seed: int = 0,

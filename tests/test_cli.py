@@ -18,8 +18,10 @@ from typed import typed
 from typer.testing import CliRunner
 
 import explorer as ex
+from explorer import fitting
 from explorer.cli import cli
 from explorer.errors.settings import setting_in
+from explorer.models.presets import PRESETS
 from explorer.text.toy import toy_stories as stories
 
 
@@ -182,3 +184,7 @@ def test_other_shells_have_a_script_and_an_unknown_one_is_refused(tmp_path: Path
     for shell in ("zsh", "fish"):
         assert f"complete_{shell}" in ended(f"completion {shell}", tmp_path)
     refused("Did you mean 'bash'", "completion basj", tmp_path)
+
+
+def test_the_help_of_fit_names_every_preset() -> None:
+    assert fitting.SYSTEMS.split(", ") == list(PRESETS)

@@ -252,7 +252,8 @@ def test_a_gap_between_orders_is_called_noise_where_no_order_beats_chance(low: f
 
 def test_perplexities_that_agree_with_bits_per_character_do_so_by_accident() -> None:
     question = yours.perplexity_question()
-    a, b = (float(x) for x in re.findall(r"\d+\.\d\d", question.question))
+    a, b = (float(x) for x in re.findall(r"\d+\.\d{3}", question.question))
+    assert a != b, "as they are shown"
     first, other = (float(x) for x in re.findall(r"\d\.\d{3}", question.why))
     assert ("by accident" in question.why) == ((a > b) == (first > other))
 

@@ -169,8 +169,8 @@ def confusion(record: Answers) -> go.Figure:
     """How often each answer was given to texts of each label: rows are the labels, columns the answers. Right answers are on the diagonal.
     Colours are shares of each row, so that a rare label can be read as well.
 
-    You may conclude which labels this model confuses. You may not conclude from a single cell of a few texts: look at how many
-    there are.
+    You may conclude which labels this model confuses. You may not conclude anything from a single cell of a few texts: look at
+    how many there are.
     """
     counts = record.confusion
     shares = counts / np.maximum(1, counts.sum(1, keepdims=True))

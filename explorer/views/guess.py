@@ -60,8 +60,8 @@ def surprises(record: Guess) -> go.Figure:
     At those positions there is no loss, so the model is never trained to predict a token that it sees, except for the few that are
     kept or replaced in training. That is what these few are for.
 
-    You may conclude where the loss comes from. You may not conclude from the grey bars how probable the sentence is: these tokens are
-    part of the model's input.
+    You may conclude where the loss comes from. You may not conclude how probable the sentence is (the grey bars): these tokens
+    are part of the model's input.
     """
     scored = record.corruption.scored
     tokens = record.corruption.source

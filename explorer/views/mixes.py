@@ -80,8 +80,8 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
     line is the path of one task (the mean over all runs) from the centre to its weights at this step; the dots around its end are the
     single runs.
 
-    You may conclude that tasks with separate dots use different layers in every run. You may not conclude from a mix near a corner that the
-    other layers are useless: they may hold the same information.
+    You may conclude that tasks with separate dots use different layers in every run. You may not conclude that near a corner
+    the other layers are useless: they may hold the same information.
     """
     at = list(record.steps).index(step)
     figure = go.Figure(

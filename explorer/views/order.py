@@ -59,8 +59,8 @@ def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Fi
     differ, because attention also depends on the position. In a decoder the causal mask also changes which tokens are visible to
     which.
 
-    You may conclude how much this head attends by content and how much by position, in this text. You may not conclude it for other
-    texts from one shuffle.
+    You may conclude how much this head attends by content and how much by position, in this text. You may not conclude that it
+    does so in other texts: this is one shuffle.
     """
     kept = "with" if positions == WAYS["with"] else "without"
     both = record.weights[kept][:, layer, head]

@@ -19,8 +19,8 @@ def projections(record: Projections, *, matrix: str, layer: int, head: int) -> g
     it reads, columns those of the query, key or value that it computes. Right, its singular values, the largest first: how strongly it
     passes each of its directions on. Nobody sets these weights: each step moves them a little against the gradient of the loss.
 
-    You may conclude how far training moved this matrix, and how unequally it now treats its directions. You may not conclude from single
-    cells what it looks for: rows and columns have no fixed meaning. See what the head attends to, early and late, in *Snapshots* of
+    You may conclude how far training moved this matrix, and how unequally it now treats its directions. You may not conclude what it
+    looks for: in single cells, rows and columns have no fixed meaning. See what the head attends to, early and late, in *Snapshots* of
     *Pre-training live*.
     """
     first, *_, last = record.of(matrix, layer, head)

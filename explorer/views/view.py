@@ -16,7 +16,7 @@ from explorer.views.margins import framed
 
 DRAWN: dict[Callable[[Any], str], str] = {}  # by what checks whether a view fits: the kind of record that it draws
 READING, LIMITS = "Reading this figure", "What this does not show"
-LIMITING = re.compile(r"\bYou\s+may\s+not\s+conclude\b")
+LIMITING = re.compile(r"\bYou\s+may\s+not\s+conclude\s+")
 
 
 @dataclass(frozen=True)
@@ -94,14 +94,14 @@ Control = Choice | Range | Toggle
 
 
 def caption_halves(caption: str) -> tuple[str, str]:
-    """How a figure is read, and what it does not show.
+    """How a figure is read, and what it does not show, without the words that its heading says already.
 
-    >>> caption_halves("Bars. You may conclude a. You may not conclude b.")
-    ('Bars. You may conclude a.', 'You may not conclude b.')
+    >>> caption_halves("Bars. You may conclude a. You may not conclude that b.")
+    ('Bars. You may conclude a.', 'That b.')
     """
-    match = LIMITING.search(caption)
-    at = match.start() if match else len(caption)
-    return caption[:at].strip(), caption[at:]
+    reading, *rest = LIMITING.split(caption, maxsplit=1)
+    limits = "".join(rest)
+    return reading.strip(), limits[:1].upper() + limits[1:]
 
 
 def always(record: Any) -> str:

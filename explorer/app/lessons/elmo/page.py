@@ -131,6 +131,6 @@ page.parts(
     *((PagePart("Directions crossed", crossing, "Crossed", more=True),) if recorded.there("crossed") else ()),
     PagePart("One word, many vectors", senses, "Senses", more=True),
     *(measured if recorded.there("mixes") else (PagePart("The weights that each task learns", missing, "Weights"),)),
-    *((PagePart("A tagger with ELMo", tagging.show_tagging, "Tagger", more=True),) if tagging.has_tagging() else ()),
+    *((PagePart("A tagger with ELMo", tagging.show_tagging, "Tagger"),) if tagging.has_tagging() else ()),
     asking(lambda: lesson.exercises(*turned()[::2], lab.filters()), "elmo.exercise", PROSE),
 )

@@ -122,7 +122,7 @@ def glue() -> None:
 
 page = LessonPage(PROSE)
 with page.bar:
-    name = chosen_model(lab.shelf(), "tuned", "gpt2", box="text.tuned")
+    name = chosen_model(lab.shelf(), "tuned", box="text.tuned")
 page.parts(
     PagePart("What is read for each task", inputs, "Inputs"),
     PagePart("How many labels?", few_labels, "Labels"),

@@ -36,7 +36,7 @@ def shuffled(name: str, text: str, seed: int) -> Call:
 
 def schemes() -> None:
     """One scheme, in the pictures that fit it."""
-    names = [*(scheme for scheme in POSITIONS if scheme != "learned"), *TABLES]
+    names = [*(scheme for scheme in POSITIONS if scheme not in ("learned", "sinusoidal-halves")), *TABLES]
     thumbnails.framed("scheme")
     scheme = st.pills("Scheme", names, default="sinusoidal", required=True, key="scheme", bind="query-params")
     record = read(placed(scheme))

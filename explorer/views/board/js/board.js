@@ -353,7 +353,7 @@ export class Board {
     say(this.parts.says, said.says.replaceAll("{d}", String(d)));
     say(this.parts.formula, said.formula);
     say(this.parts.numpy, said.numpy);
-    said.concludes.split(/ (?=You may not conclude)/).forEach((text, at) => say(this.parts.concludes[at], text));
+    said.concludes.split(" You may not conclude ").forEach((text, at) => say(this.parts.concludes[at], text[0].toUpperCase() + text.slice(1)));
     say(this.parts.gap, [reachOf(this), gapLine(this.data, site, this.head), strangeNote(this.columns), ...this.data.notes.map(sentence)].filter(Boolean).join(" "));
     this.parts.mark(this);
     this.parts.time(this);
