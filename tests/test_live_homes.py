@@ -280,7 +280,9 @@ def test_a_damaged_model_is_one_sentence_on_its_page(pages: Any, model: str, why
 @pytest.mark.parametrize("name", ("bert", *long("elmo", "bart")))
 def test_odd_sentences_have_an_answer_or_a_sentence(pages: Any, name: str) -> None:
     page = pages((name, FIRST))
-    for text, said in (("", "Type a sentence"), (" ", "Type a sentence"), ("dog " * 600, "602 tokens; this model reads 128")):
+    count = ex.load(name, device="cpu").tokenizer.count("dog " * 600)
+    cut = f"{count} tokens; this model reads 128"
+    for text, said in (("", "Type a sentence"), (" ", "Type a sentence"), ("dog " * 600, cut)):
         page.get_by_label("Your sentence").evaluate(
             "(box, text) => { box.value = text; box.dispatchEvent(new Event('input')); }", text
         )

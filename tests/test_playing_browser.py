@@ -118,8 +118,8 @@ def test_a_corner_of_the_triangle_is_one_layer_alone_and_the_sliders_follow(visi
     page = visit("/elmo?part=mix-by-hand", height=1500)
     triangle = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Your mix in the triangle"))
     click_on(page, triangle, ".scatterlayer .trace:nth-child(1) .point", 0)
-    for layer, value in enumerate((0, 0, 20)):
-        expect(page.get_by_role("slider", name=f"Weight of layer {layer}")).to_have_value(str(value))
+    for layer, value in zip("₀₁₂", (0, 0, 20), strict=True):
+        expect(page.get_by_role("slider", name=f"Weight s{layer}")).to_have_value(str(value))
     expect(page.locator(".gtitle", has_text="Mix the layers by hand")).to_be_visible()
 
 
