@@ -128,7 +128,9 @@ def at_the_extremes(page: Page, part: str, *, shared: bool) -> dict[str, float |
     seconds_of = {}
     for key in [key for key, _, in_bar in page.evaluate(KEYS) if in_bar is shared]:
         control = page.locator(f"[class~='{key}']").first
-        kinds = {there: kind for there, kind, _ in page.evaluate(KEYS)}  # an answer before may have changed it, or taken it away
+        kinds = {
+            there: kind for there, kind, _ in page.evaluate(KEYS)
+        }  # an answer before may have changed it, or taken it away
         for end, deed in moves(control, kinds[key]) if key in kinds else ():
             if control.is_visible():
                 seconds_of[f"{key.removeprefix('st-key-')} {end}"] = answered(page, deed)
