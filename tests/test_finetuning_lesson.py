@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import opened
 
 import explorer as ex
@@ -116,3 +117,32 @@ def test_examples_of_the_slides_are_read_as_bert_reads_them_and_judged_by_models
     for text, row in (("The wagon rumbled down the road.", rows[3]), ("The car honked down the road.", rows[4])):
         assert row["gpt2: loss per token"] == f"{float(ex.analysis.text_losses(gpt2, (text,))[0]):.2f}"
         assert row["t5-tasks writes"] in ("acceptable", "unacceptable"), row
+
+
+def test_the_lectures_pairs_and_names_are_asked_of_models_that_learn_entailment_and_entities_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slide_examples, "LEARNED", (24, 3))
+    at = opened("finetuning", part="examples", text__tagged="Anna slept in Paris.")
+    assert len(at.table) == 1, "before anybody trained"
+    at.button(key="examples.entailment").click().run()
+    at.button(key="examples.entities").click().run()
+    assert not at.exception and not at.warning
+    learned, tagger = (lab.tuned("bert", task, 24, 3).run() for task in ("entailment", "entities"))
+    rows = at.table[1].value.to_dict("records")
+    pairs = [slide_examples.OWN, *(texts for _, task, texts, _ in slide_examples.EXAMPLES if task == slide_examples.ENTAILMENT)]
+    assert len(rows) == len(pairs) == 4 and rows[1]["text"].endswith("†") and not rows[0]["text"].endswith("†")
+    for row, answer in zip(rows, learned.classify(pairs), strict=True):
+        shares = {label: float(row[label]) for label in learned.output.labels}
+        assert answer == max(shares, key=shares.__getitem__) and sum(shares.values()) == pytest.approx(1, abs=0.02)
+    (tags,) = tagger.classify(["Anna slept in Paris."])
+    assert any(" ".join(f"{word} **{tag}**" for word, tag in tags) in block.value.replace("\\", "") for block in at.markdown)
+
+
+@LONG
+def test_a_bert_that_learned_entities_takes_the_lecture_s_chicago_for_no_name() -> None:
+    learned = lab.tuned("bert", "entities", *slide_examples.LEARNED).run()
+    chicago = slide_examples.EXAMPLES[-1][2][0]
+    assert "Chicago" in [chicago[slice(*span)] for span in learned.tokens(chicago).unseen_spans]
+    assert dict(learned.classify([chicago])[0])["Chicago"] == "O"
+    assert dict(learned.classify(["Anna slept in Paris."])[0])["Anna"] == "B-PER"

@@ -67,7 +67,10 @@ def show_asked() -> None:
     notice(f"{first} {second}", JUDGES, whole=False)
     st.table([asked("yours", first, second, "–"), *(asked(*each) for each in ASKED)])
     right = shipped_figures(models()[JUDGES].folder).get(NEXT)
-    say(PROSE("next: conclusion", model=JUDGES) + (PROSE("next: in stories", right=right) if right else ""), small=True)
+    say(
+        " ".join([PROSE("next: conclusion", model=JUDGES), *([PROSE("next: in stories", right=right)] if right else [])]),
+        small=True,
+    )
 
 
 def asked(slide: str, first: str, second: str, label: str) -> Mapping[str, str]:
