@@ -127,3 +127,18 @@ def test_the_part_switches_the_reason_and_takes_an_own_pair_with_unknown_words_m
     at = at.text_input(key="reason.noun0").set_value("xylophone").run()
     assert not at.exception and len(pictures(at)) == 3
     assert any("never seen in training" in block.value for block in at.info)
+
+
+def test_all_models_of_the_part_solve_the_kitten_and_not_all_of_them_the_lecture_s_sentence() -> None:
+    (lecture, *_), kitten = lesson.PAIRS.values(), next(pair for label, pair in lesson.PAIRS.items() if "kitten" in label)
+    right = {
+        pair[1]: [bool(ex.analysis.noun_preference(shipped(name), *pair).right.all()) for name in lesson.ASKED]
+        for pair in (lecture, kitten)
+    }
+    assert all(right[kitten[1]]) and len(lesson.ASKED) / 2 < sum(right[lecture[1]]) < len(lesson.ASKED)
+    texts, nouns = kitten
+    for text, noun, pronoun in zip(texts, nouns, ("qu'il", "qu'elle"), strict=True):
+        assert pronoun in list(ex.decode(shipped("transformer"), text, "greedy"))[-1].text
+        trace = ex.trace(shipped("bert-told"), text)
+        weights = trace.attention[-1].weights[0, trace.source.texts.index("it")]
+        assert trace.source.texts[int(weights.argmax())] == noun, "the head that was told"

@@ -52,9 +52,11 @@ SHOWN, SPACE = 15, "·"  # sentences that the search prints; the sign for a spac
 TAIL = """
 *Tokens* opens with words that every tokenizer splits, letters with accents and an emoji; no model reads it. *Fine-tuning* opens with texts
 that its models answer after they are trained on the page. The sentence that seven
-lessons share was chosen by `python -m explorer.app.examples --search` and is in no training text. It is a clear case, not a typical one:
-of {count} sentences of this form, with other nouns, BERT puts the right noun first for both reasons in {both}.
+lessons share was chosen by `python -m explorer.app.examples --search` and is in no training text. {clear}
+Of {count} sentences of this form, with other nouns, BERT puts the right noun first for both reasons in {both}.
 """
+CLEAR = "It is a clear case, not a typical one."
+UNCLEAR = "It is not a clear case: BERT puts the right noun first for one of the reasons only (above)."
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,8 @@ EXAMPLES = (
 def page(answers: Sequence[tuple[OpeningExample, Said]], sentences: Searched) -> str:
     """The page, of what the models said."""
     rows = (f"| {where(example)} | {example.text} | {example.claim} | {answer.words} |\n" for example, answer in answers)
-    return HEAD + "".join(rows) + TAIL.format(count=len(sentences), both=sum(first for first, _ in sentences.values()))
+    both = sum(first for first, _ in sentences.values())
+    return HEAD + "".join(rows) + TAIL.format(count=len(sentences), both=both, clear=CLEAR if sentences[NOUNS][0] else UNCLEAR)
 
 
 def where(example: OpeningExample) -> str:

@@ -9,7 +9,7 @@ from explorer.records import Exercise, NounPreference
 
 PROSE = prose("heads")
 
-ASKED = ("bert", "gpt2", "llama")
+ASKED = ("bert", "roberta", "gpt", "llama")
 OWN = "Your own pair"
 SENTENCES = ("A sentence", "The same with another reason")
 Pair = tuple[tuple[str, str], tuple[str, str]]
@@ -27,6 +27,7 @@ PAIRS: dict[str, Pair] = {
         ("The animal didn't cross the street because it was too …", LECTURE),
         ("The animal didn't cross the street because it was too ….", LECTURE),
         ("The animal did not cross the street because it was too ….", LECTURE),
+        ("The kitten did not cross the road because it was too ….", (("tired", "wide"), ("kitten", "road"))),
         ("The dog did not cross the river because it was too ….", (("tired", "wide"), ("dog", "river"))),
         ("The trophy did not fit in the suitcase because it was too ….", SIZES),
     )

@@ -33,7 +33,7 @@ def opening_pair(mine: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
     """The two runs with which the part opens: a visitor's own, such as two seeds, else two that differ in little.
 
     >>> opening_pair((), ("bart", "llama", "olmo"))
-    ('llama', 'olmo')
+    ('olmo', 'bart')
     """
     wanted = [*mine, *(name for name in (*ALIKE, *names) if name in names)]
     first, second, *_ = dict.fromkeys(wanted)
