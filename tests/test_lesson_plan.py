@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from conftest import LONG, Visit, some
+from offline import app_server
 from opening import opened
 from playwright.sync_api import expect
+from test_frame_browser import rested
 
 from explorer.app import handout, lecture, polling
-from explorer.app.lesson_plan import labels_of, read_plan, written_step
+from explorer.app.lesson_plan import LessonPlan, labels_of, read_plan, written_step
 from explorer.app.lessons import LESSONS
 from explorer.app.vote import Booth
 from explorer.errors import ExplorerError, FileError
@@ -146,16 +149,32 @@ def test_a_step_with_a_text_follows_another_on_the_same_page(tmp_path: Path, mon
     assert at.query_params["text"] in ("A dog slept.", ["A dog slept."]) and at.text_input(key="text").value == "A dog slept."
 
 
+@pytest.fixture(params=lecture.shipped())
+def lectured(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[LessonPlan, str]]:
+    """A shipped lecture and the address of a server that presents it: the one that all tests share has no lesson."""
+    monkeypatch.setenv(lecture.VARIABLE, request.param)
+    with app_server(tmp_path) as (address, log):
+        yield read_plan(request.param), address
+        assert log.read_text() == ""
+
+
 @LONG
 @pytest.mark.browser
-def test_page_down_crosses_pages_and_a_page_is_added_to_a_lesson(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(lecture.VARIABLE, "L0")  # before the first page of this test starts the server
-    page = visit("/?part=another-sentence&present=1&step=1", width=1280, height=720)
-    expect(page.locator("[data-scene]").first).to_be_attached()
-    for part in ("letters", "two-directions", "weights"):
-        page.keyboard.press("PageDown")
-        expect(page).to_have_url(re.compile(f"/elmo.*part={part}"))
+def test_page_down_alone_goes_through_a_lecture(lectured: tuple[LessonPlan, str], visit: Visit) -> None:
+    plan, address = lectured
+    page = visit(f"{address}{plan.steps[0].address}&present=1&step=1", width=1280, height=720)
+
+    def on_the_screen(number: int) -> None:
+        step = plan.steps[number - 1]
+        expect(page).to_have_url(re.compile(rf"{re.escape(urlsplit(step.address).path)}\?part={step.part}&.*step={number}\b"))
+        expect(page.locator(".st-key-part-chosen [aria-checked=true]")).to_have_text(labels_of(step.page)[step.part])
         expect(page.locator("[data-scene]").first).to_be_attached()
+        rested(page)
+
+    for number in range(1, len(plan.steps) + 1):
+        on_the_screen(number)
+        page.keyboard.press("PageDown")
     page.keyboard.press("PageUp")
-    expect(page).to_have_url(re.compile("/elmo.*part=two-directions"))
-    expect(page.locator("[data-line]")).to_contain_text("Two directions")
+    on_the_screen(len(plan.steps) - 1)
