@@ -70,16 +70,18 @@ def out_of_letters(letters: str) -> bytes:
 UNPACK = """const unpacked = async (id) => {
     const letters = document.getElementById(id).textContent.trim(), many = letters.length;
     const raw = new Uint8Array(((many >> 1) * 13 + (many & 1) * 6) >> 3);
-    const place = (at) => {
-      const code = letters.charCodeAt(at);
-      return code - 33 - (code > 38) - (code > 60) - (code > 62);
-    };
-    for (let at = 0, held = 0, bits = 0, next = 0; at < many; at += 2) {
-      const pair = at + 1 < many;
-      held = pair ? (held << 13) | (place(at) * 91 + place(at + 1)) : (held << 6) | place(at);
-      for (bits += pair ? 13 : 6; bits >= 8; ) raw[next++] = held >> (bits -= 8);
+    const places = Uint8Array.from({ length: 127 }, (_, code) => code - 33 - (code > 38) - (code > 60) - (code > 62));
+    let held = 0, bits = 0, next = 0;
+    const put = () => {
+      while (bits >= 8) raw[next++] = held >> (bits -= 8);
       held &= (1 << bits) - 1;
+    };
+    for (let at = 1; at < many; at += 2, put()) {
+      held = (held << 13) | (places[letters.charCodeAt(at - 1)] * 91 + places[letters.charCodeAt(at)]);
+      bits += 13;
     }
+    if (many & 1) [held, bits] = [(held << 6) | places[letters.charCodeAt(many - 1)], bits + 6];
+    put();
     try {
       const whole = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
       return new Response(await new Response(whole).arrayBuffer());  // all of it is read, and with it the checksum at its end

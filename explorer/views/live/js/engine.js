@@ -16,13 +16,9 @@ export class Engine {
     this.opened = false;
     /** @type {Worker | null} */
     this.worker = null;
-    /** @type {(message: any) => void} */
-    this.post = () => {};
+    this.post = this.#beside(); // it starts while the model arrives
     /** @type {Promise<{name: string, mask: string, config: any, writes: boolean}>} */
-    this.header = Promise.resolve(bytes).then((given) => {
-      this.post = this.#beside();
-      return this.ask("open", given);
-    });
+    this.header = Promise.resolve(bytes).then((given) => this.ask("open", given));
     this.header.catch(() => {}); // said where the model is asked
   }
 
