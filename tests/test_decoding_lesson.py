@@ -330,3 +330,11 @@ def test_any_decoder_writes_and_searches_with_both_penalties() -> None:
     at = opened("decoding", part="beams", writer="llama", rule="((5 + n) / 6)ᵅ", repetition="1.5", pieces="4")
     code = " ".join(block.value for block in at.code)
     assert not at.exception and "'gnmt'" in code and "repetition_penalty=1.5" in code and "'llama'" in code
+
+
+def test_the_prompt_of_the_published_sample_is_a_click_away_and_full_of_words_that_the_model_never_read() -> None:
+    at = opened("decoding", part="greedy")
+    at = at.button(key="unicorns").click().run()
+    assert not at.exception and not at.warning and at.text_input("beginning").value == lesson.UNICORNS
+    assert len(ex.load("gpt2", device="cpu").tokens(lesson.UNICORNS).unseen_spans) > 10
+    assert any("never seen in training" in block.value for block in at.info)

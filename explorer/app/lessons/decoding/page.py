@@ -26,6 +26,8 @@ PROSE = prose("decoding")
 def growing() -> None:
     """Greedy decoding or sampling, token by token, and below it P(y) of the text."""
     say(PROSE("greedy and sampling"))
+    if not core.on():
+        sections.offer_unicorns()
     way, chosen = decoder.way_in_address("write")
     options = {"max_tokens": length} | chosen | desk.forced_options()
     decoder.show(

@@ -13,6 +13,10 @@ from explorer.records import Contest, DecodingStep, Distribution, Exercise, Gene
 PROSE = prose("decoding")
 
 PROMPT = "Anna was hungry, so"
+UNICORNS = (  # GPT-2's, as the slide has it
+    "In a shocking finding, scientist discovered a herd of unicorns living in a remote, previously unexplored valley, in the Andes "
+    "Mountains. Even more surprising to the researchers was the fact that the unicorns spoke perfect English."
+)
 SOURCE = "The animal did not cross the street because it was too tired."
 BLANKS = "Tom was ___, so he drank some ___. Then he went to ___."
 REASONS = ("tired", "wide")

@@ -56,6 +56,15 @@ def _more_settings(beams: int, options: dict[str, Any]) -> tuple[str, dict[str, 
     return ("beam", options) if groups == 1 else ("diverse-beam", options | {"groups": groups})
 
 
+def offer_unicorns() -> None:
+    """The prompt of GPT-2's published sample, a click away, beside how the published model went on."""
+    with st.expander("GPT-2's published sample (L1)"):
+        say(PROSE("unicorns", prompt=lesson.UNICORNS))
+        st.button(
+            "Continue this prompt", key="unicorns", on_click=lambda: st.session_state.update(beginning=lesson.UNICORNS),
+        )  # fmt: skip
+
+
 def every_text(name: str, text: str) -> None:
     """Greedy beside a search through everything."""
     say(PROSE("every text"))
