@@ -355,7 +355,7 @@ def homework(
 def cache(
     empty: Annotated[bool, typer.Option("--empty", help="Remove everything that is kept there.")] = False, as_json: Json = False
 ) -> None:
-    """Say where generated stories and their tokens are kept so that a training starts at once, or empty that folder."""
+    """Say where generated stories and their tokens are kept so that a training run starts at once, or empty that folder."""
     from explorer.text.disk_cache import cache_folder, cached_files, empty_cache
 
     size, where = (empty_cache() if empty else sum(cached_files().values())), str(cache_folder() or "memory only")

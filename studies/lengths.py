@@ -140,7 +140,7 @@ def measure(family: str, losses: Sequence[tuple[np.ndarray, np.ndarray]], size: 
     def drawn(x: np.ndarray, part: int) -> tuple[Curve, ...]:
         return lines(spread, size.schemes, x, np.array([run[part] for run in losses]).reshape(len(size.schemes), -1, len(x)))
 
-    far = Curves(f"{model} reads further than it was trained", "position in the text", up, drawn(places, 1), note, mark=mark)
+    far = Curves(f"{model} reads beyond its training length", "position in the text", up, drawn(places, 1), note, mark=mark)
     title, at = f"{model} learns under each position scheme", f"{up}, new texts of {size.trained}"
     return {
         f"lengths-{family}": far,

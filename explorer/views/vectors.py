@@ -87,10 +87,10 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
 
 def solved(record: Solved) -> go.Figure:
     """The share of analogies that are solved, for each gold relation of the microworld. Solid: the nearest word to b − a + c with the
-    three words of the question left out, as is usual. Striped: every word may be the answer.
+    three given words left out, as is usual. Striped: every word may be the answer.
 
     You may conclude which relations have nearly the same direction for most of their words. You may not conclude that the method
-    *reasons*: where every word is allowed, it often returns a word of the question. Questions of one relation share their words, so a
+    *reasons*: where every word is allowed, it often returns a given word. Questions of one relation share their words, so a
     hundred questions count like far fewer independent ones.
     """
     rows = np.arange(len(record.relations))

@@ -114,7 +114,7 @@ LESSONS: dict[str, Lesson] = {
         Lesson("attention", "Attention, step by step", "L0 L1 L2 L3", "Walk through one layer, one operation at a time."),
         Lesson("positions", "Positions", "L0 L1 L2", "Compare the ways to encode position, and shuffle a sentence."),
         Lesson("heads", "Heads and layers", "L0 L2", "See which token attends to which, in every head of every layer."),
-        Lesson("families", "Three families", "L0 L1 L2 L3", "Remove a mask, and compare the three families block by block."),
+        Lesson("families", "Three families", "L0 L1 L2 L3", "Remove a mask, and compare the three families part by part."),
         Lesson(
             "corruption",
             "Corruption lab",
