@@ -116,7 +116,7 @@ def growing() -> None:
     board.show(parts.translated(text), key="writing.board", first=parts.source_first(), steps=parts.watched(text).attr("steps"))
 
 
-page = LessonPage(PROSE)
+page = LessonPage(PROSE, parts.about())
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = chosen_model([stored for stored in attentive() if stored not in parts.SILENT], first="gpt2")
     text = sentence()

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import frame, hold, recorded, web
+from explorer.app import core, frame, hold, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
 from explorer.app.controls import at_the_source, model_of, opened, read, result_of
@@ -295,7 +295,13 @@ def once(text: str) -> str:
     """How often the encoder reads, and the decoder writes."""
     record = result_of(watched(text))
     notice(text, "transformer")
-    return PROSE("once", source=len(record.trace.source), written=len(record.rows))
+    read = PROSE("once", source=len(record.trace.source), written=len(record.rows))
+    return read if core.on() else f"{read} {PROSE('once: board')}"
+
+
+def about() -> str:
+    """What the page is about, and which of the families is used most today."""
+    return PROSE("about") if core.on() else f"{PROSE('about')} {PROSE('today')}"
 
 
 def half(name: str) -> float:

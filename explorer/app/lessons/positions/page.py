@@ -50,6 +50,7 @@ def schemes() -> None:
     beside = ("pair",) if titles[picture] == "place-turns" else None
     web.show(VIEWS[titles[picture]], placed(scheme), steps="place", first=beside)  # the hands turn from position to position
     if not core.on():
+        say(PROSE("why add"))
         st.caption(PROSE("small pictures", seen=SEEN))
     # last: the large picture comes first
     thumbnails.drawn("scheme", [result_of(placed(name)).scores[0, :SEEN, :SEEN] for name in names])

@@ -32,7 +32,8 @@ def pairs() -> None:
     notice(text, "word2vec")
     web.show(VIEWS["context-window"], lab.drawn(text, int(seed)))
     say(
-        "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to distinguish them, nothing else."
+        "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to distinguish them, nothing else. "
+        "How one pair moves the vectors is in *Pre-training live*, part *One update*."
     )
     question = lesson.stranger_question(result_of(lab.drawn(lesson.TEXT, 0)))
     web.show(VIEWS["context-pairs"], lab.drawn(text, int(seed)), question=(question, "guess.stranger"))
