@@ -177,7 +177,7 @@ def test_the_page_answers_odd_input_calmly() -> None:
     at.radio(key="guess.opposite").set_value("further away")
     cases = (
         ({"text": "", "word": "yeti", "first": "<script>alert(1)</script>"}, ("empty", "no vector", "no vector")),
-        ({"text": "word " * 20_000, "word": "", "first": "x" * 100_000}, ("reads at most", "no word", "no vector")),
+        ({"text": "word " * 20_000, "word": "", "first": "x" * 100_000}, ("reads at most", "empty", "no vector")),
         ({"text": "<script>alert(1)</script> 😀 مرحبا", "word": " Dog ", "first": "she"}, ("two different",)),
     )
     for typed, expected in cases if ALL else cases[::2]:
