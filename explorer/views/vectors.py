@@ -47,7 +47,7 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
         xaxis=theme.named_axis(names, title="context word", tickangle=-90, tickfont=font),
         yaxis=theme.named_axis(names, down=True, title="centre word", tickfont=font),
         coloraxis={"cmin": 0, "cmax": 1.3, "showscale": False},
-        height=max(200, 20 * min(len(names), 26)),
+        height=max(200, 17 * min(len(names), 26)),
     )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
         title=theme.title("Context words and negative samples", *notes), coloraxis={"cmin": 0, "cmax": 1},
         xaxis=theme.named_axis(tone, side="top", tickfont={"size": 12}),
         yaxis={"visible": False, "autorange": "reversed"},
-        height=30 + 36 * len(grid),
+        height=30 + 44 * len(grid),
     )  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -42,18 +43,28 @@ def spans_of(text: str, seed: int) -> Call:
 
 def show_text_pairs(name: str, text: str, seed: int, several: bool) -> None:
     """Both objectives on the visitor's text, where it has several sentences; pairs asked of BERT; and the borders of spans."""
-    if several:
-        say(PROSE("two texts"))
-        which = st.segmented_control("Pair", ("nsp", "sop"), default="nsp", required=True, key="pair", bind="query-params")
-        pair = lab.corrupted(name, text, which, seed)
-        read(pair)
-        web.show(VIEWS["two-texts"], pair, key="pair")
-    if JUDGES in models():
-        show_asked()
-    if "spanbert" in models():
-        say(PROSE("borders"))
-        read(spans_of(text, seed))
-        web.show(VIEWS["boundaries"], spans_of(text, seed), key="borders")
+    every: dict[str, tuple[bool, Callable[[], object]]] = {
+        "Two texts": (several, partial(_two_texts, name, text, seed)),
+        "A pair of your own": (JUDGES in models(), show_asked),
+        "Borders of a span": ("spanbert" in models(), partial(_borders, text, seed)),
+    }
+    ways = {label: show for label, (there, show) in every.items() if there}
+    if ways:
+        web.one_of("Look at", ways, "pairs.look")
+
+
+def _two_texts(name: str, text: str, seed: int) -> None:
+    say(PROSE("two texts"))
+    which = st.segmented_control("Pair", ("nsp", "sop"), default="nsp", required=True, key="pair", bind="query-params")
+    pair = lab.corrupted(name, text, which, seed)
+    read(pair)
+    web.show(VIEWS["two-texts"], pair, key="pair")
+
+
+def _borders(text: str, seed: int) -> None:
+    say(PROSE("borders"))
+    read(spans_of(text, seed))
+    web.show(VIEWS["boundaries"], spans_of(text, seed), key="borders")
 
 
 def show_asked() -> None:

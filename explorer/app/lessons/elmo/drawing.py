@@ -8,7 +8,7 @@ from html import escape
 from explorer.nn.elmo import ElmoConfig
 from explorer.views import theme
 
-COLUMN, ROW, LEFT = 112, 84, 104  # pixels: a word, a layer, the names of the rows
+COLUMN, ROW, LEFT = 112, 58, 104  # pixels: a word, a layer, the names of the rows
 APART = 12  # the two directions, above and below the middle of their row
 BOX = (40, 20)
 MOST = 3  # words: a telephone shows the letters of no more

@@ -32,11 +32,15 @@ def show_reasons(name: str) -> None:
     if calls:
         question = lesson.both_question(read(Call(tuple, calls)))
         web.show(VIEWS["nouns"], calls, fixed=fixed, question=(question, f"guess.reasons.{'.'.join(differ)}"))
-    if TRANSLATOR in asked:
-        st.subheader("What does the translator write?", anchor=False)
-        pair = tuple(translated(*each) for each in (texts, texts[::-1]))
-        web.show(VIEWS["il-or-elle"], pair, fixed=fixed)
-    st.subheader("And the heads?", anchor=False)
+    ways = {"What the translator writes": lambda: _translations(texts, fixed)} if TRANSLATOR in asked else {}
+    web.one_of("Then look at", ways | {"What the heads do": lambda: _heads(name, texts, nouns)}, "reason.look")
+
+
+def _translations(texts: Two, fixed: dict[str, str]) -> None:
+    web.show(VIEWS["il-or-elle"], tuple(translated(*each) for each in (texts, texts[::-1])), fixed=fixed)
+
+
+def _heads(name: str, texts: Two, nouns: Two) -> None:
     found = Call(ex.analysis.pronoun_heads, model_of(name), texts, nouns)
     read(found)
     say(PROSE("reasons: decoder") if opened(name).family == "decoder" else PROSE("reasons: heads"), small=True)

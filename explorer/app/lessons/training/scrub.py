@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -40,7 +41,9 @@ def show_snapshots(name: str, text: str) -> None:
         return
     steps, over = lab.read_steps(name), _predicted_over(name, text)
     at = show_moments(lab.loss_lines(steps), taken, read(over) if over else None)
-    _maps(name, text, at, over)
+    every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
+    read(every[f"step {at:,}"])
+    _maps(name, text, at, over, partial(_board, every, taken.index(at)))
     nearest = [step for step in steps if step.samples and step.step <= at]
     if nearest:
         with st.container(key="snapshots.said"):
@@ -50,9 +53,10 @@ def show_snapshots(name: str, text: str) -> None:
     st.table(rows)
     if not core.on():
         say(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)), small=True)
-    every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
-    read(every[f"step {at:,}"])
-    board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=taken.index(at))
+
+
+def _board(every: dict[str, Call], moment: int) -> None:
+    board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=moment)
 
 
 def _predicted_over(name: str, text: str) -> Call | None:
@@ -63,16 +67,17 @@ def _predicted_over(name: str, text: str) -> Call | None:
     return Call(ex.analysis.over_steps, {step: lab.snapshot(name, step) for step in taken}, text)
 
 
-def _maps(name: str, text: str, at: int, over: Call | None) -> None:
-    """The sentence over the training; a press opens the snapshot of that row, whose layers are read beside it."""
+def _maps(name: str, text: str, at: int, over: Call | None, attention: Callable[[], None]) -> None:
+    """The sentence over the training; a press opens the snapshot of that row, whose layers and attention are looked at beside it."""
     if over is None:
-        return
+        return attention()
     taken, settled = store.snapshots_of(lab.kept()[name]), Call(ex.lens, lab.snapshot(name, at), text, inside=True)
     ways = {
         "Step × token": lambda: web.show(VIEWS["over-steps"], over, click=partial(_open_row, taken)),
         "Layer × token, at this step": lambda: web.show(VIEWS["settling"], read_first(settled)),
+        "Attention, at this step": attention,
     }
-    web.one_of("When is each token predicted?", ways, "snapshots.map")
+    return web.one_of("When is each token predicted, and what is read for it?", ways, "snapshots.map")
 
 
 def read_first(call: Call) -> Call:
