@@ -61,7 +61,7 @@ def meaning(name: str) -> str:
     """What a term means, for the help of a control, whose name cannot be marked.
 
     >>> meaning("seed")
-    'The number that a random generator begins with; the same seed gives the same draws.'
+    'The number that a random number generator starts from; the same seed gives the same draws.'
     """
     return FORMS[name].says
 
