@@ -452,6 +452,7 @@ def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
     texts = " ".join(block.value for block in at.markdown)
     assert "a second line" in texts and "<b>40</b>" not in texts, "a sample is text, not markup"
     at.session_state["at"] = 1
+    at.session_state["snapshots.map"] = "Attention, at this step"
     at = at.run()
     data = board_of(at)
     series, begin = header(data), 4 + int.from_bytes(data[:4], "little")
