@@ -120,6 +120,8 @@ def test_the_part_switches_the_reason_and_takes_an_own_pair_with_unknown_words_m
     nouns, french = (json.loads(chart.proto.spec) for chart in pictures(at))
     assert "“wide”" in nouns["layout"]["title"]["text"] and "elle" in french["layout"]["title"]["text"]
     assert f"P = {np.exp(record.logp[1, 0]):.4f}" in nouns["data"][0]["customdata"][0]
+    at = at.button_group(key="reason.look").set_value("What the heads do").run()
+    assert not at.exception and json.loads(pictures(at)[1].proto.spec)["data"]
     at = at.selectbox(key="reason.pair").set_value(lesson.OWN).run()
     at = at.text_input(key="reason.text0").set_value("The xylophone did not cross the street because it was too tired").run()
     assert any("xylophone" in block.value for block in at.warning), "a noun that is not in the text"
@@ -127,8 +129,6 @@ def test_the_part_switches_the_reason_and_takes_an_own_pair_with_unknown_words_m
     at = at.text_input(key="reason.noun0").set_value("xylophone").run()
     assert not at.exception and len(pictures(at)) == 2
     assert any("never seen in training" in block.value for block in at.info)
-    at = at.button_group(key="reason.look").set_value("What the heads do").run()
-    assert not at.exception and json.loads(pictures(at)[1].proto.spec)["data"]
 
 
 def test_all_models_of_the_part_solve_the_kitten_and_not_all_of_them_the_lecture_s_sentence() -> None:

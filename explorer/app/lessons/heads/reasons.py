@@ -28,12 +28,9 @@ def show_reasons(name: str) -> None:
     asked = [each for each in (*lesson.ASKED, TRANSLATOR) if each in models()]
     notice(texts[differ.index(reason)], *asked)
     fixed = {"reason": reason}
-    every = {each: preferred(each, texts, nouns) for each in asked if each != TRANSLATOR}
-    if calls := usable(every):
+    if calls := usable({each: preferred(each, texts, nouns) for each in asked if each != TRANSLATOR}):
         question = lesson.both_question(read(Call(tuple, calls)))
         web.show(VIEWS["nouns"], calls, fixed=fixed, question=(question, f"guess.reasons.{'.'.join(differ)}"))
-    elif every:
-        read(next(iter(every.values())))  # it says why no model can be asked
     ways = {"What the translator writes": lambda: _translations(texts, fixed)} if TRANSLATOR in asked else {}
     web.one_of("Then look at", ways | {"What the heads do": lambda: _heads(name, texts, nouns)}, "reason.look")
 
