@@ -85,7 +85,7 @@ def test_two_perplexities_are_those_of_the_cards_and_do_not_compare() -> None:
     names = ("gpt", question.options[1])
     shown = re.findall(r"(?<=perplexity )[\d.]+|(?<=tokenizer, )[\d.]+\d", question.question)
     cards = {name: shipped_figures(ex.models()[name].folder) for name in names}
-    assert shown == [f"{card['perplexity']:.2f}" for card in cards.values()]
+    assert shown == [f"{card['perplexity']:.3f}" for card in cards.values()]
     better = min(names, key=lambda name: cards[name]["bits per character"])
     assert question.answer == question.options[2] and f"*{better}* is better" in question.why
     corpora = {described(ex.models()[name].folder)["plan"]["corpus"]["name"] for name in names}
