@@ -28,6 +28,7 @@ def written_page(data: bytes, options: Mapping[str, Any], *, title: str, mount: 
         "VIEW": json.dumps(options).replace("<", "\\u003c"),
         "MODULE": packed(script),
         "MOUNT": mount,
+        "WAITS": "" if mount == "mountLive" else "await ",  # a live board starts its worker while the model is unpacked
         "DATA": packed(data),
         "UNPACK": UNPACK,
         "POLICY": POLICY,
@@ -60,10 +61,10 @@ body { margin: 0; padding: .6rem 1rem; background: #ffffff; }
 <script type="application/json" id="options">@VIEW@</script>
 <script type="module">
 @UNPACK@
-const url = URL.createObjectURL(new Blob([await (await unpacked("module")).text()], { type: "text/javascript" }));
-const { @MOUNT@: mount } = await import(url);
-const data = new Uint8Array(await (await unpacked("data")).arrayBuffer());
-await mount(document.getElementById("board"), data, JSON.parse(document.getElementById("options").textContent));
+const code = unpacked("module").then((module) => module.text());
+const data = unpacked("data").then((held) => held.arrayBuffer()).then((bytes) => new Uint8Array(bytes));
+const { @MOUNT@: mount } = await import(URL.createObjectURL(new Blob([await code], { type: "text/javascript" })));
+await mount(document.getElementById("board"), @WAITS@data, JSON.parse(document.getElementById("options").textContent));
 document.body.dataset.drawn = "yes";
 </script>
 </body>

@@ -188,7 +188,7 @@ export function listedDecoder(decoder) {
 }
 
 /** A live board in an element, with a decoder below it where that is wanted; and what leaves nothing of them behind. @param {HTMLElement} root
- * @param {Uint8Array} bytes the model @param {Beginning} begin @param {Home} [home] */
+ * @param {Uint8Array | Promise<Uint8Array>} bytes the model @param {Beginning} begin @param {Home} [home] */
 export async function openLive(root, bytes, begin, home) {
   const engine = new Engine(bytes), target = await targetOf(engine, begin).catch(() => begin.target); // what is wrong is said by the board
   const live = new LiveBoard(root, engine, { ...begin, target }, home), gone = listed(live), drawn = await live.ready;
@@ -196,7 +196,7 @@ export async function openLive(root, bytes, begin, home) {
   return { live, end: () => [unwritten, gone, () => engine.end(), () => live.end()].forEach((leave) => leave()) };
 }
 
-/** A live board in an element, once it is drawn. @param {HTMLElement} root @param {Uint8Array} bytes the model @param {Beginning} begin */
+/** A live board in an element, once it is drawn. @param {HTMLElement} root @param {Uint8Array | Promise<Uint8Array>} bytes the model @param {Beginning} begin */
 export async function mountLive(root, bytes, begin) {
   return (await openLive(root, bytes, begin)).live;
 }
