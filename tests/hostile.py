@@ -144,7 +144,7 @@ DECODING: dict[str, Any] = {
 
 # The arguments of a call that works, for each public function; what is fetched (a model, a folder) is made when it is asked for.
 CALLS: dict[str, Callable[[], dict[str, Any]]] = {
-    **dict.fromkeys(("models", "presets", "results", "support_table", "tasks", "training.sentence_bert"), dict),
+    **dict.fromkeys(("models", "presets", "results", "support_table", "tasks", "training.recorded_runs", "training.sentence_bert"), dict),
     "lens": of_model(target=None, inside=False),
     **dict.fromkeys(("analysis.blueprint", "analysis.contributions", "analysis.under_masks"), of_model(target=None)),
     **{f"microworld.{name}": number(split="train", version="1.0") for name in ("labelled", "pairs", "stories", "texts")},

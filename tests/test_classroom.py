@@ -70,6 +70,8 @@ def test_a_room_offers_its_models_only_and_a_link_opens_no_other(room: hosted.Cl
     at = opened(ATTENTION, model="llama", part="both-masks")
     box = at.selectbox(key="model")
     assert not at.exception and list(box.options) == ["bert", "gpt2"] and box.value == "bert"
+    runs = opened("training", part="compare").selectbox(key="runs.first")
+    assert list(runs.options) == ["bert, seed 0", "bert, seed 1", "bert", "gpt2"], "logs open no model"
 
 
 def test_pages_open_with_the_teacher_s_model_and_text_unless_a_link_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:

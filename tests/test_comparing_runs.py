@@ -15,6 +15,7 @@ from explorer.errors import ExplorerError
 from explorer.records import RunsBeside, TrainingStep
 from explorer.training.jobs import JobQueue
 from explorer.views import VIEWS
+from studies import seeds
 
 ASKED = {
     "size": "tiny",
@@ -106,11 +107,34 @@ def test_the_links_of_a_class_are_a_board_of_its_runs(monkeypatch: pytest.Monkey
     links = " ".join(f"http://127.0.0.1:8501/training?part=train-one&training={name}" for name in folders)
     at = opened("training", part="compare", **{"runs.ids": links})
     assert not at.exception and not at.warning
+    assert [at.selectbox(key=f"runs.{place}").value for place in ("first", "second")] == ["run s0", "run s1"]
     board = at.dataframe[-1].value
     losses = [ex.training.compare_runs(folders).last(n) for n in range(3)]
     assert list(board["runs"]) == [3] and board["run IDs"][0] == "s0 s1 s2"
     assert board["mean held-out loss"][0] == pytest.approx(sum(losses) / 3)
     assert board["lowest – highest"][0] == f"{min(losses):.3f} – {max(losses):.3f}"
+
+
+def test_the_recorded_runs_differ_in_nothing_but_the_seed_and_their_logs_are_read() -> None:
+    runs = ex.training.recorded_runs()
+    assert list(runs) == ["bert, seed 0", "bert, seed 1"]
+    first, second = (json.loads((folder / "run.json").read_text("utf-8")) for folder in runs.values())
+    assert (first["plan"].pop("seed"), second["plan"].pop("seed")) == (0, 1) and first == second
+    for folder in runs.values():
+        steps, written = ex.training.steps_of(folder), lines(folder)
+        assert [step.step for step in steps] == [line["step"] for line in written] and steps[-1].step == first["plan"]["steps"]
+        assert sorted(path.name for path in folder.iterdir()) == ["run.json", "steps.jsonl"]
+    record = ex.training.compare_runs(runs)
+    assert 0 < abs(record.last(0) - record.last(1)) < 0.1 * abs(record.last(0) - record.steps[0][0].metrics["held-out loss"])
+
+
+def test_a_recorded_run_is_what_its_study_writes(tmp_path: Path) -> None:
+    seeds.keep_log(0, tmp_path, steps=130, batch=4, corpus="microworld:60", checks=1)
+    kept, steps = ex.training.recorded_runs()["bert, seed 0"], ex.training.steps_of(tmp_path)
+    changed = ex.training.compare_runs({"kept": kept, "again": tmp_path}).settings
+    assert set(changed) == {"steps", "batch", "corpus.name", "corpus.stories", "checks", "tokenizer", "architecture.vocab"}
+    assert len(steps) <= seeds.LINES < steps[-1].step == 130 and not any(step.samples or step.probes for step in steps)
+    assert "`python -m studies.seeds`" in (kept.parent / "CARD.md").read_text("utf-8")
 
 
 def test_each_run_says_what_differs_from_the_last_and_seeds_of_one_setting_are_one_group() -> None:

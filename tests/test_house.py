@@ -73,6 +73,7 @@ def test_weights_and_data_stay_small() -> None:
     assert all(size(model) <= 20_000_000 for model in (ROOT / "data" / "models").iterdir())
     assert all(path.stat().st_size <= 5_500_000 for path in (ROOT / "data").rglob("*.safetensors"))
     assert all((folder / "CARD.md").is_file() for kind in ("models", "results") for folder in (ROOT / "data" / kind).iterdir())
+    assert size(ROOT / "data" / "runs") <= 60_000
 
 
 # Functions that stand under one name in several files because they say or do the same for several kinds of thing.

@@ -14,10 +14,8 @@ from explorer.app.lessons.corruption import parts as lab
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as decoding
-from explorer.app.lessons.training import comparing
 from explorer.app.lessons.vectors import questions as vectors
 from explorer.app.lessons.whatif import edits
-from explorer.models.run_folder import described
 from explorer.models.transformer import transformer
 from explorer.views import VIEWS
 
@@ -58,15 +56,12 @@ def test_strategies_open_with_texts_that_differ() -> None:
     assert len(set(texts)) > 0.7 * len(texts)
 
 
-def test_two_runs_that_differ_in_little_are_compared_first_and_a_visitor_s_own_before_them() -> None:
-    plans = [described(ex.models()[name].folder) for name in comparing.ALIKE]
-    first, second = (plan["plan"] for plan in plans)
-    assert {name for name in first if first[name] != second[name]} <= {"steps"} and plans[0]["tokenizer"] == plans[1][
-        "tokenizer"
-    ]
-    shapes = [set(json.dumps([key, value]) for key, value in plan["architecture"].items()) for plan in plans]
-    assert 0 < len(shapes[0] - shapes[1]) <= 6
-    assert comparing.opening_pair(("run a", "run b"), ("run a", "run b", "llama", "olmo")) == ("run a", "run b")
+def test_two_seeds_of_one_training_are_compared_first() -> None:
+    at = opened("training", part="compare")
+    assert [at.selectbox(key=f"runs.{place}").value for place in ("first", "second")] == ["bert, seed 0", "bert, seed 1"]
+    changes, listed = (table.value for table in at.dataframe)
+    assert not at.exception and list(changes["differs from the run above"]) == ["–", "seed: 0 → 1"]
+    assert list(listed["setting"]) == ["seed"]
 
 
 def test_sums_open_with_an_analogy_of_the_usual_kind_and_neighbours_with_a_pair_of_opposites_that_are_near() -> None:

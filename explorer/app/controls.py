@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -161,10 +161,11 @@ def clickable(name: str, text: str) -> None:
     hold.bar(text, read(lambda: opened(name).tokens(text)))
 
 
-def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> str:
-    """One of these models, chosen by its name; a name in the address that is none of them is forgotten."""
+def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST, runs: Collection[str] = ()) -> str:
+    """One of these models, chosen by its name; a name in the address that is none of them is forgotten. Every room offers `runs`."""
     mine, every = brought.brought_models(), list(names)
-    offered = [*hosted.allowed(name for name in every if name not in mine), *(name for name in every if name in mine)]
+    logs, models = [name for name in every if name in runs], [name for name in every if name not in (*mine, *runs)]
+    offered = [*logs, *hosted.allowed(models), *(name for name in every if name in mine)]
     if st.session_state.get(key, offered[0]) not in offered:
         del st.session_state[key]
     at = offered.index(first) if first in offered else 0

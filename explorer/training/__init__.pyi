@@ -13,6 +13,7 @@ from .finetune.ways import finetuned_model as finetuned_model
 from .interpolation import along as along
 from .interpolation import fresh as fresh
 from .run_comparison import compare_runs as compare_runs
+from .run_comparison import recorded_runs as recorded_runs
 from .schedules import lr_schedules as lr_schedules
 from .schedules import lr_share as lr_share
 from .steps import snapshots as snapshots

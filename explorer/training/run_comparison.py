@@ -11,6 +11,7 @@ from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models import run_folder
 from explorer.models.caching import CachePolicy, cache_policy
+from explorer.models.folders import data_folder
 from explorer.nn.config import FAMILIES, Config
 from explorer.records import RunsBeside
 from explorer.training.plan import FORMER, Plan
@@ -48,6 +49,18 @@ def compare_runs(runs: Mapping[str, str | Path]) -> RunsBeside:
     rows = {name: tuple(run_steps.get(name, MISSING) for run_steps in settings) for name in every}
     differing = {name: row for name, row in rows.items() if len(set(row)) > 1}
     return RunsBeside(tuple(map(str, runs)), steps, tuple(differing), tuple(differing.values()))
+
+
+def recorded_runs() -> dict[str, Path]:
+    """Runs that travel with the package as their log alone, without weights, by name: two seeds of one training.
+
+    >>> ex.training.compare_runs(ex.training.recorded_runs()).settings
+    ('seed',)
+    """
+    folders = sorted(path.parent for path in (data_folder() / "runs").glob(f"*/{run_folder.RUN}"))
+    described = map(run_folder.described, folders)
+    names = (f"{run['preset']['name']}, seed {run['plan']['seed']}" for run in described)
+    return dict(zip(names, folders, strict=True))
 
 
 def _settings(folder: Path) -> dict[str, str]:

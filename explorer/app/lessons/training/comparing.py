@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -26,18 +26,6 @@ from explorer.views import VIEWS
 
 MOST, FEW = 5, 4  # runs in one picture, and settings that a row names
 STARTED = "runs.started"  # the IDs of the runs that this visitor started
-ALIKE = ("olmo", "olmo2")  # the same texts, tokens and objective, other details of their layers and another number of steps
-
-
-def opening_pair(mine: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
-    """The two runs with which the part opens: a visitor's own, such as two seeds, else two that differ in little.
-
-    >>> opening_pair((), ("bart", "llama", "olmo"))
-    ('olmo', 'bart')
-    """
-    wanted = [*mine, *(name for name in (*ALIKE, *names) if name in names)]
-    first, second, *_ = dict.fromkeys(wanted)
-    return first, second
 
 
 def compared(chosen: Mapping[str, Expression | str]) -> Call:
@@ -75,15 +63,12 @@ def show_comparison(runs: Mapping[str, Path]) -> None:
         bind="query-params",
     )
     mine = own(given)
-    places: dict[str, Expression | str] = {**mine, **{name: place_of(name) for name in runs}}
-    if len(places) < 2:
-        st.info("There are not two training runs to compare yet. Train two in the part *Train one*.")
-        return
-    names = list(places)
-    opening = opening_pair(list(mine), names)
+    seeds = {name: Call(ex.training.recorded_runs).item(name) for name in ex.training.recorded_runs()}
+    places: dict[str, Expression | str] = {**mine, **seeds, **{name: place_of(name) for name in runs}}
+    names, logs = list(places), [*mine, *seeds]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = one_of("First run", names, "runs.first", opening[0])
-        second = one_of("Second run", [name for name in names if name != first], "runs.second", opening[1])
+        first = one_of("First run", names, "runs.first", names[0], logs)
+        second = one_of("Second run", [name for name in names if name != first], "runs.second", names[1], logs)
         rest = [name for name in names if name not in (first, second)]
         more = st.multiselect("More runs", rest, max_selections=MOST - 2, key="runs.others", width=320) if rest else []
     call = compared({name: places[name] for name in (first, second, *more)})
