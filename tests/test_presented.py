@@ -25,6 +25,8 @@ SMALL = """() => [...document.querySelectorAll("[data-scene=picture] .main-svg :
   .filter(({ style, textContent, ownerSVGElement: drawn }) => style.fontSize && textContent.trim()
     && parseFloat(style.fontSize) * drawn.getBoundingClientRect().width / drawn.width.baseVal.value < Math.min(18, innerHeight / 60) - 0.1)
   .map(one => [one.style.fontSize, one.textContent])"""
+AGAIN = """() => [...document.querySelectorAll("[data-scene=words] [class*='st-key-card-guess']")]
+  .filter(one => getComputedStyle(one).visibility === 'visible').map(one => one.textContent)"""
 FIRST = """() => /^(1 of|$)/.test(document.querySelector('[data-count]').textContent)
   && !document.querySelector('[data-scene=words]')?.scrollLeft"""
 
@@ -38,12 +40,15 @@ def settled(page: Page) -> None:
 
 def fits(page: Page, where: str) -> None:
     """Whether nothing of any scene of this part is outside of the screen."""
+    pictured = False
     for number in count(1):  # words may take several screens of one scene
         try:
             settled(page)
         except Exception:  # noqa: BLE001  whatever was waited for: the assertion says what is outside
             assert page.evaluate(OUTSIDE) == [], f"{where}, screen {number}"
         assert page.evaluate(SMALL) == [], f"{where}, screen {number}: small type"
+        assert not pictured or page.evaluate(AGAIN) == [], f"{where}, screen {number}: a question that stood beside a picture"
+        pictured |= page.locator("[data-scene=picture]").count() > 0
         page.keyboard.press("n")
         if page.evaluate(FIRST):
             return
@@ -109,6 +114,14 @@ def test_the_keys_of_the_presenter_work_after_typing_and_bring_back_the_controls
     expect(box).to_be_focused()
     page.keyboard.press("PageDown")
     expect(page).to_have_url(re.compile("part=why-d"))
+
+
+@LONG
+def test_a_part_whose_words_all_stand_beside_its_pictures_has_no_screen_of_words(visit: Visit) -> None:
+    page = presented(visit, "start?part=another-sentence", "1024 × 768")
+    settled(page)
+    expect(page.locator("[data-scene=side]")).to_contain_text("Predict.")
+    expect(page.locator("[data-count]")).to_be_empty()
 
 
 @LONG

@@ -28,7 +28,10 @@ function scenesOf(root) {
   }
   const scenes = pictures.flatMap(picture => (beside.get(picture).length ? beside.get(picture) : [null]).map(side => ({ picture, side })));
   const shown = scenes.flatMap(({ picture, side }) => [picture, side]).filter(Boolean);
-  const words = [...root.querySelectorAll(inside.words)].some(one => !one.closest(inside.folded) && !shown.some(other => other.contains(one)));
+  const sides = [...beside.values()].flat();
+  for (const one of [...root.querySelectorAll("[data-elsewhere]"), ...sides]) one.toggleAttribute("data-elsewhere", sides.includes(one));
+  const words = [...root.querySelectorAll(inside.words)].some(
+    one => one.offsetHeight && !one.closest(inside.folded) && !shown.some(other => other.contains(one)));
   return words || !scenes.length ? [...scenes, { words: root }] : scenes;
 }
 
@@ -57,11 +60,14 @@ function fitChart(one, box) {
   put(one, { ...box, height: Math.min(box.height, STRETCHED * scale * natural) }, scale);
 }
 
-/** Charts side by side grow alike. */
+/** Charts side by side grow alike; where they would be too narrow, some stand below the others. */
 function fitRow(row, box) {
-  const charts = [...row.querySelectorAll(inside.chart)], widest = Math.max(...charts.map(chart => chart.parentElement.clientWidth));
+  const charts = [...row.querySelectorAll(inside.chart)], each = row.children.length;
+  const lines = Math.ceil(each / Math.max(1, Math.floor(box.width / LEAST.several)));
+  row.style.setProperty("--across", String(Math.ceil(each / lines)));
   put(row, box, 1);
-  const naturals = charts.map(naturalHeight), scale = Math.min(LARGEST, Math.max(0.75, widest / LEAST.several), box.height / Math.max(...naturals));
+  const widest = Math.max(...charts.map(chart => chart.parentElement.clientWidth)), high = box.height / lines - GAP * (lines > 1);
+  const naturals = charts.map(naturalHeight), scale = Math.min(LARGEST, Math.max(0.75, widest / LEAST.several), high / Math.max(...naturals));
   charts.forEach((chart, n) => put(chart, { left: 0, top: 0, width: widest, height: naturals[n] * scale }, scale));
 }
 
@@ -77,8 +83,11 @@ function fitBoard(one, box) {
 /** No type of a chart is smaller than 18 px on a screen of 1,080 lines, and as large on the wall as there on any other. */
 function enlargeType(chart) {
   const least = LEAST.type * Math.min(1, innerHeight / 1080) / Number(chart.style.getPropertyValue("--scale"));
-  for (const text of chart.querySelectorAll(".main-svg :is(text, tspan)")) {
-    if (parseFloat(text.style.fontSize) < least) text.style.fontSize = `${least}px`;
+  const notes = chart.querySelector(".js-plotly-plot")?.layout?.annotations ?? [];
+  for (const text of chart.querySelectorAll(".main-svg text")) {
+    for (const one of [text, ...text.querySelectorAll("tspan")]) if (parseFloat(one.style.fontSize) < least) one.style.fontSize = `${least}px`;
+    const note = text.closest(".annotation");  // its text grows from its middle, and is to stay where it begins
+    if (note && notes[note.dataset.index]?.xanchor === "left") text.style.translate = `${1 - text.getBBox().x}px`;
   }
 }
 

@@ -38,8 +38,8 @@ SCREEN = {  # for the script that presents: what it puts on the screen, and what
     ".stElementContainer:is([class*='-board '], [class*='-board-'], [class*='-staged '])",
     "row": "[data-testid=stHorizontalBlock]",
     "words": ".stMarkdown, .stTable, .stDataFrame, .stMetric, .stAlert, [data-testid=stRadio], [data-testid=stImage]",
-    "folded": "[data-testid=stWidgetLabel], [class*='st-key-above-'], [class*='st-key-aside-'], [class*='st-key-card-'], .stButton, "
-    ".stPopover, .stHeading",
+    "folded": "details:not([open]), [data-testid=stWidgetLabel], [class*='st-key-above-'], [class*='st-key-aside-'], "
+    "[class*='st-key-card-'], .stButton, .stPopover, .stHeading",
 }
 FOLDER = Path(__file__).parent
 
