@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from conftest import sample
 from markdown_it import MarkdownIt
+from transformers import BertConfig, BertForPreTraining, BertModel
 
 import explorer as ex
 from explorer.analysis.parameters import total
+from explorer.analysis.predictions import teacher_and_student
 from explorer.app import glossary
 from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.families.published import shape_of
@@ -30,9 +34,13 @@ from explorer.models.card_figures import shipped_figures
 from explorer.models.store import models
 from explorer.models.transformer import TransformerModel
 from explorer.records import Neighbours, PromptScores, Ratios, Solved
+from explorer.text.sidebyside import LANGUAGES
 from explorer.training.finetune import TASKS, bodies
+from explorer.training.finetune.labelled import draw_labelled, task_named
 from explorer.training.finetune.plan import FinetunePlan
+from explorer.training.interpolation import questions
 from explorer.views import VIEWS
+from explorer.views.board.stations import STATIONS
 from explorer.views.theme import DEPTH
 from studies import models_page
 from studies.models_page import SPLITS
@@ -337,3 +345,152 @@ def test_a_word_is_predicted_in_the_row_of_the_token_before_it() -> None:
     assert trace.target is not None and trace.top is not None
     rows = trace.target.ids.tolist()
     assert rows[1:] == written[:-1] and trace.top.ids[:, 0].tolist() == written  # row i holds token i − 1 and predicts token i
+    assert "in the row of the token before it" in prose("families")("once: board")
+
+
+def test_the_spans_of_a_slide_are_hidden_in_pre_training_and_an_answer_never() -> None:
+    """The meaning of *span* is shown at both: what is hidden belongs to its second half."""
+    model = ex.load("spanbert", device="cpu")
+    mask = model.tokenizer.vocabulary.mask
+    for example in draw_labelled(task_named("questions"), 20, "test"):
+        read = model.tokenizer.encode(example.asked.text, example.asked.pair)
+        first, end = example.answer or (0, 0)
+        assert (example.asked.pair or "")[first:end] == example.label and mask not in read.ids, "the answer is there to be read"
+    hidden = ex.corrupt(SENTENCE * 2, "spanbert", tokenizer=model.tokenizer, seed=1)
+    assert hidden.spans and mask in [hidden.source.ids[first] for first, _ in hidden.spans]
+    everywhere, training = glossary.meaning("span").split("; ")
+    assert "answer" in everywhere and "hidden" not in everywhere
+    assert training.startswith("in pre-training") and "hidden" in training
+
+
+def test_every_picture_of_a_divergence_names_its_unit(bert: TransformerModel) -> None:
+    """One is in bits, one in nats, as PyTorch's divergence says; the glossary names both."""
+    student = ex.load("distilbert", device="cpu")
+    text = ex.hide(SENTENCE, ["river"], tokenizer=bert.tokenizer)
+    change = ex.change(bert, SENTENCE, [ex.SilenceHead("encoder", 1, 2)])
+    copied = teacher_and_student(bert, student, text)
+    pairs = (
+        ("change", change, {}, change.divergence, (change.before.outputs["lm"], change.after.outputs["lm"])),
+        ("copied", copied, {"temperature": 1.0}, copied.gap[0], (bert.logits(text.source), student.logits(text.source))),
+    )
+    units = set()
+    for view, record, settings, ours, scores in pairs:
+        p, q = (torch.tensor(score).double().log_softmax(-1) for score in scores)
+        nats = torch.nn.functional.kl_div(q, p, reduction="none", log_target=True).sum(-1).numpy()
+        unit = "nats" if np.allclose(ours, nats, atol=1e-4) else "bits"
+        np.testing.assert_allclose(ours, nats / (1 if unit == "nats" else np.log(2)), atol=1e-4)
+        figure = VIEWS[view](record, **settings)
+        assert re.search(rf"KL\b.* {unit}\b", f"{title_of(figure)} {figure.layout.yaxis.title.text}"), view
+        units.add(unit)
+    assert all(unit in glossary.meaning("KL divergence") for unit in units) and len(units) == 2
+
+
+def test_no_row_corrects_what_no_deck_says() -> None:
+    """Three rows did. What a deck says of relative positions it says in L0; no deck takes WordPiece and BPE for one method."""
+    rows = [(lesson, *row) for lesson in LESSONS if "slides" in prose(lesson).sections for row in prose(lesson).rows("slides")]
+    assert len(rows) > 60
+    assert not [row for row in rows if re.search(r"masked self-attention", row[2])]
+    assert {row[1][:2] for row in rows if row[0] == "positions" and "relative" in row[2]} == {"L0"}
+    assert not [row for row in rows if "WordPiece" in row[2] and re.search("BPE|Byte Pair", row[2])]
+
+
+def test_the_parameters_and_layers_of_the_rows_are_those_of_the_published_models() -> None:
+    """Counted by Hugging Face's classes; 37 as the row counts them."""
+    rows = [row for row in prose("families").rows("slides") if row[0] in ("L2, BERT", "L4, GPT")]
+    with torch.device("meta"):
+        sizes = [sum(weight.numel() for weight in kind(BertConfig()).parameters()) for kind in (BertModel, BertForPreTraining)]
+    said = next(re.findall(r"\d[\d,]{6,}", row[2]) for row in rows if "parameters" in row[1])
+    assert said == [f"{size:,}" for size in sizes]
+    blocks, whole, *_ = (int(number) for number in re.findall(r"\d+", next(row[1] for row in rows if "blocks" in row[1])))
+    assert blocks == shape_of("GPT-1").layers and whole == blocks * 3 + 1
+
+
+def test_a_half_of_elmo_has_read_the_token_of_its_own_row() -> None:
+    """The caption said *only the tokens before*; the diagonal of its picture is filled, rightly."""
+    elmo = ex.load("elmo", device="cpu")
+    first, other = (ex.trace(elmo, f"The dog {word} home.").hidden for word in ("ran", "sat"))
+    caption = VIEWS["sightlines"].caption
+    for half, side in (("forward", "before"), ("backward", "after")):
+        moved = np.abs(first[half][-1] - other[half][-1]).max(-1) > 0
+        assert moved[(place := list(elmo.tokens("The dog ran home.").texts).index("ran"))], "its own row"
+        assert moved[place - 1] == (half == "backward") and moved[place + 1] == (half == "forward")
+        assert re.search(rf"its {half} LSTMs (have read )?the token and\s+those {side} it", caption)
+
+
+def test_emoji_are_no_language() -> None:
+    spoken = [name for name, (_, words) in LANGUAGES.items() if any(letter.isalpha() for letter in "".join(words))]
+    assert set(LANGUAGES) - set(spoken) == {"Emoji"}
+    many = ("no", "one", "two", "three", "four", "five")[len(spoken)]
+    title = title_of(VIEWS["fertility"](ex.text.fertility({"bert": ex.load("bert-tiny").tokenizer}), count="tokens per word"))
+    assert f"{many} languages and in emoji" in VIEWS["fertility"].caption and f"{many} languages and emoji" in title
+
+
+def test_the_formula_of_a_score_is_one_dot_product(bert: TransformerModel) -> None:
+    """Read as it stands it makes the model's own weights; a sum sign before it would sum a number."""
+    right = STATIONS["qk"].formula.partition(" = ")[2]
+    code = compile(re.sub(r"\b([qk])_([ij])\b", r"\1[\2]", right).replace("·", "@"), "formula", "eval")
+    attention = ex.trace(bert, SENTENCE).attention[1]
+    assert attention.q is not None and attention.k is not None
+    q, k = attention.q[2], attention.k[2]
+    scores = np.array([[eval(code, {"q": q, "k": k, "i": i, "j": j}) for j in range(len(k))] for i in range(len(q))])
+    weights = torch.tensor(scores * attention.scale).softmax(-1).numpy()
+    np.testing.assert_allclose(weights, attention.weights[2], atol=1e-5)
+
+
+def test_models_with_the_same_mask_do_not_fit_the_same_task(bert: TransformerModel, gpt2: TransformerModel) -> None:
+    """ELECTRA reads both sides, as BERT does, and fills no blank; GPT-2 predicts words, as BERT does, and reads one side."""
+    electra = ex.load("electra", device="cpu")
+    traces = [ex.trace(model, SENTENCE) for model in (bert, electra, gpt2)]
+    both_sides = [bool(trace.attention[0].allowed.all()) for trace in traces]
+    words = ["lm" in trace.outputs for trace in traces]
+    assert (both_sides, words) == ([True, True, False], [True, False, True])
+    fits = " ".join(prose("start")("shapes").split())
+    assert "Which model fits depends on what it may read and on what it was trained to predict" in fits
+
+
+def test_training_minimises_a_mean_and_ends_near_its_minimum_not_at_it(gpt2: TransformerModel) -> None:
+    """A further step lowers the loss, also on other texts of the corpus: the weights at the end are not those with the smallest."""
+    module, texts = copy.deepcopy(gpt2.module), ex.microworld.texts(32, 1)
+    one, other = (questions(gpt2, part)[0] for part in (texts[:16], texts[16:]))
+
+    def loss(batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        scored = batch["loss_mask"]
+        return torch.nn.functional.cross_entropy(module.head(module(batch["source"])[scored]), batch["labels"][scored])
+
+    run = ex.fit(gpt2, corpus=texts, steps=1, batch=8, checks=0, device="cpu", precision="float32")
+    with torch.no_grad():
+        before = loss(other).item()
+        assert run.loss(module, other, 0.0)["lm"].item() == pytest.approx(before, rel=1e-5), "a mean over all predictions"
+    loss(one).backward()
+    with torch.no_grad():
+        for weight in module.parameters():
+            if weight.grad is not None:
+                weight -= 0.05 * weight.grad
+        assert loss(other).item() < before - 1e-4
+    symbols, notation = (" ".join(prose("training")(part).split()) for part in ("symbols", "notation"))
+    assert "smallest mean loss" in symbols and "near which training ends" in symbols
+    assert "a mean over the predictions of one batch" in notation and "those that training looks for, and also" in notation
+
+
+def test_the_iterations_of_a_slide_are_epochs_of_the_steps_that_the_row_says() -> None:
+    """From the row before it: 1M steps over 3.3 billion words, in batches of 131,072, are about 40 passes over them all."""
+    rows = prose("training").rows("slides")
+    steps, batch, words, epochs = (
+        float(number) for number in re.findall(r"(?<![.\d])\d+\.?\d*", next(r for r in rows if "about 40 epochs" in r[1])[2]
+        .replace("10⁶", "1000000").replace(",", "").replace("3.3·10⁹", "3300000000"))[:4]
+    )  # fmt: skip
+    row = next(row for row in rows if "*iterations*" in row[1])
+    each, times = int(re.search(r"([\d,]+) steps", row[2])[1].replace(",", "")), int(re.search(r"about (\d+)", row[1])[1])  # type: ignore[index]
+    assert round(steps * batch / words, 1) == epochs and row[2].startswith("epochs")
+    assert round(words / batch, -3) == each and round(epochs) == times
+
+
+def test_the_library_calls_sub_layers_blocks_and_says_so(bert: TransformerModel) -> None:
+    """The lessons call a layer a block, as the decks do."""
+    trace = ex.trace(bert, SENTENCE, blocks=True)
+    parts = list(dict.fromkeys(block.part for block in trace.blocks))
+    assert len(trace.blocks) == bert.config.layers * len(parts)
+    page = (Path(__file__).parents[1] / "docs/library.md").read_text("utf-8")
+    told = next(line for line in re.split(r"\n(?=- )", page) if "`blocks=True` keeps" in line)
+    assert "sub-layer" in told and all(part in told for part in parts) and "`trace.block`" in told
+    assert "a whole layer a block" in " ".join(told.split())

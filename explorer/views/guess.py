@@ -110,7 +110,7 @@ def copied(record: Copied, *, place: str, temperature: float) -> go.Figure:
     shares = record.shares[number, :, at]  # [who, rank]
     figure = go.Figure([_one_of_two(who, shares[who], names, record.names[who]) for who in (0, 1)])
     notes = (
-        f"KL(teacher ‖ student) = {record.gap[number, at]:.3f} at temperature {temperature:g}; "
+        f"KL(teacher ‖ student) = {record.gap[number, at]:.3f} nats at temperature {temperature:g}; "
         f"the most probable token is the same at {record.agree:.0%} of the hidden positions",
         f"both read: {_around(record, at)}",
         theme.unseen_note(record.corruption.original),
