@@ -130,7 +130,7 @@ def finetune(  # noqa: PLR0913  one for each choice on the command line
 def _check_free(place: Path) -> None:
     """Refuse, before the work, a folder in which something lies: a model of others does not go on from one."""
     if place.exists() and any(place.iterdir()):
-        raise ChoiceError(f"{place} is not empty, and a model without a class of ours begins anew. Choose another --folder.")
+        raise ChoiceError(f"{place} is not empty, and a run of a model of others cannot be resumed. Choose another --folder.")
 
 
 def _kept(run: FinetuneRun, place: Path) -> tuple[Path | None, str]:

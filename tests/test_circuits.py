@@ -124,7 +124,7 @@ def test_theirs_are_swept_like_ours(tmp_path: Path) -> None:
         ("The cat ran.", {"row": 99}, "row"),
         ("The cat ran.", {"answers": ("extraordinarily", "·cat")}, "an answer is one"),
         ("The cat ran.", {"answers": "dog"}, "must be .a text, a text."),
-        ("The cat ran.", {"answers": ("·cat", "·cat")}, "Name other ones"),
+        ("The cat ran.", {"answers": ("·cat", "·cat")}, "Name others"),
         ("The cat ran.", {"stream": "cross"}, "stream in gpt2"),
     ],
 )

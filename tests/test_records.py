@@ -130,7 +130,7 @@ def test_stages_have_names_and_limits_and_need_more_than_weights(trace: Trace) -
         trace.at("decoder", 0)
     alone = bare(np.full((1, 2, 2), 0.5, np.float32))
     assert np.isnan(alone.residual) and alone.stage("weights", 0).shape == (2, 2)
-    with pytest.raises(ex.ExplorerError, match="only its weights"):
+    with pytest.raises(ex.ExplorerError, match="to its weights only"):
         alone.stage("scores", 0)
 
 

@@ -94,7 +94,7 @@ class _Asked:
             out = self.model.run(self.source, self.target)
         if "lm" not in out or holder.leaf is None:
             raise ChoiceError(
-                f"Gradients of a prediction need scores over a vocabulary and layers; {self.model.name} has not both."
+                f"Gradients of a prediction need scores over a vocabulary and layers; {self.model.name} does not have both."
             )
         return out["lm"][0, self.row].log_softmax(-1), holder.leaf
 

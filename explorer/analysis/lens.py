@@ -85,7 +85,7 @@ def lens(model: Model, text: Text, *, target: Text | None = None, inside: bool =
     traced = trace(model, text, target=target, layers=None if inside else [], blocks=inside, scores=True)
     stream = writing_stream(model)
     if "lm" not in traced.outputs or stream not in traced.hidden:
-        raise ChoiceError(f"The lens needs layers and scores over a vocabulary, and {model.name} has not both.")
+        raise ChoiceError(f"The lens needs layers and scores over a vocabulary, and {model.name} does not have both.")
     named, last = _places(traced, stream, inside=inside), len(traced.hidden[stream]) - 2
     ending, states = _Ending(model, traced, last), np.stack(list(named.values()))
     final = ending.scores(states[-1:])[0]
@@ -105,7 +105,7 @@ def _places(traced: Trace, stream: str, *, inside: bool) -> dict[str, np.ndarray
     """The states of a stack by where they are: at its input, after each layer, and `inside` each layer before its feed-forward layer."""
     between = [block for block in traced.blocks if block.stream == stream and block.part != "feed-forward"]
     if inside and not between:
-        raise ChoiceError(f"{traced.model} hands out nothing within its layers. Leave `inside` out.")
+        raise ChoiceError(f"{traced.model} gives no access to anything within its layers. Leave `inside` out.")
     states = traced.hidden[stream]
     named = {"input": states[0]}
     for layer, after in enumerate(states[1:]):

@@ -34,7 +34,7 @@ def over_steps(models: Mapping[int, Any], text: Text, *, target: Text | None = N
     questions = [predicted_tokens(_fits(models[step]), text, target) for step in steps]
     asked_for = [{place: question.label for place, question in each.items()} for each in questions]
     if any(labels != asked_for[0] for labels in asked_for):
-        raise ChoiceError("These models do not read the text as the same tokens. Give snapshots of one training.")
+        raise ChoiceError("These models do not read the text as the same tokens. Give snapshots of one training run.")
     if not (places := list(questions[0])):
         raise TextError("There is nothing to predict in this text. Give at least two tokens.")
     labels = np.array([questions[0][place].label for place in places])

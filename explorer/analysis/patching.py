@@ -97,7 +97,7 @@ def patch_sweep(  # noqa: PLR0913  one for each thing that may be chosen
     pair = _answers(model, (first, second), row, answers)
     ends = [float(traced.outputs["lm"][row, pair[0]] - traced.outputs["lm"][row, pair[1]]) for traced in (first, second)]
     if abs(ends[0] - ends[1]) < 1e-6:
-        raise ChoiceError("The change of the text does not move the difference between these two answers. Name other ones.")
+        raise ChoiceError("The change of the text does not change the difference between these two answers. Name others.")
     raw = _raw_sweep(model, (first, second.source, target), stream, (row, pair))
     restored = {part: ((differences - ends[1]) / (ends[0] - ends[1])).astype(np.float32) for part, differences in raw.items()}
     texts = (model.tokenizer.text_of(pair[0]), model.tokenizer.text_of(pair[1]))

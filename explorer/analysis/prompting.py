@@ -109,7 +109,7 @@ def _scores(model: Model, reads: Sequence[tuple[tuple[int, ...] | None, tuple[in
         outputs = model.outputs_many([list(source or ()) for source, _ in reads], [list(ids) for _, ids in reads])
     for output in outputs:
         if "lm" not in output:
-            raise ChoiceError(f"{model.name} says nothing about the vocabulary. Prompt a causal or an encoder-decoder model.")
+            raise ChoiceError(f"{model.name} has no scores over the vocabulary. Prompt a causal or an encoder-decoder model.")
         yield output["lm"]
 
 

@@ -38,7 +38,7 @@ def steered(
     """
     check_attention(model)
     if model.family != "decoder":
-        raise ChoiceError(f"{model.name} is no decoder. Steer a model that goes on with a text, for example ex.load('gpt2').")
+        raise ChoiceError(f"{model.name} is not a decoder. Steer a model that continues a text, for example ex.load('gpt2').")
     check_whole("max_tokens", max_tokens, 1)
     if not np.isfinite(factors).all():
         raise ChoiceError(f"Each of factors={tuple(factors)} must be a finite number.")

@@ -56,7 +56,7 @@ def _active(model: Model, texts: Sequence[str], stream: str, layer: int, unit: i
         at = (stream, layer, "feed-forward")
         units = next((block.units for block in traced.blocks if (block.stream, block.layer, block.part) == at), None)
         if units is None:
-            raise ChoiceError(f"{model.name} hands out no units of a feed-forward layer there.")
+            raise ChoiceError(f"{model.name} gives no access to units of a feed-forward layer there.")
         check_index(f"unit in {stream} layer {layer} of {model.name}", unit, units.shape[-1])
         yield traced.axes(stream)[0], text, units[:, unit]
 

@@ -22,7 +22,7 @@ def contrastive(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> 
     search, k = Search("contrastive", stepper, prompt, settings), settings.top_k or LIKELIEST
     logp, state = stepper.next(stepper.start(search.prompt), [search.prompt[-1]], [0])
     if state.hidden is None:
-        raise ChoiceError("Contrastive search compares hidden states, and this model hands out none.")
+        raise ChoiceError("Contrastive search compares hidden states, and this model gives access to none.")
     path, total, row = Path(), 0.0, 0
     for step in range(search.limit):
         raw = raw_of(search, logp, state)

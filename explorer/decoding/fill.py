@@ -77,7 +77,7 @@ def _reader(module: Any) -> Any:
         out = module(input_ids=torch.as_tensor(ids[None], device=module.device))
         scores = out.get("logits", out.get("prediction_logits"))
         if scores is None or scores.dim() != 3:
-            raise ChoiceError(f"{huggingface.name_of(module)} says nothing about the vocabulary. Open it as …ForMaskedLM.")
+            raise ChoiceError(f"{huggingface.name_of(module)} has no scores over the vocabulary. Open it as …ForMaskedLM.")
         row: np.ndarray = scores[0].float().cpu().numpy()
         return row
 

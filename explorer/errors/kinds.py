@@ -99,7 +99,7 @@ def _handed_on(name: str, given: Any, kind: object) -> Any:
     try:
         return python_own(given)
     except RecursionError:
-        raise ChoiceError(f"{name} holds itself, or lists in lists without end. Give a plain value.") from None
+        raise ChoiceError(f"{name} contains itself, or lists nested without end. Give a plain value.") from None
 
 
 def _check_order(function: str, name: str, given: Mapping[str, object], kinds: Mapping[str, object]) -> None:

@@ -171,7 +171,7 @@ class Sinusoidal(Position):
 class SinusoidalHalves(Sinusoidal):
     """The same curves in another order, as in Marian: first all the sines, then all the cosines."""
 
-    about = "The same sines and cosines in another order (first all sines), as Marian has them."
+    about = "The same sines and cosines in another order (all sines first), as in Marian."
 
     def add(self, where: Tensor) -> Tensor:
         """The values of the curves at these positions."""

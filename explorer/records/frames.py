@@ -57,7 +57,7 @@ def _read(name: str, read: Tokens) -> list[dict[str, Any]]:
 def top(trace: Trace) -> dict[str, Any]:
     """A row for each of the most likely tokens at every position, the likeliest with rank 0."""
     if trace.top is None:
-        raise ChoiceError("This trace holds no predictions: the model says nothing about the vocabulary.")
+        raise ChoiceError("This trace holds no predictions: the model has no scores over the vocabulary.")
     position, rank = (index.reshape(-1) for index in np.indices(trace.top.ids.shape))
     texts = [text for row in trace.top.texts for text in row]
     flat = {"id": trace.top.ids.reshape(-1), "token": texts, "logp": trace.top.logp.reshape(-1)}

@@ -75,7 +75,7 @@ class Attention(Record):
         if name == "weights":
             return np.asarray(self.weights[head])
         if self.q is None or self.k is None or self.v is None:
-            raise ChoiceError(f"This model hands out only its weights, so {name!r} cannot be derived. Choose 'weights'.")
+            raise ChoiceError(f"This model gives access to its weights only, so {name!r} cannot be derived. Choose 'weights'.")
         return self._context(head) if name == "context" else self._before_softmax(name, head)
 
     def _before_softmax(self, name: str, head: int) -> np.ndarray:

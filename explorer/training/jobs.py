@@ -87,7 +87,7 @@ class JobQueue:
     def folder(self, name: str) -> Path:
         """The folder of a training, by the name in the address of a page."""
         if not re.fullmatch(r"[0-9a-f]{12}", name) or not (self.home / name / SPEC).is_file():
-            raise ChoiceError(f"There is no training {name!r} on this machine. Start a new one.")
+            raise ChoiceError(f"There is no training run {name!r} on this machine. Start a new one.")
         return self.home / name
 
     def run(self, name: str) -> Path:

@@ -83,7 +83,7 @@ class KeptRun(Summarised, Generic[Trained]):
             self.step = resume.read(folder, self.trained, self.optimiser)
             self._stamp, self._whole, self._unwritten = stamp, True, []
         if not self._whole:
-            raise ChoiceError("This run broke off in the middle of an update. Begin it again.")
+            raise ChoiceError("This run broke off in the middle of an update. Start it again.")
 
     def _open_folder(self, until_the_end: ExitStack) -> None:
         """Lock the folder, and find out whether somebody trained in it meanwhile."""
@@ -100,7 +100,7 @@ class KeptRun(Summarised, Generic[Trained]):
     def _check_lock(self) -> None:
         """Refuse to go on in a folder that another loop has taken."""
         if self._lock is not None and not self._lock.held:
-            raise ChoiceError(f"Another loop over the run in {self.folder} was begun, so this one has ended.")
+            raise ChoiceError(f"Another loop over the run in {self.folder} was started, so this one has ended.")
 
     @property
     def _keeps(self) -> bool:

@@ -25,8 +25,8 @@ def unit_names(record: AlignedTraces) -> list[str]:
 
 
 def predictions(record: AlignedTraces, *, shows: str) -> go.Figure:
-    """How many bits each unit costs (−log2 of its probability): 0 is certain, and one bit more is half as probable. Tokens that one
-    unit consists of are added, so models that cut words differently can be compared. Point at a bar for what was expected most.
+    """How many bits each unit costs (−log2 of its probability): 0 is certain, and one bit more is half as probable. The bits of a unit's
+    tokens are added, so models that cut words differently can be compared. Point at a bar for what was expected most.
 
     An encoder has read the token that it is asked for; a decoder has read only what comes before it.
 

@@ -23,8 +23,8 @@ def contributions(record: Contributions, *, layer: str, head: int, every: bool, 
     the length of the sum of the vectors.
 
     You may conclude from which tokens the output of this attention is made, by size: a large weight on a token with a small value vector
-    brings little. You may not conclude which token decides the prediction: vectors may cancel each other, and the residual
-    connection and later layers also count.
+    contributes little. You may not conclude which token decides the prediction: vectors may cancel each other, and the residual connection
+    and later layers also count.
     """
     contribution = record.layers[layers_of(record).index(layer)]
     rows, columns = record.axes(contribution.stream)

@@ -19,7 +19,7 @@ def back_off(record: BackOff, *, place: int) -> go.Figure:
     pass on to shorter ones, down to 1 / vocabulary, the same for every token. A context that was never counted is skipped: the model
     **backs off** to the context without its first token. The token marked ✓ follows in the text.
 
-    You may conclude from how long a run of tokens this prediction comes. You may not conclude anything about what a token
+    You may conclude how long the run of tokens is on which this prediction is based. You may not conclude anything about what a token
     means: a run that was not counted has no counts, however similar it is to another.
     """
     names = [theme.label(text) for text in record.texts[place]]

@@ -17,7 +17,7 @@ def detection(record: Detection) -> go.Figure:
     after the arrow is the original token. A striped bar below the line is a missed token, a plain one above it a false alarm. Every
     token has a bar because the loss is computed on all of them, while masked language modelling predicts only the chosen ones.
 
-    You may conclude which tokens this model takes for replaced. You may not conclude how good it is (one text has only a few replaced
+    You may conclude which tokens this model considers replaced. You may not conclude how good it is (one text has only a few replaced
     tokens), nor that such a token is wrong: the question was whether it was replaced, and a replaced token may fit well.
     """
     new, n = record.new, len(record.new)

@@ -28,7 +28,7 @@ def heads_that_find(record: HeadSearch) -> go.Figure:
     **best rule** without a model finds it (*the nearest*, *the first* …), and how often the **model** itself prefers it: intact,
     with both heads switched off, and (short lines) with two other heads switched off, drawn at random.
 
-    You may conclude that a head finds the word where its interval lies right of the rule, and that the model depends on both heads
+    You may conclude that a head finds the word where its interval lies to the right of the rule, and that the model depends on both heads
     where switching them off costs more than nearly all other pairs do.
     You may not conclude that a head which finds the word is why the model is right: where other pairs cost as much, the work is shared.
     """

@@ -30,7 +30,7 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
     one to which this token attends most there.
 
     You may conclude which heads differ in this text. You may not conclude what a head is for, or that an attention sink matters: its
-    value vectors may be almost zero. Cells are rounded to 255 steps; in a long text each is the largest of some neighbours.
+    value vectors may be almost zero. Cells are rounded to 255 steps; in a long text each is the maximum of several neighbours.
     """
     layers = [attention for attention in trace.attention if attention.stream == stream]
     heads, row = max(attention.heads for attention in layers), _row_of(trace, stream, token)

@@ -58,13 +58,13 @@ def _box(piece: str, new: str) -> Box:
 
 
 def growth(steps: Sequence[Merge]) -> go.Figure:
-    """Tokens per word of the texts while the vocabulary grows, one line for each way to choose the next pair.
+    """Tokens per word of the texts while the vocabulary grows, one line for each rule for choosing the next pair.
 
     The lower the line, the fewer tokens the same text needs. At 1 every word of the texts is one token; then there is nothing left to
     join.
 
-    You may conclude which way gives shorter sequences for these texts. You may not conclude that shorter is better for a model: a
-    rare token is seen rarely in training, so its embedding is learned badly.
+    You may conclude which rule gives shorter sequences for these texts. You may not conclude that shorter is better for a model: a
+    rare token is seen rarely in training, so its embedding is learned poorly.
     """
     figure = go.Figure()
     for number, by in enumerate(dict.fromkeys(step.by for step in steps)):

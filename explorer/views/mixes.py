@@ -78,7 +78,7 @@ def scores(record: Mixes) -> go.Figure:
 def triangle(record: Mixes, *, step: int) -> go.Figure:
     """Every point of the triangle is a mix of three layers: a corner is one layer alone, the centre gives all layers the same weight. A
     line is the path of one task (the mean over all runs) from the centre to its weights at this step; the dots around its end are the
-    single runs.
+    individual runs.
 
     You may conclude that tasks with separate dots use different layers in every run. You may not conclude that near a corner
     the other layers are useless: they may hold the same information.

@@ -17,10 +17,10 @@ HALF = 0.5
 def nouns(records: Sequence[NounPreference], *, reason: str) -> go.Figure:
     """How probable each of two nouns is in the place of *it*, as a share of the two together. The bar is the chosen sentence, the diamond
     the other one. The dotted line is where both nouns are equally probable: a model resolves the pair if bar and diamond are on the sides
-    of their nouns. A masked model predicts the noun in *the [MASK]*, and has read the reason. A decoder has not: of the two texts, each
-    with one of the nouns, it is asked which is more probable.
+    of their nouns. A masked model predicts the noun in *the [MASK]*, and has read the reason. A decoder has not: it is asked which of two
+    texts, one with each noun, is more probable.
 
-    You may conclude which noun each of these models prefers in these two sentences. You may not conclude that it understands them, nor
+    You may conclude which noun each of these models prefers in these two sentences. You may not conclude that a model understands them, nor
     that it resolves others: one pair can be right by chance, which the part *Behaviour* tests on hundreds.
     """
     first = records[0]
@@ -62,7 +62,7 @@ def _hovered(record: NounPreference, text: int, noun: int) -> str:
 def translation(records: Sequence[PronounTranslation], *, reason: str) -> go.Figure:
     """The translator writes *il* for a masculine noun and *elle* for a feminine one, so it must decide what *it* is. A row is a head
     of cross-attention, a column a token of the English sentence: the weights of the decoder's row that predicts the pronoun, which is
-    the row of the token before it. Framed are the tokens in which the two sentences differ.
+    the row of the token before it. The framed tokens are those in which the two sentences differ.
 
     You may conclude which heads take something from the reason when the pronoun is written. You may not conclude that these heads
     decide: other heads and the encoder have read the reason too. Silence them in *What if*.

@@ -195,8 +195,8 @@ def schedule(record: Schedules, *, step: int) -> go.Figure:
 
 
 def along(record: Along, *, axis: str) -> go.Figure:
-    """The loss on new texts, for weights on the straight line from a random initialisation (0) to the trained weights θ̂ (1). Points
-    are snapshots of the training: each at the point of the line that is nearest to it.
+    """The loss on new texts, for weights on the straight line from a random initialisation (0) to the trained weights θ̂ (1). Points are
+    snapshots of the training run: each at the point of the line that is nearest to it.
 
     Where the points are below the line, training took a path on which the loss is lower than on the straight line. Where the curve is
     flat near 1, small steps along this line change the loss little.

@@ -51,7 +51,7 @@ def ways(record: FinetuneWays) -> go.Figure:
     only the output layer; *scratch* has the same shape but starts from random weights, so it has learned from these labels only.
     The dotted line is the score of always giving the most frequent answer.
 
-    You may conclude how well each way did here, with these labels. You may not conclude which way is better: this is one seed, and
+    You may conclude how well each method did here, with these labels. You may not conclude which method is better: this is one seed, and
     another draw of labels can reverse the order. The recorded curves by number of labels have five seeds and intervals.
     """
     order = range(len(record.ways))
@@ -79,8 +79,8 @@ def losses(record: FinetuneWays, *, part: str) -> go.Figure:
     """The loss of every step, as a running mean. *Task* is L2, −log P of the right label; *next token* is L1, which a decoder minimises
     as well where λ is above 0: L3 = L2 + λ·L1.
 
-    You may conclude how fast each way fits the labels that it is shown. You may not conclude that the lowest loss answers new texts
-    best: a model from scratch can memorise a hundred texts.
+    You may conclude how fast each method fits the labels that it is shown. You may not conclude that the method with the lowest loss is
+    best on new texts: a model from scratch can memorise a hundred texts.
     """
     curves = record.loss if part == TASK else record.lm_loss
     figure = go.Figure()

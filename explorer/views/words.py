@@ -19,7 +19,7 @@ def fertility(record: Fertility, *, count: str) -> go.Figure:
     """How many tokens the same sentence needs in four languages and in emoji, one row for each tokenizer.
 
     A tokenizer trained only on English cuts Finnish into small tokens, has no letters for Arabic or Chinese, and replaces
-    whole words, or a run of letters, by one [UNK]: then a low number is no good sign. Bytes never fail, but a letter of another
+    whole words, or a run of letters, by one [UNK]: then a low number is not a good sign. Bytes never fail, but a letter of another
     script takes two to four of them.
 
     You may conclude how many tokens each language costs with these vocabularies. You may not conclude that a language is hard:
@@ -61,7 +61,7 @@ def word_labels(record: WordLabels, *, way: str) -> go.Figure:
     """Above: what a tagger predicts for each token alone. Below: how these predictions are combined for each word. ✓ is the gold
     label.
 
-    A tagger labels tokens, but labels of words are wanted. Taking the first token is the simplest way; one can also combine the
+    A tagger labels tokens, but we want labels for words. Taking the first token is the simplest way; one can also combine the
     predictions of all tokens of the word.
 
     You may conclude that here the other tokens hold information that the first does not. You may not conclude that it is the same for

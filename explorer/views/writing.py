@@ -103,9 +103,9 @@ def written(records: Sequence[Written]) -> go.Figure:
     this text first differs from the first one. The heading has the sum of the logarithms: the larger (nearer to 0), the more probable
     the whole text.
 
-    You may conclude which text is more probable to the model. You may not conclude that this one is better to read: the most probable
-    texts are often dull or repeat themselves. Sums of texts of different lengths are not comparable either; the mean per token
-    is fairer, and still no judgement of the text.
+    You may conclude which text is more probable to the model. You may not conclude that this one is better to read: the most probable texts
+    are often dull or repeat themselves. Sums of texts of different lengths are not comparable either; the mean per token is fairer, and
+    still does not judge the text.
     """
     rows = [line for record in records for line in _lines(record, record.parts_from(records[0]))]
     lowest = min(float(record.logp.min()) if len(record.logp) else 0.0 for record in records)

@@ -95,7 +95,7 @@ def _open(at: Any, step: LessonStep, query: dict[str, str], asked: list[tuple[st
     at.switch_page(str(LESSONS[step.page].page)).run()
     if at.exception:
         raise FileError(
-            f"The step {step.page} {step.part} of this lesson does not open. Present it once, and mend or leave it out."
+            f"The step {step.page} {step.part} of this lesson does not open. Present it once, and fix it or leave it out."
         )
 
 

@@ -172,7 +172,7 @@ def _by_weights(adopted: Adopted) -> _Probe:
         with attending(adopted.module, "eager"):
             out = module_outputs(adopted.module, ids, reads, output_attentions=True)
     except (KeyError, LookupError, TypeError, AttributeError, ValueError) as error:
-        raise ChoiceError(f"{what} cannot be opened: it hands out no attention weights ({error}).") from error
+        raise ChoiceError(f"{what} cannot be opened: it gives no access to its attention weights ({error}).") from error
     except RuntimeError as error:
         raise ChoiceError(
             f"{what} cannot be opened: it fails on a text of four tokens ({error}){_lengths(adopted.module.config)}. "

@@ -111,7 +111,7 @@ def body_of(model: HubModel, seed: int | None = None) -> HubBody:
     for weight in base.parameters():
         weight.requires_grad_(True)
     if not hasattr(module_outputs(base, torch.tensor([[1, 2]], device=base.device)), "last_hidden_state"):
-        raise ChoiceError(f"{what} hands out no last states, so no output layer can read them. Choose another model.")
+        raise ChoiceError(f"{what} gives no access to its last states, so no output layer can read them. Choose another model.")
     return HubBody(model.name, base, model)
 
 

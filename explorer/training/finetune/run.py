@@ -61,7 +61,7 @@ class FinetuneRun(Run[FinetunedModel]):
         self.measure = self._checked
         self.processes = join_processes(model.device.type == "cpu")
         if self.processes.count > 1:
-            raise ChoiceError("A fine-tuning runs in one process. Start it without torchrun.")
+            raise ChoiceError("Fine-tuning runs in one process. Start it without torchrun.")
         self._states: dict[int, Tensor] = {}
         self._set_up()
 

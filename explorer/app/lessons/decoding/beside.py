@@ -81,8 +81,8 @@ def _fork(name: str, text: str, rows: Sequence[Written]) -> None:
     there = desk.distribution(name, text, before)
     found: Distribution = read(there)
     mine = next((row.text for row in rows if row.label == TAKEN), "")
-    went = f"From your token on, greedy writes: **{plain(mine)}** It is the last row above." if mine else ""
-    st.markdown(went or "Click a token, and greedy writes on from it, in a row of its own.")
+    went = f"After your token, greedy writes: **{plain(mine)}** It is the last row above." if mine else ""
+    st.markdown(went or "Click a token, and greedy continues from it, in a separate row.")
     web.show(VIEWS["next-piece"], there, key=f"fork.{place}", first=("temperature",), click=partial(_taken, before, found))
 
 

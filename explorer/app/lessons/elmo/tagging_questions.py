@@ -20,7 +20,7 @@ def tagging_conclusion(measured: Curves) -> str:
     both, alone = (line(measured, name) for name in (BOTH, ELMO))
     assert both.low is not None and both.high is not None and alone.low is not None and alone.high is not None
     if alone.low[-1] > both.high[-1]:
-        comparison = "less than ELMo alone: here the static vectors only add numbers to fit"
+        comparison = "less than ELMo alone: here the static vectors only add weights to fit"
     elif both.low[-1] > alone.high[-1]:
         comparison = "more than ELMo alone"
     else:

@@ -59,7 +59,7 @@ def live() -> None:
     run = lab.ways(name, task, how, options)
     pressed = st.button("Train", type="primary", disabled=not how, key="train.tuned")
     if not how or not (pressed or lab.known(run)):
-        st.caption("Press Train. Then, before you look, guess which way answers new texts best.")
+        st.caption("Press Train. Then, before you look, guess which method is best on new texts.")
         return
     trained = lab.trained(run, "Fine-tuning")
 

@@ -81,7 +81,7 @@ def line_note(corpus: str, rate: float) -> str:
         "" if math.isnan(rate) else f"The masking rate is {rate:.0%} everywhere on the line, even where training used another. "
     )
     new = (
-        "These texts have words that training never had, so the line ends above the training loss. "
+        "These texts have words that never occurred in training, so the line ends above the training loss. "
         if corpus.partition("-")[0] == "microworld"
         else ""
     )

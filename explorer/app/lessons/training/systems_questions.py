@@ -132,7 +132,7 @@ def beside_copying(figures: Mapping[str, float]) -> str:
     own, copied = (figures[name] for name in COPYING)
     sentence = f"In stories with **new words** its BLEU is **{own:.1f}**, that of the damaged text itself **{copied:.1f}**"
     return (
-        f"{sentence}: what it writes there has less in common with the original than the damage has."
+        f"{sentence}: what it writes there has less in common with the original than the damaged text has."
         if own < copied
         else f"{sentence}."
     )

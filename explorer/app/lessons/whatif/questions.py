@@ -16,7 +16,10 @@ def in_nats(comparison: Comparison, stream: str) -> str:
     about = "the next token" if stream == "decoder" else "each token that is not special, which it reads as well"
     return PROSE(
         "in nats", about=about, before=before, after=after, changed=len(comparison.changed), positions=len(comparison.answers)
-    ) + (" An encoder was not trained on tokens that it sees: a smaller loss is no better model." * (stream == "encoder"))
+    ) + (
+        " An encoder was not trained on tokens that it sees: a smaller loss does not mean a better model."
+        * (stream == "encoder")
+    )
 
 
 ADDS = (  # less than the sum, about the sum, more than the sum

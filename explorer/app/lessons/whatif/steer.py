@@ -22,7 +22,7 @@ def show_steering(name: str) -> None:
     say(prose("whatif")("steer"))
     model = opened(name)
     if model.family != "decoder":
-        st.info(f"*{plain(name)}* does not go on with a text. Choose a decoder above: *gpt2*, for example.")
+        st.info(f"*{plain(name)}* does not continue a text. Choose a decoder above: *gpt2*, for example.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         given = {"Text to go on with": TEXT, "Toward": TOWARD, "Away from": AWAY}

@@ -28,7 +28,7 @@ export function opened(bytes, now) {
   const { learned } = files.has("config.json") ? json("config.json") : {};
   if (!learned || !files.has("model.safetensors")) throw new Error("This file holds no model that was trained here.");
   const { step } = learned, settings = settingsIn(learned);
-  if (!Number.isSafeInteger(step) || step < 0) throw new Error(`The number of steps in this file is ${JSON.stringify(step)}, which cannot be. Save the model again.`);
+  if (!Number.isSafeInteger(step) || step < 0) throw new Error(`The number of steps in this file is ${JSON.stringify(step)}, which is impossible. Save the model again.`);
   if (settings.source.data === "own") settings.source.text = now.source.text;
   const training = new Training(settings);
   if (JSON.stringify(json("tokenizer.json").model.vocab) !== JSON.stringify(training.corpus.file.model.vocab)) throw new Error("This model was trained on another text. Paste that text first, then open it again.");

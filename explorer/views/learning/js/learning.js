@@ -254,7 +254,7 @@ export class Learning {
     this.running = false;
     this.#buttons();
     const bad = /** @type {Step} */ (this.steps.find(({ step }) => !this.#good(step))), good = Math.max(0, ...this.moments.filter((step) => step + 1 < bad.step)), { loss } = bad;
-    const what = Number.isFinite(loss) ? `The loss rose to ${rounded(loss)}, far above uniform guessing` : "The loss is not a number any more";
+    const what = Number.isFinite(loss) ? `The loss rose to ${rounded(loss)}, far above uniform guessing` : "The loss is no longer a number";
     this.#say(`${what}, at step ${bad.step}: the updates are too large. Choose a lower learning rate.`);
     const back = this.status.appendChild(element("button", "", `Back to step ${good}`));
     Object.assign(back, { type: "button", onclick: () => this.back(good) });

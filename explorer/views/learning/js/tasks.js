@@ -70,7 +70,7 @@ export const TASKS = {
     const row = several(random, 8);
     return [row, [...row].sort()];
   } },
-  addition: { title: "Addition", says: "Two numbers of two digits, and their sum, the ones first as in adding by hand.", longest: 8, draw: (random) => {
+  addition: { title: "Addition", says: "Two two-digit numbers and their sum, the ones first, as in adding by hand.", longest: 8, draw: (random) => {
     const a = below(random, 100), b = below(random, 100), two = (/** @type {number} */ n) => digits(n).reverse().concat("0").slice(0, 2);
     return [[...two(a), "+", ...two(b)], [...digits(a + b).reverse(), "0", "0"].slice(0, 3)];
   } },

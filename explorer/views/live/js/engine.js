@@ -73,7 +73,7 @@ export class Engine {
   }
 
   /** Leave nothing behind. @param {string} [why] */
-  end(why = "This model is not open any more.") {
+  end(why = "This model is no longer open.") {
     this.worker?.terminate();
     for (const { reject } of this.asked.values()) reject(new Error(why));
     this.asked.clear();
