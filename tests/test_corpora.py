@@ -147,6 +147,7 @@ def test_a_stopped_preparation_goes_on_to_the_same_bytes(stop: int, tmp_path: Pa
     if stop:
         with open(tmp_path / "parts" / "ids.bin", "ab") as file:
             file.write(b"half written")
+        (tmp_path / "parts" / ".0123456789ab.part").write_text("{")  # of a process that was killed while it wrote
     first = next(iter(prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / "parts")))
     assert stop < 2 or first.tokens > 0
     list(prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / "parts"))

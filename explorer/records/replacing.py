@@ -48,3 +48,9 @@ def write_whole(path: str | Path, content: str | bytes, mode: int = 0o666, lasti
     """Write a text or bytes in place of a file."""
     with replaced(path, mode, lasting) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def forget_parts(folder: Path) -> None:
+    """Delete what a killed process left beside its place. Nobody else may write into the folder now."""
+    for left in folder.glob(f".*{PART}"):
+        left.unlink(missing_ok=True)

@@ -24,7 +24,7 @@ from explorer.errors.kinds import checked
 from explorer.errors.targets import check_folder
 from explorer.errors.waiting import waiting
 from explorer.records import Prepared
-from explorer.records.replacing import write_whole
+from explorer.records.replacing import forget_parts, write_whole
 from explorer.text.corpora import documents_of, parts
 from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.sentences import CLOSING, ENDING, SHORT, SPACELESS
@@ -250,6 +250,7 @@ class TokenWriter:
         counts = {name: getattr(self.point, name) for name in ("tokens", "sentences", "documents")}
         card = {"source": source, "dtype": self.dtype.name, **counts, "identity": self.identity}
         write_whole(self.folder / CARD, json.dumps(card, ensure_ascii=False), lasting=True)
+        forget_parts(self.folder)
         (self.folder / POINT).unlink()
 
     def _resume(self) -> Point:
