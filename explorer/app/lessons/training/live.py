@@ -164,7 +164,7 @@ def show_live_training(sentence: str) -> None:
         st.warning(plain(refused))
     if not name:
         job_queue().make_ready()
-        st.caption("Press Start. The training runs in the background: you can go on reading, leave, and come back.")
+        st.caption("Press Start. Training runs in the background: you can read on, leave, and come back.")
         return
     try:
         state = job_queue().state(name)

@@ -25,7 +25,7 @@ def show_steering(name: str) -> None:
         st.info(f"*{plain(name)}* does not continue a text. Choose a decoder above: *gpt2*, for example.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        given = {"Text to go on with": TEXT, "Toward": TOWARD, "Away from": AWAY}
+        given = {"Text to continue": TEXT, "Toward": TOWARD, "Away from": AWAY}
         texts = [
             st.text_input(label, first, key=f"steer.{n}", bind="query-params", width=270)
             for n, (label, first) in enumerate(given.items())
