@@ -42,10 +42,10 @@ def test_the_ends_and_the_middle_have_the_colours_of_the_scale(mode: str) -> Non
 def test_every_scheme_shows_what_it_adds_to_the_scores(visit: Visit) -> None:
     page = visit("/positions?scheme=alibi", "light", 1280)
     rested(page)
-    expect(page.locator(".st-key-scheme [role=radio]").nth(10)).to_be_visible()
+    expect(page.locator(".st-key-scheme [role=radio]").nth(9)).to_be_visible()
     options = page.locator(".st-key-scheme [role=radio]").all()
     shown = {element.inner_text(): element.evaluate(SHOWN) for element in options}
-    assert len(shown) >= 11 and all(address.startswith('url("data:image/png') for address in shown.values())
+    assert len(shown) >= 10 and all(address.startswith('url("data:image/png') for address in shown.values())
     for scheme in ("alibi", "sinusoidal", "none"):
         wanted = thumbnails.picture(ex.places(scheme).scores[0, :24, :24], "light")
         np.testing.assert_array_equal(dots(shown[scheme]), dots(wanted), err_msg=scheme)
