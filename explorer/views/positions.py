@@ -125,8 +125,9 @@ def distances(record: Places) -> go.Figure:
 
     Where there are no bars, only the distance counts, not the positions themselves. Left of 0 the key is before the query.
 
-    You may conclude whether a scheme depends on the distance only, and whether it favours near tokens. You may not conclude from their
-    heights that one scheme matters more than another: they are on different scales, and a model learns to use them.
+    You may conclude whether a scheme depends on the distance only, and whether it favours near tokens. You may not conclude that
+    one scheme matters more than another because its values are larger: they are on different scales, and a model learns to use
+    them.
     """
     count = record.scores.shape[1]
     away = np.arange(count)[None, :] - np.arange(count)[:, None]

@@ -121,8 +121,9 @@ def moves(record: ContextShift) -> go.Figure:
     is the same direction; after 0 layers it is the input. The thick line is your second sentence, the thin ones are sentences of
     stories, the dotted one the other tokens of your own sentence.
 
-    You may conclude in which models a word's vector depends on its sentence, and on which side of it. You may not conclude from heights
-    that one model has learned more about the word: the typical cosine differs from model to model, as the dotted line shows.
+    You may conclude in which models a word's vector depends on its sentence, and on which side of it. You may not conclude that one
+    model has learned more about the word because its line is higher: the typical cosine differs from model to model, as the dotted
+    line shows.
     """
     layers = np.arange(record.likeness.shape[1])
     figure = go.Figure()
