@@ -132,7 +132,7 @@ page.parts(
     PagePart("Compare runs", partial(comparing.show_comparison, runs), "Compare"),
     PagePart("What the studies found", findings.show_findings, "Findings"),
     PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
-    PagePart("How much text, how many labels?", data, "Data"),
+    PagePart("How much text, how many labels?", data, "Data", more=True),
     PagePart("How large is a step?", schedule, "Step size", more=True),
     *((PagePart("How much to mask", rates, more=True),) if recorded.there("rates") else ()),
     *((PagePart("How much one prediction teaches", signal, "One prediction", more=True),) if recorded.there("signal") else ()),
