@@ -148,7 +148,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "lens": of_model(target=None, inside=False),
     **dict.fromkeys(("analysis.blueprint", "analysis.contributions", "analysis.under_masks"), of_model(target=None)),
     **{f"microworld.{name}": number(split="train", version="1.0") for name in ("labelled", "pairs", "stories", "texts")},
-    "AddVector": given(stream="encoder", layer=0, values=np.zeros(64), factor=0.5),
+    "AddVector": lambda: dict(stream="encoder", layer=0, values=np.zeros(model("bert").config.dim), factor=0.5),
     "MovePositions": lambda: dict(stream="encoder", order=np.arange(len(traced().source))[::-1]),
     "NoPositions": given(stream="encoder"),
     "NoScale": given(stream="encoder"),
