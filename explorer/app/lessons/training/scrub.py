@@ -42,7 +42,6 @@ def show_snapshots(name: str, text: str) -> None:
     steps, over = lab.read_steps(name), _predicted_over(name, text)
     at = show_moments(lab.loss_lines(steps), taken, read(over) if over else None)
     every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
-    read(every[f"step {at:,}"])
     _maps(name, text, at, over, partial(_board, every, taken.index(at)))
     nearest = [step for step in steps if step.samples and step.step <= at]
     if nearest:
@@ -56,6 +55,8 @@ def show_snapshots(name: str, text: str) -> None:
 
 
 def _board(every: dict[str, Call], moment: int) -> None:
+    """The board at one snapshot; none is read before the board is chosen."""
+    read(tuple(every.values())[moment])
     board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=moment)
 
 
