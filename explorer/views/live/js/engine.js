@@ -18,7 +18,10 @@ export class Engine {
     this.worker = null;
     this.post = this.#beside(); // it starts while the model arrives
     /** @type {Promise<{name: string, mask: string, config: any, writes: boolean}>} */
-    this.header = Promise.resolve(bytes).then((given) => this.ask("open", given));
+    this.header = Promise.resolve(bytes).then((given) => this.ask("open", given), (error) => {
+      this.worker?.terminate(); // no model arrived, so nobody will ask it
+      throw error;
+    });
     this.header.catch(() => {}); // said where the model is asked
   }
 
