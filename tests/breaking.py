@@ -20,7 +20,8 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).parent.parent
 TESTS = (
     "hostile", "hostile_files", "crashes", "redteam", "settings", "refusing", "classroom", "caches", "trial", "serve", "records", "shelf",
-    "task_files", "saved_pages", "own_texts", "vote", "brought", "live", "live_homes", "learning",
+    "task_files", "saved_pages", "own_texts", "vote", "brought", "live", "live_homes", "learning", "library", "corpora", "tray", "homework",
+    "live_site", "training", "making", "same_numbers", "constraints",
 )  # fmt: skip
 
 

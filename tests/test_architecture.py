@@ -6,9 +6,12 @@ import os
 import re
 import subprocess
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
+import breaking
+import mutants
 import pytest
 from test_rooms import ROOMS
 
@@ -63,6 +66,15 @@ def test_every_test_that_a_promise_names_is_there() -> None:
     named = re.findall(r"`(tests/\w+\.py)::(\w+)`", text)
     assert len(promises) >= 20 and all("`tests/" in line for line in promises)
     assert [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text("utf-8")] == []
+    assert {file.removeprefix("tests/test_").removesuffix(".py") for file, _ in named} <= set(breaking.TESTS), (
+        "`make break` runs them"
+    )
+
+
+def test_what_breaks_and_what_mutates_names_tests_that_are_there() -> None:
+    for name in {*breaking.TESTS, *chain(*mutants.TESTS.values())}:
+        assert (ROOT / "tests" / f"test_{name}.py").is_file(), name
+    assert all((ROOT / path).is_file() for path in mutants.TESTS)
 
 
 def test_make_help_lists_every_target_and_every_target_that_a_page_names_is_there() -> None:

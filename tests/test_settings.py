@@ -136,7 +136,7 @@ def changed(folder: Path, **values: Any) -> Path:
 HUGE: list[dict[str, Any]] = [
     {"num_labels": 2_000_000}, {"num_labels": 10**9}, {"num_hidden_layers": 10**5}, {"max_position_embeddings": 10**9},
     {"text_config": {"num_labels": 10**8}}, {"vocab_size": 10**12}, {"hidden_size": 10**7}, {"num_labels": 1e8},
-    {"intermediate_size": 10**6},
+    {"intermediate_size": 10**6}, {"id2label": dict.fromkeys(range(150_000), "x")}, {"pruned_heads": {"0": [0] * 150_000}},
 ]  # fmt: skip
 BROKEN: list[dict[str, Any]] = [
     {"num_hidden_layers": "two"}, {"hidden_size": [1]}, {"num_attention_heads": 0}, {"vocab_size": -5},
@@ -144,7 +144,7 @@ BROKEN: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("values", HUGE + BROKEN, ids=str)
+@pytest.mark.parametrize("values", HUGE + BROKEN, ids=lambda values: str(values)[:60])
 def test_one_number_takes_no_memory(values: dict[str, Any], folder: Path, tmp_path: Path) -> None:
     changed(folder, **values)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -200,6 +200,25 @@ def test_only_a_model_is_built(named: list[Any], folder: Path) -> None:
         assert isinstance(ex.load(folder, native=False, device="cpu").module, transformers.PreTrainedModel)
     except FileError as error:
         assert "config.json" in str(error)
+
+
+@pytest.mark.parametrize("name", ["kernels-community/flash-attn", "/etc/passwd"])
+def test_no_code_for_attention_is_fetched_from_the_hub(name: str, folder: Path, bert: TransformerModel) -> None:
+    """Where the kernels library is installed, transformers fetches what has a stroke in its name, and runs it."""
+    changed(folder, attn_implementation=name, experts_implementation=name)
+    model = ex.load(folder, native=False, device="cpu")
+    assert abs(model.logits("The dog ran.") - bert.logits("The dog ran.")).max() <= 1e-4
+
+
+def test_no_adapter_beside_a_model_is_followed(folder: Path, tmp_path: Path) -> None:
+    """Transformers adds it in, also where it is pickled; we would not. No folder may mean two models."""
+    settings = {"peft_type": "LORA", "r": 2, "target_modules": ["query"], "base_model_name_or_path": "/etc"}
+    (folder / "adapter_config.json").write_text(json.dumps(settings), "utf-8")
+    (folder / "adapter_model.bin").write_bytes(b"pickle")
+    for native in (None, False):
+        with pytest.raises(FileError, match="an adapter .LoRA. beside it"):
+            ex.load(folder, native=native, device="cpu")
+    assert not (unpacked(folder, tmp_path) / "adapter_config.json").exists(), "of an upload it is not even written"
 
 
 def test_old_settings_that_name_files_of_their_author_still_open(bert: TransformerModel, folder: Path) -> None:

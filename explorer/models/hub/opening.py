@@ -188,6 +188,10 @@ def checked_configuration(folder: Path, name: str, size: int | None = None) -> t
     size = sum(path.stat().st_size for path in files) if size is None else size
     settings.check_numbers(declared, size, name)
     config = read_config_of(folder)
+    config._attn_implementation, config._experts_implementation = (
+        "eager",
+        None,
+    )  # a name with a stroke would be fetched, and is code
     kind = class_of(config)
     count, tables = count_weights(kind, config, name, count_tensors(folder) if files else None)
     if count > size:  # a weight takes one byte at the very least

@@ -22,9 +22,17 @@ MERGING = {
 
 
 def check_no_adapter(folder: Path) -> None:
-    """Refuse a folder that holds only what a fine-tuning changed of a model (LoRA and its relatives), and say how to merge them."""
-    if not (folder / ADAPTER).is_file() or any((folder / name).is_file() for name in ("model.safetensors", INDEX)):
+    """Refuse a folder that holds what a fine-tuning changed of a model (LoRA and its relatives), and say how to merge them.
+
+    Beside a whole model, transformers would follow what these settings name, and we would not.
+    """
+    if not (folder / ADAPTER).exists():
         return
+    if any((folder / name).is_file() for name in ("model.safetensors", INDEX)):
+        raise FileError(
+            f"{_written(folder)} holds a model and an adapter (LoRA) beside it, and it is not said which is meant. To open the model as "
+            f"it is, move {ADAPTER} elsewhere; to open both as one, merge them with merge_and_unload() of the peft library."
+        )
     about = _read(folder / ADAPTER)
     base, kind = str(about.get("base_model_name_or_path") or "BASE"), MERGING.get(str(about.get("task_type")), "AutoPeftModel")
     command = (

@@ -122,7 +122,12 @@ def is_bare(name: object) -> bool:
 
 
 def check_numbers(declared: Mapping[str, Any], size: int, place: str) -> None:
-    """Refuse a configuration with a number that weights of so many bytes cannot need: building it would take all memory."""
+    """Refuse a configuration with a number that weights of so many bytes cannot need, or a list so long that reading it takes minutes."""
+    for name, length in _lengths(declared):
+        if length > LABELS:
+            raise FileError(
+                f"The config.json of {place} has {length:,} entries in {shortened(name)}; at most {LABELS:,} are read. It is not opened."
+            )
     for name, value in _numbers(declared):
         most = LAYERS if DEPTHS.search(name) else LABELS if "labels" in name else max(size, SPARE)
         if value > most and not FREE.search(name):
@@ -135,6 +140,14 @@ def check_numbers(declared: Mapping[str, Any], size: int, place: str) -> None:
         raise FileError(
             f"The config.json of {place} names weights that are not *.safetensors files beside it. They are not read."
         )
+
+
+def _lengths(declared: object, name: str = CONFIG) -> Iterator[tuple[str, int]]:
+    """How long every list and mapping is, with the name of its setting."""
+    if isinstance(declared, (Mapping, list)):
+        yield name, len(declared)
+        for inner, value in declared.items() if isinstance(declared, Mapping) else ((name, value) for value in declared):
+            yield from _lengths(value, inner)
 
 
 def _numbers(declared: object, name: str = "") -> Iterator[tuple[str, int]]:
