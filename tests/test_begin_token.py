@@ -72,9 +72,12 @@ def test_a_decoder_that_is_trained_here_reads_as_it_was_trained() -> None:
         more = {"tokenizer": kind} if kind else {}
         model = ex.fit(name, corpus=texts, pieces=300, steps=1, batch=4, checks=0, device="cpu", **more).model
         assert only_begins(model.tokenizer) and model.tokens(TEXT).ids[0] == collate_causal(*_one(model)).source[0, 0]
-    own = ex.tokenizer("byte-bpe", texts, size=300)
+    own, framed = ex.tokenizer("byte-bpe", texts, size=300), ex.tokenizer("wordpiece", texts, size=300)
     given = ex.fit("gpt2", corpus=texts, tokenizer=own, steps=1, batch=4, checks=0, device="cpu").model
-    assert not only_begins(given.tokenizer), "a tokenizer that was given stays as it is"
+    assert only_begins(given.tokenizer) and given.tokens(TEXT).ids[0] == collate_causal(*_one(given)).source[0, 0]
+    assert not only_begins(own), "the tokenizer itself stays as it was"
+    kept = ex.fit("gpt2", corpus=texts, tokenizer=framed, steps=1, batch=4, checks=0, device="cpu").model
+    assert kept.tokens(TEXT).ids.tolist() == framed.encode(TEXT).ids.tolist(), "one that adds tokens of its own keeps them"
     assert not only_begins(ex.fit("bert", corpus=texts, pieces=300, steps=1, batch=4, checks=0, device="cpu").model.tokenizer)
 
 

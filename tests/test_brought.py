@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from conftest import some
 from hub_served import Hub, asks, checkpoint, served
 from opening import opened
+from transformers import BertConfig, BertForSequenceClassification, pipeline
 
 import explorer as ex
 from explorer.app import brought, hosted
@@ -80,6 +82,23 @@ def test_a_checkpoint_is_opened_as_it_is_stored_and_the_page_says_what_it_takes(
     taken = sum(2 * part.numel() for part in module.parameters()) / 1e6
     assert f"weights take **{taken:.1f} MB**, 2 bytes each, in bfloat16, as they are stored" in said
     assert "4 bytes each, in float32, in which everything is computed here" in said, "the shipped model beside it"
+
+
+def test_what_a_classifier_answers_is_what_the_pipeline_of_transformers_says(tmp_path: Path) -> None:
+    model = ex.load("bert", device="cpu")
+    folder = ex.export(model, tmp_path / "kinds")
+    torch.manual_seed(3)
+    names = {0: "e*mail", 1: "files", 2: "numbers"}
+    config = BertConfig.from_pretrained(folder, id2label=names, label2id={name: n for n, name in names.items()})
+    module = BertForSequenceClassification(config)
+    module.classifier.weight.data.mul_(40)
+    module.save_pretrained(folder)
+    at = opened("yours", part="models")
+    at.text_input(key="yours").set_value(str(folder)).run()
+    said = " ".join(box.value for box in at.markdown)
+    rows = pipeline("text-classification", model=str(folder), top_k=None)([at.text_input(key="text").value])[0]
+    shown = [f"**{row['label'].replace('*', chr(92) + '*')}** {100 * row['score']:.1f} %" for row in rows]
+    assert not at.exception and f"classifies the text: {', '.join(shown)}." in said, said
 
 
 @pytest.mark.parametrize("address", [{"yours": ""}, {"model": ""}])

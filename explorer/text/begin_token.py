@@ -38,5 +38,17 @@ def missing_begin(ids: Sequence[int], tokenizer: Tokenizer) -> tuple[int, ...]:
 
 def only_begins(tokenizer: Tokenizer) -> bool:
     """Whether all that a tokenizer adds to a text is one token before it."""
-    bare, whole = (tokenizer.core.encode("a", add_special_tokens=added).ids for added in (False, True))
+    bare, whole = _both(tokenizer)
     return whole[1:] == bare and len(whole) == len(bare) + 1
+
+
+def adds_nothing(tokenizer: Tokenizer) -> bool:
+    """Whether a tokenizer adds no token to a text."""
+    bare, whole = _both(tokenizer)
+    return bare == whole
+
+
+def _both(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+    """The tokens of a text, without and with what the tokenizer adds."""
+    bare, whole = (tokenizer.core.encode("a", add_special_tokens=added).ids for added in (False, True))
+    return bare, whole

@@ -18,7 +18,7 @@ from explorer.models.factory import settings_of
 from explorer.models.load import build
 from explorer.models.model import TrainableModel
 from explorer.models.presets import Preset, preset, size_of
-from explorer.text.begin_token import with_begin
+from explorer.text.begin_token import adds_nothing, with_begin
 from explorer.text.examples import Texts, Translation, packed, prepared
 from explorer.text.learning import TOKENIZERS
 from explorer.text.opening import as_tokenizer
@@ -153,13 +153,13 @@ def _model(
         return new_student(system, teacher, options, **given)
     shape = {name: value for name, value in options.items() if name not in ("tokenizer", "pieces", "whole")}
     tokenizer = options.get("tokenizer", corpus.tokenizer)
-    learned = options.get("tokenizer") is None or isinstance(tokenizer, str)  # one that is given stays as it is
+    learned = options.get("tokenizer") is None or isinstance(tokenizer, str)
     if tokenizer is None or isinstance(tokenizer, str):
         tokens = options.get("pieces", (size == "tiny" and system.pieces) or PIECES.get(size, 8000))
         whole = options.get("whole", WHOLE.get(size, 0) if corpus.mark else 0)
         grows = "pieces" not in options and bool(whole)
         tokenizer = learned_tokenizer(system, corpus, tokens, tokenizer, whole, grows=grows)
-    if system.objective == "causal" and learned:
+    if system.objective == "causal" and (learned or adds_nothing(tokenizer)):  # one that is given keeps what it adds
         tokenizer = with_begin(tokenizer)
     if "start" in settings_of(system.name):
         shape.setdefault("start", getattr(tokenizer.vocabulary, system.start) or 0)

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 import explorer as ex
@@ -23,8 +24,10 @@ from explorer.app.lessons.yours.upload import take_along, uploaded
 from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.errors import ExplorerError, an
+from explorer.records.softmax import softmax
 
 PROSE = prose("yours")
+CLASSES = 5  # of which probabilities are written
 WHY = {"float32": PROSE("float32"), "bfloat16": PROSE("bfloat16"), "float16": PROSE("float16")}  # in which numbers are computed
 
 
@@ -53,11 +56,27 @@ def report(model: Any, record: Any) -> None:
         said.append(PROSE("trace", longest=longest, megabytes=need / 1e6, limit=MEMORY / 1e6))
     if need > MEMORY:
         said.append("Choose layers: `layers=[0]`.")
-    say(" ".join(said))
+    say(" ".join([*said, classified(model, record)]))
     if reason := getattr(model, "without_blocks", ""):
         say(f"What each sub-layer adds to the residual stream is not shown: {plain(reason)}", small=True)
     for note in model.notes:
         st.warning(plain(note))
+
+
+def classified(model: Any, record: Any) -> str:
+    """The probabilities of the classes, where the output layer of this model chooses one of them for a whole text."""
+    config = getattr(model.module, "config", None)
+    names = [str(name) for _, name in sorted((getattr(config, "id2label", None) or {}).items())]
+    scores = record.outputs.get("labels", np.empty(0))
+    if (
+        scores.shape != (len(names),)
+        or len(names) < 2
+        or getattr(config, "problem_type", None) not in (None, "single_label_classification")
+    ):
+        return ""
+    shares = softmax(scores)
+    best = [f"**{plain(names[n])}** {100 * shares[n]:.1f} %" for n in np.argsort(-shares)[:CLASSES]]
+    return PROSE("classified", shares=", ".join(best), more=f", of {len(names)} classes" if len(names) > CLASSES else "")
 
 
 def asked_models() -> tuple[list[str], str, str]:
