@@ -200,6 +200,10 @@ def test_what_an_attack_found_is_one_sentence() -> None:
         lambda: ex.training.budget(bert, {"batch": 8}, ["A dog ran."]),
         lambda: ex.training.lr_share("constant", 1, 10, float("-inf")),
         lambda: ex.training.lr_share("constant", 1, 10, 10**400),
+        lambda: ex.training.budget(bert, {"steps": 100, "batch": "-1"}, ["A dog ran."]),
+        lambda: ex.training.along(bert, ["A dog ran."], plan={"objective": ["mlm"]}),
+        lambda: ex.analysis.count_ratios(hostile.model("word2vec"), "he", "she", []),
+        lambda: ex.board(hostile.traced(), model=hostile.traced()),
     ):
         with pytest.raises(ex.ExplorerError):
             call()

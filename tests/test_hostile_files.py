@@ -322,9 +322,28 @@ def test_bombs_are_refused_whether_they_tell_their_size_or_not(
 
 def test_a_zip_that_is_cut_short_or_damaged_is_refused(packed: bytes, tmp_path: Path) -> None:
     middle = len(packed) // 2
-    for content in (b"", packed[:100], packed[:-100], packed[:middle] + bytes(50) + packed[middle + 50 :]):
+    for content in (b"", packed[:100], packed[:-100], packed[:middle] + bytes(50) + packed[middle + 50 :], packed[500:]):
         with pytest.raises(ex.ExplorerError, match="not a complete .zip"):
             archive.unpack(io.BytesIO(content), tmp_path / "model")
+
+
+@pytest.mark.parametrize("how", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damaged_data_are_refused_however_they_are_packed(how: int, tmp_path: Path) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", how) as zipped:
+        zipped.writestr("bert/config.json", random.Random(0).randbytes(5000))
+    content.getbuffer()[1000:1100] = bytes(100)
+    with pytest.raises(FileError, match="mine.zip (is not a complete .zip file|cannot be unpacked)"):
+        archive.unpack(content, tmp_path / "model", "mine.zip")
+
+
+def test_a_disk_that_is_full_while_unpacking_is_said(packed: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(archive, "_write", full)
+    with pytest.raises(FileError, match="cannot be unpacked .No space left on device"):
+        archive.unpack(io.BytesIO(packed), tmp_path / "model")
 
 
 def test_a_model_without_attention_is_refused_before_it_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,9 @@ def spoiled(trace: Trace) -> Iterator[tuple[str, Record]]:
         yield name, replace(trace, source=replace(source, **{name: value}))
     for value in ({"encoder": states[0]}, {"encoder": states.astype(str)}, "x"):
         yield "hidden", replace(trace, hidden=value)
+    scores = trace.outputs["lm"]
+    for value in (scores[1:], scores[..., None], scores[:, : int(source.ids.max())]):
+        yield "not about its tokens", replace(trace, outputs={**trace.outputs, "lm": value})
     fewer = replace(
         trace.source, **{name: getattr(trace.source, name)[:2] for name in type(trace.source).shapes if name != "unseen"}
     )

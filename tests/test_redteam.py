@@ -391,12 +391,15 @@ def test_a_tokenizer_without_an_unknown_token_says_so(kind: str) -> None:
 
 
 def test_the_methods_of_a_tokenizer_and_of_a_record_refuse_in_one_line(tmp_path: Path) -> None:
-    tokenizer, record = ex.load("gpt2", device="cpu").tokenizer, ex.places("rope")
+    gpt2, record = ex.load("gpt2", device="cpu"), ex.places("rope")
+    tokenizer = gpt2.tokenizer
     calls: list[tuple[Any, ...]] = [
         (tokenizer.encode, "a", None, []), (tokenizer.encode, 5), (tokenizer.encode, "a", 5), (tokenizer.decode, 5),
         (tokenizer.decode, [2**70]), (tokenizer.decode, [0], "x"), (tokenizer.text_of, 2**63), (tokenizer.text_of, -1),
         (tokenizer.text_of, [0]), (tokenizer.word_of, 3), (tokenizer.save, None), (tokenizer.save, "\udfff"), (record.write, None),
         (record.write, "\udfff"), (record.write, "a\0b"), (type(record).read, None), (type(record).read, "\udfff"),
+        (record.write, "/"), (record.write, tmp_path), (record.to_frame, bytearray(b"x")), (gpt2.outputs_many, float("-inf")),
+        (ex.trace(gpt2, "A dog").to_frame, bytearray(b"x")),
     ]  # fmt: skip
     for method, *given in calls:
         with pytest.raises(ExplorerError) as error:

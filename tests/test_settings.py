@@ -192,10 +192,25 @@ def test_an_index_names_safetensors_beside_it_and_nothing_else(index: Any, folde
         ex.load(folder, native=False, device="cpu")
 
 
-@pytest.mark.parametrize("named", [[5], ["utils"], ["logging"], ["__name__"], ["pipeline"], ["AutoTokenizer"]])
-def test_only_a_model_is_built(named: list[Any], folder: Path) -> None:
+@pytest.mark.parametrize(
+    "named",
+    [
+        [5],
+        ["utils"],
+        ["logging"],
+        ["__name__"],
+        ["pipeline"],
+        ["AutoTokenizer"],
+        5,
+        [["x"]],
+        ["PreTrainedModel"],
+        ["BertPreTrainedModel"],
+    ],
+)
+def test_only_a_model_is_built(named: Any, folder: Path) -> None:
     """A name that is no class of a model is not looked at: the class follows from the configuration."""
     changed(folder, architectures=named)
+    ex.load(folder, device="cpu")  # of our own class, where it says the same
     try:
         assert isinstance(ex.load(folder, native=False, device="cpu").module, transformers.PreTrainedModel)
     except FileError as error:
@@ -219,6 +234,14 @@ def test_no_adapter_beside_a_model_is_followed(folder: Path, tmp_path: Path) -> 
         with pytest.raises(FileError, match="an adapter .LoRA. beside it"):
             ex.load(folder, native=native, device="cpu")
     assert not (unpacked(folder, tmp_path) / "adapter_config.json").exists(), "of an upload it is not even written"
+
+
+def test_of_pickled_weights_the_command_names_a_model_only(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    for named in (5, "x", [[]], ["a'); import os"]):
+        changed(folder, architectures=named)
+        with pytest.raises(FileError, match="import AutoModel as M"):
+            ex.load(folder, device="cpu")
 
 
 def test_old_settings_that_name_files_of_their_author_still_open(bert: TransformerModel, folder: Path) -> None:

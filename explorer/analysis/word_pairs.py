@@ -68,7 +68,7 @@ def tables(model: StaticModel) -> tuple[np.ndarray, np.ndarray]:
 def near_counts(stories: Sequence[Example], ids: Sequence[int], size: int) -> np.ndarray:
     """How often every word occurs within five positions of each of these [id, word]; each time counts 1/distance, as in GloVe."""
     gap = np.full(WINDOW, -1)
-    flat = np.concatenate([part for story in stories for part in (story.ids, gap)])
+    flat = np.concatenate([gap, *(part for story in stories for part in (story.ids, gap))])
     counts = np.zeros((len(ids), size))
     for row, number in enumerate(ids):
         at = np.flatnonzero(flat == number)

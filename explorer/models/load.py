@@ -296,7 +296,8 @@ def fits_ours(twin: Twin, theirs: dict[str, Any], folder: Path) -> bool:
 
     Weights in several files, tokenizers in a form of their own and other settings are left to transformers.
     """
-    if not set(theirs.get("architectures") or twin.architectures) <= set(twin.architectures):
+    named = theirs.get("architectures") or twin.architectures
+    if not isinstance(named, (list, tuple)) or not set(map(str, named)) <= set(twin.architectures):
         return False
     try:
         twin.to_ours(theirs)

@@ -5,7 +5,7 @@ The kinds themselves: `transformer`, `elmo`, `vectors`, `ngram`, and `hub.foreig
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -179,6 +179,8 @@ class TextModel(Summarised):
         """The same for several texts in one padded batch."""
         if isinstance(texts, (str, Tokens)):
             raise TextError("outputs_many takes a list of texts; this is one. Use outputs, or put it into a list.")
+        if not isinstance(texts, Iterable):
+            raise TextError(f"outputs_many takes a list of texts; this is {an(type(texts).__name__)}.")
         many = [self.tokens(text) for text in texts]
         if not many:
             return []

@@ -6,6 +6,7 @@ from typing import Any
 
 from explorer.errors import ExplorerError
 from explorer.models.hub import TWINS
+from explorer.models.hub.settings import architectures
 from explorer.models.load import fits_ours
 from explorer.models.presets import PRESETS
 from explorer.models.shelf import StoredModel, read_config
@@ -63,7 +64,7 @@ def trained_here(stored: StoredModel) -> bool:
 
 def _classes(config: dict[str, Any]) -> str:
     """The classes of Hugging Face that a checkpoint names."""
-    return " ".join(map(str, config.get("architectures") or ()))
+    return " ".join(map(str, architectures(config)))
 
 
 def _config(stored: StoredModel) -> dict[str, Any]:

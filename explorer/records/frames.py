@@ -19,7 +19,7 @@ Trace = Any  # a `records.Trace`, whose module imports this one
 
 def frame_of(trace: Trace, what: str) -> DataFrame:
     """One part of a trace as a table."""
-    if what not in FRAMES:
+    if not isinstance(what, str) or what not in FRAMES:
         raise unknown("table of a trace", what, FRAMES)
     return table_of(lambda: FRAMES[what](trace))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -29,6 +30,8 @@ def replaced(path: str | Path, mode: int = 0o666, lasting: bool = False) -> Iter
     'all of it'
     """
     place = Path(os.path.realpath(path))
+    if place.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     part = place.with_name(f".{secrets.token_hex(6)}{PART}")
     try:
         with open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:

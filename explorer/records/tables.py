@@ -29,7 +29,7 @@ def table_of(columns: Any) -> DataFrame:
 def table_of_record(record: Record, what: str) -> DataFrame:
     """The table of one field and of those with the same axes; without a name that of the first field whose axes are known."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
-    if what and what not in values:
+    if not isinstance(what, str) or (what and what not in values):
         raise unknown(f"field of {an(type(record).__name__)}", what, values)
     inner = [name for name, value in values.items() if _holds_records(value)]
     first = what or next(iter(record.shapes), "") or (inner[0] if len(inner) == 1 else "")

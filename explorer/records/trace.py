@@ -223,6 +223,9 @@ class Trace(Record):
                 raise ValueError(f"the weights of layer {layer.layer} of the {layer.stream} are not about its tokens")
         if any(states.ndim != 3 or states.dtype.kind != "f" for states in self.hidden.values()):
             raise ValueError("hidden must be numbers, [layer, position, dim], for each stream")
+        read, scores = self.source if self.target is None else self.target, self.outputs.get("lm")
+        if scores is not None and (scores.ndim != 2 or len(scores) != len(read) or read.ids.max(initial=0) >= scores.shape[1]):
+            raise ValueError("what is predicted is not about its tokens")
 
     @property
     def tokens(self) -> Tokens:

@@ -12,7 +12,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Budget
 from explorer.training.corpora import Texts
 from explorer.training.interpolation import mean_rate, questions
-from explorer.training.plan import Plan
+from explorer.training.plan import Plan, check_settings
 
 
 @checked
@@ -25,6 +25,7 @@ def budget(model: TransformerModel, plan: Plan | Mapping[str, Any], texts: Texts
     (100, True)
     """
     planned = asdict(plan) if isinstance(plan, Plan) else dict(plan)
+    check_settings(planned)
     if steps is None and "steps" not in planned:
         raise ChoiceError("The plan does not say how many steps it has. Give steps=…, or a plan with steps.")
     number = steps if steps is not None else int(planned["steps"])

@@ -33,6 +33,7 @@ from explorer.text.toy import toy_stories as toy
 from explorer.training.corpora import FIRST, Corpus, repeated_words
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES, Objective
+from explorer.training.plan import check_settings
 
 Weights = Mapping[str, Tensor]
 MOST_PLACES = 10_001  # on the line, for each of which the loss is measured
@@ -58,6 +59,7 @@ def along(
     'gpt2'
     """
     check_whole("places", places, 2, MOST_PLACES)  # the two ends of the line, and what is between them
+    check_settings(plan or {})
     end, walker = _weights(model), copy.deepcopy(model.module).eval()
     begin = {
         name: value.detach().to(model.device) for name, value in initialise(Transformer(model.config), seed).named_parameters()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from explorer.corruption.strangers import STRANGERS
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import WHOLE, ChoiceError, TextError, an, check_whole, is_number, repeated, unknown
+from explorer.errors.kinds import check_kind
 from explorer.nn.config import Config
 from explorer.nn.factory import AnyConfig
 from explorer.records import Vocabulary
@@ -89,6 +90,16 @@ class Plan:
 def check_count(name: str, given: object, least: int) -> None:
     """Refuse what is no whole number of at least that, and more than fits."""
     check_whole(name, given, least, MOST.get(name, WHOLE - 1))
+
+
+def check_settings(given: Mapping[str, Any]) -> None:
+    """Refuse settings of a plan that are of another kind, or too small: of a plan that is given in part."""
+    kinds = get_type_hints(Plan)
+    for name, value in given.items():
+        if name in kinds:
+            check_kind(name, value, kinds[name])
+        if name in COUNTS:
+            check_count(name, value, COUNTS[name])
 
 
 def check_plan(plan: Plan) -> None:

@@ -7,7 +7,9 @@ anywhere; pickles and code are never written at all. Sizes are counted while unp
 from __future__ import annotations
 
 import io
+import lzma
 import stat
+import struct
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
@@ -30,8 +32,12 @@ def unpack(data: BinaryIO, folder: Path, name: str = "the .zip") -> Path:
         with zipfile.ZipFile(data) as zipped:
             members = _wanted(zipped, name)
             _write(zipped, members, folder, name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, ValueError, struct.error) as error:
         raise FileError(f"{name} is not a complete .zip file ({error}). Pack or upload it again.") from error
+    except OSError as error:  # of damaged data as well, where they are packed by bzip2
+        raise FileError(
+            f"{name} cannot be unpacked ({error.strerror or error}). Make room on the disk, or pack it again."
+        ) from error
     try:
         check_folder(folder)
         if "explorer" not in read_settings(folder / CONFIG):  # a model of ours is held against its weights when it is read

@@ -272,9 +272,11 @@ def class_of(config: Any) -> Any:
     import transformers
     from transformers.models.auto import modeling_auto as auto
 
-    named = [getattr(transformers, name, None) for name in config.architectures or () if isinstance(name, str)]
+    named = [getattr(transformers, name, None) for name in settings.architectures(vars(config)) if isinstance(name, str)]
     models = (kind for kind in named if isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel))
-    kind: Any = next(models, None)
+    kind: Any = next(
+        (kind for kind in models if kind.forward is not torch.nn.Module.forward), None
+    )  # no class that others begin with
     lists = (auto.MODEL_FOR_PRETRAINING_MAPPING, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, auto.MODEL_FOR_CAUSAL_LM_MAPPING,
              auto.MODEL_FOR_MASKED_LM_MAPPING, auto.MODEL_MAPPING)  # fmt: skip
     for mapping in lists:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import FileError
+from explorer.models.hub.settings import architectures
 
 ADAPTER, INDEX = "adapter_config.json", "model.safetensors.index.json"
 PLAIN = re.compile(r"[\w./~:@+ -]+")  # what a shell and Python read as it is written
@@ -49,7 +50,7 @@ def check_no_adapter(folder: Path) -> None:
 def pickled(folder: Path) -> FileError:
     """The error for weights that are pickled."""
     place = _written(folder)
-    named = str(next(iter(_read(folder / "config.json").get("architectures") or ()), ""))
+    named = str(next(iter(architectures(_read(folder / "config.json"))), ""))
     kind = named if CLASS.fullmatch(named) else "AutoModel"
     command = (
         f"from transformers import {kind} as M; M.from_pretrained('{place}', use_safetensors=False).save_pretrained('{place}')"

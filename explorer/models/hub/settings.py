@@ -102,6 +102,12 @@ def tokenizer_settings(declared: Mapping[str, Any], path: Path) -> dict[str, Any
     return known
 
 
+def architectures(declared: Mapping[str, Any]) -> list[Any]:
+    """What a configuration lists as its classes; what is no list is none."""
+    named = declared.get("architectures")
+    return list(named) if isinstance(named, (list, tuple)) else []
+
+
 def weight_names(folder: Path) -> list[str]:
     """The files of weights that a checkpoint says it has; each is a safetensors file beside its settings."""
     if not (folder / INDEX).is_file():
