@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import shutil
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -267,6 +268,26 @@ def test_texts_that_a_model_cannot_read_are_said(tmp_path: Path) -> None:
         for name in ("chinese", "english")
     }
     assert "are unknown to bert" in reports["chinese"] and "unknown" not in reports["english"]
+
+
+def test_a_file_of_texts_that_are_too_long_is_refused_with_what_cuts_them(tmp_path: Path) -> None:
+    (tmp_path / "long.csv").write_text(
+        "text,label\n" + "".join(f"{'The dog ran. ' * 90}{n},{'ab'[n % 2]}\n" for n in range(40))
+    )
+    given = {"task": ex.tasks.from_file(tmp_path / "long.csv"), "examples": 16, "steps": 1, "device": "cpu"}
+    with pytest.raises(ex.ExplorerError, match=r"more than the 128 tokens .* too_long='cut' \(--set too_long=cut\) keeps"):
+        ex.finetune("bert", too_long="error", **given)
+    assert [step.step for step in ex.finetune("bert", too_long="cut", **given)] == [1]
+
+
+def test_a_folder_of_this_place_that_has_no_name_of_a_model_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_of_three: Path
+) -> None:
+    shutil.copytree(run_of_three, tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ex.ExplorerError, match=r"The folder mine of this place is opened by its path: \./mine\."):
+        ex.load("mine")
+    assert ex.load("./mine", device="cpu").streams
 
 
 def test_labelled_texts_are_read_in_every_format(tmp_path: Path) -> None:

@@ -109,6 +109,8 @@ def folder_of(what: str | Path) -> Path:
     if text in RETIRED:
         raise ChoiceError(f"{text} is no longer shipped. {RETIRED[text]}")
     error = unknown("model", text, models())
+    if Path(text).is_dir():
+        raise ChoiceError(f"{error} The folder {text} of this place is opened by its path: ./{text}.")
     if HUB_NAME.fullmatch(text):
         some = f"explorer get {text}" if text in listed_models() else "explorer get"
         raise ChoiceError(f"{error} Models of the Hugging Face hub: hub:{text} opens one, `{some}` keeps real ones here.")

@@ -43,7 +43,12 @@ def with_targets(
     A label that was not learned is an error; in texts that are `only_asked` it is one more that the model gets wrong.
     """
     if too_long == "error":
-        model.checked_rows([example.asked for example in examples])
+        try:
+            model.checked_rows([example.asked for example in examples])
+        except TextError as error:
+            raise TextError(
+                f"{error} too_long='cut' (--set too_long=cut) keeps their beginnings, 'skip' leaves them out."
+            ) from None
     kept = []
     for example, rows in zip(examples, model.rows([example.asked for example in examples]), strict=True):
         if max(map(len, rows)) > model.longest:
