@@ -25,7 +25,7 @@ SMALL = """() => [...document.querySelectorAll("[data-scene=picture] .main-svg :
   .filter(({ style, textContent, ownerSVGElement: drawn }) => style.fontSize && textContent.trim()
     && parseFloat(style.fontSize) * drawn.getBoundingClientRect().width / drawn.width.baseVal.value < Math.min(18, innerHeight / 60) - 0.1)
   .map(one => [one.style.fontSize, one.textContent])"""
-AGAIN = """() => [...document.querySelectorAll("[data-scene=words] [class*='st-key-card-guess']")]
+AGAIN = """() => [...document.querySelectorAll("[data-scene=words] [class*='st-key-card-guess'] :is(div, p)")]
   .filter(one => getComputedStyle(one).visibility === 'visible').map(one => one.textContent)"""
 FIRST = """() => /^(1 of|$)/.test(document.querySelector('[data-count]').textContent)
   && !document.querySelector('[data-scene=words]')?.scrollLeft"""

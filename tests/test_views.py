@@ -658,6 +658,8 @@ def test_the_largest_value_that_is_said_is_the_largest_that_is_drawn(records: di
     assert f"Largest value: {change.divergence.max():.3g}" in spoken(VIEWS["change"](change))
     glance, largest = spoken(VIEWS["glance"](trace)), max(attention.weights.max() for attention in trace.attention)
     assert "Largest value" not in glance and f"{largest:.3g}" in glance, "its cells have another scale; the note has the weight"
+    note = "the nearest other use has the same sense for 39 of 40"
+    assert f". {note}." in spoken(go.Figure(layout={"title": theme.title("Uses", note, "")})), "a broken line goes on"
 
 
 def test_the_numbers_are_those_that_are_seen_with_the_names_of_their_rows(records: dict[str, Any]) -> None:
@@ -706,6 +708,7 @@ def test_too_many_names_are_thinned_out_but_none_is_lost(bert: TransformerModel)
     assert figure.data[0].xgap == figure.data[0].ygap == 0
     every = VIEWS["glance"](trace).layout
     assert (every.xaxis2.title.text, every.xaxis.title.text) == ("head", None), "the name of an axis is written once"
+    assert list(every.xaxis2.ticktext) == ["0"], "of places of which few have names, these are written"
     cells = list(export.cells(figure))
     assert len(cells) == count**2 and cells[count + 2][2:5] == (f"{tokens.texts[1]}{theme.UNSEEN}", 2, tokens.texts[2])
 

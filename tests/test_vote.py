@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -273,3 +274,25 @@ def test_a_reload_and_a_killed_server_lose_no_vote_and_add_none(browser: Browser
         expect(stranger.get_by_text("is not the one of this server")).to_be_visible()
     for page in (teacher, student, stranger):
         page.context.close()
+
+
+@LONG
+@pytest.mark.browser
+def test_what_a_presenter_presses_while_the_server_is_away_is_done_when_it_is_back(browser: Browser, tmp_path: Path) -> None:
+    port = free_port()
+    with room_server(port, tmp_path):
+        teacher = phone(browser, f"http://127.0.0.1:{port}/vote?teacher=secret")
+        teacher.set_viewport_size({"width": 1280, "height": 720})
+        expect(teacher.get_by_text("No question is open.")).to_be_visible()
+        teacher.goto(f"http://127.0.0.1:{port}/attention?part=why-d&present=1")
+        expect(teacher.get_by_role("button", name="Ask the class (V)").first).to_be_enabled()
+    away = teacher.locator("[data-away]")
+    expect(away).to_have_text("The server does not answer. When it is back, this page goes on by itself.")
+    teacher.keyboard.press("v")
+    expect(away).to_have_text(re.compile("goes on by itself and presses V"))
+    expect(teacher.get_by_role("dialog")).to_have_count(0)
+    with room_server(port, tmp_path):
+        expect(teacher.get_by_role("button", name="Show the bars (V)")).to_be_enabled()
+        expect(away).to_have_count(0)
+    assert json.loads((tmp_path / "votes.json").read_text("utf-8"))["now"]["question"]
+    teacher.context.close()

@@ -25,15 +25,30 @@ export default function ({ data, setTriggerValue, parentElement }) {
   const vote = () => page.querySelector(":is([data-scene=side], [data-scene=words]) [class*='st-key-put-'] button")?.click();
   const keys = {
     b: () => put("blank"), j: join, v: vote, a: () => setTriggerValue("answers", 1), n: () => kept.screen.turn(1), c: () => kept.screen.unfold(),
+    pagedown: () => setTriggerValue("move", 1), pageup: () => setTriggerValue("move", -1),
+  };
+  const asks = { v: "V", a: "A", pagedown: "Page Down", pageup: "Page Up" };  // what the server has to do
+  const server = () => page.querySelector(data.connection.state)?.dataset ?? {};
+  const here = () => server().testConnectionState === "CONNECTED";
+  const look = () => {  // what is pressed while the server is away is done when it is back
+    if (here()) {
+      if (kept.late && server().testScriptState !== "notRunning") return;
+      keys[kept.late]?.();
+      kept.says?.remove();
+      kept.late = kept.says = null;
+      return;
+    }
+    page.querySelector(data.connection.closes)?.click();  // a message over the picture, which says no more than this
+    const says = `The server does not answer. When it is back, this page goes on by itself${kept.late ? ` and presses ${asks[kept.late]}` : ""}.`;
+    if (!kept.says) (kept.says = page.body.appendChild(element("p", "", { role: "status" }))).dataset.away = "yes";
+    if (kept.says.textContent !== says) kept.says.textContent = says;
   };
   const hear = event => {
     const at = event.composedPath()[0], writes = at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && !/^(radio|checkbox)$/.test(at.type);
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.key === "PageDown" || event.key === "PageUp") {  // after typing, too
-      if (writes) at.blur();
-      setTriggerValue("move", event.key === "PageDown" ? 1 : -1);
-    } else if (writes || !keys[event.key.toLowerCase()]) return;
-    else keys[event.key.toLowerCase()]();
+    const key = event.key.toLowerCase();
+    if (event.ctrlKey || event.altKey || event.metaKey || !keys[key] || writes && !key.startsWith("page")) return;
+    if (writes) at.blur();  // the pages turn after typing, too
+    if (asks[key] && !here()) { kept.late = key; look(); } else keys[key]();
     event.preventDefault();
     event.stopPropagation();
   };
@@ -52,5 +67,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
   if (kept.hear) page.removeEventListener("keydown", kept.hear, true);  // drawn again: one listener, not two
   kept.hear = hear;
   page.addEventListener("keydown", hear, true);
-  return () => { page.removeEventListener("keydown", hear, true); kept.screen?.end(); kept.screen = null; lift(); };
+  clearInterval(kept.looks);
+  kept.looks = setInterval(look, 500);
+  return () => { page.removeEventListener("keydown", hear, true); clearInterval(kept.looks); kept.says?.remove(); kept.screen?.end(); kept.screen = null; lift(); };
 }

@@ -158,7 +158,7 @@ def keys(parts: Sequence[str], part: str) -> None:
         data={
             "part": part,
             "inside": streamlit_inside.SCREEN,
-            "state": streamlit_inside.STATE,
+            "connection": streamlit_inside.CONNECTION,
             "joins": joins,
             "ahead": lecture.ahead(),
         },

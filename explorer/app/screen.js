@@ -71,10 +71,18 @@ function fitRow(row, box) {
   charts.forEach((chart, n) => put(chart, { left: 0, top: 0, width: widest, height: naturals[n] * scale }, scale));
 }
 
+/** A figure that moves is larger where that leaves room for its other frames, and does not grow while it moves. */
+function fitStaged(one, box) {
+  let scale = one.fitted;
+  for (put(one, box, scale); scale > 0.5 && scale * one.scrollHeight > box.height * (scale > 1 ? 0.6 : 1); put(one, box, scale)) scale -= 0.1;
+  if (one.scrollHeight > 100) one.fitted = scale;  // a lower one is not drawn yet
+}
+
 /** A board is large by itself: smaller until all of it is on the screen. */
 function fitBoard(one, box) {
-  const place = [box.left, box.top, box.width, box.height].join();
-  if (one.dataset.place !== place) { one.dataset.place = place; one.fitted = 1; }
+  const place = [box.left, box.top, box.width, box.height].join(), staged = one.matches(inside.staged);
+  if (one.dataset.place !== place) { one.dataset.place = place; one.fitted = staged ? STRETCHED : 1; }
+  if (staged) return fitStaged(one, box);
   put(one, box, one.fitted);
   one.fitted = Math.min(one.fitted, box.height / Math.max(one.scrollHeight, 1));
   put(one, box, one.fitted);

@@ -21,10 +21,9 @@ from typing import Any
 SEEN = "1.67.0"
 QUIET = "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"
 REMOVES = 3.0  # seconds in which a server that ends removes what it leaves
-MAIN, BLOCK, STATE, PICTURE = (
+MAIN, BLOCK, PICTURE = (
     "[data-testid=stMain]",
     ".stMainBlockContainer",
-    "[data-test-script-state]",
     "[data-testid=stPlotlyChart]",
 )  # for the scripts of components
 CONNECTION = {
@@ -34,6 +33,7 @@ CONNECTION = {
 CHART = ".stElementContainer:has([data-testid=stPlotlyChart])"
 SCREEN = {  # for the script that presents: what it puts on the screen, and what it leaves folded
     "chart": CHART,
+    "staged": "[class*='-staged ']",
     "pictures": f"{CHART}, .st-key-board, .st-key-learning, "
     ".stElementContainer:is([class*='-board '], [class*='-board-'], [class*='-staged '])",
     "row": "[data-testid=stHorizontalBlock]",

@@ -19,7 +19,7 @@ from explorer.app.glossary import marked
 from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export
 from explorer.views.emptied import emptied
-from explorer.views.margins import resized
+from explorer.views.margins import resized, widened
 from explorer.views.spoken import spoken
 from explorer.views.view import LIMITS, READING
 
@@ -127,7 +127,7 @@ def _drawn_with(figure: Any, name: str, around: Around) -> None:
         if guessing.may_choose(figure, *around.question):
             click = partial(guessing.choose, figure, *around.question)
     listens: Any = "ignore" if click is None else partial(_clicked, name, click)
-    drawn(figure, f"{name}.figure", on_select=listens)
+    drawn(widened(figure) if present.on() else figure, f"{name}.figure", on_select=listens)
 
 
 def styled(figure: Any) -> Any:

@@ -15,12 +15,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from explorer.views import theme
+
 TELEPHONE = 360  # pixels of a picture between its sides on the narrowest screen
 LETTER, LINE = 0.54, 1.3  # of its size: how wide a letter is, how high a line
 SIZE = 15  # of letters that say no other
 TITLE, NOTE, PANEL = 64, 20, 24  # pixels of a title, of each line below it, and of the title of a panel
 TICK, AXIS_TITLE, BAR = 10, 30, 56  # of a tick, the title of an axis, and a colour bar
 SYMBOL, ENTRY, ROWS = 52, 23, 4  # of a legend: how wide a symbol is, how high a line, and for how many lines there is room
+WIDE = 90  # letters of a note for a room
 GAP, SIDE, SLANTED = 6, 10, 36  # below a title, at the sides, and where the last name of an axis leans out
 
 
@@ -48,6 +51,24 @@ def resized(figure: go.Figure, height: float, top: int, bottom: int) -> go.Figur
     for name in _scales(figure):
         figure.update_layout({name: {"colorbar": {"yref": "container", "yanchor": "bottom", "y": 4 / height, "ypad": 8}}})
     return figure
+
+
+def widened(figure: go.Figure) -> go.Figure:
+    """The same figure for a room: each note of its title in as few lines as fit there, and the drawing higher by those that it had.
+
+    >>> note = "<br><span style='font-size:14px'>a note<br>that was broken</span>"
+    >>> bars = widened(framed(go.Figure(go.Bar(y=[1, 2])).update_layout(title=f"Two bars{note}", height=200)))
+    >>> (bars.layout.title.text.count("<br>"), bars.layout.margin.t)
+    (1, 90)
+    """
+
+    def unbroken(note: re.Match[str]) -> str:
+        return "<br>".join(theme.even(note[0].replace("<br>", " "), WIDE))
+
+    text, margin = figure.layout.title.text or "", figure.layout.margin
+    figure.update_layout(title_text=re.sub("(?<='>).*?(?=</span>)", unbroken, text))
+    spared = NOTE * (text.count("<br>") - figure.layout.title.text.count("<br>"))
+    return resized(figure, figure.layout.height, max(_above(figure), margin.t - spared), margin.b) if spared else figure
 
 
 def _right(figure: go.Figure) -> int:

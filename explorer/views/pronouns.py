@@ -42,7 +42,7 @@ def nouns(records: Sequence[NounPreference], *, reason: str) -> go.Figure:
         x=shares[:, 1 - text, 0], y=np.arange(len(names)), mode="markers", meta=2, name=f"with “{other}”",
         marker={"size": 15, "symbol": "diamond"}, hovertemplate=f"with “{other}”: {words[0]} <b>%{{x:.1%}}</b><extra></extra>",
     )  # fmt: skip
-    figure.add_vline(x=HALF, line_dash="dot", line_width=2)
+    figure.add_vline(x=HALF, line_dash="dot", line_width=2, layer="below")
     return figure.update_layout(
         title=theme.title(f"“{theme.label(first.reasons[text])}”: which noun?", theme.printable(first.texts[text])),
         xaxis={"title": f"{words[0]} | {words[1]}", "range": [0, 1], "tickformat": ".0%"},

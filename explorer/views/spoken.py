@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from explorer.views import theme
-
 
 def spoken(figure: go.Figure) -> str:
     """The title and the notes of a figure, and its largest value with its place, as one line of plain text.
@@ -25,21 +23,12 @@ def spoken(figure: go.Figure) -> str:
 
 def _titled(text: str) -> list[str]:
     """The title and its notes; a line that was only broken to fit goes on with the next."""
-    title, *lines = (_plain(line) for line in text.split("<br>"))
-    notes: list[str] = []
-    widest, before = (theme.NARROW if all(len(line) <= theme.NARROW for line in lines) else theme.NOTE), 0
-    for line in filter(None, lines):
-        if notes and before + 1 + len(line.split()[0]) > widest:
-            notes[-1] += f" {line}"
-        else:
-            notes.append(line)
-        before = len(line)
-    return [title, *notes]
+    return [_plain(part) for part in re.split("<br>(?=<span)", text)]
 
 
 def _plain(text: str) -> str:
     """Without tags, entities and asterisks."""
-    return " ".join(unescape(re.sub(r"<[^>]*>", "", text)).replace("*", "").split())
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", text.replace("<br>", " "))).replace("*", "").split())
 
 
 def _largest(figure: go.Figure) -> str:

@@ -153,13 +153,17 @@ def _short(text: str, most: int = 60) -> str:
 
 
 def _lines(*notes: str) -> list[str]:
-    """Notes in lines that fit above a narrow picture, six at most."""
-    return [theme.printable(line) for note in notes for line in wrap(note, theme.NARROW)][:6]
+    """Notes, each in lines that fit above a narrow picture, six at most together."""
+    wrapped = [wrap(note, theme.NARROW) for note in notes]
+    left = [6 - sum(map(len, wrapped[:n])) for n in range(len(wrapped))]
+    return [
+        "<br>".join(map(theme.printable, lines[:most])) for lines, most in zip(wrapped, left, strict=True) if lines and most > 0
+    ]
 
 
 def _title(name: str, notes: list[str]) -> dict[str, object]:
     """The name of a model in large letters, lines below it in small ones."""
-    small = "".join(f"<br><span style='font-size:13px'>{line}</span>" for line in notes)
+    small = "".join(f"<br><span style='font-size:13px'>{note}</span>" for note in notes)
     return {"text": f"<b>{theme.label(name)}</b>{small}"}
 
 

@@ -224,34 +224,37 @@ def _overlaid(figure: go.Figure, name: str, few: int) -> None:
     """Write few of the names of an axis, on another one that lies over it."""
     layout, way, own = figure.layout, name[0], name.replace("axis", "")
     axis = layout[name].to_plotly_json()
-    every = math.ceil(len(axis["ticktext"]) / few)
-    names = {"tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every], "tickfont": {"size": 12}}
+    written = [(place, text) for place, text in zip(axis["tickvals"], axis["ticktext"], strict=True) if text]
+    places, texts = zip(*written[:: math.ceil(len(written) / few)], strict=True)
+    names = {"tickvals": places, "ticktext": texts, "tickfont": {"size": 12}}
     number = 1 + sum(key.startswith(f"{way}axis") for key in layout)
     layout[f"{way}axis{number}"] = {**axis, **names, "overlaying": own, "matches": own}
     layout[name].update(showticklabels=False, automargin=False, ticks="", title={"text": None})
     crossed = {"x": "y", "y": "x"}[way]
-    places = {f"{way}axis": f"{way}{number}", f"{crossed}axis": axis.get("anchor") or crossed}
-    figure.add_scatter(x=[None], y=[None], mode="markers", showlegend=False, hoverinfo="skip", **places)
+    axes = {f"{way}axis": f"{way}{number}", f"{crossed}axis": axis.get("anchor") or crossed}
+    figure.add_scatter(x=[None], y=[None], mode="markers", showlegend=False, hoverinfo="skip", **axes)
 
 
 def title(first: str, *notes: str) -> dict[str, object]:
     """A title, with smaller lines below it for the notes that are not empty."""
-    return {"text": first + "".join(f"<br><span style='font-size:14px'>{line}</span>" for line in lines(notes))}
+    return {
+        "text": first + "".join(f"<br><span style='font-size:14px'>{'<br>'.join(even(note))}</span>" for note in notes if note)
+    }
 
 
 def lines(notes: Iterable[str]) -> list[str]:
     """Notes in lines that fit on a telephone."""
-    return [line for note in notes for line in _even(note)]
+    return [line for note in notes for line in even(note)]
 
 
 @lru_cache(maxsize=4096)
-def _even(note: str) -> list[str]:
+def even(note: str, most: int = NOTE) -> list[str]:
     """A note in as few lines as it needs, of like length: no word stands alone in the last one.
 
-    >>> _even("the nearest other use has the same sense for 39 of 40")
+    >>> even("the nearest other use has the same sense for 39 of 40")
     ['the nearest other use has', 'the same sense for 39 of 40']
     """
-    wrapped = [wrap(note, width, break_long_words=False, break_on_hyphens=False) for width in range(NOTE, NOTE // 2, -1)]
+    wrapped = [wrap(note, width, break_long_words=False, break_on_hyphens=False) for width in range(most, most // 2, -1)]
     return next(wrapped[n] for n in range(len(wrapped) - 1, -1, -1) if len(wrapped[n]) == len(wrapped[0]))
 
 
