@@ -74,14 +74,15 @@ def app(
     check_installed("explorer app", "streamlit", "plotly")
     home = _home("app.py")
     where = address or ("0.0.0.0" if classroom or settings is not None else "127.0.0.1")
-    greeting = f"The explorer: http://{where}:{port}/ (Ctrl-C stops it)\n"
+    greeting, page = f"The explorer: http://{where}:{port}/ (Ctrl-C stops it)\n", f"http://{where}:{port}/lesson"
     first: list[str] = []
     if classroom or settings is not None:
         from explorer.app import hosted, room
 
         greeting = hosted.opened(settings, where, port)
         first = [room.hand_over()]
-    greeting += _lesson(lesson, where, port) if lesson else ""
+        page = hosted.for_teacher("lesson")
+    greeting += _lesson(lesson, page) if lesson else ""
     sys.stdout.write(greeting)
     sys.stdout.flush()
     os.chdir(home.parent)
@@ -89,15 +90,15 @@ def app(
     _start("explorer.app.serve", *first, "run", str(home), *options)
 
 
-def _lesson(lesson: str, where: str, port: int) -> str:
-    """Have the server present a lesson; the line that says where it is."""
+def _lesson(lesson: str, page: str) -> str:
+    """Have the server present a lesson; the line that says on which page."""
     from explorer.app import lecture
     from explorer.app.lesson_plan import read_plan
 
     plan = read_plan(lesson)
     shipped = lesson in lecture.shipped()
     os.environ[lecture.VARIABLE] = lesson if shipped else str(Path(lesson).resolve())
-    return f"Lesson:   http://{where}:{port}/lesson ({len(plan.steps)} steps: {plan.title})\n"
+    return f"Lesson:   {page} ({len(plan.steps)} steps: {plan.title})\n"
 
 
 @cli.command()

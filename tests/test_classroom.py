@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from explorer import cli
-from explorer.app import hosted, status
+from explorer.app import hosted, lecture, status
 from explorer.app.lessons import LESSONS
 from explorer.app.room import _SETTINGS
 from explorer.app.vote import BOOTH, Booth
@@ -238,8 +238,11 @@ def test_a_classroom_reads_its_file_and_prints_where_it_is(monkeypatch: pytest.M
     assert held is not None and held.models == ("bert",) and held.steps == 100 and len(held.key) >= 12
     assert started[started.index("--server.address") + 1] == "127.0.0.1"
     assert "http://127.0.0.1:9001/" in said and f"status?teacher={held.key}" in said
-    started, _ = served(monkeypatch, "--classroom")
+    monkeypatch.setenv(lecture.VARIABLE, "")
+    started, said = served(monkeypatch, "--classroom", "--lesson", "L0")
+    held = hosted.room()
     assert started[started.index("--server.address") + 1] == "0.0.0.0"
+    assert held is not None and f"{held.public}/lesson?teacher={held.key} (" in said, "the page of a lesson is the teacher's"
 
 
 @pytest.mark.parametrize("text", ["models = ", "colour = 3", 'steps = "x"'])

@@ -114,8 +114,13 @@ def opened(settings: Path | None, where: str, port: int) -> str:
         classroom = replace(classroom, tray=str(vote_file.folder() / f"hand-ins-{port}"))
     classroom = with_key(classroom, key, f"http://{_reachable(where)}:{port}")
     settle(written(classroom))
-    teacher = f"teacher={classroom.key}"
-    return f"Students: {classroom.public}/\nTeacher:  {classroom.public}/status?{teacher}\nVote:     {classroom.public}/vote?{teacher}\n"
+    return f"Students: {classroom.public}/\nTeacher:  {for_teacher('status')}\nVote:     {for_teacher('vote')}\n"
+
+
+def for_teacher(page: str) -> str:
+    """The address of a page of this room that opens it as the teacher's."""
+    classroom = room()
+    return f"{classroom.public}/{page}?teacher={classroom.key}" if classroom else f"/{page}"
 
 
 def _reachable(where: str) -> str:

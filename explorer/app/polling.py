@@ -20,6 +20,7 @@ _says = st.components.v2.component(
     js=streamlit_inside.script("says"),
 )
 HEARD: list[Callable[[Exercise, str], object]] = []  # who hears each question of a page and its key: a homework that is written
+ANSWERED = "The answer is shown."
 REFUSED, WAITS = "vote.refused", "vote.waits"  # in the session: what was not done, and the question that waits for a yes
 
 
@@ -92,10 +93,13 @@ def live(question: Exercise) -> None:
     """The bars of a question, as long as it is the one that the class is asked."""
     ballot = BOOTH.now
     if ballot is not None and _is_asked(question):
-        status(
-            "vote.count", f"{count_of(ballot)} voted", time_left(ballot), heard="The answer is shown." if ballot.shown else ""
-        )
+        count("vote.count", ballot)
         bars(ballot)
+
+
+def count(key: str, ballot: Ballot) -> None:
+    """How the vote is: who hears the page is told once the answer is shown."""
+    status(key, f"{count_of(ballot)} voted", time_left(ballot), heard=ANSWERED if ballot.shown else "")
 
 
 def count_of(ballot: Ballot) -> str:

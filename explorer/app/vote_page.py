@@ -51,8 +51,7 @@ def now(desk: bool, who: str) -> None:
         )
     elif desk:
         st.markdown(f"### {ballot.question}")
-        heard = "The answer is shown." if ballot.shown else ""
-        polling.status(voting.SAYS, polling.count_of(ballot), polling.time_left(ballot), heard=heard)
+        polling.count(voting.SAYS, ballot)
         if not ballot.bars:
             st.caption("The bars are hidden until you show them.")
         polling.bars(ballot)

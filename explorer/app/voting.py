@@ -8,7 +8,7 @@ import streamlit as st
 
 from explorer.app import streamlit_inside
 from explorer.app.homework.document import marked_up
-from explorer.app.polling import attempt, say_refused, status, time_left
+from explorer.app.polling import ANSWERED, attempt, say_refused, status, time_left
 from explorer.app.vote import BOOTH, Ballot
 
 WORDS, LETTERS = 25, 500  # of a question on a phone, and of what a phone sends
@@ -43,7 +43,7 @@ def student(ballot: Ballot, who: str) -> None:
         (st.success if mine == ballot.answer else st.info)(f"The answer: **{ballot.answer}**. {ballot.why}")
     counted = "Counted. You can change your vote until the answer is shown." if mine is not None and not ballot.shown else ""
     heard = f"The answer: {ballot.answer}." if ballot.shown else f"The question: {stem}"
-    status(SAYS, "The answer is shown." if ballot.shown else time_left(ballot), counted, heard=heard)
+    status(SAYS, ANSWERED if ballot.shown else time_left(ballot), counted, heard=heard)
 
 
 def stem_of(question: str) -> str:
