@@ -338,16 +338,26 @@ def homework(
     lesson: Annotated[str, typer.Argument(help="A lesson: a TOML file, or L0 to L4 for the five lectures.")],
     file: Annotated[Path, typer.Argument(help="The HTML file to write.")],
     exercises: Annotated[int, typer.Option(help="The most exercises of each page.", min=0)] = 2,
+    hand_out: Annotated[
+        Path | None, typer.Option(help="Also write this HTML file, to print: a page a step, then the answers.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a lesson as one HTML file for home: live boards, questions and notes, without Python or a network."""
     check_installed("explorer homework", "streamlit", "plotly")
+    from explorer.app import handout
+    from explorer.app.homework.collecting import collected
     from explorer.app.homework.document import homework_of
     from explorer.app.lesson_plan import read_plan
 
     plan, target = read_plan(lesson), file_to_write(file, "homework.html").absolute()
-    content = homework_of(plan, _home("app.py"), most=exercises, say=(lambda line: None) if as_json else typer.echo)
+    paper = file_to_write(hand_out, "handout.html").absolute() if hand_out else None
+    heard = (lambda line: None) if as_json else typer.echo
+    steps = collected(plan, _home("app.py"), exercises, heard)
+    content = homework_of(plan, steps, heard)
     target.write_bytes(content)
+    if paper:
+        paper.write_text(handout.page_of(plan, steps), "utf-8", "replace")
     report = {"file": str(target), "bytes": len(content), "steps": len(plan.steps)}
     say(report, as_json, f"Written to {target}: {len(content) / 1e6:.1f} MB.")
 

@@ -36,19 +36,17 @@ PLAN = LessonPlan("At home & away", (LessonStep("attention", "walk", ask="what d
 
 
 @pytest.fixture
-def steps(monkeypatch: pytest.MonkeyPatch) -> list[HomeworkStep]:
+def steps() -> list[HomeworkStep]:
     """A lesson whose pages need not be run."""
     shown = {"data": [{"type": "bar", "x": ["a", "b"], "y": [1, 2]}], "layout": {"title": {"text": "Two"}}, "says": "Two bars."}
-    every = [HomeworkStep("Attention: Walk", PLAN.steps[0], (CHOICE,), (NUMBER, CHOICE), (shown,))]
-    monkeypatch.setattr(document, "collected", lambda *given: every)
-    return every
+    return [HomeworkStep("Attention: Walk", PLAN.steps[0], (CHOICE,), (NUMBER, CHOICE), (shown,))]
 
 
 @pytest.fixture
 def home(steps: list[HomeworkStep], browser: Browser, tmp_path: Path) -> Any:
     """Its file, opened from disk without a network."""
     file = tmp_path / "homework.html"
-    file.write_bytes(document.homework_of(PLAN, ROOT / "app.py"))
+    file.write_bytes(document.homework_of(PLAN, steps))
     context = browser.new_context(offline=True, accept_downloads=True)
     page = context.new_page()
     page.goto(file.as_uri())

@@ -17,11 +17,14 @@ from playwright.sync_api import expect
 from test_frame_browser import rested
 
 from explorer.app import handout, lecture, polling
+from explorer.app.homework.collecting import HomeworkStep
 from explorer.app.lesson_plan import LessonPlan, labels_of, read_plan, written_step
 from explorer.app.lessons import LESSONS
 from explorer.app.vote import Booth
 from explorer.errors import ExplorerError, FileError
 from explorer.models.store import models
+from explorer.records import Exercise
+from explorer.records.answering import wanted_form
 from studies import teaching
 
 HEAD = 'title = "Mine"\n\n[[step]]\npage = "heads"\npart = "all-layers"\n\n[[step]]\n'
@@ -112,11 +115,22 @@ def test_a_hand_out_has_a_page_for_each_step_and_the_answers_on_the_last(tmp_pat
         '\n[[question]]\nname = "mine"\nquestion = "Is <b> bold?"\noptions = ["yes", "no"]\nanswer = "no"\nwhy = "It is text."'
     )
     (tmp_path / "lesson.toml").write_text(HEAD + 'page = "tokens"\nquestion = "mine"' + question, "utf-8")
-    page = handout.page_of(read_plan(tmp_path / "lesson.toml"))
+    plan = read_plan(tmp_path / "lesson.toml")
+    own, number = (plan.questions or {})["mine"], Exercise("How *many*?", 2.5, "Half of five.", digits=1)
+    steps = [HomeworkStep("One", plan.steps[0], exercises=(number,)), HomeworkStep("Two", plan.steps[1], (own,))]
+    page = handout.page_of(plan, steps)
     read = Pages()
     read.feed(page)
     assert read.names.count("section") == 3 and "b" not in read.names[: read.names.index("ol")], "text is no markup"
-    assert "@media print" in page and page.index("It is text.") > page.rindex("<section>")
+    before, _, last = page.rpartition("<section>")
+    for answer in ("It is text.", "Half of five.", "2.5"):
+        assert answer in last and answer not in before
+    assert (
+        "@media print" in page
+        and before.count("<li>") == 2
+        and f"({wanted_form(number)})" in before
+        and "How <em>many" in before
+    )
 
 
 @pytest.mark.parametrize("options", ['options = ["yes", "no"]\nanswer = "no"', "answer = 3"], ids=["options", "number"])

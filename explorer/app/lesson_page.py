@@ -1,10 +1,8 @@
 """The page of a lesson for its teacher: every step with its note and its question, a link to each, the hand-out and the homework."""
 
-from functools import partial
-
 import streamlit as st
 
-from explorer.app import handout, lecture, teacher
+from explorer.app import lecture, teacher
 from explorer.app.exercises import plain
 from explorer.app.homework import desk
 from explorer.app.lesson_plan import labels_of
@@ -27,9 +25,6 @@ else:
                 st.switch_page(str(LESSONS[step.page].page), query_params=lecture.presented(step, number))
             told = (step.do, f"*{step.ask}*" if step.ask else "", step.note)
             st.markdown(" · ".join(filter(None, told)))
-    st.download_button(
-        "Hand-out", partial(handout.page_of, plan), "handout.html", key="lesson.handout", on_click="ignore", type="secondary"
-    )
     desk.show_homework()
 if teacher.is_teacher():
     desk.show_hand_ins()

@@ -21,15 +21,18 @@ WRITTEN = "homework.written"  # in the session: the lesson's file as it was then
 
 
 def show_homework() -> None:
-    """The button that writes the homework of the lesson that is open; then the file."""
+    """The button that writes hand-out and homework of the lesson that is open; then the files."""
     lesson = os.environ.get(lecture.VARIABLE, "")
-    if st.button("Write the homework", key="homework.write"):
+    if st.button("Write hand-out and homework", key="homework.write"):
         with st.spinner("Opening every page of the lesson …"):
             st.session_state[WRITTEN] = (lesson, *homework_written(lesson))
-    of, content, refused = st.session_state.get(WRITTEN, ("", b"", ""))
+    of, paper, content, refused = st.session_state.get(WRITTEN, ("", b"", b"", ""))
     if refused:
         st.error(refused)
     elif content and of == lesson:
+        st.download_button(
+            "handout.html (to print)", paper, "handout.html", "text/html", key="lesson.handout", on_click="ignore"
+        )
         st.download_button(
             f"homework.html ({len(content) / 1e6:.1f} MB)", content, "homework.html", "text/html", key="homework.file",
             on_click="ignore",
@@ -43,15 +46,15 @@ def show_homework() -> None:
                 st.caption("Students take it from the page *Hand in*.")
 
 
-def homework_written(lesson: str) -> tuple[bytes, str]:
-    """The homework of a lesson, written by a process of its own, since pages are run in it; or the sentence why not."""
+def homework_written(lesson: str) -> tuple[bytes, bytes, str]:
+    """Hand-out and homework of a lesson, written by a process of its own, since pages are run in it; or the sentence why not."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "homework.html"
-        command = [sys.executable, "-m", "explorer", "homework", lesson, str(file)]
+        paper, file = Path(folder) / "handout.html", Path(folder) / "homework.html"
+        command = [sys.executable, "-m", "explorer", "homework", lesson, str(file), "--hand-out", str(paper)]
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace")
         if done.returncode or not file.is_file():
-            return b"", (done.stderr.strip().splitlines() or ["The homework was not written. Press the button again."])[-1]
-        return file.read_bytes(), ""
+            return b"", b"", (done.stderr.strip().splitlines() or ["The homework was not written. Press the button again."])[-1]
+        return paper.read_bytes(), file.read_bytes(), ""
 
 
 def show_hand_ins() -> None:

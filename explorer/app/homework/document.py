@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import explorer as ex
-from explorer.app.homework.collecting import HomeworkStep, collected
+from explorer.app.homework.collecting import HomeworkStep
 from explorer.app.lesson_plan import LessonPlan
 from explorer.models.store import models
 from explorer.records import Exercise
@@ -24,18 +24,14 @@ from explorer.views.live.figure import live_pack
 from explorer.views.notices import notices
 
 HERE = Path(__file__).parent
-EXERCISES = 2  # of each page, unless told otherwise
 ROOM = 16_000_000  # bytes of all models: what a mail takes
 SIGN, CODE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|$:<>&~])|\$([^$]+)\$"), re.compile(r"`([^`]+)`")
 GREEK = {r"\eta": "η", r"\alpha": "α", r"\gamma": "γ", r"\lambda": "λ", r"\sqrt": "√", r"\top": "ᵀ"}
 FORMAT = "pre-training explorer hand-in 1"
 
 
-def homework_of(
-    plan: LessonPlan, home: Path, *, most: int = EXERCISES, say: Callable[[str], object] = lambda line: None
-) -> bytes:
-    """A lesson as a file for home; `say` hears how far it is, and what had no room."""
-    steps = collected(plan, home, most, say)
+def homework_of(plan: LessonPlan, steps: Sequence[HomeworkStep], say: Callable[[str], object] = lambda line: None) -> bytes:
+    """A lesson, whose steps were collected, as a file for home; `say` hears what had no room."""
     content, packs = _content(plan, steps, say)
     identity = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
     parts = {
