@@ -149,8 +149,17 @@ def _traced(
     hidden = {stream: np.stack(states) for stream, states in heard.hidden.items()}  # [layer, position, dim]
     return Trace(
         model=model.name, family=model.family, source=tokens, target=reads, attention=tuple(heard.attention), hidden=hidden,
-        embeddings=heard.embeddings, blocks=tuple(heard.blocks), top=top, outputs=outputs, edits=changes, notes=model.notes,
+        embeddings=heard.embeddings, blocks=tuple(heard.blocks), top=top, outputs=outputs, edits=changes,
+        notes=(*model.notes, *_unread(model, tokens)),
     )  # fmt: skip
+
+
+def _unread(model: Model, tokens: Tokens) -> tuple[str, ...]:
+    """A note where most of a text is unknown: a model reads the same token in every such place."""
+    mark, count = model.tokenizer.vocabulary.unknown, len(tokens) - sum(tokens.special)
+    many = 0 if mark is None else int((tokens.ids == mark).sum())
+    said = f"{many} of {count} tokens are unknown to {model.name}; it reads the same token in all these places"
+    return (said,) if 2 * many > count else ()
 
 
 def cost(model: Model, pieces: int, target: int = 0, layers: Iterable[int] | None = None) -> int:
