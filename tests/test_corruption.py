@@ -14,6 +14,7 @@ import explorer as ex
 from explorer.corruption import masking, noises, prediction, sentences, spans
 from explorer.corruption.rows import KEPT, MASKED, REPLACED, SCORED, Corrupted, Rows, rows_of
 from explorer.corruption.strategies import PAIRS, STRATEGIES
+from explorer.errors import ChoiceError
 from explorer.models.transformer import TransformerModel
 from explorer.records import Vocabulary
 
@@ -214,6 +215,16 @@ def test_t5_s_noise_is_the_published_one(length: int, rate: float, mean: float) 
     pairs = [(m[:, :-1] & m[:, 1:]).mean(axis=0) for m in (ours, theirs)]
     assert np.abs(pairs[0] - pairs[1]).max() < 5 * math.sqrt(0.5 / 4000), "and its neighbour with it"
     assert not ours[:, 0].any() and ours[:, -1].all(), "it begins with text and ends with noise"
+
+
+def test_t5_s_shares_have_bounds_and_a_text_of_one_token_stays() -> None:
+    rows, rng = batch(3, 40), np.random.default_rng(0)
+    for wrong in ({"rate": 0.0}, {"rate": 1.0}, {"rate": 1.5}, {"mean": 0.5}):
+        with pytest.raises(ChoiceError, match="must lie between 0 and 1"):
+            spans.t5(rows, PIECES, rng, **wrong)
+    assert spans.t5(rows, PIECES, rng, rate=0.9, mean=1.0).scored.any()
+    assert not spans.noise_of(np.array([[True, False], [False, False]]), 0.5, 3.0, rng).any()
+    assert spans.t5_law(5).tolist() == [0, 1] and spans.t5_law(1).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("roll", [False, True])

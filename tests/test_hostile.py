@@ -204,6 +204,7 @@ def test_what_an_attack_found_is_one_sentence() -> None:
         lambda: ex.training.along(bert, ["A dog ran."], plan={"objective": ["mlm"]}),
         lambda: ex.analysis.count_ratios(hostile.model("word2vec"), "he", "she", []),
         lambda: ex.board(hostile.traced(), model=hostile.traced()),
+        lambda: ex.analysis.exposure_bias(hostile.model("t5"), ex.microworld.texts(8, 1)),
     ):
         with pytest.raises(ex.ExplorerError):
             call()

@@ -78,6 +78,19 @@ def test_a_file_whose_parts_do_not_belong_together_is_refused_where_it_is_read(t
             Trace.read(record.write(tmp_path / "trace.npz"))
 
 
+def test_a_corruption_whose_parts_do_not_belong_together_is_refused_where_it_is_read(
+    bert: TransformerModel, tmp_path: Path
+) -> None:
+    record = ex.corrupt("A dog ran. It was red.", "mlm", tokenizer=bert.tokenizer)
+    assert type(record).read(record.write(tmp_path / "whole.npz")) == record
+    for part in (
+        {"action": record.action[1:], "origin": record.origin[1:]}, {"scored": record.scored[1:]}, {"deleted": (99,)},
+        {"origin": ((-1,), *record.origin[1:])}, {"action": record.action[1:]},
+    ):  # fmt: skip
+        with pytest.raises(FileError, match="not about its tokens|must be"):
+            type(record).read(replace(record, **part).write(tmp_path / "record.npz"))
+
+
 def test_records_cannot_be_changed(trace: Trace) -> None:
     with pytest.raises(FrozenInstanceError):
         trace.model = "another"  # type: ignore[misc]

@@ -46,6 +46,7 @@ from explorer.errors import ChoiceError, ExplorerError, FileError, TextError
 from explorer.models import load, ngram_files, store
 from explorer.models.hub import archive
 from explorer.text import tokenizers
+from explorer.text.examples import prepared
 from explorer.text.learning import ordered
 from explorer.training import jobs
 from explorer.views import VIEWS, export
@@ -388,6 +389,25 @@ def test_a_tokenizer_without_an_unknown_token_says_so(kind: str) -> None:
     assert kind == "Unigram" or tokenizer.encode("dog").texts == ("dog",)
     with pytest.raises(TextError, match="cannot read this text.*(Missing|missing)"):
         tokenizer.encode("zebra")
+    with pytest.raises(TextError, match="cannot read these texts"):
+        prepared([["zebra", "dog"]], tokenizer)
+
+
+def test_texts_are_cut_where_what_the_library_raises_is_said() -> None:
+    """A plain `Exception` or a panic of `tokenizers` is an error of the text, wherever a text is read."""
+    direct = [path.name for path in (ROOT / "explorer").rglob("*.py") if "core.encode" in path.read_text("utf-8")]
+    assert direct == ["tokenizers.py"]
+
+
+def test_marks_with_more_ids_than_texts_and_an_unknown_token_that_is_unknown_are_said(tmp_path: Path) -> None:
+    path = copied("bert", tmp_path) / "tokenizer.json"
+    spoiled(path, lambda settings: settings["post_processor"]["special_tokens"]["[SEP]"].update(ids=[3, 3]))
+    with pytest.raises(TextError, match="its post_processor is damaged"):
+        tokenizers.tokenizer_in(path).encode("a dog")
+    folder = ex.export(ex.load("t5", device="cpu"), tmp_path / "t5")
+    spoiled(folder / "tokenizer_config.json", {"unk_token": ""})
+    with pytest.raises(ExplorerError, match="its unknown token is none of its tokens|cannot be read"):
+        ex.load(folder, native=False, device="cpu")
 
 
 def test_the_methods_of_a_tokenizer_and_of_a_record_refuse_in_one_line(tmp_path: Path) -> None:
@@ -399,7 +419,8 @@ def test_the_methods_of_a_tokenizer_and_of_a_record_refuse_in_one_line(tmp_path:
         (tokenizer.text_of, [0]), (tokenizer.word_of, 3), (tokenizer.save, None), (tokenizer.save, "\udfff"), (record.write, None),
         (record.write, "\udfff"), (record.write, "a\0b"), (type(record).read, None), (type(record).read, "\udfff"),
         (record.write, "/"), (record.write, tmp_path), (record.to_frame, bytearray(b"x")), (gpt2.outputs_many, float("-inf")),
-        (ex.trace(gpt2, "A dog").to_frame, bytearray(b"x")),
+        (gpt2.outputs_many, ["a"], 100), (gpt2.outputs_many, ["a"], [None, None]),
+        (ex.trace(gpt2, "A dog").to_frame, bytearray(b"x")), (ex.trace(gpt2, "A dog").attention[0].stage, np.zeros((2, 3)), 0),
     ]  # fmt: skip
     for method, *given in calls:
         with pytest.raises(ExplorerError) as error:
@@ -463,9 +484,9 @@ def test_no_value_in_an_address_ends_a_page(lesson: str) -> None:
 
 def test_a_control_reads_what_it_cannot_use_as_if_nothing_was_said() -> None:
     """A browser may send anything for a control; each then holds what it began with."""
+    at = opened("tokens", kind="", way="none")
     number = NumberInputSerde(3, NumberInput.INT, 0, 9)
     for value in (float("inf"), float("nan"), "x", [1], 10):
         assert number.deserialize(value) == 3  # type: ignore[arg-type]
     assert number.deserialize(5) == 5
-    at = opened("tokens", kind="", way="none")
     assert not at.exception and {group.value for group in at.get("button_group")} >= {"WordPiece", "by count"}

@@ -19,6 +19,7 @@ from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2Model
 import explorer as ex
 from explorer.decoding import STRATEGIES, Settings, State
 from explorer.decoding.comparison import contest, distribution, total_of, trap, trapped, written
+from explorer.decoding.decode import tokens_of
 from explorer.decoding.generation_trace import watch
 from explorer.microworld import stories
 from explorer.models import ngram
@@ -244,6 +245,19 @@ def test_forced_tokens_are_where_they_were_forced() -> None:
     assert final.stopped == "stop" and final.text.endswith(".") and final.text.count(".") == 1
 
 
+def test_a_word_means_the_token_that_stands_inside_a_sentence(bert: TransformerModel) -> None:
+    inside = gpt().tokenizer.encode("It was tired", special=False)
+    assert tokens_of(gpt().tokenizer, "tired") == tokens_of(gpt().tokenizer, "·tired") == [int(inside.ids[-1])]
+    assert tokens_of(bert.tokenizer, "dog") == [int(bert.tokenizer.encode("the dog", special=False).ids[-1])]
+
+
+def test_where_a_decoder_looks_is_recorded_unless_nobody_asks() -> None:
+    model, _ = own("t5", 0)
+    for asked in (True, False):
+        step = next(iter(ex.decode(model, [5, 6, 7], "greedy", cross=asked)))
+        assert (step.cross is not None) is asked
+
+
 def test_the_context_ends_and_says_so() -> None:
     model, _ = own("gpt2", 0)
     *_, final = ex.decode(model, [9] * 40, max_tokens=30, force=dict.fromkeys(range(30), 9))
@@ -269,6 +283,7 @@ def test_bad_input_gets_a_clear_answer(bert: TransformerModel) -> None:
         (f"no token {VOCAB + 1}", {"force": {0: VOCAB + 1}}),
         ("given by its id or its text", {"force": {0: ""}}),
         ("must be a mapping", {"force": "cat"}),
+        *(("names steps by whole numbers from 0", {"force": {step: 9}}) for step in (True, -1, 1.5, "0")),
         ("Did you mean 'beam'", {"strategy": "bean"}),
         ("Did you mean 'temperature'", {"temprature": 1}),
         ("2 groups do not divide 5 beams", {"strategy": "diverse-beam", "beams": 5, "groups": 2}),

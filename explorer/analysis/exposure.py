@@ -43,6 +43,8 @@ def exposure_bias(  # noqa: PLR0913  one for each thing that a reader may change
     True
     """
     at, steps = check_whole("at", at, 0), check_whole("steps", steps, 1)
+    if model.family == "encoder-decoder" and not sources:
+        raise ChoiceError(f"{model.name} reads a source and writes a text. Give sources=…, one for each text.")
     kept = _long_enough(model, texts, sources, at + 1 + steps, check_whole("count", count, 1))
     right = np.array([ids for _, ids in kept])  # [text, place]
     read = [source for source, _ in kept]

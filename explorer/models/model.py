@@ -179,12 +179,17 @@ class TextModel(Summarised):
         """The same for several texts in one padded batch."""
         if isinstance(texts, (str, Tokens)):
             raise TextError("outputs_many takes a list of texts; this is one. Use outputs, or put it into a list.")
-        if not isinstance(texts, Iterable):
-            raise TextError(f"outputs_many takes a list of texts; this is {an(type(texts).__name__)}.")
+        for name, given in (("texts", texts), ("targets", () if targets is None else targets)):
+            if not isinstance(given, Iterable):
+                raise TextError(f"outputs_many takes a list of {name}; this is {an(type(given).__name__)}.")
         many = [self.tokens(text) for text in texts]
         if not many:
             return []
-        reads = [self.reads(target) for target in (targets or [None] * len(many))]
+        reads = [self.reads(target) for target in ([None] * len(many) if targets is None else targets)]
+        if len(reads) != len(many):
+            raise TextError(
+                f"outputs_many was given {len(many)} texts and {len(reads)} targets. Give one for each text, or none."
+            )
         rows = [tokens if read is None else read for tokens, read in zip(many, reads, strict=True)]
         decoder = [read for read in reads if read is not None]
         outputs = {name: scores.float().cpu().numpy() for name, scores in self._run(many, decoder or None).items()}

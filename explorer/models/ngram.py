@@ -217,7 +217,7 @@ def token_rows(texts: Iterable[str], tokenizer: Tokenizer) -> list[np.ndarray]:
     """Each text as a row of ids, from its begin token to its end token, where the tokenizer has them."""
     if isinstance(texts, str):
         raise TextError("token_rows takes a list of texts. Put the text into a list.")
-    coded = tokenizer.core.encode_batch([check_text(text) for text in texts], add_special_tokens=False)
+    coded = tokenizer.plain([check_text(text) for text in texts])
     begin, end = _edges(tokenizer)
     first, last = ([] if edge is None else [edge] for edge in (begin, end))
     return [np.array([*first, *tokens.ids, *last], dtype=np.int64) for tokens in coded]

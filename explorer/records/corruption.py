@@ -41,6 +41,17 @@ class Corruption(Record):
     seed: int
     labels: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
+    def check_read(self) -> None:
+        """Refuse a corruption that was read from a file and whose parts are not about its tokens."""
+        super().check_read()
+        places = [*self.deleted, *(place for origin in self.origin for place in origin)]
+        if (
+            len(self.action) != len(self.source)
+            or self.scored.shape != (len(self.source if self.target is None else self.target),)
+            or not all(0 <= place < len(self.original) for place in places)
+        ):
+            raise ValueError("what was done is not about its tokens")
+
     def summary(self) -> Summary:
         """What the model reads, what it should say, and how much is asked."""
         scored = f"{int(self.scored.sum())} of {len(self.scored)} ({self.realised:.0%} hidden)"

@@ -69,7 +69,7 @@ class Attention(Record):
         >>> bool((abs(weights.sum(axis=-1) - 1) < 1e-5).all())
         True
         """
-        if name not in STAGES:
+        if not isinstance(name, str) or name not in STAGES:
             raise unknown("stage", name, STAGES)
         head = check_index(f"head in layer {self.layer}", head, self.heads)
         if name == "weights":

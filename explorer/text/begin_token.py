@@ -50,5 +50,5 @@ def adds_nothing(tokenizer: Tokenizer) -> bool:
 
 def _both(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """The tokens of a text, without and with what the tokenizer adds."""
-    bare, whole = (tokenizer.core.encode("a", add_special_tokens=added).ids for added in (False, True))
+    bare, whole = (tokenizer.coded("a", special=added).ids for added in (False, True))
     return bare, whole

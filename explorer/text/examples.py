@@ -63,7 +63,7 @@ def prepared_pairs(texts: Sequence[Translation], tokenizer: Tokenizer) -> list[T
     """Translations in tokens."""
     if not texts:
         raise TextError("There are no translations to train on.")
-    coded = tokenizer.core.encode_batch([text for pair in texts for text in pair], add_special_tokens=False)
+    coded = tokenizer.plain([text for pair in texts for text in pair])
     stories = iter([_story([tokens]) for tokens in coded])
     examples = [TranslationExample(next(stories), next(stories)) for _ in texts]
     return _some([pair for pair in examples if len(pair.source.ids) and len(pair.target.ids)])
@@ -78,7 +78,7 @@ def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: i
         raise TextError("There are no stories to train on.")
     stories_read = [story for story in texts if not isinstance(story, str)]
     flat = [sentence if n == 0 else f" {sentence}" for story in stories_read for n, sentence in enumerate(story)]
-    coded = iter(tokenizer.core.encode_batch(flat, add_special_tokens=False))
+    coded = iter(tokenizer.plain(flat))
     examples: list[Example] = []
     for story in texts:
         examples += (
@@ -93,7 +93,7 @@ def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer,
     numbers: dict[str, int] = {}
     known: list[int] = []
     examples: list[Example] = []
-    for text, coded in zip(plain, tokenizer.core.encode_batch(plain, add_special_tokens=False), strict=True):
+    for text, coded in zip(plain, tokenizer.plain(plain), strict=True):
         written = [text[start:end] for start, end in coded.offsets]
         for word, number in zip(written, coded.ids, strict=True):
             if word not in numbers:

@@ -43,7 +43,12 @@ def as_tokenizer(given: AnyTokenizer) -> Tokenizer:
             f"{repeated(given)} is not a tokenizer of the `tokenizers` library, the only kind that is read. Give a fast one of "
             "transformers', ex.load('bert').tokenizer, or the path of a tokenizer.json."
         )
-    special = {ours: getattr(given, theirs, None) for ours, theirs in SPECIAL.items()}
+    try:
+        special = {ours: getattr(given, theirs, None) for ours, theirs in SPECIAL.items()}
+    except RecursionError as error:  # an unknown token that is unknown itself
+        raise ChoiceError(
+            "The special tokens of this tokenizer cannot be read: its unknown token is none of its tokens. Name it in its settings."
+        ) from error
     return parse(core.to_str(), {name: int(i) for name, i in special.items() if isinstance(i, int)})
 
 

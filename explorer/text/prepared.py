@@ -192,7 +192,7 @@ class TokenWriter:
 
     def _write(self, batch: Sequence[Stretch]) -> None:
         """Cut some stretches into tokens and append them."""
-        coded = self.tokenizer.core.encode_batch([stretch.text for stretch in batch], add_special_tokens=False)
+        coded = self.tokenizer.plain([stretch.text for stretch in batch])
         point = self.point
         tokens, sentences, documents, words = [], [], [], []
         for stretch, cut in zip(batch, coded, strict=True):

@@ -120,10 +120,11 @@ class Tokenizer:
         >>> ex.load("bert").tokenizer.encode("A dog ran.").texts[0]
         '[CLS]'
         """
-        for given in (text, *(() if pair is None else (pair,))):
-            check_text(given)
-        with panics("read this text"):
-            coded = self.core.encode(text, pair, add_special_tokens=special)
+        coded = self.coded(text, pair, special)
+        if len(coded.tokens) != len(coded.ids):
+            raise TextError(
+                "The tokenizer adds marks that have more ids than texts: its post_processor is damaged. Write it again."
+            )
         parts = [s if s is not None else 0 for s in coded.sequence_ids]
         flags = tuple(i in self._special for i in coded.ids)
         words = number_words([None if f else (p, w) for f, p, w in zip(flags, parts, coded.word_ids, strict=True)])
@@ -143,8 +144,19 @@ class Tokenizer:
 
     def count(self, text: str) -> int:
         """How many tokens `encode` makes of a text, special tokens included."""
+        return len(self.coded(text).ids)
+
+    def coded(self, text: str, pair: str | None = None, special: bool = True) -> library.Encoding:
+        """A text, or two, as the library cuts them."""
+        for given in (text, *(() if pair is None else (pair,))):
+            check_text(given)
         with panics("read this text"):
-            return len(self.core.encode(check_text(text)).ids)
+            return self.core.encode(text, pair, add_special_tokens=special)
+
+    def plain(self, texts: Sequence[str]) -> list[library.Encoding]:
+        """Many texts as the library cuts them, without special tokens."""
+        with panics("read these texts"):
+            return list(self.core.encode_batch(texts, add_special_tokens=False))
 
     def tokens(self, ids: Sequence[int]) -> Tokens:
         """Tokens for ids taken as they are. There is no text behind them, so offsets are all (0, 0)."""

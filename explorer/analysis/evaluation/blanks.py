@@ -99,8 +99,8 @@ def question(context: EvalContext, before: str, after: str, words: Iterable[str]
 
 def one_piece(tokenizer: Tokenizer, before: str, word: str) -> int | None:
     """The token of a word at this position of a text; None where it is several tokens."""
-    ids = tokenizer.core.encode(f"a {word}" if before.endswith(" ") else word, add_special_tokens=False).ids
-    rest = ids[len(tokenizer.core.encode("a", add_special_tokens=False).ids) :] if before.endswith(" ") else ids
+    ids = tokenizer.coded(f"a {word}" if before.endswith(" ") else word, special=False).ids
+    rest = ids[len(tokenizer.coded("a", special=False).ids) :] if before.endswith(" ") else ids
     return rest[0] if len(rest) == 1 and rest[0] != tokenizer.vocabulary.unknown else None
 
 

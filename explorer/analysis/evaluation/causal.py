@@ -28,7 +28,7 @@ def rows(context: EvalContext) -> tuple[list[np.ndarray], int]:
     """Each held-out text between two end tokens, cut to what the model reads, and how many characters they have in all."""
     ends, rows_of_ids, characters = edge(context.tokenizer), [], 0
     for text in context.held.texts:
-        coded = context.tokenizer.core.encode(plain(text), add_special_tokens=False)
+        coded = context.tokenizer.coded(plain(text), special=False)
         ids = coded.ids[: context.length + 1 - 2 * len(ends)]
         if len(ids) + len(ends) > 1:
             rows_of_ids.append(np.array([*ends, *ids, *ends]))

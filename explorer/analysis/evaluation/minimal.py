@@ -99,9 +99,7 @@ def logp_filled(model: TransformerModel, questions: Asked) -> np.ndarray:
 def logp_continued(model: TransformerModel, questions: Asked) -> np.ndarray:
     """Log P of the choice and of all that comes after it; what comes before is the same for both choices."""
     ends = edge(model.tokenizer)
-    rows = [
-        [*ends, *model.tokenizer.core.encode(pair.text(n, c), add_special_tokens=False).ids, *ends] for pair, n, c in questions
-    ]
+    rows = [[*ends, *model.tokenizer.coded(pair.text(n, c), special=False).ids, *ends] for pair, n, c in questions]
     answers = sheet_of([row[1:] for row in rows])
     logp, _ = judged(model, checked_sheet(model, [row[:-1] for row in rows]), answers.ids, answers.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *(len(row) - 1 for row in rows)])[:-1])
@@ -117,9 +115,9 @@ def logp_written(model: TransformerModel, questions: Asked) -> np.ndarray:
 
 def read_and_write(model: TransformerModel, pair: ContrastPair, which: int, choice: int) -> tuple[list[int], list[int]]:
     """What an encoder-decoder reads and what it should write, in tokens."""
-    known, encode = model.tokenizer.vocabulary, model.tokenizer.core.encode
+    known, coded = model.tokenizer.vocabulary, model.tokenizer.coded
     if pair.sources:
-        return list(encode(pair.sources[which]).ids), list(encode(pair.text(which, choice)).ids)
+        return list(coded(pair.sources[which]).ids), list(coded(pair.text(which, choice)).ids)
     ids, first, last = choice_in(model, pair, which, choice)
     if known.sentinels and known.mask is None and known.end is not None:
         return [*ids[:first], known.sentinels[0], *ids[last:]], [known.sentinels[0], *ids[first:last], known.end]
@@ -132,6 +130,6 @@ def choice_in(model: TransformerModel, pair: ContrastPair, which: int, choice: i
     """A text with one of its choices, in tokens, and where the choice is."""
     begin = len(pair.story) + len(pair.before[which])
     end = begin + len(pair.choices[choice])
-    coded = model.tokenizer.core.encode(pair.text(which, choice))
+    coded = model.tokenizer.coded(pair.text(which, choice))
     inside = [n for n, (a, b) in enumerate(coded.offsets) if a < end and b > begin]
     return list(coded.ids), inside[0], inside[-1] + 1

@@ -62,7 +62,7 @@ def log_likelihoods(model: TransformerModel, sentences: Sequence[str]) -> np.nda
 
 def _causal(model: TransformerModel, sentences: Sequence[str]) -> np.ndarray:
     ends = edge(model.tokenizer)
-    rows = [[*ends, *model.tokenizer.core.encode(text, add_special_tokens=False).ids, *ends] for text in sentences]
+    rows = [[*ends, *model.tokenizer.coded(text, special=False).ids, *ends] for text in sentences]
     labels = sheet_of([row[1:] for row in rows])
     logp, _ = judged(model, sheet_of([row[:-1] for row in rows]), labels.ids, labels.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *(len(row) - 1 for row in rows)])[:-1])
