@@ -27,12 +27,12 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 SAMPLE, PATIENCE, WAITING, BAR = 24, 4.0, 3600, 0.85
 TESTS = {
-    "explorer/nn/attention.py": ("attention", "tracing", "systems"),
+    "explorer/nn/attention.py": ("attention", "tracing", "systems", "deberta"),
     "explorer/nn/positions.py": ("attention", "tracing", "systems"),
     "explorer/corruption/masking.py": ("corruption", "corruption_lab"),
     "explorer/corruption/spans.py": ("corruption", "corruption_lab", "spanbert"),
     "explorer/corruption/noises.py": ("corruption", "corruption_lab"),
-    "explorer/corruption/collate.py": ("corruption", "begin_token", "objectives"),
+    "explorer/corruption/collate.py": ("corruption", "begin_token", "objectives", "electra", "training"),
     "explorer/decoding/search.py": ("searching", "decoding"),
     "explorer/decoding/beams.py": ("searching", "decoding"),
     "explorer/decoding/penalties.py": ("searching", "decoding"),

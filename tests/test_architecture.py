@@ -75,6 +75,8 @@ def test_what_breaks_and_what_mutates_names_tests_that_are_there() -> None:
     for name in {*breaking.TESTS, *chain(*mutants.TESTS.values())}:
         assert (ROOT / "tests" / f"test_{name}.py").is_file(), name
     assert all((ROOT / path).is_file() for path in mutants.TESTS)
+    tried = "".join((ROOT / "tests" / f"test_{name}.py").read_text("utf-8") for name in breaking.TESTS)
+    assert [name for name in chain(*breaking.CLASSES.values()) if f"def test_{name}(" not in tried] == []
 
 
 def test_make_help_lists_every_target_and_every_target_that_a_page_names_is_there() -> None:

@@ -233,6 +233,18 @@ def test_the_tree_hangs_together(strategy: str) -> None:
         assert text.total == pytest.approx(float(text.logp.sum()), abs=1e-3)
 
 
+@pytest.mark.parametrize("early", [False, "never"])
+def test_a_search_ends_at_the_first_step_after_which_no_open_beam_can_win(early: Any) -> None:
+    settings = Settings(beams=3, max_tokens=40, early_stopping=early)
+    steps = list(ex.decode(gpt(), "A dog ran.", "beam", beams=3, max_tokens=40, early_stopping=early))
+    for number, step in enumerate(steps, 1):
+        best = max(c.total for c in step.candidates if c.fate == "kept")
+        longest = settings.divisor(40 if early == "never" else number)
+        hopeless = len(step.finished) == 3 and best / longest <= min(text.score for text in step.finished)
+        assert hopeless == (number == len(steps)), number
+    assert steps[-1].stopped == "no open beam can win" and len(steps) < 40
+
+
 def test_forced_tokens_are_where_they_were_forced() -> None:
     cat = gpt().tokenizer.encode("cat", special=False).ids.tolist()
     for strategy in ("greedy", "sample", "beam", "contrastive"):

@@ -21,12 +21,13 @@ from conftest import ALL, LONG, long, sample
 from torch.nn import functional
 
 import explorer as ex
-from explorer.corruption.collate import Batch, BatchContext, add_special, collate_causal, collate_mlm_nsp
+from explorer.corruption.collate import Batch, BatchContext, add_special, collate_causal, collate_mlm_coref, collate_mlm_nsp
 from explorer.corruption.strangers import Subjects, subject
 from explorer.microworld.translation import pairs
 from explorer.models.transformer import TransformerModel
+from explorer.nn.losses import mlm_coref_loss
 from explorer.records import Vocabulary
-from explorer.text.examples import Translation, batches_by_length, examples_of_step, prepared, tokens_in
+from explorer.text.examples import CorefExample, Translation, batches_by_length, examples_of_step, prepared, tokens_in
 from explorer.text.toy import toy_stories as stories
 from explorer.training import resume
 from explorer.training.device import tensors
@@ -115,6 +116,23 @@ def test_pairs_follow_or_come_from_another_story(bert: TransformerModel) -> None
         inner = ids[~np.isin(ids, (2, 3))]
         assert np.array_equal(inner, story.ids) == (label[n] == 0)
         assert inner[: first - 1].tolist() == story.ids[: first - 1].tolist()
+
+
+def test_the_supervised_head_is_taught_what_every_visible_pronoun_means(bert: TransformerModel) -> None:
+    context, links = kitchen(bert, TEXTS[:20]), ((4, 1), (2, 0), (3, 0), (200, 3))
+    stories = [CorefExample(story.ids, story.words, story.sentences, links) for story in context.every]
+    batch = collate_mlm_coref(stories, context)
+    surprises = []
+    for row, story in enumerate(stories):
+        inside = batch.attention_mask[row]
+        seen = (batch.source == batch.labels)[row]
+        told = {(query + 1, key + 1) for query, key in links if query < len(story.ids) and seen[query + 1]}  # after [CLS]
+        assert set(map(tuple, np.argwhere(batch.extras["antecedent"][row]))) == told
+        weights = ex.trace(bert, batch.source[row][inside].tolist()).attention[-1].weights[0]
+        surprises += [-np.log(weights[place]) for place in told]
+    assert 0 < len(surprises) < 60, "some pronouns are hidden"
+    taught = mlm_coref_loss(bert.module, tensors(batch, bert.device), 0.0)["antecedent"]
+    assert float(taught.detach()) == pytest.approx(np.mean(surprises), abs=1e-3)
 
 
 def test_long_stories_are_cut_to_what_the_model_reads(bert: TransformerModel) -> None:
