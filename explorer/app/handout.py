@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 
 from explorer.app.homework.collecting import HomeworkStep
-from explorer.app.homework.document import marked_up
 from explorer.app.lesson_plan import LessonPlan
+from explorer.app.markup import marked_up
 from explorer.records import Exercise
 from explorer.records.answering import wanted_form
 

@@ -9,6 +9,7 @@ from html import escape
 import streamlit as st
 
 from explorer.app import present, streamlit_inside, teacher
+from explorer.app.markup import marked_up
 from explorer.app.vote import BOOTH, Ballot
 from explorer.errors import ExplorerError
 from explorer.records import Exercise
@@ -121,15 +122,16 @@ def bars(ballot: Ballot) -> None:
     """How many voted for what, beside the round before; the right answer has a check mark once it is shown."""
     if not ballot.bars:
         return
-    before = ballot.earlier[-1] if ballot.earlier else None
-    for choice, count in zip(ballot.choices, ballot.counts, strict=True):
+    before, drawn = ballot.earlier[-1] if ballot.earlier else None, ""
+    for choice, votes in zip(ballot.choices, ballot.counts, strict=True):
         was = "" if before is None else f" (before: {before.get(choice, 0)})"
-        st.markdown(f"{'✓ ' * (ballot.shown and choice == ballot.answer)}{choice} · **{count}**{was}")
-        drawn = _track(f"{choice}: {count} votes", count / max(1, len(ballot.votes)))
+        right = "✓ " * (ballot.shown and choice == ballot.answer)
+        drawn += f"<div>{right}{marked_up(choice)} · <b>{votes}</b>{was}</div>"
+        drawn += _track(f"{choice}: {votes} votes", votes / max(1, len(ballot.votes)))
         if before is not None:
             first, all_of_it = before.get(choice, 0), max(1, sum(before.values()))
             drawn += _track(f"{choice}, round before: {first} votes", first / all_of_it, "earlier")
-        st.html(drawn)
+    st.html(drawn)
 
 
 def _track(name: str, share: float, kind: str = "") -> str:

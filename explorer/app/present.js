@@ -1,3 +1,5 @@
+const CALM = { old: 10, new: 2 };  // looks, two a second, in which a page does not run whose server is the same as before, or another
+
 export default function ({ data, setTriggerValue, parentElement }) {
   const page = parentElement.ownerDocument || document, kept = parentElement;
   let cover = null, counts = 0;
@@ -32,12 +34,14 @@ export default function ({ data, setTriggerValue, parentElement }) {
   const here = () => server().testConnectionState === "CONNECTED";
   const look = () => {  // what is pressed while the server is away is done when it is back
     if (here()) {
-      if (kept.late && server().testScriptState !== "notRunning") return;
+      kept.calm = server().testScriptState === "notRunning" && !page.querySelector("[data-stale=true]") ? (kept.calm ?? 0) + 1 : 0;
+      if (kept.late && kept.calm < CALM[data.server === kept.server ? "old" : "new"]) return;
       keys[kept.late]?.();
       kept.says?.remove();
       kept.late = kept.says = null;
       return;
     }
+    kept.calm = 0;
     page.querySelector(data.connection.closes)?.click();  // a message over the picture, which says no more than this
     const says = `The server does not answer. When it is back, this page goes on by itself${kept.late ? ` and presses ${asks[kept.late]}` : ""}.`;
     if (!kept.says) (kept.says = page.body.appendChild(element("p", "", { role: "status" }))).dataset.away = "yes";
@@ -48,7 +52,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const key = event.key.toLowerCase();
     if (event.ctrlKey || event.altKey || event.metaKey || !keys[key] || writes && !key.startsWith("page")) return;
     if (writes) at.blur();  // the pages turn after typing, too
-    if (asks[key] && !here()) { kept.late = key; look(); } else keys[key]();
+    if (asks[key] && !here()) { [kept.late, kept.server] = [key, data.server]; look(); } else keys[key]();
     event.preventDefault();
     event.stopPropagation();
   };

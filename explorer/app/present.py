@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from html import escape
+from secrets import token_hex
 from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
@@ -21,6 +22,7 @@ HELP = (
     "One picture fills the screen, its question beside it. Page Up and Page Down change the part, N shows its next picture, "
     "C the controls and texts, A the answers; V asks the class, J shows where to join, B blanks the screen."
 )
+SERVER = token_hex(4)  # one that is started again has another
 KEY, PART, ANSWERS = "present", "part", "present.answers"
 _component = st.components.v2.component(
     "pretraining-explorer-keys", html="<span></span>", js=streamlit_inside.script("screen") + streamlit_inside.script("present")
@@ -159,6 +161,7 @@ def keys(parts: Sequence[str], part: str) -> None:
             "part": part,
             "inside": streamlit_inside.SCREEN,
             "connection": streamlit_inside.CONNECTION,
+            "server": SERVER,
             "joins": joins,
             "ahead": lecture.ahead(),
         },

@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from explorer.app import streamlit_inside
-from explorer.app.homework.document import marked_up
+from explorer.app.markup import marked_up
 from explorer.app.polling import ANSWERED, attempt, say_refused, status, time_left
 from explorer.app.vote import BOOTH, Ballot
 

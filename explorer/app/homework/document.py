@@ -13,6 +13,7 @@ from typing import Any
 import explorer as ex
 from explorer.app.homework.collecting import HomeworkStep
 from explorer.app.lesson_plan import LessonPlan
+from explorer.app.markup import marked_up
 from explorer.models.store import models
 from explorer.records import Exercise
 from explorer.records.answering import wanted_form
@@ -25,8 +26,6 @@ from explorer.views.notices import notices
 
 HERE = Path(__file__).parent
 ROOM = 16_000_000  # bytes of all models: what a mail takes
-SIGN, CODE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|$:<>&~])|\$([^$]+)\$"), re.compile(r"`([^`]+)`")
-GREEK = {r"\eta": "η", r"\alpha": "α", r"\gamma": "γ", r"\lambda": "λ", r"\sqrt": "√", r"\top": "ᵀ"}
 FORMAT = "pre-training explorer hand-in 1"
 
 
@@ -118,36 +117,6 @@ def _question(item: Exercise) -> dict[str, Any]:
         "digits": item.digits,
         "form": wanted_form(item),
     }
-
-
-def marked_up(text: str) -> str:
-    """A line of a page as HTML: strong and emphasised words, code, and the few signs of a formula.
-
-    >>> marked_up("Where is *it* in $h_0$? a < b")
-    'Where is <em>it</em> in <i>h<sub>0</sub></i>? a &lt; b'
-    """
-    signs: list[str] = []  # that are no marks: what a backslash stands before, and formulas
-
-    def keep(match: re.Match[str]) -> str:
-        signs.append(escape(match[1]) if match[1] else _formula(match[2]))
-        return f"\x00{len(signs) - 1}\x00"
-
-    line = (
-        export.prose(SIGN.sub(keep, text.replace("\x00", "")))
-        .removeprefix("<p>")
-        .removesuffix("</p>")
-        .replace("</p><p>", "<br>")
-    )
-    return re.sub("\x00(\\d+)\x00", lambda match: signs[int(match[1])], CODE.sub(r"<code>\1</code>", line))
-
-
-def _formula(tex: str) -> str:
-    """A formula of one line."""
-    for name, sign in GREEK.items():
-        tex = tex.replace(name, sign)
-    tex = re.sub(r"_(?:\{([^}]*)\}|(\w))", lambda match: f"<sub>{match[1] or match[2]}</sub>", escape(tex))
-    tex = re.sub(r"\^(?:\{([^}]*)\}|(\w))", lambda match: f"<sup>{match[1] or match[2]}</sup>", tex)
-    return f"<i>{tex}</i>"
 
 
 PAGE = (
