@@ -76,6 +76,30 @@ def test_the_visitor_may_change_what_a_step_has_set_and_may_leave(walk: AppTest)
     assert "**1 of" not in shown(at) and "step" not in at.query_params
 
 
+def test_the_first_steps_keep_the_sentence_and_the_gap_of_the_front_page() -> None:
+    own = "The dog was cold, so he went home."
+    at = opened("start", step="1", part="masks", text=own, chosen="cold")
+
+    def shown_now() -> tuple[str, str]:
+        return at.text_input(key="text").value, at.session_state["chosen"]
+
+    assert shown_now() == (own, "cold") and "**1 of" in shown(at)
+    at = at.button(key="tour.to.2").click().run()
+    assert shown_now() == (own, "cold") and "**2 of" in shown(at) and not at.exception
+    at.query_params.clear()  # as the link back from the third step does
+    at.query_params["step"], at.query_params["part"] = "3", "learn"
+    at = at.switch_page(str(LESSONS["tokens"].page)).run()
+    at.query_params.clear()
+    at.query_params["step"], at.query_params["part"] = "2", "predictions"
+    at = at.switch_page(str(LESSONS["start"].page)).run()
+    assert shown_now() == (own, "cold")
+    at = opened("start").text_input(key="text").set_value(own).run()
+    at.query_params.clear()  # as the link below the parts does
+    at.query_params["step"], at.query_params["part"] = "1", "masks"
+    at.run()
+    assert at.text_input(key="text").value == own and "**1 of" in shown(at)
+
+
 @pytest.mark.parametrize("asked", ["0", "99", "-1", "x", "²", "", "<script>"])
 def test_an_address_without_a_step_starts_no_tour(asked: str) -> None:
     assert lesson.number_of(asked, len(STEPS)) is None

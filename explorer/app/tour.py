@@ -12,8 +12,9 @@ import streamlit as st
 from explorer.app import deeds, hosted, present, streamlit_inside
 from explorer.app import tour_steps as lesson
 from explorer.app.lessons import LESSONS
+from explorer.app.lessons.start import questions as start
 
-KEY, SET, ENDED = "step", "step.set", "step.ended"  # in the session; the last is the page on which the tour ended
+KEY, SET, ENDED, OWN = "step", "step.set", "step.ended", "step.own"  # in the session; ENDED: the page on which the tour ended
 ASKED, GIVEN = ":material/check_box_outline_blank:", ":material/check_box:"
 _pointer = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=streamlit_inside.script("tour"))
 
@@ -118,11 +119,21 @@ def _doors(number: int, here: str) -> None:
 def _arrive(number: int, step: lesson.TourStep) -> None:
     """Set the controls of the page once; afterwards they are the visitor's."""
     if st.session_state.get(SET) != number:
-        st.session_state[SET] = number
-        for key, value in step.choices.items():
+        for key, value in {**step.choices, **_own(step)}.items():
             st.session_state[key] = value
+        st.session_state[SET] = number
         deeds.stop()
     deeds.watch(number, step.done)
+
+
+def _own(step: lesson.TourStep) -> dict[str, str]:
+    """The sentence and the word that a visitor has chosen on the front page, which its steps keep."""
+    if step.page != "start":
+        return {}
+    asked = st.query_params if SET in st.session_state or "text" in st.query_params else st.session_state
+    if asked.get("text", start.TEXT) != start.TEXT:
+        st.session_state[OWN] = {key: str(asked[key]) for key in ("text", "chosen") if key in asked}
+    return st.session_state.get(OWN, {})
 
 
 def door(label: str, number: int, here: str = "") -> None:
@@ -150,7 +161,7 @@ def _go(number: int, part: str) -> None:
 
 def leave() -> None:
     """End the tour."""
-    for key in (KEY, SET, ENDED):
+    for key in (KEY, SET, ENDED, OWN):
         st.session_state.pop(key, None)
     deeds.stop()
     if KEY in st.query_params:

@@ -120,7 +120,7 @@ def sentence_and_word() -> tuple[str, str]:
         words = choices(text)
     except ExplorerError:  # the page says why
         return text, ""
-    word = str(st.session_state.get("chosen", st.query_params.get("chosen", "")))
+    word = str(st.session_state.get("chosen", st.query_params.get("chosen", ""))).removesuffix(theme.UNSEEN)
     return text, word if word in words else shown_word(words)
 
 
