@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -311,6 +312,84 @@ def test_what_is_typed_is_answered_as_python_answers(typing: Page, text: str) ->
     assert shown == wanted and ("never in the training texts" in typing.locator(".line").inner_text()) == bool(wanted)
 
 
+SEEN = "(e) => e.checkVisibility({ visibilityProperty: true })"
+FITS = """() => {
+  const { handle, spans, gap } = explorerOpening.sentence, letters = document.createRange(), box = handle.getBoundingClientRect();
+  letters.selectNodeContents(handle);
+  const { left, right } = letters.getBoundingClientRect(), neighbour = spans[gap + 1].getBoundingClientRect();
+  return { lines: letters.getClientRects().length, wide: handle.scrollWidth <= handle.clientWidth && left > box.left && right < box.right,
+    high: box.height >= parseFloat(getComputedStyle(handle).fontSize) * 1.2, seen: box.left >= 0 && box.right <= innerWidth,
+    alone: neighbour.left >= box.right || neighbour.top >= box.bottom - 8 };
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "height"), some(WINDOWS, *WINDOWS[:3]))
+def test_the_gap_is_as_wide_as_the_word_that_is_chosen(shown: Callable[..., Page], width: int, height: int) -> None:
+    page = shown(width, height)
+    for chip in page.locator(".chips .chip").all_inner_texts():
+        page.get_by_role("button", name=chip, exact=True).click()
+        page.wait_for_timeout(300)  # it slides
+        fits = page.evaluate(FITS)
+        assert fits.pop("lines") == 1 and all(fits.values()), (chip, fits)
+    page.evaluate(f"{O}.choose('incomprehensibility')")
+    page.wait_for_timeout(300)
+    assert all(page.evaluate(FITS).values()) and page.evaluate(OUTSIDE) == []
+    for gap in (2, 3):
+        typed(page, f"The {'long' * 8} was {'longer' * 9}.", gap)
+        page.wait_for_timeout(300)
+        (wide, room), box = (
+            page.locator(".head").evaluate("(e) => [e.scrollWidth, e.clientWidth]"),
+            page.locator(".gap").bounding_box(),
+        )
+        assert wide <= room and box is not None and box["x"] + box["width"] <= width, "a word longer than a line"
+
+
+@pytest.mark.browser
+def test_what_holds_no_answer_gets_one_sentence(shown: Callable[..., Page]) -> None:
+    page, line = shown(), ".opening .line"
+    own = lanes(page)
+    typed(page, "Dogs")
+    expect(page.locator(line)).to_have_text("Your only word is the gap: no model has another to read. Type more.")
+    typed(page, "… 😀")
+    expect(page.locator(line)).to_have_text("There is no word in this sentence. Write one.")
+    assert page.locator(".sentence .gap, .lane .bar, .lane .words").evaluate_all(f"all => !all.some({SEEN})")
+    assert typed(page, " ")[0]["sides"] == own[0]["sides"], "an empty box is the opening's own sentence"
+    expect(page.locator(line)).to_have_text("Drag the gap, or type your own.")
+    expect(page.get_by_role("button", name="thirsty", exact=True)).to_be_visible()
+    typed(page, "word " * 80)  # and gpt2 never read its last space
+    expect(page.locator(line)).to_have_text("Drag the gap, or type your own.")
+    typed(page, "zyxqw 9081726 ###")
+    assert page.locator(line).inner_text().startswith("† zyxqw, 9081726, ###: never in the training texts.")
+
+
+@pytest.mark.browser
+def test_who_types_fast_is_answered_at_the_last_letter(shown: Callable[..., Page]) -> None:
+    page = shown()
+    typed(page, "The dog")  # the models are there
+    page.evaluate("""() => { const { models } = explorerOpening, ask = models.expected.bind(models);
+      globalThis.questions = 0;
+      models.expected = (...given) => { questions++; return ask(...given); }; }""")
+    text = "The " + "very " * 58 + "tired dog."
+    page.evaluate(f"(text) => {{ for (let n = 1; n <= text.length; n++) {O}.type(text.slice(0, n)); }}", text)
+    page.wait_for_function(f"!{O}.root.dataset.waiting")
+    assert page.evaluate("questions") <= 2 * len(NAMES), "not one for each letter, which it would answer minutes later"
+    agrees(lanes(page)[1], predictions(text, word_offsets(text)[page.evaluate(f"{O}.gap")])["bert"])
+    page.evaluate(f"() => {{ {O}.type('The dog was here.'); {O}.type(''); }}")
+    page.wait_for_timeout(50)
+    assert page.evaluate(f"{O}.root.dataset.waiting ?? ''") == "", "nothing waits where nothing is asked"
+
+
+@pytest.mark.browser
+def test_a_lane_of_a_sentence_from_the_right_goes_from_the_right(typing: Page) -> None:
+    typed(typing, TEXTS[3], 0)
+    blank, word = (typing.locator(f".lane .words {part}").first.bounding_box() for part in (".blank", ".word"))
+    assert blank is not None and word is not None and blank["x"] > word["x"]
+    typed(typing, TEXTS[0], 0)
+    blank, word = (typing.locator(f".lane .words {part}").first.bounding_box() for part in (".blank", ".word"))
+    assert blank is not None and word is not None and blank["x"] < word["x"]
+
+
 @pytest.mark.browser
 def test_a_gap_that_nobody_filled_and_a_sentence_without_words(typing: Page) -> None:
     lane = typed(typing, "The dog ___ home.")[1]
@@ -379,6 +458,7 @@ def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> Non
     assert [name.rpartition("-")[2] for name, _ in sizes] == ["opening.js"], "no model before anything is typed"
     assert 0 < sizes[0][1] < 100_000 and page.evaluate(f"{O}.models.engines === null"), "nor one on its way"
     assert page.evaluate(f"{O}.root.getBoundingClientRect().bottom <= innerHeight")
+    assert page.locator(".opening").get_by_role("link", name="Guided tour").get_attribute("href") == tour.address()
     page.get_by_role("textbox", name="Your own sentence").fill("The dgo ran home.")
     expect(page.get_by_text("never in the training texts").first).to_be_visible()
     page.wait_for_function(
@@ -389,7 +469,8 @@ def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> Non
     expect(page).to_have_url(re.compile("dgo"))
     ways = [door.get_attribute("href") for door in page.get_by_role("navigation", name="Go on").get_by_role("link").all()]
     assert [str(way).partition("?")[0] for way in ways[:3]] == ["attention", "training", "decoding"]
-    assert ways[3:] == [tour.address()] and "step=1" in tour.address(), "the tour begins on the first screen as well"
+    own = urlencode({"text": "The dgo ran home.", "chosen": "ran"})
+    assert ways[3:] == [f"{tour.address()}&{own}"] and "step=1" in tour.address(), "the tour begins on the first screen as well"
     page.get_by_role("link", name="Why this weight?").click()
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     expect(page.get_by_label("Your sentence")).to_have_value(re.compile(r"\[MASK\]"))

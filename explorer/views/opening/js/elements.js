@@ -27,6 +27,19 @@ export function wordsIn(text) {
   });
 }
 
+/** Spans of letters without the spaces at their ends, from the first to the last: what overlaps is one. @param {number[][]} spans @param {string} text */
+export function merged(spans, text) {
+  const letters = Array.from(text), found = /** @type {number[][]} */ ([]);
+  for (let [from, to] of spans.sort(([one], [other]) => one - other)) {
+    while (from < to && !letters[from].trim()) from++;
+    while (from < to && !letters[to - 1].trim()) to--;
+    const last = found[found.length - 1];
+    if (last && from < last[1]) last[1] = Math.max(last[1], to);
+    else if (from < to) found.push([from, to]);
+  }
+  return found;
+}
+
 /** From 0 to 1 while the time goes from one moment to another, slow at both ends. @param {number} time @param {number} from @param {number} to */
 export function eased(time, from, to) {
   const part = Math.min(1, Math.max(0, (time - from) / (to - from)));

@@ -35,21 +35,25 @@ export class GapSentence {
     this.words = words;
     this.root.dataset.size = SIZES.find(([most]) => letters.length <= most)?.[1];
     this.spans = words.map((word, n) => Object.assign(element("span", "word", word.text), { onclick: () => this.moved(n) }));
-    const parts = /** @type {(string | HTMLElement)[]} */ ([]);
-    words.forEach((word, n) => {
-      parts.push(letters.slice(words[n - 1]?.to ?? 0, word.from).join(""), this.spans[n]);
+    const parts = words.flatMap((word, n) => {
+      const after = letters.slice(word.to, words[n + 1]?.from).join(""), spaces = after.search(/\s|$/), tied = element("span", "tied", "");
       if (strange.some(([from, to]) => from < word.to && to > word.from)) this.spans[n].append(element("sup", "dagger", "†"));
+      tied.append(this.spans[n], after.slice(0, spaces)); // no line ends between a gap and its comma
+      return [tied, after.slice(spaces)];
     });
-    this.line.replaceChildren(...parts, letters.slice(words[words.length - 1]?.to ?? 0).join(""));
+    this.line.replaceChildren(letters.slice(0, words[0]?.from).join(""), ...parts);
     this.handle.hidden = !words.length;
     this.handle.setAttribute("aria-valuemin", "1");
     this.handle.setAttribute("aria-valuemax", String(words.length));
   }
 
-  /** Put the gap on a word. @param {number} gap @param {string} guess what is written into it */
+  /** Put the gap on a word; it is as wide as that, and as what is written into it. @param {number} gap @param {string} guess */
   open(gap, guess) {
     this.gap = gap;
-    this.spans.forEach((span, n) => span.classList.toggle("hidden", n === gap));
+    this.spans.forEach((span, n) => {
+      span.classList.toggle("hidden", n === gap);
+      span.dataset.guess = n === gap ? guess : "";
+    });
     this.handle.textContent = guess;
     this.handle.setAttribute("aria-valuenow", String(gap + 1));
     this.handle.setAttribute("aria-valuetext", `word ${gap + 1} of ${this.words.length}${gap ? `, after “${this.words[gap - 1].text}”` : ""}`);

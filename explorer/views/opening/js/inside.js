@@ -8,7 +8,7 @@ import { eased, percent } from "./elements.js";
 /** @typedef {{ink: string, dim: string, line: string, on: string, hold: string, signed: string[]}} Paint */
 
 /** When each beat of this part begins, in seconds. */
-export const BEATS = { inside: 10, compare: 14, weigh: 18, mix: 22, heads: 26, rise: 30, end: 45 };
+export const BEATS = { inside: 10, compare: 13, weigh: 18, mix: 22, heads: 26, rise: 30, end: 45 };
 
 const SVG = "http://www.w3.org/2000/svg", FLOOR = 2.6; // seconds a floor
 const LEAST = 0.01; // a weight below it has no ribbon
@@ -70,21 +70,21 @@ export class InsidePicture {
     const values = at.bars + at.across + (wide ? 36 : 14), right = values + this.inside.values[0].length * at.cell + 4, strip = wide ? 22 : 9;
     const block = width - this.inside.heads * (strip + 3) - (wide ? 40 : 4);
     const middle = (/** @type {number} */ n) => top + (n + 0.5) * high;
-    this.#titles(into, { bars: at.bars, values, block }, paint);
+    this.#titles(into, { bars: at.bars, values, block, letters: labels(width) }, paint);
     tokens.forEach((token, n) => {
       const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", "font-size": letters, fill: n === row ? paint.hold : paint.ink }, into);
-      this.parts.push((time) => name.setAttribute("opacity", String(n === row ? 1 : 0.3 + 0.7 * lit(time, n))));
-      this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, high: Math.max(3, high * 0.56) }, paint);
+      this.parts.push((time) => name.setAttribute("opacity", String(n === row ? 1 : 0.55 + 0.45 * lit(time, n))));
+      this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, alone: width - at.bars - 24, high: Math.max(3, high * 0.56) }, paint);
       this.#value(into, n, { x: values, y: middle(n), cell: at.cell, high: Math.max(3, high * 0.56) }, paint);
     });
-    const span = Math.min(height - top - 8, high * tokens.length * 0.7), from = middle(row) - span / 2, low = Math.min(Math.max(top, from), height - span - 4);
+    const span = Math.min(height - top - 24, high * tokens.length * 0.7), from = middle(row) - span / 2, low = Math.min(Math.max(top + 16, from), height - span - 4);
     this.#ribbons(into, { from: right, to: block, middle, high: high * 0.8, low, span }, paint);
     this.#mixed(into, { x: block, low, span, strip }, paint);
   }
 
-  /** What the columns are. @param {Element} into @param {{bars: number, values: number, block: number}} at @param {Paint} paint */
-  #titles(into, { bars, values, block }, paint) {
-    const style = { y: 9, "font-size": 13, fill: paint.dim };
+  /** What the columns are. @param {Element} into @param {{bars: number, values: number, block: number, letters: number}} at @param {Paint} paint */
+  #titles(into, { bars, values, block, letters }, paint) {
+    const style = { y: 9, "font-size": letters, fill: paint.dim };
     const first = this.#text("", { x: bars, ...style }, into), value = this.#text("values", { x: values, ...style }, into), result = this.#text("mix", { x: block, ...style }, into);
     this.parts.push((time) => {
       first.textContent = time < BEATS.weigh + 1.6 ? "scores" : "weights";
@@ -94,15 +94,16 @@ export class InsidePicture {
     });
   }
 
-  /** The score of a token, which the softmax squeezes to its weight. @param {Element} into @param {number} n
-   * @param {{x: number, y: number, across: number, high: number}} at @param {Paint} paint */
-  #bar(into, n, { x, y, across, high }, paint) {
-    const { scores, weights } = this.inside, low = Math.min(0, ...scores), range = Math.max(...scores) - low || 1, zero = (-low / range) * across;
-    const bar = this.#add("rect", { y: y - high / 2, height: high, rx: 2, fill: paint.on }, into), score = (scores[n] / range) * across, weight = weights[n] * across;
+  /** The score of a token, which the softmax squeezes to its weight; as wide as the picture until the values come. @param {Element} into @param {number} n
+   * @param {{x: number, y: number, across: number, alone: number, high: number}} at @param {Paint} paint */
+  #bar(into, n, { x, y, across, alone, high }, paint) {
+    const { scores, weights } = this.inside, low = Math.min(0, ...scores), range = Math.max(...scores) - low || 1;
+    const bar = this.#add("rect", { y: y - high / 2, height: high, rx: 2, fill: paint.on }, into), score = scores[n] / range, zero = -low / range;
     this.parts.push((time) => {
-      const squeezed = eased(time, BEATS.weigh + 0.6, BEATS.weigh + 2.6), length = score * lit(time, n) * (1 - squeezed) + weight * squeezed, base = zero * (1 - squeezed);
-      bar.setAttribute("x", String(x + Math.min(base, base + length)));
-      bar.setAttribute("width", String(Math.abs(length)));
+      const squeezed = eased(time, BEATS.weigh + 0.6, BEATS.weigh + 2.6), length = score * lit(time, n) * (1 - squeezed) + weights[n] * squeezed, base = zero * (1 - squeezed);
+      const wide = alone + (across - alone) * eased(time, BEATS.mix - 0.6, BEATS.mix);
+      bar.setAttribute("x", String(x + wide * Math.min(base, base + length)));
+      bar.setAttribute("width", String(wide * Math.abs(length)));
     });
   }
 
@@ -161,8 +162,8 @@ export class InsidePicture {
     this.#add("line", { x1: pole, x2: pole, y1: y(0), y2: y(floors.length - 1), stroke: paint.line, "stroke-width": 3 }, into);
     floors.forEach((guesses, n) => {
       const group = this.#add("g", {}, into), last = n === floors.length - 1, letters = wide ? Math.max(18, width / 60) : 13;
-      this.#add("circle", { cx: pole, cy: y(n), r: 5, fill: paint.line }, group);
-      this.#text(n ? `${wide ? "after " : ""}${n} layer${n > 1 ? "s" : ""}` : "input", { x: pole - 14, y: y(n), "text-anchor": "end", "font-size": wide ? 15 : 13, fill: paint.dim }, group);
+      this.#add("circle", { cx: pole, cy: y(n), r: 5, fill: paint.line }, into);
+      this.#text(n ? `${wide ? "after " : ""}${n} layer${n > 1 ? "s" : ""}` : "input", { x: pole - 14, y: y(n), "text-anchor": "end", "font-size": labels(width), fill: paint.dim }, into);
       guesses.forEach(({ text, share }, k) => this.#guess(group, { x: left + k * across, y: y(n), across: across - (wide ? 24 : 10), letters }, { text, share, best: last && !k }, paint));
       const begin = floorAt(n);
       this.parts.push((time) => group.setAttribute("opacity", String(eased(time, begin, begin + 0.8))));
@@ -174,7 +175,7 @@ export class InsidePicture {
   /** A guess with its bar; where there is little room, its probability is beside the bar. @param {Element} into
    * @param {{x: number, y: number, across: number, letters: number}} at @param {{text: string, share: number, best: boolean}} guess @param {Paint} paint */
   #guess(into, { x, y, across, letters }, { text, share, best }, paint) {
-    const weight = best ? 700 : 400, fill = best ? paint.on : paint.ink, narrow = across < 120, long = narrow ? across - 34 : across;
+    const weight = best ? 700 : 400, fill = best ? paint.on : paint.ink, narrow = across < 120, long = narrow ? across - 42 : across;
     const up = y - letters * 0.55, down = y + letters * 0.35;
     this.#text(text, { x, y: up, "font-size": letters, "font-weight": weight, fill }, into);
     this.#text(percent(share), { x: x + across, y: narrow ? down + 3 : up, "font-size": letters, "font-weight": weight, "text-anchor": "end", fill }, into);
@@ -182,6 +183,9 @@ export class InsidePicture {
     this.#add("rect", { x, y: down, width: long * share, height: 6, rx: 2, fill: paint.on }, into);
   }
 }
+
+/** The size of what names a column or a floor. @param {number} width of the picture */
+const labels = (width) => (width >= 700 ? Math.max(15, width / 90) : 13);
 
 /** How far a token is lit while scores are compared: one after the other. @param {number} time @param {number} n */
 const lit = (time, n) => eased(time, BEATS.compare + 0.3 + 0.14 * n, BEATS.compare + 0.8 + 0.14 * n);

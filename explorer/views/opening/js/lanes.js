@@ -41,7 +41,7 @@ class Lane {
     for (let n = first; n <= last; n++) {
       const end = n === last && last < words.length - 1 ? words[n].to : (words[n + 1]?.from ?? letters.length);
       const span = n === gap ? element("span", "blank", "") : element("span", "word", words[n].text);
-      if (n === gap) span.append(element("span", "unheard", " gap "));
+      if (n === gap) span.append(Object.assign(element("span", "unheard", " gap "), { dir: "ltr" })); // the line goes as its words go
       else this.words.push({ span, reads: n < gap || !left });
       parts.push(span, letters.slice(words[n].to, end).join(""));
     }
@@ -51,7 +51,7 @@ class Lane {
 
   /** How many letters a line holds. */
   #room() {
-    return Math.max(24, Math.floor(this.line.clientWidth / (LETTER * Number.parseFloat(getComputedStyle(this.line).fontSize)) - 4));
+    return Math.max(24, Math.floor((this.line.clientWidth || this.root.clientWidth) / (LETTER * Number.parseFloat(getComputedStyle(this.line).fontSize)) - 4));
   }
 
   /** The words that it may read become dark, the first of them at 0. @param {number} many */

@@ -1,6 +1,6 @@
 // The opening: one sentence with a gap in it, and what four models expect there. It plays once as a film, until a hand takes over.
 import { element } from "../../live/js/element.js";
-import { button, eased, wordsIn } from "./elements.js";
+import { button, eased, merged, wordsIn } from "./elements.js";
 import { Film } from "./film.js";
 import { GapSentence } from "./gap.js";
 import { BEATS, InsidePicture } from "./inside.js";
@@ -16,7 +16,7 @@ import { Models } from "./models.js";
 /** @typedef {{typed?: (now: {text: string, word: string}) => void, arriving?: (address: string) => Promise<Uint8Array>}} Heard */
 
 const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; milliseconds without a letter before the page follows
-const INKED = 3.1, EACH = 0.06, GROWS = [3.3, 4.3]; // seconds: the words of the lanes become dark, the bars grow
+const INKED = 1, EACH = 0.2, GROWS = [3.1, 4.1]; // seconds: the words of the lanes become dark, one after the other, and then the bars grow
 const STILLS = /** @type {[string, number][]} */ ([["Four answers", BEATS.inside - 0.1], ["One head", BEATS.rise - 0.7], ["Layer by layer", BEATS.end - 0.1], ["Your turn", BEATS.end]]);
 const BLANK = /^_+$/, HIDDEN = "it"; // a word of strokes is a gap; some word has to be hidden there, and no model reads it
 
@@ -32,6 +32,7 @@ export class Opening {
     this.own = false; // a hand has taken over
     this.asked = 0; // questions so far
     this.strange = /** @type {Set<string>} */ (new Set());
+    this.busy = record.lanes.map(() => /** @type {Promise<any>} */ (Promise.resolve())); // with the question before
     this.paint = /** @type {import("./inside.js").Paint | null} */ (null);
     this.lineShown = /** @type {import("./lines.js").Line | null} */ (null);
     this.sent = { text: told.text, word: told.word }; // what the page knows
@@ -58,6 +59,7 @@ export class Opening {
     this.stills = foot.stills;
     this.box = foot.box;
     this.doors = foot.doors;
+    this.tour = foot.tour;
     this.sized = new ResizeObserver(() => this.fit());
     this.sized.observe(document.documentElement);
     this.sized.observe(this.stage);
@@ -86,8 +88,8 @@ export class Opening {
     const doors = foot.appendChild(element("nav", "doors"));
     doors.setAttribute("aria-label", "Go on");
     const ways = ["Why this weight?", "How was it learned?", "Let it write."].map((name) => doors.appendChild(element("a", "door", name)));
-    if (this.told.tour) doors.appendChild(element("a", "door", "Guided tour")).href = this.told.tour;
-    return { play, stills, box, doors: ways };
+    const tour = this.told.tour ? doors.appendChild(element("a", "door", "Guided tour")) : null;
+    return { play, stills, box, doors: ways, tour };
   }
 
   /** The film, a still where motion is not wanted, or the sentence that the page has already. */
@@ -134,6 +136,7 @@ export class Opening {
   fit() {
     const main = this.root.closest("[data-testid=stMain]") ?? hostOf(this.root)?.closest("[data-testid=stMain]"), scrolled = main?.scrollTop ?? scrollY;
     this.root.style.setProperty("--above", `${Math.max(0, Math.round(this.root.getBoundingClientRect().top + scrolled))}px`);
+    this.root.style.setProperty("--chips", `${this.chips.offsetHeight}px`);
     this.sentence.place();
     if (!this.own) this.draw(this.film.time);
   }
@@ -162,7 +165,7 @@ export class Opening {
     this.film.time = time;
     this.own = false;
     if (time >= BEATS.end) return this.#mine();
-    if (this.text !== this.record.text || this.gap !== this.record.gap) this.#back();
+    if (!this.#first()) this.#back();
     this.draw(time);
     this.#buttons();
   }
@@ -219,17 +222,23 @@ export class Opening {
 
   /** The letters of the words that a model never read. */
   #marked() {
-    return [...this.strange].map((span) => span.split(" ").map(Number));
+    return merged([...this.strange].map((span) => span.split(" ").map(Number)), this.text);
   }
 
   #opened() {
-    const word = this.words[this.gap], first = this.text === this.record.text && this.gap === this.record.gap;
+    const word = this.words[this.gap], first = this.#first();
+    this.root.toggleAttribute("data-empty", !word);
     this.sentence.open(this.gap, first ? this.guess : "");
     this.chips.replaceChildren(...(first ? this.record.chips.map((chip) => this.#chip(chip)) : []));
     if (!word) return;
     this.lanes.give(this.text, this.words, this.gap);
     if (this.text === this.record.text) this.#recorded();
     this.#ways();
+  }
+
+  /** Whether this is the opening's own sentence, with the gap where it was. */
+  #first() {
+    return this.text === this.record.text && this.gap === this.record.gap;
   }
 
   /** @param {string} word */
@@ -264,13 +273,15 @@ export class Opening {
     this.#soon();
   }
 
-  /** Another sentence; a word of strokes in it is the gap. @param {string} text @param {number} [before] how many words it had */
-  read(text, before = 0) {
+  /** Another sentence, the opening's own where there is none; a word of strokes in it is the gap. @param {string} given @param {number} [before] how many words it had */
+  read(given, before = 0) {
+    const text = given.trim() ? given : this.record.text;
     this.text = text;
     this.strange.clear();
     const words = wordsIn(text), blank = words.findIndex(({ text: word }) => BLANK.test(word));
     this.gap = blank >= 0 ? blank : Math.max(0, Math.min(this.gap, words.length - 1));
     if (before === 1 && words.length > 1 && blank < 0) this.gap = words.length - 1;
+    if (text !== given) this.gap = this.record.gap;
     this.#sentence();
     this.#answer();
   }
@@ -285,9 +296,10 @@ export class Opening {
   async #answer() {
     const asked = ++this.asked, { text, words, gap } = this;
     this.#says();
-    if (!words.length) return;
-    if (text !== this.record.text) await this.#ask(asked, text, words[gap]);
-    if (asked === this.asked) this.spoken.textContent = this.lanes.spoken();
+    if (words.length && text !== this.record.text) await this.#ask(asked, text, words[gap]);
+    if (asked !== this.asked) return;
+    delete this.root.dataset.waiting;
+    this.spoken.textContent = words.length ? this.lanes.spoken() : "";
   }
 
   /** @param {number} asked @param {string} text @param {import("./elements.js").Word} word */
@@ -296,7 +308,9 @@ export class Opening {
     const span = [from, blank ? from + HIDDEN.length : to];
     this.root.dataset.waiting = "yes";
     await Promise.all(this.record.lanes.map(async (_, n) => {
-      const found = await this.models.expected(n, read, span).catch((error) => String(error.message ?? error));
+      await this.busy[n]; // who types faster than a model reads has it answer the last letter, not each
+      if (asked !== this.asked) return;
+      const found = await (this.busy[n] = this.models.expected(n, read, span).catch((error) => String(error.message ?? error)));
       if (asked !== this.asked) return;
       this.lanes.show(n, typeof found === "string" ? found : blank ? withoutTruth(found) : found, "", []);
       if (typeof found === "string" || blank) return;
@@ -304,7 +318,6 @@ export class Opening {
       found.unseen.forEach((letters) => this.strange.add(letters.join(" ")));
       if (this.strange.size > before) this.#dagger();
     }));
-    if (asked === this.asked) delete this.root.dataset.waiting;
   }
 
   /** The daggers have arrived. */
@@ -318,8 +331,8 @@ export class Opening {
   #says() {
     const { known } = this.told;
     if (!this.words.length) return this.#write(["There is no word in this sentence. Write one."]);
-    if (!this.strange.size) return this.#write(["Drag the gap, or type your own."]);
-    const letters = Array.from(this.text), names = this.#marked().map(([from, to]) => letters.slice(from, to).join("").trim());
+    const letters = Array.from(this.text), names = [...new Set(this.#marked().map(([from, to]) => letters.slice(from, to).join("")))];
+    if (!names.length) return this.#write([this.words.length > 1 ? "Drag the gap, or type your own." : "Your only word is the gap: no model has another to read. Type more."]);
     const offers = known.text === this.text ? known.words.flatMap(([word, others]) => others.map((other) => this.#offer(word, other))) : [];
     this.#write([`† ${shortened(names)}: never in the training texts. What a model does with ${names.length > 1 ? "them" : "it"} says nothing about language.`, ...(offers.length ? [" Known words: ", ...offers] : [])]);
   }
@@ -350,6 +363,7 @@ export class Opening {
       { part: "greedy", writer: "gpt2", beginning: letters.slice(0, from).join("").trim() || this.words[0].text },
     ];
     this.doors.forEach((door, n) => (door.href = `${pages[n]}?${new URLSearchParams(queries[n])}`));
+    if (this.tour) this.tour.href = this.told.tour + (this.#first() ? "" : `&${new URLSearchParams({ text: this.text, chosen: this.words[this.gap].text })}`);
   }
 
   /** The page follows when the hand rests. */
