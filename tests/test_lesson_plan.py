@@ -99,6 +99,44 @@ def test_a_page_that_is_recorded_opens_as_it_was(tmp_path: Path, query: dict[str
     assert step.query == query and step.page == "heads"
 
 
+def test_a_browser_gives_back_the_steps_that_were_added_before_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, object] = {}
+    monkeypatch.setattr(lecture.st, "session_state", session)
+    for given in (None, "[[step]]", [3], ["x" * 10_001], ["x"] * 101):
+        lecture.restore(given)
+        assert session == {}
+    session[lecture.MINE] = ("new",)
+    lecture.restore(["old"])
+    assert session[lecture.MINE] == ("old", "new")
+    lecture.remove(1)
+    assert session[lecture.MINE] == ("old",)
+
+
+@LONG
+@pytest.mark.browser
+def test_a_lesson_that_is_recorded_outlives_a_reload(visit: Visit, tmp_path: Path) -> None:
+    def share(add: bool) -> None:
+        page.get_by_role("button", name="Share").click()
+        if add:
+            page.get_by_role("button", name="Add this to my lesson").click()
+
+    page = visit("/positions?part=shuffle")
+    rested(page)
+    share(add=True)
+    expect(page.get_by_role("button", name="lesson.toml (1 step)")).to_be_visible()
+    page.goto(page.url.replace("shuffle", "schemes"))
+    rested(page)
+    share(add=False)
+    expect(page.get_by_role("button", name="lesson.toml (1 step)")).to_be_visible()
+    page.get_by_role("button", name="Add this to my lesson").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="lesson.toml (2 steps)").click()
+    download.value.save_as(tmp_path / "lesson.toml")
+    assert [step.part for step in read_plan(tmp_path / "lesson.toml").steps] == ["shuffle", "schemes"]
+    page.get_by_role("button", name="Remove all").click()
+    expect(page.get_by_role("button", name=re.compile("lesson.toml"))).to_have_count(0)
+
+
 class Pages(HTMLParser):
     """Which elements a page has."""
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import streamlit as st
 
 from explorer.app import streamlit_inside
-from explorer.app.lesson_plan import PLANS, LessonPlan, LessonStep, read_plan, written_step
+from explorer.app.lesson_plan import MOST, PLANS, LessonPlan, LessonStep, read_plan, written_step
 from explorer.app.lessons import LESSONS
 from explorer.errors import ExplorerError
 from explorer.records import Exercise
 
 VARIABLE = "EXPLORER_LESSON"  # the file, for the process of the server
 STEP = "step"  # in the address: which step this is
+LETTERS = 10_000  # of a step that a browser has kept
 GOES, MINE = "lesson.goes", "lesson.mine"  # in the session: where to go, and the visitor's own steps
 
 
@@ -95,6 +96,17 @@ def add(page: str) -> None:
     st.session_state[MINE] = (*st.session_state.get(MINE, ()), written_step(page, query))
 
 
+def remove(last: int) -> None:
+    """Leave out the last steps of the visitor's own lesson."""
+    st.session_state[MINE] = st.session_state.get(MINE, ())[:-last]
+
+
+def restore(kept: object) -> None:
+    """The steps that this browser has kept from before, ahead of those of this session."""
+    if isinstance(kept, list) and len(kept) <= MOST and all(isinstance(step, str) and len(step) <= LETTERS for step in kept):
+        st.session_state[MINE] = (*kept, *st.session_state.get(MINE, ()))
+
+
 def own_lesson() -> str:
-    """The steps that were added in this session, as a file."""
+    """The visitor's own steps, as a file."""
     return "\n\n".join(('title = "My lesson"', *st.session_state.get(MINE, ()))) + "\n"

@@ -27,6 +27,7 @@ KEY, PART, ANSWERS = "present", "part", "present.answers"
 _component = st.components.v2.component(
     "pretraining-explorer-keys", html="<span></span>", js=streamlit_inside.script("screen") + streamlit_inside.script("present")
 )
+_steps = st.components.v2.component("pretraining-explorer-steps", html="<span></span>", js=streamlit_inside.script("steps"))
 
 
 def on() -> bool:
@@ -102,12 +103,23 @@ def _share() -> None:
 
 def _to_lesson(page: str) -> None:
     """Take the page as it is now into a lesson of one's own."""
+    _steps(
+        key="lesson.kept", data={"steps": st.session_state.get(lecture.MINE)}, on_steps_change=lambda: lecture.restore(_kept())
+    )
     st.button("Add this to my lesson", key="lesson.add", on_click=lecture.add, args=(page,))
     if steps := st.session_state.get(lecture.MINE, ()):
         st.download_button(
             f"lesson.toml ({len(steps)} step{'s' * (len(steps) != 1)})", lecture.own_lesson(), "lesson.toml", key="lesson.file",
             on_click="ignore",
         )  # fmt: skip
+        with st.container(horizontal=True):
+            st.button("Remove the last step", key="lesson.undo", on_click=lecture.remove, args=(1,), type="tertiary")
+            st.button("Remove all", key="lesson.clear", on_click=lecture.remove, args=(len(steps),), type="tertiary")
+
+
+def _kept() -> object:
+    """The steps that this browser has kept, as it says them."""
+    return st.session_state["lesson.kept"].steps
 
 
 def address_to_copy(where: str) -> None:
