@@ -112,6 +112,7 @@ def _to_lesson(page: str) -> None:
             f"lesson.toml ({len(steps)} step{'s' * (len(steps) != 1)})", lecture.own_lesson(), "lesson.toml", key="lesson.file",
             on_click="ignore",
         )  # fmt: skip
+        st.caption("`explorer app --lesson lesson.toml` presents it.")
         with st.container(horizontal=True):
             st.button("Remove the last step", key="lesson.undo", on_click=lecture.remove, args=(1,), type="tertiary")
             st.button("Remove all", key="lesson.clear", on_click=lecture.remove, args=(len(steps),), type="tertiary")
