@@ -376,5 +376,5 @@ def test_a_file_of_many_heads_stays_below_a_megabyte(bert: Any) -> None:
     size = len(ex.board(trace).page().encode())
     weights = [torch.tensor(attention.weights)[None] for attention in trace.attention]
     theirs = own("model", attention=weights, tokens=list(trace.source.texts))
-    assert size <= 550_000 and 25 * size <= len(theirs)
+    assert size <= 600_000 and 25 * size <= len(theirs)
     assert header(pack(trace, budget=IN_A_FILE))["sites"][0]["close"]

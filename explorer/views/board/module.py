@@ -63,6 +63,7 @@ HOMES = (
 )  # what asks it, and shows the answers
 PLACE = "/*ENGINE*/ () => ({ answering, LiveModel })"  # of the engine, in engine.js
 IMPORT = re.compile(r'^import \{[^}]*\} from "\.[\w./]+";\n', re.MULTILINE)
+COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/[ \t]*\n?|//[^\n]*\n)", re.MULTILINE | re.DOTALL)  # at the beginning of a line
 EXPORTED = re.compile(r"^export ", re.MULTILINE)
 
 
@@ -96,8 +97,9 @@ def stage() -> str:
 
 
 def joined_files(folder: Path, names: tuple[str, ...]) -> str:
-    """Some files as one, without their imports and exports."""
-    return "\n".join(EXPORTED.sub("", IMPORT.sub("", (folder / f"{name}.js").read_text("utf-8"))) for name in names)
+    """Some files as one, without their imports, exports and comments."""
+    texts = ((folder / f"{name}.js").read_text("utf-8") for name in names)
+    return "\n".join(EXPORTED.sub("", COMMENT.sub("", IMPORT.sub("", text))) for text in texts)
 
 
 @lru_cache(maxsize=2)
