@@ -91,6 +91,15 @@ def test_a_corruption_whose_parts_do_not_belong_together_is_refused_where_it_is_
             type(record).read(replace(record, **part).write(tmp_path / "record.npz"))
 
 
+def test_arrays_by_name_have_the_axes_of_their_field(bert: TransformerModel, tmp_path: Path) -> None:
+    record = ex.head_statistics(bert, ["A dog ran."])
+    assert type(record).read(record.write(tmp_path / "whole.npz")) == record
+    name, measure = next(iter(record.measures.items()))
+    for wrong in (measure[1:], measure[0], measure.astype(str)):
+        with pytest.raises(FileError, match="measures of a HeadStatistics must be numbers"):
+            type(record).read(replace(record, measures={**record.measures, name: wrong}).write(tmp_path / "record.npz"))
+
+
 def test_records_cannot_be_changed(trace: Trace) -> None:
     with pytest.raises(FrozenInstanceError):
         trace.model = "another"  # type: ignore[misc]
