@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 TESTS = (
     "hostile", "hostile_files", "crashes", "redteam", "settings", "refusing", "classroom", "caches", "trial", "serve", "records", "shelf",
     "task_files", "saved_pages", "own_texts", "vote", "brought", "live", "live_homes", "learning", "library", "corpora", "tray", "homework",
-    "live_site", "training", "making", "same_numbers", "constraints",
+    "live_site", "class_runs", "training", "making", "same_numbers", "constraints",
 )  # fmt: skip
 
 CLASSES = {  # what an attack tries, and the tests that try it; each is a line of the report

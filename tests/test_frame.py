@@ -106,6 +106,7 @@ FREE = {  # what an address leaves out, and why
     "guessing.py key": "a guess is the visitor's own",
     "live.py live.text": "a text to train on is longer than an address may be",
     "status_page.py check": "the teacher's",
+    "runs_page.py PASTED": "the teacher's",
     "vote_page.py vote.question": "the teacher's",
 }
 

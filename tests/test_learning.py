@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,11 +17,12 @@ from playwright.sync_api import Browser, Page, expect
 from torch.nn import functional
 
 import explorer as ex
+from explorer.app.run_links import run_of
 from explorer.errors import ChoiceError, FileError
 from explorer.models.transformer import TransformerModel
 from explorer.training.schedules import lr_share
 from explorer.views.learning.figure import TASKS, LearningFigure
-from explorer.views.learning.module import TEXTS
+from explorer.views.learning.module import TEXTS, learning_module
 
 pytestmark = pytest.mark.browser
 TINY: dict[str, Any] = {
@@ -592,6 +594,86 @@ def test_the_runs_of_a_page_are_listed_with_what_each_changes(shown: Shown) -> N
         press(page, "New model")
         page.evaluate("explorerTrainings[0].queue")
     assert page.locator(".runs tbody tr").count() == 5
+
+
+def test_the_link_of_a_run_holds_it_and_whoever_opens_it_trains_the_same(shown: Shown) -> None:
+    page = shown(1280, dim=16, layers=1, batch=4, rate=0.013, positions="rope", seed=23, source={"data": "sort"})
+    press(page, "Copy this run's link")
+    expect(page.locator(".says")).to_contain_text("has not learned yet")
+    page.get_by_label("Learning rate").fill("0.002")
+    page.get_by_label("Learning rate").press("Tab")  # before its first step it is a setting like any other
+    trained(page, 12)
+    press(page, "Copy this run's link")
+    link = page.get_by_label("Link of this run").input_value()
+    run = run_of(link)
+    ended = page.evaluate("explorerTrainings[0].measured.at(-1)[1]")
+    settings = page.evaluate("explorerTrainings[0].described.settings")
+    assert (
+        link.startswith("training?part=in-the-page&run=") and settings["rate"] == 0.002 and settings["source"]["data"] == "sort"
+    )
+    assert dict(run.settings) == {name: str((settings | settings["source"])[name]) for name, _ in run.settings}
+    steps = at(page)
+    assert (run.steps, run.seed, run.turned) == (steps, 23, False)
+    assert (run.loss, run.right) == pytest.approx((ended["loss"], ended["exact"]), rel=1e-5)
+    page.goto(f"{page.url}?run={link.partition('run=')[2]}")
+    expect(page.locator(".says")).to_contain_text(f"after {steps} steps with a held-out loss of {ended['loss']:.2f}")
+    press(page, "Start")
+    expect(page.locator(".says")).to_contain_text("Paused after as many steps")
+    page.evaluate("explorerTrainings[0].queue")
+    assert at(page) == steps and page.evaluate("explorerTrainings[0].measured.at(-1)[1].loss") == ended["loss"]
+    rows = [row.split("\t") for row in page.locator(".runs tbody").inner_text().split("\n")]
+    assert rows[0][2:] == rows[1][2:] and rows[1][1] == "nothing"
+    page.get_by_label("Learning rate").fill("0.004")
+    page.get_by_label("Learning rate").press("Tab")
+    press(page, "Copy this run's link")
+    assert run_of(page.get_by_label("Link of this run").input_value()) == dataclasses.replace(run, turned=True)
+
+
+LINKS: dict[str, str] = {  # what somebody wrote into the link of a run, and what the page says of it
+    "layers:1→layers:1e9": "Layers", "layers:1→layers:__proto__": "Layers: missing", "loss:2→loss:NaN": "does not say where it ended",
+    "loss:2→loss:1e9": "does not say where it ended", "steps:9→steps:-1": "does not say where it ended", "seed:1→seed:": "Seed: missing",
+    "data:sort→data:<img src=x onerror=alert(1)>": "It reads", "rate:0.01→rate:Infinity": "Learning rate", "text:none→": "where it ended",
+    "heads:2→" + "x" * 100_000: "longer than 1000 letters",
+}  # fmt: skip
+
+
+def test_a_link_that_somebody_edited_is_refused_in_a_sentence_and_another_is_read_as_python_reads_it(page: Page) -> None:
+    dials = {name: value for name, value in TINY.items() if name != "source"} | {"data": "sort", "unit": "words"}
+    given = ",".join(
+        f"{k}:{v}" for k, v in (dials | {"steps": 9, "loss": 2, "right": 0.5, "text": "none", "turned": "no"}).items()
+    )
+    edits = [edit.partition("→") for edit in LINKS]
+    said = page.evaluate(
+        """async ([script, links]) => {
+          const { runIn } = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+          return links.map((link) => { try { return runIn(link); } catch (error) { return error.message; } }); }""",
+        [f"{learning_module()}\nexport {{ runIn }};", [given, *(given.replace(before, after) for before, _, after in edits)]],
+    )
+    assert said[0] == {"settings": TINY | {"source": said[0]["settings"]["source"]}, "steps": 9, "loss": 2, "right": 0.5,
+                       "text": "none", "turned": False}  # fmt: skip
+    assert (run_of(given).steps, run_of(given).loss) == (9, 2)
+    for (before, _, after), why, answer in zip(edits, LINKS.values(), said[1:], strict=True):
+        assert before in given and why in answer and answer.endswith("Copy the link again."), (before, answer)
+        with pytest.raises(ChoiceError):
+            run_of(given.replace(before, after))
+
+
+def test_the_link_of_a_run_on_an_own_text_asks_for_the_text(shown: Shown) -> None:
+    page = shown(dim=16, layers=1, source={"data": "own", "unit": "words", "text": OWN})
+    trained(page, 2)
+    press(page, "Copy this run's link")
+    run = run_of(page.get_by_label("Link of this run").input_value())
+    mark = 0x811C9DC5
+    for letter in OWN:
+        mark = (mark ^ ord(letter)) * 0x01000193 % 2**32
+    assert run.text == f"{mark:08x}"
+    page.goto(f"{page.url}?run={page.get_by_label('Link of this run').input_value().partition('run=')[2]}")
+    expect(page.locator(".says")).to_contain_text("paste it below, then press New model")
+    page.get_by_role("textbox", name="Your own text").fill(OWN)
+    press(page, "New model")
+    press(page, "Start")
+    expect(page.locator(".says")).to_contain_text("Paused after as many steps")
+    assert page.evaluate("explorerTrainings[0].measured.at(-1)[1].loss") == pytest.approx(run.loss, rel=1e-5)
 
 
 def test_two_trainings_on_one_page_do_not_disturb_each_other(shown: Shown) -> None:

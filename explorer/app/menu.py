@@ -12,8 +12,8 @@ from explorer.app.lessons import LESSONS, SECTIONS, Lesson, section_of
 from explorer.models.store import models
 
 HERE = Path(__file__).parent
-GLOSSARY, HAND_IN, LESSON, STATUS, VOTE = (
-    HERE / f"{name}_page.py" for name in ("glossary", "hand_in", "lesson", "status", "vote")
+GLOSSARY, HAND_IN, LESSON, RUNS, STATUS, VOTE = (
+    HERE / f"{name}_page.py" for name in ("glossary", "hand_in", "lesson", "runs", "status", "vote")
 )
 
 
@@ -30,6 +30,7 @@ def pages() -> dict[str, list[Any]]:
     menu[first].append(st.Page(_vote, title="Vote here", url_path="v", visibility="hidden"))
     visible: Any = "hidden" if lecture.plan() is None else "visible"
     menu[first].append(st.Page(LESSON, title="Lesson", url_path="lesson", visibility=visible))
+    menu[first].append(st.Page(RUNS, title="Runs of the class", url_path="runs", visibility="hidden"))
     classroom = hosted.room()
     taken: Any = "visible" if classroom is not None and classroom.hand_ins else "hidden"
     menu[first].append(st.Page(HAND_IN, title="Hand in", url_path="hand-in", visibility=taken))

@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from explorer.app import after_class, hosted, polling, present, streamlit_inside, teacher, voting
+from explorer.app import after_class, hosted, menu, polling, present, streamlit_inside, teacher, voting
 from explorer.app.own_questions import typed_exercise
 from explorer.app.vote import BOOTH
 from explorer.app.vote_questions import questions
@@ -90,6 +90,7 @@ else:
     with code:
         present.joining()
     kept()
+    st.page_link(str(menu.RUNS), label="Runs of the class")
     every = questions()
     with chooser:
         st.selectbox(

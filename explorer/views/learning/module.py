@@ -10,6 +10,7 @@ from explorer.views.board.module import ENGINE, HOMES, LIVE_FOLDER, PLACE, board
 from explorer.views.board.stations import STATIONS, prose
 
 FOLDER = Path(__file__).parent / "js"
+DIALS = Path(__file__).parent / "dials.json"  # the settings of a training and their values
 TEXTS = Path(__file__).parent / "stories.txt"  # written by studies/short_stories.py
 BACKWARD = ("products", "tape", "attention", "network", "optimisers")  # the backward pass
 TRAINS = (
@@ -29,6 +30,7 @@ SHOWS = (
     "guesses",
     "moments",
     "opened",
+    "links",
     "runs",
     "learning",
 )  # what asks it, and shows the answers
@@ -37,6 +39,7 @@ TAKEN = (  # from the engine of models in a page
 )
 BOARD = "modeOf, whenTurned, element, Engine, LiveBoard"  # from what shows a model in a page
 STORIES = '/*STORIES*/ { train: "", held: "" }'  # of the texts, in reading.js
+SET = "/*DIALS*/ {}"  # of the settings, in settings.js
 PROSE = "/*PROSE*/ {}"  # of what a board says, in training.js
 
 
@@ -46,7 +49,7 @@ def computing() -> str:
     taken = _own(TAKEN, joined_files(LIVE_FOLDER, ENGINE))
     train, held = TEXTS.read_text("utf-8").strip().split("\n\n")
     said = {STORIES: {"train": train, "held": held}, PROSE: prose(list(STATIONS))}
-    joined = joined_files(FOLDER, (*BACKWARD, *TRAINS))
+    joined = _files((*BACKWARD, *TRAINS))
     for place, filling in said.items():
         joined = joined.replace(place, json.dumps(filling))
     return f"{taken}\n{joined}"
@@ -58,8 +61,13 @@ def learning_module() -> str:
     engine = f"() => {{\n{computing()}\nreturn {{ answering: trainingAnswers, LiveModel }};\n}}"
     homes = joined_files(LIVE_FOLDER, tuple(name for name in HOMES if name != "homes")).replace(PLACE, engine)
     board = f"{board_files()}\n{_own('element, Engine, LiveBoard', f'{stage()}{homes}')}"
-    shows = f"{_own(BOARD, board)}\n{joined_files(FOLDER, SHOWS)}"
+    shows = f"{_own(BOARD, board)}\n{_files(SHOWS)}"
     return f"{shows}\nexport {{ mountLearning, learningHome as default }};\n"
+
+
+def _files(names: tuple[str, ...]) -> str:
+    """Files of this folder as one, with the settings."""
+    return joined_files(FOLDER, names).replace(SET, DIALS.read_text("utf-8").strip())
 
 
 def _own(names: str, script: str) -> str:

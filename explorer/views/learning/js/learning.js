@@ -8,14 +8,18 @@ import { Dials } from "./dials.js";
 import { examplesOf, writtenList } from "./guesses.js";
 import { drawMap } from "./moments.js";
 import { MomentBoard } from "./opened.js";
+import { copied, hasEnded, runIn, writtenRun } from "./links.js";
 import { alike, drawRuns, RUNS } from "./runs.js";
 import { DIALS, USUAL } from "./settings.js";
 
 /** @typedef {import("./training.js").Settings} Settings */
 /** @typedef {import("./training.js").Step} Step */
 /** @typedef {import("./training.js").Shown} Shown */
+/** @typedef {{settings?: Partial<Settings>, mode?: "light" | "dark" | null, title?: string, address?: string, send?: ((run: string) => void) | null, linked?: import("./links.js").Ended | null,
+ * note?: string}} Begin `address`: of this page, before a run; `send`: gives a run to the class; `linked`: the run of the link by which the page was opened */
 
 const TURN = 250, LOOK = 800; // milliseconds of training that are asked for at once, and between two looks at held-out texts
+const ELSEWHERE = "training?part=in-the-page&run="; // in a file or a notebook, which have no address for others
 const KEPT = 40; // texts that were written
 const FAR = 4; // a loss so many times that of uniform guessing has diverged
 const MAP = "A column for each token to predict, a row for each check. Darker: more probable. ●: the first check at which it is the most probable token. Press a step to go back to the nearest moment that was kept, or a cell to open the board there. Below, the output layer reads the states inside the model; ●: from here on the prediction stays the same.";
@@ -23,8 +27,8 @@ const rounded = (/** @type {number} */ loss) => (loss < 1000 ? loss.toFixed(2) :
 const count = (/** @type {number} */ number) => number.toLocaleString("en");
 
 export class Learning {
-  /** @param {HTMLElement} root @param {{settings?: Partial<Settings>, mode?: "light" | "dark" | null, title?: string}} [begin] */
-  constructor(root, { settings = {}, mode, title = "" } = {}) {
+  /** @param {HTMLElement} root @param {Begin} [begin] */
+  constructor(root, { settings = {}, mode, title = "", address = ELSEWHERE, send = null, linked = null, note = "" } = {}) {
     this.frame = root.appendChild(element("section", "board learning"));
     this.frame.setAttribute("aria-label", "Train a model in this page");
     const turn = () => (this.frame.dataset.mode = modeOf(this.mode)), seen = () => this.#seen();
@@ -50,7 +54,13 @@ export class Learning {
     this.written = [];
     /** @type {import("./runs.js").Run[]} */
     this.runs = []; // those before this one
-    const first = /** @type {Settings} */ ({ ...USUAL, ...settings, source: { ...USUAL.source, ...settings.source } });
+    this.address = address;
+    this.send = send;
+    this.note = note;
+    this.until = linked?.steps ?? 0;
+    this.turned = false; // whether settings changed while it trained
+    if (linked) this.#linked(linked);
+    const begin = linked?.settings ?? settings, first = /** @type {Settings} */ ({ ...USUAL, ...begin, source: { ...USUAL.source, ...begin.source } });
     this.trained = first;
     this.dials = new Dials(this.frame.appendChild(element("div", "settings")), first, (name) => this.#changed(name));
     this.counted = this.frame.appendChild(element("p", "counted"));
@@ -84,6 +94,8 @@ export class Learning {
     const label = bar.appendChild(element("label", "moment", "Moment")), slider = label.appendChild(element("input", ""));
     Object.assign(slider, { type: "range", min: "0", max: "0", value: "0", oninput: () => this.back(this.moments[Number(slider.value)]) });
     const step = label.appendChild(element("output", "", "step 0"));
+    button("Copy this run's link", () => this.link());
+    if (this.send) button("Send this run to the class", () => this.#sent());
     button("Save the model", () => this.save());
     const open = bar.appendChild(element("label", "open", "Open a model")), file = open.appendChild(element("input", ""));
     Object.assign(file, { type: "file", accept: ".zip", onchange: () => file.files?.[0] && this.open(file.files[0]) });
@@ -102,11 +114,13 @@ export class Learning {
     if (this.steps.length) this.runs = [...this.runs, this.#run()].slice(1 - RUNS);
     Object.assign(this, { steps: [], measured: [], speeds: [], written: [] });
     this.trained = state.settings;
+    this.turned = state.step > 0; // it came from a file
     this.begun = state.step;
     this.#state(state);
     this.board.begin(state.measured.shown[0]);
     this.#count(state);
-    this.#say(state.note);
+    this.say([state.note, this.note].filter(Boolean).join(" "));
+    this.note = "";
   }
 
   /** The run that trains, or that ends here. @returns {import("./runs.js").Run} */
@@ -119,7 +133,7 @@ export class Learning {
   #refused(error) {
     this.running = false;
     this.#buttons();
-    this.#say(String(error.message ?? error));
+    this.say([error.message ?? error, this.described ? "" : this.note].filter(Boolean).join(" "));
   }
 
   /** Show what the worker found of a moment. @param {any} state */
@@ -162,26 +176,29 @@ export class Learning {
 
   /** Whether the dials say something that only a new model can have. */
   differs() {
-    const fixed = (/** @type {Settings} */ settings) => JSON.stringify(Object.entries(settings).filter(([name]) => !DIALS[name]?.live).sort());
+    const fixed = (/** @type {Settings} */ settings) => JSON.stringify(Object.entries(settings).filter(([name]) => !this.at || !DIALS[name]?.live).sort());
     return fixed(this.dials.get()) !== fixed(this.trained);
   }
 
   /** A dial was turned. @param {string} name */
   async #changed(name) {
     const settings = this.dials.get();
-    if (DIALS[name]?.live) return void this.#ask(() => this.engine.ask("change", { [name]: /** @type {any} */ (settings)[name] })).catch((error) => this.#refused(error));
+    if (DIALS[name]?.live && this.at) {
+      this.turned = true;
+      return void this.#ask(() => this.engine.ask("change", { [name]: /** @type {any} */ (settings)[name] })).catch((error) => this.#refused(error));
+    }
     this.#reading(settings);
     try {
       this.#count(await this.#ask(() => this.engine.ask("count", settings)));
-      this.#say("");
+      this.say("");
     } catch (error) {
-      this.#say(String(/** @type {any} */ (error).message ?? error));
+      this.say(String(/** @type {any} */ (error).message ?? error));
     }
   }
 
   /** A long text takes some seconds to cut into tokens. @param {Settings} settings */
   #reading({ source }) {
-    if (source.data === "own") this.#say("Reading your text …");
+    if (source.data === "own") this.say("Reading your text …");
   }
 
   /** Begin again with new weights. */
@@ -203,9 +220,11 @@ export class Learning {
     if (this.running || !(await this.#ready()) || this.running) return;
     this.running = true;
     this.#buttons();
-    this.#say("");
+    this.say("");
     while (this.running) {
-      await this.#train({ ms: TURN, steps: Infinity });
+      const left = this.until - this.at;
+      await this.#train({ ms: TURN, steps: left > 0 ? left : Infinity });
+      if (this.running && left > 0 && this.at >= this.until) this.#arrived();
       if (this.running && performance.now() - this.looked > LOOK) await this.#look();
       if (this.away) await this.#return();
     }
@@ -255,7 +274,7 @@ export class Learning {
     this.#buttons();
     const bad = /** @type {Step} */ (this.steps.find(({ step }) => !this.#good(step))), good = Math.max(0, ...this.moments.filter((step) => step + 1 < bad.step)), { loss } = bad;
     const what = Number.isFinite(loss) ? `The loss rose to ${rounded(loss)}, far above uniform guessing` : "The loss is no longer a number";
-    this.#say(`${what}, at step ${bad.step}: the updates are too large. Choose a lower learning rate.`);
+    this.say(`${what}, at step ${bad.step}: the updates are too large. Choose a lower learning rate.`);
     const back = this.status.appendChild(element("button", "", `Back to step ${good}`));
     Object.assign(back, { type: "button", onclick: () => this.back(good) });
   }
@@ -280,8 +299,48 @@ export class Learning {
   back(step) {
     this.running = false;
     this.#buttons();
-    this.#say("");
+    this.say("");
     return this.#ask(() => this.engine.ask("back", step)).then((state) => this.#state(state), (error) => this.#refused(error));
+  }
+
+  /** As many steps as the run of the link: there it pauses, so that the two can be compared. */
+  #arrived() {
+    this.pause();
+    this.say("Paused after as many steps as the run in the link.");
+  }
+
+  /** The page was opened by the link of a run: it is the first in the list. @param {import("./links.js").Ended} run */
+  #linked({ settings, steps, loss, right, turned }) {
+    this.runs = [{ settings, steps, held: [[steps, loss]], right }];
+    const text = settings.source.data === "own" ? " The link does not hold its text: paste it below, then press New model." : "";
+    const other = turned ? " Settings were changed during that training, so yours will end elsewhere." : "";
+    this.note = `Settings from a link: that run ended after ${count(steps)} steps with a held-out loss of ${rounded(loss)}. Start pauses after as many.${other}${text}`;
+  }
+
+  /** This run as a link has it, up to its last check; nothing where it has not learned, or where its loss is none. */
+  #written() {
+    const [steps, found] = this.measured[this.measured.length - 1] ?? [0, null], right = this.described?.task ? found?.exact : found?.right;
+    if (found && hasEnded(steps, found.loss)) return writtenRun({ settings: this.trained, steps, loss: found.loss, right, turned: this.turned });
+    this.say(steps ? "The loss of this run is no number that can be compared." : "This model has not learned yet. Press Start first.");
+    return "";
+  }
+
+  /** The link of this run, on the clipboard and to be copied by hand. */
+  async link() {
+    const written = this.#written();
+    if (!written) return;
+    const address = this.address === ELSEWHERE ? `${ELSEWHERE}${written}` : new URL(`${this.address}${written}`, location.href).href, done = await copied(address);
+    this.say(done ? "Copied: the settings, the seed and the held-out loss of this run." : "Copy this link: the settings, the seed and the held-out loss of this run.");
+    const field = /** @type {HTMLInputElement} */ (this.status.appendChild(element("input", "link")));
+    Object.assign(field, { type: "text", readOnly: true, value: address, onfocus: () => field.select() });
+    field.setAttribute("aria-label", "Link of this run");
+    field.focus();
+  }
+
+  /** Give this run to the class: its settings and its result, nothing else. */
+  #sent() {
+    const written = this.#written();
+    if (written) this.send?.(written);
   }
 
   /** Take the model away as a file. */
@@ -292,7 +351,7 @@ export class Learning {
     link.download = `${this.trained.family}-step-${this.at}.zip`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    this.#say(`Saved as ${link.download}. In Python: ex.load("./${link.download}").`);
+    this.say(`Saved as ${link.download}. In Python: ex.load("./${link.download}").`);
   }
 
   /** Go on with a model from a file. @param {File} file */
@@ -302,7 +361,7 @@ export class Learning {
     return this.#ask(() => this.engine.ask("restore", { bytes, settings })).then((state) => {
       this.dials.set(state.settings);
       this.#begun(state);
-      this.#say(`${file.name} is open at step ${state.step}.`);
+      this.say(`${file.name} is open at step ${state.step}.`);
     }, (error) => this.#refused(error));
   }
 
@@ -318,12 +377,12 @@ export class Learning {
 
   /** Wait until the tab is seen. */
   async #return() {
-    this.#say("Paused while this tab was hidden.");
+    this.say("Paused while this tab was hidden.");
     await new Promise((resolve) => (this.returned = () => resolve(null)));
   }
 
-  /** @param {string} text */
-  #say(text) {
+  /** What the page has to say. @param {string} text */
+  say(text) {
     this.status.textContent = text;
   }
 
@@ -377,10 +436,20 @@ export class Learning {
 /** Every training of the page, for its scripts and for tests. @returns {Learning[]} */
 const trainings = () => ((/** @type {any} */ (globalThis)).explorerTrainings ??= []);
 
+/** The run of the link by which this page was opened, or why it is none. */
+function linked() {
+  const written = new URLSearchParams(location.search).get("run");
+  try {
+    return written ? { linked: runIn(written) } : {};
+  } catch (error) {
+    return { note: String(/** @type {any} */ (error).message) };
+  }
+}
+
 /** A training in an element. @param {HTMLElement} root @param {unknown} _data @param {any} [begin] */
 export async function mountLearning(root, _data, begin) {
   root.replaceChildren();
-  const learning = new Learning(root, begin);
+  const learning = new Learning(root, { ...begin, ...linked() });
   trainings().push(learning);
   await learning.ready;
   return learning;
@@ -390,8 +459,14 @@ export async function mountLearning(root, _data, begin) {
 export function learningHome(host) {
   if (!host?.parentElement) return { render: widget };
   const place = host.parentElement.querySelector?.("[data-board]") ?? host.parentElement, mode = host.data?.mode ?? null;
-  place.heldTraining ??= mountLearning(place, null, { mode });
-  void place.heldTraining.then((/** @type {Learning} */ learning) => learning.dress(mode));
+  place.send = (/** @type {string} */ run) => host.setTriggerValue("run", run);
+  place.heldTraining ??= mountLearning(place, null, { mode, address: "?part=in-the-page&run=", send: host.data?.room ? (/** @type {string} */ run) => place.send(run) : null });
+  const [mark, sentence] = host.data?.sent ?? ["", ""], heard = place.heard ?? mark;
+  place.heard = mark;
+  void place.heldTraining.then((/** @type {Learning} */ learning) => {
+    learning.dress(mode);
+    if (mark !== heard) learning.say(sentence);
+  });
   return () => {
     void place.heldTraining?.then((/** @type {Learning} */ learning) => leave(learning));
     place.heldTraining = null;

@@ -7,8 +7,11 @@ import { changesFrom } from "./settings.js";
 
 export const RUNS = 5; // in one table
 
+/** What a run reads and predicts: the data, and how much of a text is masked. @param {Settings} settings */
+const task = ({ family, maskRate, source: { data, unit, text } }) => JSON.stringify([family, data, unit, text, family !== "decoder" && (data === "own" || data === "stories") ? maskRate : 0]);
+
 /** Whether the losses of two runs can be compared: they read and predict the same. @param {Settings} a @param {Settings} b */
-export const alike = (a, b) => a.family === b.family && a.source.data === b.source.data && a.source.unit === b.source.unit && a.source.text === b.source.text;
+export const alike = (a, b) => task(a) === task(b);
 
 /** @param {HTMLElement} root @param {Run[]} runs the last one is the one that trains */
 export function drawRuns(root, runs) {
