@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
 os.environ.setdefault(
     "OMP_NUM_THREADS", "1"
@@ -13,12 +14,16 @@ from explorer.app.compressed import Compressed
 from explorer.app.guard import Guard
 from explorer.app.room import take_over
 
+# imported by the first page: its visitor does not wait for them
+NEEDED = ("explorer.views.live.figure", "explorer.training.finetune", "pandas")
 ENDS = 10.0  # seconds after which a server that was asked to end is gone, whatever it computes
 
 
 def main() -> None:
     """The same as `streamlit`; `explorer app` says itself where it is."""
     take_over()
+    for module in NEEDED:
+        import_module(module)
     streamlit_inside.keep_inside()
     streamlit_inside.put_before(Compressed)
     streamlit_inside.put_before(Guard)

@@ -73,7 +73,7 @@ export class InsidePicture {
     this.#titles(into, { bars: at.bars, values, block, letters: labels(width) }, paint);
     tokens.forEach((token, n) => {
       const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", "font-size": letters, fill: n === row ? paint.hold : paint.ink }, into);
-      this.parts.push((time) => name.setAttribute("opacity", String(n === row ? 1 : 0.55 + 0.45 * lit(time, n))));
+      this.parts.push((time) => name.setAttribute("opacity", String(n === row ? 1 : 1 - 0.55 * eased(time, BEATS.compare - 0.3, BEATS.compare) * (1 - lit(time, n)))));
       this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, alone: width - at.bars - 24, high: Math.max(3, high * 0.56) }, paint);
       this.#value(into, n, { x: values, y: middle(n), cell: at.cell, high: Math.max(3, high * 0.56) }, paint);
     });
