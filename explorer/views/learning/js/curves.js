@@ -2,8 +2,8 @@
 import { element } from "../../live/js/element.js";
 
 /** @typedef {{name: string, colour: string, points: [step: number, value: number][], dots?: boolean, end?: string}} Series `colour` is a variable of the style; `end` is written where the line ends */
-/** @typedef {{steps: number, own: number, at: number, level?: [value: number, name: string], least?: number, last: string}} Around how far the axis goes and this run, the step that is shown, a level to compare
- * with, where the axis ends at least, and the last value in words */
+/** @typedef {{steps: number, own: number, at: number, level?: [value: number, name: string], least?: number, share?: boolean, last: string}} Around how far the axis goes and this run, the step that is shown, a level to compare
+ * with, where the axis ends at least, whether its numbers are percentages, and the last value in words */
 
 const LEFT = 44, BELOW = 20, ABOVE = 8, RIGHT = 8; // room for numbers around the curves
 const MOST = 400; // points of a curve: more cannot be seen
@@ -11,7 +11,7 @@ const MOST = 400; // points of a curve: more cannot be seen
 /** A round number at or above this one. @param {number} value */
 function ceiling(value) {
   const power = 10 ** Math.floor(Math.log10(value || 1));
-  return [1, 2, 5, 10].map((by) => by * power).find((round) => round >= value * 0.999) ?? value;
+  return [1, 2, 4, 6, 8, 10].map((by) => by * power).find((round) => round >= value * 0.999) ?? value;
 }
 
 /** One picture with a title and a legend. */
@@ -28,7 +28,7 @@ export class Curves {
   }
 
   /** @param {Series[]} series @param {Around} around */
-  draw(series, { steps, own, at, level, least = 1e-9, last }) {
+  draw(series, { steps, own, at, level, least = 0, share = false, last }) {
     const { canvas, height } = this, wide = canvas.clientWidth || 300, scale = devicePixelRatio || 1, style = getComputedStyle(canvas);
     const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
     canvas.width = wide * scale;
@@ -37,8 +37,8 @@ export class Curves {
     pen.scale(scale, scale);
     pen.font = `13px ${style.fontFamily}`;
     const right = Math.max(20, steps), x = (/** @type {number} */ step) => LEFT + (step / right) * (wide - LEFT - RIGHT), y = (/** @type {number} */ value) => height - BELOW - (value / most) * (height - BELOW - ABOVE);
-    this.#grid(pen, { colour, x, y, wide, right, most });
-    if (level) this.#level(pen, colour("--dim"), y(level[0]), wide, level[1]);
+    this.#grid(pen, { colour, x, y, wide, right, most, share });
+    if (level) this.#level(pen, { colour: colour("--dim"), paper: colour("--paper") }, y(level[0]), wide, level[1]);
     for (const { points, colour: name, dots, end } of series) {
       const places = points.map(([step, value]) => [x(step), y(value)]), last = places[places.length - 1];
       this.#line(pen, colour(name), places, Boolean(dots));
@@ -54,8 +54,8 @@ export class Curves {
     canvas.setAttribute("aria-label", `${this.title}: ${last || "nothing yet"}`);
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {{colour: (name: string) => string, x: (n: number) => number, y: (n: number) => number, wide: number, right: number, most: number}} around */
-  #grid(pen, { colour, x, y, wide, right, most }) {
+  /** @param {CanvasRenderingContext2D} pen @param {{colour: (name: string) => string, x: (n: number) => number, y: (n: number) => number, wide: number, right: number, most: number, share: boolean}} around */
+  #grid(pen, { colour, x, y, wide, right, most, share }) {
     pen.strokeStyle = colour("--line");
     pen.fillStyle = colour("--dim");
     pen.lineWidth = 1;
@@ -65,14 +65,14 @@ export class Curves {
       pen.lineTo(wide - RIGHT, y(value));
       pen.stroke();
       pen.textAlign = "right";
-      pen.fillText(String(Number(value.toPrecision(2))), LEFT - 6, y(value) + 4);
+      pen.fillText(share ? `${Math.round(100 * value)} %` : Number(value.toPrecision(2)).toLocaleString("en"), LEFT - 6, y(value) + 4);
     }
     pen.textAlign = "center";
     for (const step of [0, right / 2, right]) pen.fillText(String(Math.round(step)), Math.min(x(step), wide - 18), y(0) + 16);
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {string} colour @param {number} at @param {number} wide @param {string} name */
-  #level(pen, colour, at, wide, name) {
+  /** @param {CanvasRenderingContext2D} pen @param {{colour: string, paper: string}} colours @param {number} at @param {number} wide @param {string} name */
+  #level(pen, { colour, paper }, at, wide, name) {
     pen.strokeStyle = pen.fillStyle = colour;
     pen.setLineDash([4, 4]);
     pen.beginPath();
@@ -81,7 +81,11 @@ export class Curves {
     pen.stroke();
     pen.setLineDash([]);
     pen.textAlign = "right";
-    pen.fillText(name, wide - RIGHT - 4, at + 15);
+    pen.strokeStyle = paper; // over a line of the grid
+    pen.lineWidth = 6;
+    const place = /** @type {[string, number, number]} */ ([name, wide - RIGHT - 4, at > ABOVE + 8 ? at - 7 : at + 15]); // above, clear of a loss that falls
+    pen.strokeText(...place);
+    pen.fillText(...place);
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {string} colour @param {number[][]} points @param {boolean} dots */
@@ -92,7 +96,7 @@ export class Curves {
     pen.beginPath();
     drawn.forEach(([px, py], n) => (n ? pen.lineTo(px, py) : pen.moveTo(px, py)));
     pen.stroke();
-    if (!dots) return;
+    if (!dots && drawn.length > 1) return; // of one point there is no line
     for (const [px, py] of drawn) {
       pen.beginPath();
       pen.arc(px, py, 3, 0, 2 * Math.PI);

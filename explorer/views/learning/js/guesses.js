@@ -25,7 +25,8 @@ export function examplesOf(shown, task) {
   for (const { read, guesses, at } of shown) {
     const line = list.appendChild(element("li", "")), inside = new Map(at.map((place, n) => [place, guesses[n]]));
     const asks = task || at.length > 0; // else a decoder's own text: what it reads is what it predicts
-    if (asks) read.forEach((text, n) => line.append(inside.has(n) ? guessed(/** @type {Guess} */ (inside.get(n))) : element("span", "read", shownAs(text)), " "));
+    const asked = read[0] === LONG ? 1 : 0; // a decoder begins with it; it is no part of the question
+    if (asks) read.forEach((text, n) => n >= asked && line.append(inside.has(n) ? guessed(/** @type {Guess} */ (inside.get(n))) : element("span", "read", shownAs(text)), " "));
     if (at.length) continue;
     if (asks) line.append(element("span", "read", "→"), " ");
     for (const guess of guesses) line.append(guessed(guess), " ");
