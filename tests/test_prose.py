@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.app import core
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.training.systems_questions import IDEAS, OWN
 from explorer.app.prose import GAP, prose
@@ -35,7 +36,7 @@ def calls() -> list[tuple[str, ast.Call]]:
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_page_fills_the_gaps_of_its_texts(lesson: str) -> None:
     """Statically, so that a text which a page seldom shows is checked as well."""
-    sections, used = prose(lesson).sections, set(BY_THE_FRAME)
+    sections, used = prose(lesson).sections, BY_THE_FRAME | {f"lectures: {part}" for part in core.names(lesson)}
     if lesson == "training":  # each system has two sections by its name
         used |= {section for name in (*IDEAS, *OWN) for section in (name, f"{name}: caution")}
     for call in (call for name, call in calls() if name == lesson and isinstance(call.args[0], ast.Constant)):

@@ -177,6 +177,7 @@ def test_it_holds_no_more_words_than_an_hour_has_time_for(pages: dict[str, AppTe
     strips = sum(words(f"{step.says} {step.do} {step.look} {step.know}") for step in STEPS)
     assert all(100 < number < 700 for number in count.values()), count
     assert 1_000 < strips < 2_500
+    assert max(words(step.know) for step in STEPS) <= 45, "what was just seen, and no more"
     assert not ALL or sum(count.values()) + strips in WORDS, (count, strips)
 
 
@@ -208,15 +209,24 @@ def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
         assert knows(at, know), stage
 
 
+def test_what_one_knows_comes_once_the_whole_deed_is_done() -> None:
+    at = opened("positions", step="9", part="schemes")
+    assert STEPS[8].done == ("scheme=alibi", "scheme=rope")
+    for scheme, whole in (("alibi", False), ("t5", False), ("rope", True)):
+        at.session_state["scheme"] = scheme
+        at = at.run()
+        assert knows(at, STEPS[8].know) is whole, scheme
+
+
 def knows(at: AppTest, know: str) -> bool:
     """Whether a page says what one knows now."""
     return any(know in block.value for block in at.markdown)
 
 
 def test_a_question_counts_once_it_has_an_answer() -> None:
-    number = next(n for n, step in enumerate(STEPS, 1) if step.done == ("guess.mask",))
+    number = next(n for n, step in enumerate(STEPS, 1) if step.done == ("guess.bert",))
     step = STEPS[number - 1]
-    at = opened("families", step=str(number), part=step.part)
+    at = opened("positions", step=str(number), part=step.part)
     assert not knows(at, step.know)
-    at = at.radio(key="guess.mask").set_value(at.radio(key="guess.mask").options[0]).run()
+    at = at.radio(key="guess.bert").set_value(at.radio(key="guess.bert").options[0]).run()
     assert knows(at, step.know) and not at.exception

@@ -1,8 +1,9 @@
-"""What a visitor has done on a page, measured from its controls: the tour ticks off a step when one of its deeds is done.
+"""What a visitor has done on a page, measured from its controls: the tour ticks off a step when all of its deeds are done.
 
 A deed names a control by its key. "relation" is done when the control has another value than at first, "masks.stage=weights" when it
-has this one, "guess.mask" when the question has an answer or shows it ("guess.word.*": any that begins so), "board@head" when a board
-stands at another head than at first, "board@station=softmax" when it stands there.
+has this one, "guess.mask" when the question has an answer or shows it ("guess.word.*": any that begins so), "at.staged" when a figure
+that moves was left at another frame, "board@head" when a board stands at another head than at first, "board@station=softmax" when
+it stands there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ WATCHED, FIRST, DONE = "deeds.watched", "deeds.first", "deeds.done"
 def watch(step: object, deeds: tuple[str, ...]) -> None:
     """From now on these deeds are looked for; those of another step are forgotten."""
     if st.session_state.get(WATCHED, (None, ()))[0] != step:
-        st.session_state[WATCHED], st.session_state[FIRST], st.session_state[DONE] = (step, deeds), {}, False
+        st.session_state[WATCHED], st.session_state[FIRST], st.session_state[DONE] = (step, deeds), {}, frozenset()
 
 
 def stop() -> None:
@@ -30,10 +31,21 @@ def stop() -> None:
 
 
 def done() -> bool:
-    """Whether one of the watched deeds is done; once done, it stays so."""
-    if not st.session_state.get(DONE) and any(map(_is_done, _watched())):
-        st.session_state[DONE] = True
-    return bool(st.session_state.get(DONE))
+    """Whether all watched deeds are done; what is done once stays so."""
+    if watched := frozenset(_watched()):
+        st.session_state[DONE] |= set(filter(_is_done, watched))
+    return bool(watched) and st.session_state[DONE] == watched
+
+
+def next_first() -> list[str]:
+    """The watched deeds as they are pointed at: those to come, then what was done, the last first."""
+    watched, did = list(_watched()), st.session_state[DONE]
+    return [deed for deed in watched if deed not in did] + [deed for deed in watched[::-1] if deed in did]
+
+
+def how_many() -> int:
+    """How many of them are done."""
+    return len(st.session_state.get(DONE, ()))
 
 
 def settle() -> None:
@@ -43,14 +55,16 @@ def settle() -> None:
 
 
 def check() -> None:
-    """In a part that is drawn alone: where a deed has just been done, draw the page again, so that the tour says so."""
-    if not _watched() or st.session_state[DONE]:
+    """In a part that is drawn alone: where a deed has just been done, draw the page again, so that the tour goes on."""
+    if not _watched() or st.session_state[DONE] == frozenset(_watched()):
         return
     first = st.session_state[FIRST]
     for deed in _watched():
         if first.get(deed) is None and not deed.startswith("guess."):
             first[deed] = value_of(deed.partition("=")[0])  # a control that has just appeared
-    if done():
+    before = how_many()
+    done()
+    if how_many() > before:
         st.rerun()
 
 
@@ -84,7 +98,7 @@ def value_of(name: str) -> Any:
     if name.endswith("*"):
         known = (value for key, value in st.session_state.items() if str(key).startswith(name[:-1]))
         return next((value for value in known if value is not None), None)
-    value = st.session_state.get(name)
+    value = st.session_state.get(name.removesuffix(".staged"))
     return st.session_state.get(f"{name}.shown") if value is None and name.startswith("guess.") else value
 
 

@@ -85,7 +85,7 @@ class LessonPage:
             self.bar, self._choice = st.container(), st.container()
 
     def parts(self, *every: PagePart) -> None:
-        """The choice of a part in the bar, and the chosen one below."""
+        """The choice of a part in the bar, and the chosen one below, with what the lectures say of it besides."""
         every = tuple(core.parts(every, part_in_address()))
         chosen = self._chosen(every)
         present.keys(
@@ -98,6 +98,8 @@ class LessonPage:
             for part in chosen:
                 st.header(part.title, divider="blue")
                 part.show()
+                if more := self.prose.sections.get(f"lectures: {part.name}"):
+                    st.markdown(marked(more))
                 if part is every[0]:
                     self._written_as_formulas()
 

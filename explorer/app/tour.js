@@ -1,39 +1,73 @@
 export default function ({ data, parentElement }) {
   const page = parentElement.ownerDocument || document, main = page.querySelector(data.main), now = `${data.step} ${data.done}`;
-  const held = parentElement.tour || (parentElement.tour = {}), GAP = 14, HEADER = 60, OUTSIDE = 4000;
+  const held = page.tour || (page.tour = {}), GAP = 14, HEADER = 60, OUTSIDE = 4000, SOME = 120;
+  const CARD = "[class*=st-key-card-]", VERDICT = "[data-testid=stAlert]", MARKS = ["data-toured", "data-asked", "data-looked"];
   const seen = one => one.offsetHeight && one.getBoundingClientRect().top > -OUTSIDE;
   const all = selector => [...page.querySelectorAll(data.block)].flatMap(block => [...block.querySelectorAll(selector)]).filter(seen);
-  const frame = some => {
-    const rects = some.map(one => one.getBoundingClientRect());
-    return { top: Math.min(...rects.map(rect => rect.top)), bottom: Math.max(...rects.map(rect => rect.bottom)) };
+  const around = rects => ({ top: Math.min(...rects.map(rect => rect.top)), bottom: Math.max(...rects.map(rect => rect.bottom)) });
+  const frame = some => around(some.map(one => one.getBoundingClientRect()));
+  const high = rect => rect.bottom - rect.top;
+  const mark = (name, some) => {
+    page.querySelectorAll(`[${name}]`).forEach(one => { if (!some.includes(one)) one.removeAttribute(name); });
+    some.forEach(one => { if (!one.hasAttribute(name)) one.setAttribute(name, data.step); });
   };
-  const free = () => { page.querySelectorAll("[data-toured]").forEach(one => one.removeAttribute("data-toured")); };
   const room = () => {  // what neither the bar nor the card covers
     const bar = page.querySelector(".st-key-bar"), card = page.querySelector(".st-key-tour")?.getBoundingClientRect();
     const stuck = bar && getComputedStyle(bar.parentElement).position === "sticky";
     const below = card && card.width > innerWidth / 2;
+    page.documentElement.style.setProperty("--sheet", `${below ? card.height : 0}px`);
     return { stuck, below, top: HEADER + (stuck ? bar.offsetHeight : 0) + GAP, foot: (below ? card.top : innerHeight) - GAP };
   };
-  const go = () => {
-    const control = data.controls.map(one => all(one)[0]).find(one => one), pictures = all(data.pictures);
-    if (!control) return;
-    if (!control.hasAttribute("data-toured")) { free(); control.setAttribute("data-toured", data.step); }
-    if (held.rests === now) return;  // the visitor has taken over
-    const { top, foot, stuck, below } = room(), follows = pictures.length && (data.done || stuck && control.closest(".st-key-bar"));
-    const first = frame([control.closest("[class*=st-key-card-]") || control]), picture = pictures.length ? frame(pictures) : first;
-    const both = { top: Math.min(first.top, picture.top), bottom: Math.max(first.bottom, picture.bottom) };
-    const fits = both.bottom - both.top <= foot - top, to = fits ? both : follows ? picture : first;
+  const arrive = (control, picture) => {  // as much of both as there is room for
+    const { top, foot, stuck, below } = room(), asked = frame([control.closest(CARD) || control]), both = around([asked, picture]);
+    const fits = high(both) <= foot - top, to = fits ? both : stuck && control.closest(".st-key-bar") ? picture : asked;
     if (data.lower && !fits && !below) main.scrollBy(0, to.bottom - foot);
     else if (to.top < top - 2 || (fits ? to : picture).bottom > foot + 2 && to.top > top + 2) main.scrollBy(0, to.top - top);
   };
+  const stay = (told, picture) => {  // after a deed nothing moves, unless the picture is out of sight: then only until it begins
+    const { top, foot } = room(), begins = { top: picture.top, bottom: Math.min(picture.bottom, picture.top + Math.max(SOME, high(picture) / 3)) };
+    const there = one => Math.min(one.bottom, foot) - Math.max(one.top, top) >= Math.min(SOME, high(one)) - 2;
+    if ([...told, picture].every(there)) return;
+    const to = told.map((_, first) => around([...told.slice(first), begins])).find(one => high(one) <= foot - top), last = told.at(-1);
+    if (to) main.scrollBy(0, to.top < top ? to.top - top : Math.max(0, to.bottom - foot));
+    else main.scrollBy(0, begins.top > last.top ? last.top - top : last.bottom - foot);
+  };
+  const back = () => {  // what was pressed stands where it stood, whatever the page has drawn meanwhile
+    const { selector, top } = held.pressed || {}, one = selector && all(selector)[0], by = one ? one.getBoundingClientRect().top - top : 0;
+    if (Math.abs(by) > 2) main.scrollBy(0, by);
+  };
+  const go = () => {
+    const controls = data.controls.flatMap(all), control = controls[0], pictures = all(data.pictures);
+    if (!control) return;
+    mark("data-toured", [control]);
+    mark("data-asked", controls);
+    mark("data-looked", pictures);
+    if (held.rests === now) return;  // the visitor has taken over
+    if (data.done) back();
+    const picture = frame(pictures.length ? pictures : [control]), verdicts = controls.map(one => one.closest(CARD)?.querySelector(VERDICT));
+    if (data.done) stay([control, ...verdicts].filter(one => one).map(one => frame([one])), picture);
+    else arrive(control, picture);
+  };
   const inCard = event => event.composedPath().some(one => one.classList && one.classList.contains("st-key-tour"));
-  const rest = event => { if (!inCard(event)) held.rests = now; };
+  const rest = event => {
+    if (inCard(event)) return;
+    const selector = data.controls[0], one = all(selector)[0];
+    Object.assign(held, { rests: now, pressed: one && { selector, top: one.getBoundingClientRect().top } });
+  };
   if (held.end) held.end();
   const kinds = ["wheel", "touchmove", "pointerdown", "keydown"], watch = new MutationObserver(go), size = new ResizeObserver(go);
   kinds.forEach(kind => page.addEventListener(kind, rest, { passive: true }));
   watch.observe(main, { childList: true, subtree: true });
   size.observe(page.querySelector(data.block));
-  held.end = () => { watch.disconnect(); size.disconnect(); kinds.forEach(kind => page.removeEventListener(kind, rest)); free(); };
+  const end = () => {
+    watch.disconnect();
+    size.disconnect();
+    kinds.forEach(kind => page.removeEventListener(kind, rest));
+    if (held.end !== end) return;  // the card was drawn anew, and another one points now
+    page.documentElement.style.removeProperty("--sheet");
+    MARKS.forEach(name => mark(name, []));
+  };
+  held.end = end;
   go();
-  return held.end;
+  return end;
 }

@@ -69,15 +69,16 @@ def _is_over(number: int, here: str) -> bool:
 def _say(number: int, step: lesson.TourStep) -> None:
     """What to do and where to look; and once it is done, what one knows now."""
     done = deeds.done()
-    with st.container(key="tour.asks"):
+    with st.container(key="tour.says"):
         st.markdown(f"**{number} of {len(steps())}** · {step.says}")
-        st.markdown(f"{GIVEN if done else ASKED} **Do:** {step.do}")
-    st.markdown(f"**Look:** {step.look}")
+    st.markdown(f"{GIVEN if done else ASKED} **Do:** {step.do}")
+    with st.container(key="tour.look"):
+        st.markdown(f"**Look:** {step.look}")
     if done:
         with st.container(key="tour.knows"):
             st.markdown(f"✓ **Now you know:** {step.know}")
     data = {
-        "step": number, "done": done, "controls": [*step.controls, "h2"], "pictures": step.pictures,
+        "step": number, "done": deeds.how_many(), "controls": [*map(deeds.selector, deeds.next_first()), "h2"], "pictures": step.pictures,
         "lower": step.lower, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK,
     }  # fmt: skip
     _pointer(key="tour.guide", data=data)

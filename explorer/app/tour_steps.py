@@ -18,7 +18,7 @@ from explorer.app.prose import filled
 @dataclass(frozen=True)
 class TourStep:
     """One step: its page and the part of it, a sentence, what to do, where to look, what one knows then, words that the page
-    shows, the picture to look at, what its controls are set to, the deeds of which one ticks it off, and the controls to press.
+    shows, the picture to look at, the deeds that tick it off together, and what its controls are set to.
     """
 
     page: str
@@ -30,14 +30,13 @@ class TourStep:
     mark: str
     picture: str = "*"  # a figure, a board or a box, by the beginning of its key
     done: tuple[str, ...] = ()  # as `deeds` reads them
-    control: tuple[str, ...] = ()  # where a deed is done elsewhere than at the control that it names
     lower: bool = False  # whether the lower end of the picture is what to look at
     choices: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def controls(self) -> tuple[str, ...]:
-        """Where the controls to press are on the page: the first that is there."""
-        return tuple(map(deeds.selector, (*self.control, *self.done)))
+    def on_board(self) -> bool:
+        """Whether the picture is the control, too, which may be taller than the window."""
+        return self.done[-1].partition("@")[0] == self.picture
 
     @property
     def pictures(self) -> str:
@@ -53,7 +52,7 @@ def _step(entry: dict[str, Any]) -> TourStep:
     """A step of the file, with the texts of the lessons in its gaps."""
     gaps = {"sentence": SENTENCE, "start": start.TEXT, "word": start.WORD, "parallel": vectors.PARALLEL}
     texts: dict[str, Any] = {name: filled(value, gaps) for name, value in entry.items() if isinstance(value, str)}
-    texts |= {name: tuple(entry.get(name, ())) for name in ("done", "control")} | {"lower": entry.get("lower", False)}
+    texts |= {"done": tuple(entry.get("done", ())), "lower": entry.get("lower", False)}
     choices = {key: filled(value, gaps) if isinstance(value, str) else value for key, value in entry.get("choices", {}).items()}
     return TourStep(**texts, choices=choices)
 

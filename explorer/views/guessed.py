@@ -90,8 +90,19 @@ def _mark(figure: go.Figure, spot: Spot, words: str, colour: str, mode: str) -> 
     sides = {f"{way}0": ends[0], f"{way}1": ends[1], f"{other}0": 0, f"{other}1": 1}
     line = {"color": colour, "width": 2, "dash": "dot" if words == YOURS else "solid"}
     figure.add_shape(type="rect", line=line, fillcolor="rgba(0,0,0,0)", **place, **sides)
-    anchors = {"xanchor": "right" if way == "y" else "center", "yanchor": "middle" if way == "y" else "top"}
-    figure.add_annotation(note | place | anchors | {way: at, other: 1, "showarrow": False})
+    inside = way == "y" and _is_long(figure, at)  # a note at the right would cover what is written behind the bar
+    anchors = {
+        "xanchor": "left" if inside else "right" if way == "y" else "center",
+        "yanchor": "middle" if way == "y" else "top",
+    }
+    figure.add_annotation(note | place | anchors | {way: at, other: 0 if inside else 1, "showarrow": False})
+
+
+def _is_long(figure: go.Figure, row: float) -> bool:
+    """Whether a bar to the right, in this row of a picture, is more than half as long as the longest."""
+    bars = [trace for trace in figure.data if trace.type == "bar" and trace.orientation == "h"]
+    ends = [(float(x), y) for trace in bars for x, y in zip(trace.x, trace.y, strict=True)]
+    return any(y == row and x > max(ends)[0] / 2 for x, y in ends)
 
 
 def _end(trace: Any) -> dict[str, Any]:

@@ -18,7 +18,9 @@ from explorer.views.view import Choice, Control, Toggle, View, by_name, only
 READABLE, SHORT = 6, 16  # columns of a lens whose words have room beside each other; rows whose cells hold three of them
 TILE = 128  # rows and columns of one head among all: more than a screen has points for
 NOBODY, FIRST = "no token", "it"  # whose largest weight is named below each head
+FRAME = "the chosen token"
 MANY = 48  # heads that have room for a word below each
+ORDER = "rows read columns, both in the order of the text; the row of a chosen token is framed"
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 
@@ -50,8 +52,9 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
         names = trace.axes(stream)[1].texts
         words = [[names[int(weights[row].argmax())] for weights in attention.weights] for attention in layers]
         figure.update_layout(annotations=_below(words, (rows, columns), high))
+        figure.add_trace(_framed(row // pool, columns, (len(layers), heads), high))
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
-    notes = (f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
+    notes = (ORDER, f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     return figure.update_layout(
         title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),
@@ -70,6 +73,17 @@ def _below(words: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> 
          "showarrow": False, "font": {"size": 13}}
         for n, of_layer in enumerate(words) for head, word in enumerate(of_layer)
     ]  # fmt: skip
+
+
+def _framed(row: int, columns: int, tiles: tuple[int, int], high: int) -> go.Scatter:
+    """A frame round the same row of every tile."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for layer, head in np.ndindex(tiles):
+        left, top = head * (columns + 1) - 0.5, layer * high + row - 0.5
+        x += [left, left + columns, left + columns, left, left, None]
+        y += [top, top, top + 1, top + 1, top, None]
+    return go.Scatter(x=x, y=y, mode="lines", line={"width": 1.5}, meta=3, name=FRAME, hoverinfo="skip", showlegend=False)
 
 
 def _largest(weights: np.ndarray, pool: int) -> np.ndarray:
@@ -132,7 +146,8 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         texts = [[_stacked(cell if three else cell[:1]) for cell in row] for row in guessed]
         heat.update(text=texts, texttemplate="%{text}", textfont={"size": 14})
     names = list(record.named)
-    notes = (f"last layer against the model's own logits: {record.gap:.0e}", theme.unseen_note(record.tokens))
+    apart = f"differ by {record.gap:.0e} at most" if record.gap else "are the same numbers"
+    notes = (f"the last layer's logits and the model's own {apart}", theme.unseen_note(record.tokens))
     return go.Figure(heat).update_layout(
         title=theme.title(f"If {theme.label(record.model)} ended here", *notes),
         xaxis=theme.named_axis(names, side="top"),

@@ -42,7 +42,8 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
         _measured(figure, steps, measured)
         figure.update_yaxes(title_text="share" if measured == SHARES else theme.printable(measured), row=2, col=1)
     figure.update_yaxes(title_text="loss (nats)", row=1, col=1)
-    figure.update_xaxes(**theme.log_axis(axis), showticklabels=True)
+    decades = {"dtick": 1} if axis == "log" else {}  # all other ticks would be named “2” and “5”
+    figure.update_xaxes(**theme.log_axis(axis) | decades, showticklabels=True)
     figure.update_xaxes(title_text="step", row=count, col=1)
     last = steps[-1]
     notes = ("; ".join(f"{theme.printable(name)} {value:.3f}" for name, value in last.losses.items()), _speed(steps))

@@ -42,7 +42,7 @@ def next_piece(
     kept, shown = why == 0, min(SHOWN, len(record.texts))
     mass = float(shares[kept].sum())
     drawn = [_bars(record, shares, why, mass, part) for part in (True, False)]
-    figure = go.Figure([*drawn, *_cut_line(kept, shown, float(shares[0]))])
+    figure = go.Figure([*drawn, *_cut_line(kept, shown)])
     notes = (
         f"after: … {theme.printable(record.prompt[-60:])}",
         f"{int(kept.sum()):,} of {len(shares):,} tokens are left, probability {mass:.1%} in all; the {shown} most probable are shown",
@@ -50,7 +50,7 @@ def next_piece(
     )
     return figure.update_layout(
         title=theme.title("Which token comes next?", *notes),
-        xaxis={"title": "probability", "range": [0, min(1.2, 1.25 * float(shares[0]))], "tickformat": ".0%", "nticks": 6},
+        xaxis={"title": "probability", "range": [0, 1.15], "tickformat": ".0%", "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]},
         yaxis=theme.named_axis([theme.label(t) for t in record.texts[:shown]], down=True),
         barmode="overlay", height=BAR * shown,
     )  # fmt: skip
@@ -76,12 +76,12 @@ def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float
     )  # fmt: skip
 
 
-def _cut_line(kept: np.ndarray, shown: int, top: float) -> list[go.Scatter]:
+def _cut_line(kept: np.ndarray, shown: int) -> list[go.Scatter]:
     """The line between what is kept and what is cut; none where the cut is no line, cuts nothing or lies further down."""
     count = int(kept.sum())
     if not (0 < count < min(len(kept), shown) and kept[:count].all()):
         return []
-    ends, line = [0, 1.25 * top], {"dash": "dash", "width": 3}
+    ends, line = [0, 1], {"dash": "dash", "width": 3}
     return [go.Scatter(x=ends, y=[count - 0.5] * 2, mode="lines", line=line, name="the cut", meta=1, hoverinfo="skip")]
 
 

@@ -48,7 +48,8 @@ def chosen_strategy() -> tuple[str, dict[str, Any]]:
 def one_strategy() -> None:
     """One strategy, token by token."""
     strategy, options = chosen_strategy()
-    say(entry_of(strategy).says)
+    chosen = f" Here {options['rate']:.0%} are chosen." if "rate" in options else ""
+    say(entry_of(strategy).says + chosen)
     corrupted = lab.corrupted(name, text, strategy, seed, **options)
     web.show(VIEWS["corruption"], corrupted)
     if not seen_by(result_of(corrupted)).all():
@@ -113,7 +114,7 @@ page = LessonPage(PROSE)
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
     seed = lab.seeded("seed", lab.opening_seed())
-    name = chosen_model(lab.fillers(), "masked", box="story")
+    name = chosen_model(lab.fillers(), "masked", label="Model and tokenizer", box="story")
 model = opened(name)
 tokens = read(lambda: model.tokens(text))
 with page.bar:

@@ -158,7 +158,7 @@ export class LiveDecoder {
     return { text: this.prompt.value, way: this.way, settings: { ...settings, ...this.settings(), ...fixed, force: this.force } };
   }
 
-  /** What the page says now: anew from the first token where it is something else. @param {Asked} engine @param {Writing} writing */
+  /** What the page says now: anew from the first token where it is something else, and played where only its settings are. @param {Asked} engine @param {Writing} writing */
   give(engine, writing) {
     const before = JSON.stringify(this.#task()), { select, boxes } = this.choice, anew = writing.waits && engine !== this.engine;
     Object.assign(this, { engine, writing });
@@ -168,7 +168,9 @@ export class LiveDecoder {
     this.prompt.value = writing.text;
     if (writing.way) select.value = writing.way;
     for (const [name, value] of Object.entries({ ...writing.settings, ...writing.fixed })) if (boxes[name]) boxes[name].value = String(value);
-    if (anew || JSON.stringify(this.#task()) !== before) this.begin();
+    const other = JSON.stringify(this.#task()) !== before, grows = other && !anew && before.startsWith(`{"text":${JSON.stringify(writing.text)},`);
+    if (anew || other) this.begin();
+    if (grows) this.queue = this.queue.then(() => this.player.play(true));
   }
 
   /** From the first token again. */
