@@ -56,9 +56,10 @@ class Asked(widgets.VBox):
         """Whether what the question is about may be shown."""
         return self.said.kind in ("right", "shown")
 
-    def as_text(self) -> str:
-        """The question, the answer that was given and what was said to it."""
-        return f"{self.item.question}\n\n*Your answer: {self.answer.value or 'shown'}.* {MARKS.get(self.said.kind, '')}{self.said.text}"
+    def as_text(self, *, alone: bool) -> str:
+        """The answer that was given and what was said to it, below its question; one that is `alone` is not repeated."""
+        asked = "" if alone else f"{self.item.question}\n\n"
+        return f"{asked}*Your answer: {self.answer.value or 'shown'}.* {MARKS.get(self.said.kind, '')}{self.said.text}"
 
     def _give_up(self, button: object) -> None:
         self.tries = self.tries.show(self.item)
@@ -111,7 +112,7 @@ class QuestionBox(widgets.VBox):
 
     def _keep_answers(self) -> None:
         """Put what was answered, and what was said to it, into the notebook: a reader without widgets sees it."""
-        answered = [entry.as_text() for entry in self.asked if entry.said.kind]
+        answered = [entry.as_text(alone=len(self.asked) == 1) for entry in self.asked if entry.said.kind]
         if answered:
             html = "".join(map(prose, answered)) + (self.score.value if self.score in self.children else "")
             self.answers.keep({"text/html": html, "text/plain": "\n".join(answered)})

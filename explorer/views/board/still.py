@@ -25,7 +25,9 @@ def still(trace: Trace, view: dict[str, Any] | None = None) -> str:
     cells = "".join(_cell(i, j, float(share), size) for (i, j), share in np.ndenumerate(weights))
     names = "".join(_row(theme.plain(text), i, size) for i, text in enumerate(rows.texts[: len(weights)]))
     names += "".join(_column(theme.plain(text), j, size) for j, text in enumerate(columns.texts[: weights.shape[1]]))
-    wide, high = max(NOTED, LEFT + size * weights.shape[1] + 60), TOP + size * len(weights) + 36
+    longest = max(len(theme.plain(text)) for text in columns.texts[: weights.shape[1]])
+    drop = max(0, 7 * longest - 70)  # a long name is higher than its place
+    wide, high = max(NOTED, LEFT + size * weights.shape[1] + 60), TOP + drop + size * len(weights) + 36
     title = f"{theme.printable(trace.model)}: {attention.stream} layer {attention.layer}, head {head}"
     note = "The weights (softmax). Run the cell, or open the saved page, for all other stations."
     return (
@@ -33,7 +35,7 @@ def still(trace: Trace, view: dict[str, Any] | None = None) -> str:
         f'aria-label="{escape(title)}" font-family="{escape(theme.FONT)}" font-size="14" fill="{theme.INK["light"]}">'
         f'<rect width="100%" height="100%" fill="{theme.PAPER["light"]}"/>'
         f'<text x="10" y="24" font-size="18" font-weight="700">{title}</text>'
-        f'<text x="10" y="44">{note}</text>{cells}{names}</svg>'
+        f'<text x="10" y="44">{note}</text><g transform="translate(0 {drop})">{cells}{names}</g></svg>'
     )
 
 
