@@ -58,6 +58,10 @@ def __getattr__(name: str) -> Any:
     try:
         _let_names_open_models()
         return _load(name)
+    except AttributeError as error:
+        from explorer.errors.elsewhere import hint
+
+        raise AttributeError(f"{error}.{hint(name)}", name=name) from None
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] == "explorer":
             raise

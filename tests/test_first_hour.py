@@ -128,5 +128,5 @@ def test_one_head_is_drawn_by_matplotlib_or_a_sentence_says_what_is_missing(monk
     assert np.array_equal(axes.images[0].get_array(), trace.attention[1].weights[3])
     assert [label.get_text() for label in axes.get_xticklabels()] == list(trace.tokens.texts)
     assert "layer 1, head 3" in axes.get_title()
-    with pytest.raises(ex.ExplorerError, match="head in layer 0"):
+    with pytest.raises(ex.ExplorerError, match="in layer 0"):
         trace.plot(0, 99)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from explorer.analysis.trace import trace
-from explorer.errors import ChoiceError, TextError, check_seed, check_whole, unknown
+from explorer.errors import ChoiceError, TextError, an, check_seed, check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.nn.positions import POSITIONS, Position, PositionContext, Project, Sinusoidal
@@ -137,7 +137,7 @@ def shuffle(model: Model, text: Text, *, seed: int = 0) -> Shuffle:
     """
     seed = check_seed(seed)
     if model.family not in ("encoder", "decoder"):
-        raise ChoiceError(f"shuffle takes an encoder or a decoder; {model.name} is an {model.family}.")
+        raise ChoiceError(f"shuffle takes an encoder or a decoder; {model.name} is {an(model.family)}.")
     tokens = model.tokens(text)
     free = [place for place, special in enumerate(tokens.special) if not special]
     free = free if model.family == "encoder" else [place for place in free if place < len(tokens) - 1]

@@ -9,7 +9,7 @@ import torch
 
 from explorer.corruption.prediction import Sampler
 from explorer.corruption.strategies import corrupt
-from explorer.errors import ChoiceError, check_seed
+from explorer.errors import ChoiceError, an, check_seed
 from explorer.errors.kinds import checked
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.model import check_eval_mode
@@ -77,7 +77,7 @@ def _check_guessable(model: TransformerModel, corruption: Corruption, top: int) 
     """Refuse a model that fills no blanks, and a corruption whose positions have no label."""
     vocabulary = model.tokenizer.vocabulary
     if model.family != "encoder" or vocabulary.mask is None:
-        raise ChoiceError(f"Guessing at a blank needs a masked model, such as bert; {model.name} is an {model.family}.")
+        raise ChoiceError(f"Guessing at a blank needs a masked model, such as bert; {model.name} is {an(model.family)}.")
     if corruption.target is not None or len(corruption.source) != len(corruption.original):
         raise ChoiceError(f"{corruption.strategy} moves tokens or writes a new text, so positions have no label. Use mlm.")
     if not 1 <= top <= vocabulary.size:
@@ -140,7 +140,7 @@ def generator(model: TransformerModel, seed: int = 0) -> Sampler:
     False
     """
     if model.family != "encoder":
-        raise ChoiceError(f"A generator fills masks, so it must be a masked model; {model.name} is an {model.family}.")
+        raise ChoiceError(f"A generator fills masks, so it must be a masked model; {model.name} is {an(model.family)}.")
     rng = np.random.default_rng(check_seed(seed))
     special = list(model.tokenizer.vocabulary.special)
 

@@ -15,6 +15,7 @@ from explorer.decoding.native import NativeStepper, UncachedStepper, without_cac
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import Stepper
 from explorer.errors import ChoiceError, TextError, repeated, unknown
+from explorer.errors.elsewhere import SAMPLING
 from explorer.errors.kinds import check_kind, checked, named_model
 from explorer.errors.waiting import steps_with_progress
 from explorer.models.finetuned import FinetunedModel
@@ -71,6 +72,8 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
                 raise unknown("option of 'fill'", name, FILLING)
         return steps_with_progress(filled(model, text, **options), "Filling the blanks")
     if strategy not in STRATEGIES:
+        if strategy in SAMPLING:
+            raise ChoiceError(f"{strategy} is no strategy: top_p, top_k and temperature are options of 'sample'.")
         raise unknown("decoding strategy", strategy, (*STRATEGIES, "fill"))
     entry = STRATEGIES[strategy]
     for name in options:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
 
+from explorer.errors.elsewhere import OPTIONS
+
 LONGEST, ENDING = 900, 300  # letters of a message, and how many of them are its end, which says what to do
 SHOWN, LISTED = 80, 60  # letters of what was given, and names of what there is, that a message repeats
 WHOLE = 2**63  # beyond it no array can count
@@ -90,7 +92,13 @@ def unknown(what: str, given: object, known: Iterable[object]) -> ChoiceError:
     """The error for a name that is not in a list, with the nearest name that is."""
     names = [str(name) for name in known]
     near = get_close_matches(given[:SHOWN] if isinstance(given, str) else repeated(given), names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = (
+        f" It is called {called} here."
+        if (called := OPTIONS.get(str(given)))
+        else f" Did you mean {near[0]!r}?"
+        if near
+        else ""
+    )
     listed = ", ".join(names[:LISTED]) + (f" … ({len(names):,} in all)" if len(names) > LISTED else "")
     return ChoiceError(f"There is no {what} {repeated(given)}.{hint} Choose one of: {listed or '(none)'}.")
 
@@ -106,11 +114,11 @@ def whole(given: object) -> int | None:
     return number if -WHOLE <= number < WHOLE else None
 
 
-def check_index(what: str, given: object, count: int) -> int:
+def check_index(what: str, given: object, count: int, where: str = "") -> int:
     """`given` if it is one of 0 … count − 1, otherwise the error that says so."""
     index = whole(given)
     if index is None or not 0 <= index < count:
-        raise ChoiceError(f"There is no {what} {repeated(given)}: choose a whole number from 0 to {count - 1}.")
+        raise ChoiceError(f"There is no {what} {repeated(given)}{where}: choose a whole number from 0 to {count - 1}.")
     return index
 
 

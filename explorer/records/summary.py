@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from explorer.errors.elsewhere import hint
+
 WIDE = 100  # characters of a line, at most
 ROWS = 12  # rows that are printed, at most
 Summary = tuple[str, Sequence[tuple[str, str]]]  # a heading, and rows of a name and what is said of it
-
-
-USED_ELSEWHERE = {  # names that other libraries have, and what does the same here
-    "generate": "ex.decode(model, text) writes, step by step", "predict": "ex.guess(model, text) fills [MASK]",
-    "forward": "ex.trace(model, text) runs the model and keeps everything", "encode": "model.tokens(text) gives the tokens",
-    "fit": "ex.fit(…) trains a new model, ex.finetune(model, task=…) trains this one further",
-    "attentions": "trace.attention has the layers, .weights their heads", "hidden_states": "trace.hidden has the states by stream",
-    "logits": "trace.outputs['lm'] has the scores", "plot": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
-    "show": "ex.show(view, record) draws it; ex.views.for_(record) names the views", "input_ids": "trace.tokens.ids has them",
-}  # fmt: skip
 
 
 class Summarised:
@@ -34,8 +26,7 @@ class Summarised:
             text = f"{type(self).__name__!r} has no {name!r}."
             if not name.startswith("_"):
                 near = get_close_matches(name, dir(type(self)) + list(self.__dict__), n=1)
-                elsewhere = USED_ELSEWHERE.get(name)
-                text += f" {elsewhere}." if elsewhere else f" Did you mean {near[0]!r}?" if near else ""
+                text += hint(name) or (f" Did you mean {near[0]!r}?" if near else "")
             raise AttributeError(text, name=name, obj=None)
 
     def summary(self) -> Summary:

@@ -71,7 +71,7 @@ class Attention(Record):
         """
         if not isinstance(name, str) or name not in STAGES:
             raise unknown("stage", name, STAGES)
-        head = check_index(f"head in layer {self.layer}", head, self.heads)
+        head = check_index("head", head, self.heads, f" in layer {self.layer}")
         if name == "weights":
             return np.asarray(self.weights[head])
         if self.q is None or self.k is None or self.v is None:

@@ -39,7 +39,9 @@ class Choice:
         return list(self.options)
 
     def check(self, name: str, given: Any) -> Any:
-        """`given`, if it is one of the options."""
+        """`given`, if it is one of the options; of options that end in a number ("encoder layer 1") the first with this one."""
+        if isinstance(given, int) and given not in self.options:
+            given = next((option for option in self.options if str(option).endswith(f" {given}")), given)
         if given not in self.options:
             raise unknown(name, given, self.options)
         return given

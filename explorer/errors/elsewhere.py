@@ -1,0 +1,50 @@
+"""Names that other libraries have, and what does the same here: for errors that would otherwise leave a reader alone."""
+
+from __future__ import annotations
+
+ATTRIBUTES = {
+    "generate": "ex.decode(model, text) writes, step by step",
+    "predict": "ex.guess fills what ex.hide hid; a fine-tuned model answers with .classify(texts)",
+    "classify": "a fine-tuned model answers with .classify(texts): run.model of ex.finetune(model, task=…)",
+    "forward": "ex.trace(model, text) runs the model and keeps everything",
+    "encode": "model.tokens(text) gives the tokens",
+    "tokenize": "model.tokens(text) gives the tokens, ex.tokenizer(kind, texts, size=…) learns a tokenizer",
+    "train": "ex.fit(…) trains a new model, ex.finetune(model, task=…) trains one further",
+    "fit": "ex.fit(…) trains a new model, ex.finetune(model, task=…) trains this one further",
+    "train_tokenizer": "ex.tokenizer(kind, texts, size=…) learns one",
+    "fill_mask": "ex.decode(model, 'A ___ ran.', 'fill') fills blanks; ex.guess fills what ex.hide hid",
+    "pipeline": "ex.load(name) opens a model; help(ex) lists what can be done with it",
+    "from_pretrained": "ex.load(name or folder) opens a model",
+    "save_pretrained": "ex.export(model, folder) writes what transformers opens",
+    "perplexity": "ex.analysis.text_losses(model, texts) measures texts",
+    "surprisal": "ex.analysis.text_losses(model, texts) measures texts",
+    "logprob": "ex.analysis.text_losses(model, texts) measures texts",
+    "log_prob": "ex.analysis.text_losses(model, texts) measures texts",
+    "neighbours": "ex.analysis.neighbours(model, word) finds them",
+    "neighbors": "ex.analysis.neighbours(model, word) finds them",
+    "most_similar": "ex.analysis.neighbours(model, word) finds them",
+    "analogy": "ex.analysis.analogy answers one",
+    "positional_encoding": "ex.places(scheme, …) gives the numbers of one",
+    "confusion": "ex.training.answers(run).confusion counts it",
+    "attentions": "trace.attention has the layers, .weights their heads",
+    "hidden_states": "trace.hidden has the states by stream",
+    "logits": "trace.outputs['lm'] has the scores",
+    "input_ids": "trace.tokens.ids has them",
+    "plot": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
+    "show": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
+}
+OPTIONS = {  # of ex.fit, ex.finetune and ex.decode
+    "lr": "rate", "learning_rate": "rate", "batch_size": "batch", "epochs": "steps", "max_steps": "steps", "num_train_epochs": "steps",
+    "warmup": "warm", "warmup_steps": "warm", "max_new_tokens": "max_tokens", "max_length": "max_tokens",
+    "num_beams": "beams", "do_sample": "strategy='sample'", "no_repeat_ngram_size": "no_repeat",
+}  # fmt: skip
+SAMPLING = ("top_p", "top-p", "nucleus", "top_k", "top-k", "sampling", "temperature")  # taken for strategies
+
+
+def hint(name: str) -> str:
+    """What does here what this name does elsewhere, as a sentence; empty where nobody knows.
+
+    >>> hint("generate")
+    ' ex.decode(model, text) writes, step by step.'
+    """
+    return f" {ATTRIBUTES[name]}." if name in ATTRIBUTES else ""

@@ -1,0 +1,62 @@
+"""Names that other libraries have: an error says what does the same here, and what it names is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+import explorer as ex
+from explorer.decoding.settings import Settings
+from explorer.errors.elsewhere import ATTRIBUTES, OPTIONS, SAMPLING
+from explorer.training.plan import Plan
+
+LINES = ["Anna saw a dog.", "The dog ran home.", "Ben was happy."] * 8
+
+
+def test_what_a_hint_names_is_there() -> None:
+    for said in ATTRIBUTES.values():
+        for name in re.findall(r"\bex\.([\w.]*\w)", said):
+            place: Any = ex
+            for part in name.split("."):
+                place = getattr(place, part)
+    known = {field.name for kind in (Plan, Settings) for field in fields(kind)} | {"strategy='sample'", "steps"}
+    assert set(OPTIONS.values()) <= known
+
+
+@pytest.mark.parametrize("name", ["generate", "train", "perplexity", "analogy", "from_pretrained", "plot"])
+def test_the_package_says_what_does_the_same(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"No explorer attribute {name}. {re.escape(ATTRIBUTES[name])}"):
+        getattr(ex, name)
+    assert not hasattr(ex, name)
+
+
+def test_every_strategy_that_is_an_option_is_said_to_be_one() -> None:
+    for name in SAMPLING:
+        with pytest.raises(ex.ExplorerError, match="options of 'sample'"):
+            list(ex.decode("gpt2", "A dog", name))
+
+
+@pytest.mark.parametrize(("call", "said"), [
+    (lambda: ex.fit("gpt2", corpus=LINES, lr=1e-3, device="cpu"), "'lr'. It is called rate here"),
+    (lambda: ex.fit("gpt2", corpus=LINES, batch_size=4, device="cpu"), "It is called batch here"),
+    (lambda: ex.decode("gpt2", "A dog", num_beams=3), "It is called beams here"),
+    (lambda: ex.decode("gpt2", "A dog", max_new_tokens=3), "It is called max_tokens here"),
+    (lambda: ex.fit("gpt2", corpus=LINES, vocab=300, device="cpu"), "pieces=300 learns one of so many tokens"),
+    (lambda: ex.trace("bert", "A dog ran.").attention[1].stage("scores", 99), "There is no head 99 in layer 1"),
+    (lambda: ex.guess("gpt2", ex.corrupt("A dog ran.", "mlm", tokenizer=ex.load("bert").tokenizer)), "gpt2 is a decoder"),
+])  # fmt: skip
+def test_a_mistake_is_answered_with_the_name_that_is_meant(call: Callable[[], Any], said: str) -> None:
+    with pytest.raises(ex.ExplorerError, match=re.escape(said)):
+        list(call())
+
+
+def test_a_layer_is_named_by_its_number_too() -> None:
+    trace = ex.trace("bert", "A dog ran.")
+    whole, short = (ex.show("attention", trace, layer=layer, head=2).figure for layer in ("encoder layer 1", 1))
+    assert whole == short
+    with pytest.raises(ex.ExplorerError, match="no layer 9"):
+        ex.show("attention", trace, layer=9)
