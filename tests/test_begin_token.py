@@ -71,10 +71,10 @@ def test_a_decoder_that_is_trained_here_reads_as_it_was_trained() -> None:
     for name, kind in (*(("gpt2", kind) for kind in kinds), ("gpt", None), ("llama", None), ("olmo", None)):
         more = {"tokenizer": kind} if kind else {}
         model = ex.fit(name, corpus=texts, pieces=300, steps=1, batch=4, checks=0, device="cpu", **more).model
-        assert only_begins(model.tokenizer) and model.tokens(TEXT).ids[0] == collate_causal(*_one(model)).source[0, 0]
+        assert only_begins(model.tokenizer) and model.tokens(TEXT).ids[0] == collate_causal(*one_row(model)).source[0, 0]
     own, framed = ex.tokenizer("byte-bpe", texts, size=300), ex.tokenizer("wordpiece", texts, size=300)
     given = ex.fit("gpt2", corpus=texts, tokenizer=own, steps=1, batch=4, checks=0, device="cpu").model
-    assert only_begins(given.tokenizer) and given.tokens(TEXT).ids[0] == collate_causal(*_one(given)).source[0, 0]
+    assert only_begins(given.tokenizer) and given.tokens(TEXT).ids[0] == collate_causal(*one_row(given)).source[0, 0]
     assert not only_begins(own), "the tokenizer itself stays as it was"
     kept = ex.fit("gpt2", corpus=texts, tokenizer=framed, steps=1, batch=4, checks=0, device="cpu").model
     assert kept.tokens(TEXT).ids.tolist() == framed.encode(TEXT).ids.tolist(), "one that adds tokens of its own keeps them"
@@ -92,7 +92,7 @@ def test_a_prepared_corpus_brings_its_tokenizer_and_a_decoder_adds_the_begin_tok
         ex.fit("gpt2", corpus=tmp_path / "ready", tokenizer=ex.load("gpt2").tokenizer, steps=1, batch=4, device="cpu")
 
 
-def _one(model: TrainableModel) -> tuple[list[Example], BatchContext]:
+def one_row(model: TrainableModel) -> tuple[list[Example], BatchContext]:
     """One story and what its row is made with."""
     story = list(prepared([TEXT], model.tokenizer))
     return story, BatchContext(story, model.tokenizer.vocabulary, model.longest, "causal", np.random.default_rng(0))

@@ -46,16 +46,21 @@ def test_every_strategy_that_is_an_option_is_said_to_be_one() -> None:
     (lambda: ex.decode("gpt2", "A dog", num_beams=3), "It is called beams here"),
     (lambda: ex.decode("gpt2", "A dog", max_new_tokens=3), "It is called max_tokens here"),
     (lambda: ex.fit("gpt2", corpus=LINES, vocab=300, device="cpu"), "pieces=300 learns one of so many tokens"),
-    (lambda: ex.trace("bert", "A dog ran.").attention[1].stage("scores", 99), "There is no head 99 in layer 1"),
-    (lambda: ex.guess("gpt2", ex.corrupt("A dog ran.", "mlm", tokenizer=ex.load("bert").tokenizer)), "gpt2 is a decoder"),
+    (lambda: ex.trace(ex.load("bert"), "A dog ran.").attention[1].stage("scores", 99), "There is no head 99 in layer 1"),
+    (lambda: ex.guess(ex.load("gpt2"), ex.corrupt("A dog ran.", "mlm", tokenizer=ex.load("bert").tokenizer)), "gpt2 is a decoder"),
 ])  # fmt: skip
 def test_a_mistake_is_answered_with_the_name_that_is_meant(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(ex.ExplorerError, match=re.escape(said)):
         list(call())
 
 
+def test_values_that_need_a_name_are_listed() -> None:
+    with pytest.raises(TypeError, match=r"fit takes what without a name\. Give the others by name: size=…, corpus=…, "):
+        ex.fit("gpt2", "mine.txt")  # type: ignore[misc]
+
+
 def test_a_layer_is_named_by_its_number_too() -> None:
-    trace = ex.trace("bert", "A dog ran.")
+    trace = ex.trace(ex.load("bert"), "A dog ran.")
     whole, short = (ex.show("attention", trace, layer=layer, head=2).figure for layer in ("encoder layer 1", 1))
     assert whole == short
     with pytest.raises(ex.ExplorerError, match="no layer 9"):

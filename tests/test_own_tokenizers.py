@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 import tokenizers as library
+from test_begin_token import one_row
 from tokenizers import decoders, models, pre_tokenizers, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from typed import typed
 
 import explorer as ex
+from explorer.corruption.collate import collate_causal
 from explorer.text.tokenizers import Tokenizer
 from explorer.text.toy import toy_stories
 
@@ -99,7 +101,8 @@ def test_a_run_takes_it_and_its_folder_opens_with_transformers(
     assert losses[0] == losses[1]
     ex.export(run.model, tmp_path / "out")
     exported = PreTrainedTokenizerFast.from_pretrained(tmp_path / "out")
-    assert exported(TEXT)["input_ids"] == theirs(TEXT)["input_ids"]
+    rows = collate_causal(*one_row(run.model)).source[0].tolist()
+    assert exported(TEXT)["input_ids"] == [rows[0], *theirs(TEXT)["input_ids"]], "with the begin token of its rows"
 
 
 def test_a_pair_of_a_module_and_a_file_is_traced(ways: dict[str, Any], theirs: PreTrainedTokenizerFast) -> None:
@@ -122,7 +125,8 @@ def test_a_learned_one_goes_from_the_command_line_into_a_run(tmp_path: Path) -> 
     kept, expected = (
         library.Tokenizer.from_file(str(tmp_path / name)) for name in ("runs/gpt2/tokenizer.json", "tok/new/bpe.json")
     )
-    assert kept.get_vocab() == expected.get_vocab() and kept.encode(TEXT).ids == expected.encode(TEXT).ids
+    assert kept.get_vocab() == expected.get_vocab() and kept.encode(TEXT).ids == [0, *expected.encode(TEXT).ids]
+    assert expected.id_to_token(0) == "<|endoftext|>", "the begin token of a decoder's rows"
     line = "corrupt 'A dog ran.' --strategy causal --model tok/new/bpe.json --json"
     source = json.loads(typed(*shlex.split(line), folder=tmp_path).stdout)["source"]
     assert source == [text.replace("Ġ", "·") for text in expected.encode("A dog ran.").tokens]

@@ -268,8 +268,9 @@ def test_texts_that_a_model_cannot_read_are_said(tmp_path: Path) -> None:
         for name in ("chinese", "english")
     }
     assert "are unknown to bert" in reports["chinese"] and "unknown" not in reports["english"]
-    (note,) = ex.trace("bert", "你好，世界。").notes
-    assert note.startswith("6 of 6 tokens are unknown to bert") and ex.trace("bert", "Anna 你 was happy.").notes == ()
+    bert = ex.load("bert", device="cpu")
+    (note,) = ex.trace(bert, "你好，世界。").notes
+    assert note.startswith("6 of 6 tokens are unknown to bert") and ex.trace(bert, "Anna 你 was happy.").notes == ()
 
 
 def test_a_file_of_texts_that_are_too_long_is_refused_with_what_cuts_them(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from explorer.decoding.filling import ORDERS
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import Stepper
+from explorer.decoding.strategy import DecodingStrategy
 from explorer.errors import ChoiceError, TextError, repeated, unknown
 from explorer.errors.elsewhere import SAMPLING
 from explorer.errors.kinds import check_kind, checked, named_model
@@ -71,11 +72,7 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
             if name not in FILLING:
                 raise unknown("option of 'fill'", name, FILLING)
         return steps_with_progress(filled(model, text, **options), "Filling the blanks")
-    if strategy not in STRATEGIES:
-        if strategy in SAMPLING:
-            raise ChoiceError(f"{strategy} is no strategy: top_p, top_k and temperature are options of 'sample'.")
-        raise unknown("decoding strategy", strategy, (*STRATEGIES, "fill"))
-    entry = STRATEGIES[strategy]
+    entry = _strategy(strategy)
     for name in options:
         if name not in (*OPTIONS, *entry.options):
             raise unknown("option of decode", name, (*OPTIONS, *entry.options, "prefix", "cross", "cache", "order"))
@@ -85,6 +82,15 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     return steps_with_progress(
         entry.apply(prepared.stepper, prepared.prompt, settings), f"Writing with {prepared.name}", settings.max_tokens
     )
+
+
+def _strategy(name: str) -> DecodingStrategy:
+    """The strategy of this name."""
+    if name in SAMPLING:
+        raise ChoiceError(f"{name} is no strategy: top_p, top_k and temperature are options of 'sample'.")
+    if name not in STRATEGIES:
+        raise unknown("decoding strategy", name, (*STRATEGIES, "fill"))
+    return STRATEGIES[name]
 
 
 def writer(  # noqa: PLR0913  as decode

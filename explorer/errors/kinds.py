@@ -62,7 +62,8 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
             kinds.update(get_type_hints(function) or {"return": None})
         try:
             bound = names.bind(*given, **named)
-        except TypeError:  # Python says itself what is missing or one too many
+        except TypeError:  # Python says itself what is missing
+            _check_places(function.__name__, given, names.parameters.values())
             return function(*given, **named)
         taken = {name: Any if name in open_ended else kinds.get(name, Any) for name in bound.arguments}
         doubts = _settle(function.__name__, bound.arguments, taken)
@@ -74,6 +75,14 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
             raise
 
     return call
+
+
+def _check_places(function: str, given: tuple[object, ...], parts: Iterable[inspect.Parameter]) -> None:
+    """Say which values are given by name, where one too many came without."""
+    bare = [part.name for part in parts if part.kind in (part.POSITIONAL_ONLY, part.POSITIONAL_OR_KEYWORD)]
+    named = [f"{part.name}=…" for part in parts if part.kind is part.KEYWORD_ONLY]
+    if named and len(given) > len(bare) and not any(part.kind is part.VAR_POSITIONAL for part in parts):
+        raise TypeError(f"{function} takes {', '.join(bare)} without a name. Give the others by name: {', '.join(named)}.")
 
 
 def _settle(function: str, given: dict[str, Any], kinds: Mapping[str, object]) -> dict[str, tuple[object, object]]:

@@ -19,7 +19,7 @@ def with_begin(tokenizer: Tokenizer) -> Tokenizer:
     core = Core.from_str(tokenizer.core.to_str())
     name = core.id_to_token(end)
     core.post_processor = processors.TemplateProcessing(single=f"{name} $A", pair=f"{name} $A $B", special_tokens=[(name, end)])
-    return Tokenizer(core, tokenizer.seen)
+    return tokenizer.like(core)
 
 
 def without_begin(tokenizer: Tokenizer) -> Tokenizer:
@@ -27,7 +27,7 @@ def without_begin(tokenizer: Tokenizer) -> Tokenizer:
     if not only_begins(tokenizer):
         return tokenizer
     bare = {**json.loads(tokenizer.core.to_str()), "post_processor": None}
-    return Tokenizer(Core.from_str(json.dumps(bare)), tokenizer.seen)
+    return tokenizer.like(Core.from_str(json.dumps(bare)))
 
 
 def missing_begin(ids: Sequence[int], tokenizer: Tokenizer) -> tuple[int, ...]:

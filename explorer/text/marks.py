@@ -25,4 +25,4 @@ def marked_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
     )
     alone = core.post_processor is None or only_begins(tokenizer)  # [START] takes the place of a begin token
     core.post_processor = frame if alone else processors.Sequence([core.post_processor, frame])
-    return Tokenizer(core, tokenizer.seen)
+    return tokenizer.like(core)

@@ -27,4 +27,4 @@ def with_sentinels(tokenizer: Tokenizer, count: int = 100) -> Tokenizer:
     names = [f"<extra_id_{number}>" for number in range(count)]
     core = library.Tokenizer.from_str(tokenizer.core.to_str())
     core.add_special_tokens(names)
-    return Tokenizer(core, tokenizer.seen)
+    return tokenizer.like(core)

@@ -96,8 +96,8 @@ class Tokenizer:
     def __init__(self, core: library.Tokenizer, seen: Seen | None = None, special: Mapping[str, int] | None = None) -> None:
         core.no_padding()
         core.no_truncation()
-        self.core, self.seen = core, seen
-        ids: dict[str, Any] = {part: _first_known(core, names) for part, names in NAMES.items()} | dict(special or {})
+        self.core, self.seen, self._named = core, seen, dict(special or {})
+        ids: dict[str, Any] = {part: _first_known(core, names) for part, names in NAMES.items()} | self._named
         self.vocabulary = Vocabulary(core.get_vocab_size(), **ids, sentinels=_sentinels(core))
         added = {i for i, piece in core.get_added_tokens_decoder().items() if piece.special}
         self._special = (added | set(self.vocabulary.special)) - {self.vocabulary.unknown}
@@ -107,6 +107,10 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"Tokenizer({type(self.core.model).__name__}, {self.vocabulary.size:,} tokens)"
+
+    def like(self, core: library.Tokenizer) -> Tokenizer:
+        """Another one whose special tokens have the same meanings, and that knows the same training texts."""
+        return Tokenizer(core, self.seen, self._named)
 
     @property
     def special(self) -> frozenset[int]:
