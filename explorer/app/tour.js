@@ -28,7 +28,8 @@ export default function ({ data, parentElement }) {
     const { top, foot } = room(), begins = { top: picture.top, bottom: Math.min(picture.bottom, picture.top + Math.max(SOME, high(picture) / 3)) };
     const there = one => Math.min(one.bottom, foot) - Math.max(one.top, top) >= Math.min(SOME, high(one)) - 2;
     if ([...told, picture].every(there)) return;
-    const to = told.map((_, first) => around([...told.slice(first), begins])).find(one => high(one) <= foot - top), last = told.at(-1);
+    const some = told.length ? told : [begins], last = some.at(-1);
+    const to = some.map((_, first) => around([...some.slice(first), begins])).find(one => high(one) <= foot - top);
     if (to) main.scrollBy(0, to.top < top ? to.top - top : Math.max(0, to.bottom - foot));
     else main.scrollBy(0, begins.top > last.top ? last.top - top : last.bottom - foot);
   };
@@ -45,7 +46,8 @@ export default function ({ data, parentElement }) {
     if (held.rests === now) return;  // the visitor has taken over
     if (data.done) back();
     const picture = frame(pictures.length ? pictures : [control]), verdicts = controls.map(one => one.closest(CARD)?.querySelector(VERDICT));
-    if (data.done) stay([control, ...verdicts].filter(one => one).map(one => frame([one])), picture);
+    const stands = room().stuck && control.closest(".st-key-bar");  // it is in sight wherever the page is
+    if (data.done) stay([!stands && control, ...verdicts].filter(one => one).map(one => frame([one])), picture);
     else arrive(control, picture);
   };
   const inCard = event => event.composedPath().some(one => one.classList && one.classList.contains("st-key-tour"));
