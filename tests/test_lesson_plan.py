@@ -90,13 +90,17 @@ def test_a_file_that_is_no_lesson_is_refused_in_one_line(tmp_path: Path, text: s
 
 @pytest.mark.parametrize(
     "query",
-    [{"part": "all-layers", "text": 'He said "no" \\ ü\n', "model": "bert", "heads.all": "3"}, {}],
-    ids=["much", "nothing"],
+    [{"part": "all-layers", "text": 'He said "no" \\ ü\n', "model": "bert", "heads.all": "3"}, {"hidden": ("old", "fish")}, {}],
+    ids=["much", "several", "nothing"],
 )
-def test_a_page_that_is_recorded_opens_as_it_was(tmp_path: Path, query: dict[str, str]) -> None:
-    (tmp_path / "lesson.toml").write_text(written_step("heads", query), "utf-8")
-    (step,) = read_plan(tmp_path / "lesson.toml").steps
-    assert step.query == query and step.page == "heads"
+def test_a_page_that_is_recorded_opens_as_it_was(tmp_path: Path, query: dict[str, str | tuple[str, ...]]) -> None:
+    for given in (query, {name: [value] if isinstance(value, str) else list(value) for name, value in query.items()}):
+        (tmp_path / "lesson.toml").write_text(written_step("heads", given), "utf-8")
+        (step,) = read_plan(tmp_path / "lesson.toml").steps
+        assert step.query == query and step.page == "heads"
+        assert parse_qs(urlsplit(step.address).query) == {
+            name: [value] if isinstance(value, str) else list(value) for name, value in query.items()
+        }
 
 
 def test_a_browser_gives_back_the_steps_that_were_added_before_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def test_every_state_of_an_elmo_is_python_s(page: Page, text: str) -> None:
 def figure(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """The saved figure of an ELMo, opened from the disk without a network."""
     file = ex.save(ex.live(ex.load("elmo", device="cpu"), TEXT), tmp_path_factory.mktemp("live") / "elmo.html")
-    assert Path(file).stat().st_size < 4_500_000
+    assert Path(file).stat().st_size < 4_900_000
     watch = Watch()
     shown = opened_page(browser, watch, Path(file).as_uri())
     shown.context.set_offline(True)

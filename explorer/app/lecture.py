@@ -54,7 +54,7 @@ def question() -> Exercise | None:
     return None if now is None or here is None else (now.questions or {}).get(now.steps[here].question)
 
 
-def presented(step: LessonStep, number: int) -> dict[str, str]:
+def presented(step: LessonStep, number: int) -> dict[str, str | tuple[str, ...]]:
     """What the address of a step says when it is presented."""
     return step.query | {"present": "1", STEP: str(number + 1)}
 
@@ -92,7 +92,7 @@ def ahead() -> str:
 def add(page: str) -> None:
     """The page as it is now, as one more step of the visitor's own lesson."""
     left_out = ("present", STEP, "teacher", "guess", "core")
-    query = {name: value for name, value in st.query_params.to_dict().items() if name not in left_out}
+    query = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out}
     st.session_state[MINE] = (*st.session_state.get(MINE, ()), written_step(page, query))
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,10 +54,10 @@ class LessonStep:
     note: str = ""
     question: str = ""
     minute: int = 0
-    controls: tuple[tuple[str, str], ...] = ()
+    controls: tuple[tuple[str, str | tuple[str, ...]], ...] = ()  # several values where several are chosen
 
     @property
-    def query(self) -> dict[str, str]:
+    def query(self) -> dict[str, str | tuple[str, ...]]:
         """What its address says besides the page."""
         model, text = BOXES.get(self.page, ("model", "text"))
         boxes = {model: self.model, text: self.text}
@@ -70,7 +70,7 @@ class LessonStep:
         >>> LessonStep("attention", "why-d", text="A dog.").address
         '/attention?part=why-d&text=A%20dog.'
         """
-        query = urlencode(self.query, quote_via=quote)
+        query = urlencode(self.query, quote_via=quote, doseq=True)
         return f"/{'' if self.page == 'start' else self.page}" + (f"?{query}" if query else "")
 
 
@@ -159,7 +159,10 @@ def _step(given: dict[str, Any], number: int, text: str, name: str, questions: M
             raise refused(key, f"there is no {key} {value!r}. There are: {', '.join(known) or 'none'}.")
     if (part := given.get("part", "")) and addressed(part) not in labels_of(page):
         raise refused("part", f"the page {page!r} has no part {part!r}. It has: {', '.join(labels_of(page))}.")
-    controls = tuple((str(key), str(value)) for key, value in given.get("controls", {}).items())
+    controls = tuple(
+        (str(key), tuple(map(str, value)) if isinstance(value, list) else str(value))
+        for key, value in given.get("controls", {}).items()
+    )
     return LessonStep(**{**given, "part": addressed(part), "controls": controls})
 
 
@@ -182,7 +185,7 @@ def _line_of(text: str, key: str) -> int:
     return next((at for at, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*\[*{re.escape(key)}\b", line)), 1)
 
 
-def written_step(page: str, query: Mapping[str, str]) -> str:
+def written_step(page: str, query: Mapping[str, Sequence[str]]) -> str:
     """A page as it is now, as a step to put into a lesson.
 
     >>> print(written_step("heads", {"part": "all-layers", "text": "A dog."}))
@@ -193,15 +196,18 @@ def written_step(page: str, query: Mapping[str, str]) -> str:
     """
     model, text = BOXES.get(page, ("model", "text"))
     names = {"part": "part", model: "model", text: "text"}
-    own = {names[key]: value for key, value in query.items() if key in names and key}
+    own = {names[key]: value[-1] if isinstance(value, list) else value for key, value in query.items() if key in names and key}
     controls = {key: value for key, value in query.items() if key not in names}
     lines = ["[[step]]", f"page = {_toml(page)}", *(f"{key} = {_toml(value)}" for key, value in own.items())]
     inner = ", ".join(f"{_toml(key)} = {_toml(value)}" for key, value in controls.items())
     return "\n".join([*lines, *([f"controls = {{ {inner} }}"] if inner else [])])
 
 
-def _toml(value: str) -> str:
-    """A text as TOML writes it."""
+def _toml(value: object) -> str:
+    """A text, or a list of texts, as TOML writes it."""
+    if not isinstance(value, str):
+        every = list(value) if isinstance(value, list | tuple) else [str(value)]
+        return _toml(every[0]) if len(every) == 1 else f"[{', '.join(map(_toml, every))}]"
     marks = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
     return (
         '"'

@@ -82,9 +82,9 @@ def _turn() -> None:
 
 def address() -> str:
     """The address of the page as it is now, with every choice, for somebody else: without the presenter's view."""
-    query = {name: value for name, value in st.query_params.to_dict().items() if name not in (KEY, teacher.KEY, lecture.STEP)}
+    query = {name: st.query_params.get_all(name) for name in st.query_params if name not in (KEY, teacher.KEY, lecture.STEP)}
     base = hosted.public(st.context.url or "")
-    return base + (f"?{urlencode(query, quote_via=quote)}" if query else "")
+    return base + (f"?{urlencode(query, quote_via=quote, doseq=True)}" if query else "")
 
 
 @st.fragment
@@ -95,10 +95,10 @@ def _share() -> None:
             return
         st.markdown("This address holds the page, the model, the text and every choice.")
         address_to_copy(address())
-        code(address())
         page = st.session_state.get(core.PAGE, "")
         if page in LESSONS:
             _to_lesson(page)
+        code(address())
 
 
 def _to_lesson(page: str) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 SEEN = "1.67.0"
 QUIET = "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"
 REMOVES = 3.0  # seconds in which a server that ends removes what it leaves
+VERDICT = "[data-testid=stAlert]"  # whether an answer was right
 MAIN, BLOCK, PICTURE = (
     "[data-testid=stMain]",
     ".stMainBlockContainer",

@@ -1,7 +1,7 @@
 export default function ({ data, parentElement }) {
   const page = parentElement.ownerDocument || document, main = page.querySelector(data.main), now = `${data.step} ${data.done}`;
   const held = page.tour || (page.tour = {}), GAP = 14, HEADER = 60, OUTSIDE = 4000, SOME = 120;
-  const CARD = "[class*=st-key-card-]", VERDICT = "[data-testid=stAlert]", MARKS = ["data-toured", "data-asked", "data-looked"];
+  const CARD = "[class*=st-key-card-]", MARKS = ["data-toured", "data-asked", "data-looked"];
   const seen = one => one.offsetHeight && one.getBoundingClientRect().top > -OUTSIDE;
   const all = selector => [...page.querySelectorAll(data.block)].flatMap(block => [...block.querySelectorAll(selector)]).filter(seen);
   const around = rects => ({ top: Math.min(...rects.map(rect => rect.top)), bottom: Math.max(...rects.map(rect => rect.bottom)) });
@@ -45,7 +45,7 @@ export default function ({ data, parentElement }) {
     mark("data-looked", pictures);
     if (held.rests === now) return;  // the visitor has taken over
     if (data.done) back();
-    const picture = frame(pictures.length ? pictures : [control]), verdicts = controls.map(one => one.closest(CARD)?.querySelector(VERDICT));
+    const picture = frame(pictures.length ? pictures : [control]), verdicts = controls.map(one => one.closest(CARD)?.querySelector(data.verdict));
     const stands = room().stuck && control.closest(".st-key-bar");  // it is in sight wherever the page is
     if (data.done) stay([!stands && control, ...verdicts].filter(one => one).map(one => frame([one])), picture);
     else arrive(control, picture);

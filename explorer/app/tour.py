@@ -79,7 +79,7 @@ def _say(number: int, step: lesson.TourStep) -> None:
             st.markdown(f"✓ **Now you know:** {step.know}")
     data = {
         "step": number, "done": deeds.how_many(), "controls": [*map(deeds.selector, deeds.next_first()), "h2"], "pictures": step.pictures,
-        "lower": step.lower, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK,
+        "lower": step.lower, "verdict": streamlit_inside.VERDICT, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK,
     }  # fmt: skip
     _pointer(key="tour.guide", data=data)
 

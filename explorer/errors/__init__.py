@@ -94,7 +94,7 @@ def unknown(what: str, given: object, known: Iterable[object]) -> ChoiceError:
     near = get_close_matches(given[:SHOWN] if isinstance(given, str) else repeated(given), names, n=1)
     hint = (
         f" It is called {called} here."
-        if (called := OPTIONS.get(str(given)))
+        if (called := OPTIONS.get(given) if isinstance(given, str) else None)
         else f" Did you mean {near[0]!r}?"
         if near
         else ""

@@ -151,13 +151,13 @@ def _model(
         return what
     if teacher is not None:
         return new_student(system, teacher, options, **given)
-    if "vocab" in options:
-        raise ChoiceError(
-            f"The vocabulary of a model is that of its tokenizer: pieces={options['vocab']} learns one of so many tokens."
-        )
     shape = {name: value for name, value in options.items() if name not in ("tokenizer", "pieces", "whole")}
     tokenizer = options.get("tokenizer", corpus.tokenizer)
     learned = options.get("tokenizer") is None or isinstance(tokenizer, str)
+    if "vocab" in options and learned:
+        raise ChoiceError(
+            f"The vocabulary of a model is that of its tokenizer: pieces={options['vocab']} learns one of so many tokens."
+        )
     if tokenizer is None or isinstance(tokenizer, str):
         tokens = options.get("pieces", (size == "tiny" and system.pieces) or PIECES.get(size, 8000))
         whole = options.get("whole", WHOLE.get(size, 0) if corpus.mark else 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,11 +86,11 @@ def _value(at: Any, key: str) -> str:
     return str(at.session_state[key] or "") if key and key in at.session_state else ""
 
 
-def _open(at: Any, step: LessonStep, query: dict[str, str], asked: list[tuple[str, Exercise]]) -> None:
+def _open(at: Any, step: LessonStep, query: Mapping[str, str | tuple[str, ...]], asked: list[tuple[str, Exercise]]) -> None:
     """A part of a page, as its address opens it."""
     at.query_params.clear()
     for name, value in query.items():
-        at.query_params[name] = value
+        at.query_params[name] = value if isinstance(value, str) else list(value)
     asked.clear()
     at.switch_page(str(LESSONS[step.page].page)).run()
     if at.exception:
