@@ -59,6 +59,8 @@ def __getattr__(name: str) -> Any:
         _let_names_open_models()
         return _load(name)
     except AttributeError as error:
+        if name in _NAMES:
+            raise
         from explorer.errors.elsewhere import hint
 
         raise AttributeError(f"{error}.{hint(name)}", name=name) from None

@@ -19,13 +19,7 @@ def live() -> None:
 
 
 st.title("Status")
-if not teacher.is_teacher():
-    st.warning(
-        teacher.OLD_KEY
-        if teacher.key_given()
-        else "This page is the teacher's. Open it with the address that `explorer app --classroom` printed."
-    )
-    st.stop()
+teacher.admit()
 teacher.remember()
 st.markdown(
     "The state of this server. No visitor's text is shown here, nor is it stored anywhere except in a training run that the visitor starts."

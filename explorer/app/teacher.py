@@ -34,3 +34,14 @@ def remember() -> None:
         st.session_state[KEY] = key
         cookie = f"{COOKIE}={quote(key, safe='')}; path=/; max-age=43200; SameSite=Strict"
         st.html(f"<script>document.cookie = {cookie!r};</script>", unsafe_allow_javascript=True)
+
+
+def admit() -> None:
+    """Let the teacher alone go on with this page, and tell others how it is opened."""
+    if not is_teacher():
+        st.warning(
+            OLD_KEY
+            if key_given()
+            else "This page is the teacher's. Open it with the address that `explorer app --classroom` printed."
+        )
+        st.stop()

@@ -92,13 +92,9 @@ def unknown(what: str, given: object, known: Iterable[object]) -> ChoiceError:
     """The error for a name that is not in a list, with the nearest name that is."""
     names = [str(name) for name in known]
     near = get_close_matches(given[:SHOWN] if isinstance(given, str) else repeated(given), names, n=1)
-    hint = (
-        f" It is called {called} here."
-        if (called := OPTIONS.get(given) if isinstance(given, str) else None)
-        else f" Did you mean {near[0]!r}?"
-        if near
-        else ""
-    )
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    if isinstance(given, str) and given in OPTIONS:
+        hint = f" It is called {OPTIONS[given]} here."
     listed = ", ".join(names[:LISTED]) + (f" … ({len(names):,} in all)" if len(names) > LISTED else "")
     return ChoiceError(f"There is no {what} {repeated(given)}.{hint} Choose one of: {listed or '(none)'}.")
 
