@@ -77,7 +77,7 @@ def in_a_file(browser: Browser, name: str, folder: Path, rounds: int) -> list[st
         page.context.set_offline(True)
         page.add_init_script(DRAWN)
         page.goto(file.as_uri())
-        page.wait_for_function("globalThis.drawnAt && explorerBoards.length")
+        page.wait_for_function("globalThis.drawnAt && globalThis.explorerBoards?.length")
         loaded = "performance.getEntriesByType('navigation')[0].responseEnd"
         firsts.append(page.evaluate(f"drawnAt - {loaded}"))
         if len(firsts) < max(3, rounds // 4):

@@ -57,16 +57,17 @@ body { margin: 0; padding: .6rem 1rem; background: #ffffff; }
 <body>
 <div id="board"><noscript>This page needs JavaScript.</noscript></div>
 <script type="text/plain" id="module">@MODULE@</script>
-<script type="text/plain" id="data">@DATA@</script>
 <script type="application/json" id="options">@VIEW@</script>
-<script type="module">
+<script type="module" async>
 @UNPACK@
-const code = unpacked("module").then((module) => module.text());
-const data = unpacked("data").then((held) => held.arrayBuffer()).then((bytes) => new Uint8Array(bytes));
-const { @MOUNT@: mount } = await import(URL.createObjectURL(new Blob([await code], { type: "text/javascript" })));
+const parsed = new Promise((done) => document.readyState === "loading" ? addEventListener("DOMContentLoaded", done) : done());
+const data = parsed.then(() => unpacked("data")).then((held) => held.arrayBuffer()).then((bytes) => new Uint8Array(bytes));
+const code = await (await unpacked("module")).text();
+const { @MOUNT@: mount } = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
 await mount(document.getElementById("board"), @WAITS@data, JSON.parse(document.getElementById("options").textContent));
 document.body.dataset.drawn = "yes";
 </script>
+<script type="text/plain" id="data">@DATA@</script>
 </body>
 </html>
 """

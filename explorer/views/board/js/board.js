@@ -36,7 +36,7 @@ export class Board {
     this.pictures = new Pictures();
     this.data = /** @type {import("./data.js").Data} */ (/** @type {any} */ (null));
     this.layout = /** @type {import("./layout.js").Layout} */ (/** @type {any} */ (null));
-    this.columns = /** @type {import("./columns.js").Column[]} */ ([]);
+    this.made = /** @type {import("./columns.js").Column[] | null} */ (null); // the columns, once they are asked for
     this.rows = /** @type {string[]} */ ([]);
     this.cols = /** @type {string[]} */ ([]);
     this.special = { rows: /** @type {number[]} */ ([]), cols: /** @type {number[]} */ ([]) };
@@ -179,10 +179,15 @@ export class Board {
     this.cols = cols.texts;
     this.special = { rows: rows.special, cols: cols.special };
     this.gone = this.hiding ? this.special : { rows: rows.special.map(() => 0), cols: cols.special.map(() => 0) };
-    this.columns = columnsOf(this.site, this.head, `${this.at}`);
+    this.made = null;
     this.speaks = this.site.stations.includes("next");
     this.other = otherOf(this);
     this.wide = undefined;
+  }
+
+  /** The columns of the chosen head. */
+  get columns() {
+    return (this.made ??= columnsOf(this.site, this.head, `${this.at}`));
   }
 
   /** A matrix as it is shown: in words, without special tokens, without what is faint. @param {any} m */

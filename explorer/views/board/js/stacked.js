@@ -1,5 +1,4 @@
 // An encoder and a decoder, one above the other: the one that is walked stands in full, the other small, as it is at that moment.
-import { columnsOf } from "./columns.js";
 import { layoutOf, lowered } from "./layout.js";
 
 const CHANNEL = 46; // dots between the two boards, where keys and values come down
@@ -12,7 +11,7 @@ export function otherOf(board) {
   if (family !== "encoder-decoder" || at < 0) return null;
   const site = sites[at], head = Math.min(board.head, site.heads - 1), none = /** @type {any[]} */ ([]), { texts, special } = tokens[site.rows];
   return Object.assign(Object.create(board), { at, head, below, step: below ? -1 : site.stations.length - 1, t: 1, rows: texts, cols: texts,
-    special: { rows: special, cols: special }, gone: { rows: none, cols: none }, columns: columnsOf(site, head, `${at}`), thumbs: none, held: none, speaks: false,
+    special: { rows: special, cols: special }, gone: { rows: none, cols: none }, made: null, thumbs: none, held: none, speaks: false,
     other: null, grown: 0, cursor: { row: -1, col: -1 } });
 }
 
