@@ -61,7 +61,7 @@ HOMES = (
     "home",
     "homes",
 )  # what asks it, and shows the answers
-PLACE = "/*ENGINE*/ () => ({ answering, LiveModel })"  # of the engine, in engine.js
+PLACE = "/*ENGINE*/ () => ({ answering, LiveModel, warmUp })"  # of the engine, in engine.js
 IMPORT = re.compile(r'^import \{[^}]*\} from "\.[\w./]+";\n', re.MULTILINE)
 COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/[ \t]*\n?|//[^\n]*\n)", re.MULTILINE | re.DOTALL)  # at the beginning of a line
 EXPORTED = re.compile(r"^export ", re.MULTILINE)
@@ -76,7 +76,7 @@ def module(*, live: bool = False) -> str:
     joined = board_files()
     if not live:
         return f"{joined}\nexport {{ mount }};\n"
-    engine = f"() => {{\n{joined_files(LIVE_FOLDER, ENGINE)}\nreturn {{ answering, LiveModel }};\n}}"
+    engine = f"() => {{\n{joined_files(LIVE_FOLDER, ENGINE)}\nreturn {{ answering, LiveModel, warmUp }};\n}}"
     homes = f"{stage()}\n{joined_files(LIVE_FOLDER, HOMES)}".replace(
         PLACE, engine
     )  # in functions, where their names are their own

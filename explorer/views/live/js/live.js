@@ -136,3 +136,12 @@ export function answering(send) {
     }
   };
 }
+
+/** Read a few times with a small model of zeros: the browser compiles what computes while the real model is still on its way. */
+export function warmUp() {
+  const dim = 32, ids = [...Array(20).keys()], square = new Float32Array(dim * dim), row = new Float32Array(dim);
+  const config = { family: "decoder", dim, hidden: dim, vocab: dim, length: dim, heads: 2, layers: 1, positions: "none", norm: "layer", norm_place: "post",
+    norm_epsilon: 1, activation: "gelu", feed_forward: true, residual: true, scaled: true, tied: true };
+  const network = new Transformer(config, (name) => (/norm|bias/.test(name) ? row : square));
+  for (let time = 0; time < 8; time++) network.run(ids);
+}
