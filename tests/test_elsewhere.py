@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 import explorer as ex
+from explorer.decoding import STRATEGIES
 from explorer.decoding.settings import Settings
 from explorer.errors.elsewhere import ATTRIBUTES, OPTIONS, SAMPLING
 from explorer.training.plan import Plan
 
+OWN = {name for entry in STRATEGIES.values() for name in entry.reads}
 LINES = ["Anna saw a dog.", "The dog ran home.", "Ben was happy."] * 8
 
 
@@ -38,6 +40,17 @@ def test_every_strategy_that_is_an_option_is_said_to_be_one() -> None:
     for name in SAMPLING:
         with pytest.raises(ex.ExplorerError, match="options of 'sample'"):
             list(ex.decode("gpt2", "A dog", name))
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, "fill"])
+def test_an_option_that_a_strategy_would_ignore_is_refused_and_what_is_said_to_use_it_does(strategy: str) -> None:
+    foreign = [name for name in OWN | {"order"} if name not in (() if strategy == "fill" else STRATEGIES[strategy].reads)]
+    for name in set(foreign) - ({"order"} if strategy == "fill" else {"seed"}):
+        with pytest.raises(ex.ExplorerError, match=f"does not use {name}, which is an option of ") as refused:
+            ex.decode("bert" if strategy == "fill" else "gpt2", "A ___", strategy, **{name: 2})
+        user = re.findall(r"text, '(.*)', ", str(refused.value))[0]
+        assert name in (("order",) if user == "fill" else STRATEGIES[user].reads)
+    assert strategy == "fill" or list(ex.decode("gpt2", "A dog", strategy, seed=3, among=["a", "dog"], max_tokens=2))
 
 
 @pytest.mark.parametrize(("call", "said"), [

@@ -302,7 +302,7 @@ def test_bad_input_gets_a_clear_answer(bert: TransformerModel) -> None:
         ("exhaustive search goes up to", {"strategy": "exhaustive"}),
         ("does not fill blanks", {"strategy": "fill"}),
         ("max_tokens=0", {"max_tokens": 0}),
-        ("early_stopping='soon'", {"early_stopping": "soon"}),
+        ("early_stopping='soon'", {"strategy": "beam", "early_stopping": "soon"}),
         ("encoder: it reads a whole text at once", {"model": bert}),
         ("cannot generate", {"model": headless, "text": [1]}),
         ("this is str", {"model": "gtp"}),

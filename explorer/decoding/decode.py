@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -60,7 +60,8 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     begins every text of training, where there is one. For an encoder-decoder `text` is the source and `prefix` starts the target;
     `cross=False` does not record where it looks in the source. A masked model takes the strategy "fill" and writes into the blanks
     of the text (`___`), by `order`; its steps are `FillingStep`s. `options` are those of `explorer.decoding.Settings`: temperature,
-    top_k, top_p, beams, max_tokens, seed, force, stop and more. `cache=False` computes the whole text again at every step.
+    top_k, top_p, beams, max_tokens, seed, force, stop and more; one that the strategy would not use is refused. `cache=False` computes
+    the whole text again at every step.
 
     >>> *_, last = ex.decode(ex.load("gpt2"), "A dog", "beam", beams=2, max_tokens=3)
     >>> len(last.ids)
@@ -68,14 +69,10 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     """
     model = named_model(model)
     if strategy == "fill":
-        for name in options:
-            if name not in FILLING:
-                raise unknown("option of 'fill'", name, FILLING)
+        _check_options(strategy, FILLING, options)
         return steps_with_progress(filled(model, text, **options), "Filling the blanks")
     entry = _strategy(strategy)
-    for name in options:
-        if name not in (*OPTIONS, *entry.options):
-            raise unknown("option of decode", name, (*OPTIONS, *entry.options, "prefix", "cross", "cache", "order"))
+    _check_options(strategy, (*_shared(), *entry.reads, *entry.options), options)
     extra = {name: options.pop(name, usual) for name, usual in entry.options.items()}
     prepared = writer(model, text, prefix=prefix, cross=cross or entry.cross, cache=cache, hidden=entry.hidden)
     settings = replace(decoding_settings(prepared, options), extra=extra)
@@ -91,6 +88,27 @@ def _strategy(name: str) -> DecodingStrategy:
     if name not in STRATEGIES:
         raise unknown("decoding strategy", name, (*STRATEGIES, "fill"))
     return STRATEGIES[name]
+
+
+def _shared() -> tuple[str, ...]:
+    """The options that every strategy reads, and a seed, which those that draw nothing may be given too."""
+    special = {name for entry in STRATEGIES.values() for name in entry.reads} - {"seed"}
+    return tuple(name for name in OPTIONS if name not in special)
+
+
+def _check_options(strategy: str, known: Sequence[str], options: Iterable[str]) -> None:
+    """Refuse an option that this strategy would ignore: say which reads it, if one does."""
+    ways = {**{name: (*entry.reads, *entry.options) for name, entry in STRATEGIES.items()}, "fill": FILLING}
+    every = dict.fromkeys((*OPTIONS, *known, "prefix", "cross", "cache", "order"))
+    for name in options:
+        readers = [repr(way) for way, read in ways.items() if name in read]
+        if name not in known and readers:
+            raise ChoiceError(
+                f"{strategy!r} does not use {name}, which is an option of {', '.join(readers)}. "
+                f"Write ex.decode(model, text, {readers[0]}, {name}=…), or leave it out."
+            )
+        if name not in known:
+            raise unknown("option of 'fill'", name, known) if strategy == "fill" else unknown("option of decode", name, every)
 
 
 def writer(  # noqa: PLR0913  as decode
