@@ -26,7 +26,6 @@ from explorer.records import (
     TapPlace,
     Tokens,
     Trace,
-    log_softmax,
 )
 from explorer.records.analysis import divergence
 from explorer.text.reading import Text
@@ -67,14 +66,7 @@ def compare(before: Trace, after: Trace) -> Comparison:
 
 def token_losses(trace: Trace) -> np.ndarray:
     """−log p of the token that each row is about: in an encoder itself, where it stands for text, otherwise the next one; NaN elsewhere."""
-    logp = log_softmax(trace.outputs["lm"])
-    read = trace.source if trace.target is None else trace.target
-    about = read.ids if trace.family == "encoder" else read.ids[1:]
-    losses = np.full(len(logp), np.nan)
-    losses[: len(about)] = -logp[np.arange(len(about)), about]
-    if trace.family == "encoder":  # [CLS], [SEP] and [MASK] are never to be predicted
-        losses[np.asarray(read.special)] = np.nan
-    return losses
+    return trace.losses if trace.family == "encoder" else np.roll(trace.losses, -1)  # the first is never predicted: NaN
 
 
 def _same(first: Tokens | None, other: Tokens | None) -> bool:

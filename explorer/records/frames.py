@@ -43,14 +43,21 @@ def _weights(trace: Trace, number: int) -> dict[str, np.ndarray]:
 
 
 def tokens(trace: Trace) -> list[dict[str, Any]]:
-    """A row for every token that was read; `text` says of which text, "source" or "target"."""
+    """A row for every token that was read; `text` says of which text, "source" or "target". `loss` is −log P of a predicted one."""
     sides = {"source": trace.source, "target": trace.target}
-    return [row for name, read in sides.items() if read is not None for row in _read(name, read)]
+    predicted = trace.losses if "lm" in trace.outputs else None
+    last = "source" if trace.target is None else "target"
+    return [
+        row
+        for name, read in sides.items()
+        if read is not None
+        for row in _read(name, read, np.full(len(read), np.nan) if predicted is None or name != last else predicted)
+    ]
 
 
-def _read(name: str, read: Tokens) -> list[dict[str, Any]]:
-    columns = zip(read.ids.tolist(), read.texts, read.words, read.sentences, read.segments, read.special, strict=True)
-    names = ("id", "token", "word", "sentence", "segment", "special")
+def _read(name: str, read: Tokens, losses: np.ndarray) -> list[dict[str, Any]]:
+    columns = zip(read.ids.tolist(), read.texts, read.words, read.sentences, read.segments, read.special, losses, strict=True)
+    names = ("id", "token", "word", "sentence", "segment", "special", "loss")
     return [{"text": name, "position": n, **dict(zip(names, row, strict=True))} for n, row in enumerate(columns)]
 
 

@@ -12,7 +12,7 @@ from explorer.errors.kinds import called
 from explorer.records.edits import Edit, apply_edits
 from explorer.records.places import TapPlace
 from explorer.records.record import Record
-from explorer.records.softmax import softmax
+from explorer.records.softmax import log_softmax, softmax
 from explorer.records.summary import Summary, fields_of, listed
 from explorer.records.tokens import Tokens
 
@@ -236,6 +236,25 @@ class Trace(Record):
         """
         return self.source
 
+    @property
+    def losses(self) -> np.ndarray:
+        """−log P of every token of the text (of an encoder-decoder: of the target), in nats; NaN where it is not predicted.
+
+        A decoder predicts a token from those before it. An encoder sees the token itself, so hide it first: `ex.guess`.
+
+        >>> ex.trace(ex.load("gpt2"), "A dog ran.").losses.shape
+        (4,)
+        """
+        if "lm" not in self.outputs:
+            raise ChoiceError(
+                "This trace holds no scores. Where a model predicts tokens, ex.trace(model, text, scores=True) keeps them."
+            )
+        read, logp = self.source if self.target is None else self.target, log_softmax(self.outputs["lm"])
+        places = np.arange(len(read))
+        if self.family == "encoder":  # [CLS], [SEP] and [MASK] are never to be predicted
+            return np.where(read.special, np.nan, -logp[places, read.ids])
+        return np.concatenate([[np.nan], -logp[places[:-1], read.ids[1:]]])
+
     def axes(self, stream: str) -> tuple[Tokens, Tokens]:
         """The tokens of the rows (queries) and of the columns (keys) in this stream.
 
@@ -284,7 +303,7 @@ class Trace(Record):
         return f"Trace of {self.model!r}, {self.family}", rows
 
     def to_frame(self, what: str = "attention") -> DataFrame:
-        """A part of this trace as a table of pandas: "attention", "tokens", "top" or "hidden".
+        """A part of this trace as a table of pandas: "attention", "tokens" (with the loss of each), "top" or "hidden".
 
         >>> import explorer as ex
         >>> trace = ex.trace(ex.load("bert"), "A dog ran.")
