@@ -205,6 +205,9 @@ def test_what_an_attack_found_is_one_sentence() -> None:
         lambda: ex.analysis.count_ratios(hostile.model("word2vec"), "he", "she", []),
         lambda: ex.board(hostile.traced(), model=hostile.traced()),
         lambda: ex.analysis.exposure_bias(hostile.model("t5"), ex.microworld.texts(8, 1)),
+        lambda: ex.microworld.stories(2, torch.tensor([1])),  # type: ignore[arg-type]
+        lambda: ex.text.first_tokens(iter([5]), bert.tokenizer, 6),  # type: ignore[arg-type]
+        lambda: ex.text.first_tokens({0: ["A dog."]}, bert.tokenizer, 6),  # type: ignore[arg-type]
     ):
         with pytest.raises(ex.ExplorerError):
             call()

@@ -419,6 +419,7 @@ def test_the_methods_of_a_tokenizer_and_of_a_record_refuse_in_one_line(tmp_path:
         (tokenizer.text_of, [0]), (tokenizer.word_of, 3), (tokenizer.save, None), (tokenizer.save, "\udfff"), (record.write, None),
         (record.write, "\udfff"), (record.write, "a\0b"), (type(record).read, None), (type(record).read, "\udfff"),
         (record.write, "/"), (record.write, tmp_path), (record.to_frame, bytearray(b"x")), (gpt2.outputs_many, float("-inf")),
+        (tokenizer.plain, -2), (tokenizer.plain, [0]), (tokenizer.coded, "a", None, "x"), (gpt2.tokens, np.array(1.5)),
         (gpt2.outputs_many, ["a"], 100), (gpt2.outputs_many, ["a"], [None, None]),
         (ex.trace(gpt2, "A dog").to_frame, bytearray(b"x")), (ex.trace(gpt2, "A dog").attention[0].stage, np.zeros((2, 3)), 0),
     ]  # fmt: skip

@@ -101,8 +101,8 @@ def unknown(what: str, given: object, known: Iterable[object]) -> ChoiceError:
 
 def whole(given: object) -> int | None:
     """The whole number that was given; None where it is no whole number, or one that no array can count to."""
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        return None
+    if isinstance(given, bool) or not hasattr(given, "__index__") or bool(getattr(given, "ndim", 0)):
+        return None  # a tensor of one number in a row has an `__index__` too
     try:
         number = operator.index(given)
     except Exception:  # an array of several numbers; an object that is not ours may raise anything

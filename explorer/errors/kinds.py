@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from functools import wraps
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache, wraps
 from itertools import islice
 from pathlib import Path
 from types import NoneType, UnionType
@@ -103,12 +103,22 @@ def _settle(function: str, given: dict[str, Any], kinds: Mapping[str, object]) -
 def _handed_on(name: str, given: Any, kind: object) -> Any:
     """What was checked, as what it was checked to be: an array is a list where one is expected, for it does not say whether it is empty."""
     parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    if _is_array(given) and all(get_origin(part) in LISTS for part in parts if is_kind(given, part)):
-        given = list(given)
+    parts = tuple(part for part in parts if is_kind(given, part))
+    if parts and all(get_origin(part) in LISTS for part in parts):
+        if isinstance(given, Iterator):
+            return _looked_at(name, given, Union[tuple(get_args(part)[0] for part in parts)])  # noqa: UP007
+        given = list(given) if _is_array(given) else given
     try:
         return python_own(given)
     except RecursionError:
         raise ChoiceError(f"{name} contains itself, or lists nested without end. Give a plain value.") from None
+
+
+def _looked_at(name: str, given: Iterator[Any], kind: object) -> Iterator[Any]:
+    """What an iterator gives, each part checked as it comes."""
+    for part in given:
+        check_kind(f"a part of {name}", part, kind)
+        yield part
 
 
 def _check_order(function: str, name: str, given: Mapping[str, object], kinds: Mapping[str, object]) -> None:
@@ -148,6 +158,7 @@ def _is_other_model(given: object, kind: object) -> bool:
     return _is_model(kind) and _has(given, "family") and _has(given, "tokenizer")
 
 
+@cache
 def _names(kind: type) -> set[str]:
     """What a class has, and what it says that its objects have."""
     return {name for part in kind.__mro__ for name in (*vars(part), *vars(part).get("__annotations__", ()))}
@@ -259,7 +270,7 @@ def _holds(given: Any, origin: type, inner: tuple[object, ...]) -> bool:
         return given.ndim > 0 and all(is_kind(part, kind) for part in given for kind in inner)
     if not isinstance(given, origin) or (isinstance(given, Mapping) and origin is Sequence):
         return False
-    if not isinstance(given, (Sequence, Set)) or not inner:
+    if not isinstance(given, (Sequence, Set, Mapping)) or not inner:  # of a mapping, the names
         return True
     return all(is_kind(part, inner[0]) for part in islice(given, FIRST))
 

@@ -40,7 +40,7 @@ def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:
             raise TextError("Nothing in this text is a token for this tokenizer. Give at least one word.")
     elif isinstance(text, tuple) and len(text) == 2 and all(isinstance(part, str) for part in text):
         tokens = tokenizer.encode(_not_blank(text[0]), _not_blank(text[1]))
-    elif isinstance(text, (list, tuple, np.ndarray)):
+    elif isinstance(text, (list, tuple)) or (isinstance(text, np.ndarray) and text.ndim):
         tokens = tokenizer.tokens(list(text))
     else:
         raise TextError(f"A text must be a string, a pair of strings, Tokens or a list of ids; this is {type(text).__name__}.")

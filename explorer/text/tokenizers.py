@@ -150,6 +150,7 @@ class Tokenizer:
         """How many tokens `encode` makes of a text, special tokens included."""
         return len(self.coded(text).ids)
 
+    @checked
     def coded(self, text: str, pair: str | None = None, special: bool = True) -> library.Encoding:
         """A text, or two, as the library cuts them."""
         for given in (text, *(() if pair is None else (pair,))):
@@ -157,6 +158,7 @@ class Tokenizer:
         with panics("read this text"):
             return self.core.encode(text, pair, add_special_tokens=special)
 
+    @checked
     def plain(self, texts: Sequence[str]) -> list[library.Encoding]:
         """Many texts as the library cuts them, without special tokens."""
         with panics("read these texts"):
