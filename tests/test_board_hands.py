@@ -215,8 +215,8 @@ def test_a_head_is_silenced_on_the_board(visit: Visit) -> None:
     expect(page.get_by_role("menu", name=re.compile("^Token"))).to_have_count(0)  # this page silences heads, and no more
     expect(page.get_by_role("button", name="Run the model on it")).to_have_count(0)
     page.get_by_role("button", name="silence this head").click()
-    expect(page.get_by_label("Layer", exact=True).and_(page.locator("input"))).to_have_value("1")
-    expect(page.get_by_label("Head", exact=True).and_(page.locator("input"))).to_have_value("2")
+    expect(page.get_by_label("Edited layer")).to_have_value("1")
+    expect(page.get_by_label("Edited head")).to_have_value("2")
     page.locator(".board canvas").focus()
     page.keyboard.press("t")
     expect(page.locator(".time b")).to_have_text("edited")

@@ -174,15 +174,15 @@ def test_a_picture_is_one_stop_of_the_tab_key_and_a_page_is_presented_with_keys(
 @LONG
 def test_a_shared_address_opens_the_same_page(visit: Visit) -> None:
     page = visit("/whatif?edit.head=3&edit.layer=1")
-    expect(page.get_by_role("spinbutton", name="Head", exact=True)).to_have_value("3")
+    expect(page.get_by_role("spinbutton", name="Edited head")).to_have_value("3")
     rested(page)
     page.get_by_role("button", name="Share").click()
     address = page.locator("[data-testid=stPopoverBody] code").first
     expect(address).to_contain_text("edit.head=3")
     expect(page.locator("[data-testid=stPopoverBody] img").first).to_be_visible()
     other = visit(address.inner_text().strip())
-    expect(other.get_by_role("spinbutton", name="Head", exact=True)).to_have_value("3")
-    expect(other.get_by_role("spinbutton", name="Layer", exact=True)).to_have_value("1")
+    expect(other.get_by_role("spinbutton", name="Edited head")).to_have_value("3")
+    expect(other.get_by_role("spinbutton", name="Edited layer")).to_have_value("1")
 
 
 def test_a_word_is_explained_by_pointing_at_it_by_the_keyboard_and_by_a_tap(visit: Visit) -> None:

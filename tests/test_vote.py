@@ -59,8 +59,17 @@ def test_phones_that_left_and_addresses_that_voted_long_ago_are_forgotten(monkey
         with pytest.raises(ChoiceError, match="within a minute"):
             booth.vote("one more", number, "one", f"address {minute}")
         assert booth.joined == 2 and len(booth._seen) == 2 and len(booth._arrived) == 1
+        assert booth.turnout == f"{2 * (minute + 1)} of {2 * (minute + 1)}"
     clock[0] += 61
     assert booth.joined == 0 and booth._seen == {}
+
+
+def test_a_class_in_which_nobody_has_joined_is_not_counted() -> None:
+    booth = Booth()
+    booth.open(QUESTION)
+    assert booth.turnout == ""
+    booth.here("anna")
+    assert booth.turnout == "0 of 1"
 
 
 def test_a_second_round_stands_beside_the_first_and_a_question_that_is_open_is_not_lost() -> None:

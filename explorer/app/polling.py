@@ -100,16 +100,8 @@ def live(question: Exercise) -> None:
 
 def count(key: str, ballot: Ballot) -> None:
     """How the vote is: who hears the page is told once the answer is shown."""
-    status(key, f"{count_of(ballot)} voted", time_left(ballot), heard=ANSWERED if ballot.shown else "")
-
-
-def count_of(ballot: Ballot) -> str:
-    """How many have voted, of those whose phones look at the vote.
-
-    >>> count_of(Ballot("Which?", ("a", "b"), "a", "", "1", {"x": "a"}))
-    '1 of 1'
-    """
-    return f"{len(ballot.votes)} of {max(BOOTH.joined, len(ballot.votes))}"
+    voted = f"{turnout} voted" if (turnout := BOOTH.turnout) else "Nobody has joined."
+    status(key, voted, time_left(ballot), heard=ANSWERED if ballot.shown else "")
 
 
 def time_left(ballot: Ballot) -> str:

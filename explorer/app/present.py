@@ -186,9 +186,7 @@ def keys(parts: Sequence[str], part: str) -> None:
 @st.fragment(run_every=2)
 def _corner() -> None:
     """How many have voted on the question that the class is asked, and how many have joined."""
-    ballot = BOOTH.now
-    voted = "" if ballot is None else f"{len(ballot.votes)} of {max(BOOTH.joined, len(ballot.votes))}"
-    st.html(f"<span data-joined='{BOOTH.joined}'>{voted}</span>")  # beside the question a screen reader is told of it
+    st.html(f"<span data-joined='{BOOTH.joined}'>{BOOTH.turnout}</span>")  # beside the question a screen reader is told of it
 
 
 def _move(parts: Sequence[str], part: str) -> None:

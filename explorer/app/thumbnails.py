@@ -13,9 +13,9 @@ from PIL import Image, ImageColor
 from explorer.app.hold import mode
 from explorer.views import theme
 
-SIZES = """.st-key-{key} [role=radio] {{ height: auto; padding: 5px 10px 3px; border-radius: 8px; }}
+SIZES = """.st-key-{key} [role=radio] {{ height: auto; padding: 5px 6px 3px; border-radius: 8px; }}
 .st-key-{key} [role=radio] > div {{ flex-direction: column; }}
-.st-key-{key} [role=radio] > div::before {{ content: ""; display: block; width: 56px; height: 56px; margin: 0 auto 3px; border-radius: 3px;
+.st-key-{key} [role=radio] > div::before {{ content: ""; display: block; width: 48px; height: 48px; margin: 0 auto 3px; border-radius: 3px;
   border: 1px solid {line}; background: {paper} center / 100% 100% no-repeat; image-rendering: pixelated; }}
 @media (max-width: 640px) {{ .st-key-{key} [role=radio] > div::before {{ width: 40px; height: 40px; }} }}"""
 DRAWN = ".st-key-{key} [role=radio]:nth-child({at}) > div::before {{ background-image: url({picture}); }}"

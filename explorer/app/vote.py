@@ -163,6 +163,17 @@ class Booth:
             self._seen = {who: at for who, at in self._seen.items() if at > since}
             return len(self._seen)
 
+    @property
+    def turnout(self) -> str:
+        """How many have voted, of those whose phones look at the vote; empty where nobody is asked.
+
+        >>> Booth().turnout
+        ''
+        """
+        voted = len(self.now.votes) if self.now is not None else 0
+        there = max(self.joined, voted)
+        return f"{voted} of {there}" if self.now is not None and there else ""
+
     def _put_aside(self) -> None:
         if self.now is not None and (self.now.votes or self.now.earlier):
             self.before.append(self.now)

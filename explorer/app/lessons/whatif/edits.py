@@ -90,14 +90,15 @@ def places(name: str, text: str, stream: str, sizes: tuple[int, int], kind: str,
         )
         return (stream, first, second, count)
     worst = costliest_head(name, text) if kind == "silence a head" else (0, 0)
-    layer = parts.whole("Layer", layers - 1, worst[0], f"{key}.layer")
+    edited = "Edited" if key == "edit" else "Second"  # the board below has a layer and a head, too
+    layer = parts.whole(f"{edited} layer", layers - 1, worst[0], f"{key}.layer")
     if kind in ("set q, k or v", "scale a unit"):
         traced = read(Call(ex.trace, model_of(name), text, blocks=True, **target_of(opened(name), text)))
         return (parts.vector_to_set if kind == "set q, k or v" else parts.unit_to_scale)(traced, stream, layer)
     if kind in ("silence a head", "look everywhere alike"):
-        return (stream, layer, parts.whole("Head", heads - 1, worst[1], f"{key}.head"))
+        return (stream, layer, parts.whole(f"{edited} head", heads - 1, worst[1], f"{key}.head"))
     if kind == "write a row":
-        head = parts.whole("Head", heads - 1, 0, f"{key}.head")
+        head = parts.whole(f"{edited} head", heads - 1, 0, f"{key}.head")
         query = parts.whole("Row", count - 1, count - 1, f"{key}.row")
         return (stream, layer, head, query, parts.whole("Looks only at", columns - 1, 0, f"{key}.column"), columns)
     return (stream, layer)

@@ -50,7 +50,7 @@ def vector_to_set(trace: Trace, stream: str, layer: int) -> tuple[str, str, int,
     """Which vector is written, and its numbers: its own ones, changed in a way that is chosen, and open to be typed over."""
     which = st.segmented_control("Vector", ("q", "k", "v"), default="q", required=True, key="edit.which", bind="query-params")
     vectors = getattr(trace.at(stream, layer), which)
-    head = whole("Head", vectors.shape[0] - 1, 0, "edit.vector_head")
+    head = whole("Edited head", vectors.shape[0] - 1, 0, "edit.vector_head")
     position = whole("Position", vectors.shape[1] - 1, 1, "edit.position")
     way = st.selectbox("Set to", tuple(WAYS), key="edit.way", bind="query-params", width=160)
     numbers = " ".join(f"{WAYS[way] * float(value):.4g}" for value in vectors[head, position])
