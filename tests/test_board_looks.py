@@ -107,6 +107,16 @@ def test_on_a_telephone_the_player_is_below_and_a_list_chooses_the_token(show: S
     expect(page.get_by_label("Token", exact=True)).to_be_hidden()
 
 
+def test_on_a_telephone_keys_and_values_have_the_names_of_their_tokens(show: Show) -> None:
+    page = show(traced("bert"), width=390, height=844)
+    named = page.evaluate(f"""() => {{ const b = {BOARD}, g = b.parts.canvas.getContext("2d"), write = g.fillText.bind(g), found = [];
+        b.go(b.site.stations.indexOf("qkv"));
+        g.fillText = (text, ...place) => {{ if (text === b.cols[b.cursor.col]) found.push(text); write(text, ...place); }};
+        b.draw();
+        return [found.length, b.rows.indexOf(b.cols[b.cursor.col])]; }}""")
+    assert named[0] >= 2, f"the key and the value of token {named[1]}"
+
+
 def test_a_board_begins_as_it_was_looked_at(visit: Visit, tmp_path: Path) -> None:
     looked: dict[str, Any] = {"held": [[4, 7], [9, 2]], "words": True, "hidden": True, "threshold": 0.2}
     board = ex.board(traced("bert"), layer=0, head=1, station="softmax", row=4, col=7, **looked)

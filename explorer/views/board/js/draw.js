@@ -92,14 +92,15 @@ export class Painter {
 
   /** The names of the rows. */
   rowNames() {
-    const { s } = this, { layout, look } = s;
-    for (const b of bandsOf(layout.boxes)) {
-      const high = b.h / b.r, size = Math.min(layout.font, high * 0.86), few = size < SMALLEST ? Math.ceil((SMALLEST + 1) / high) : 1, chosen = [s.cursor.row, ...s.held.map((/** @type {any} */ h) => h.row)];
+    const { s } = this, { layout, look } = s, values = layout.kind === "phone" ? this.box("v") : undefined; // elsewhere the keys are beside them
+    for (const b of [...bandsOf(layout.boxes), ...(values ? [values] : [])]) {
+      const side = b === values ? "col" : "row", kind = b === values ? "cols" : "rows", names = b === values ? s.cols : s.rows;
+      const high = b.h / b.r, size = Math.min(layout.font, high * 0.86), few = size < SMALLEST ? Math.ceil((SMALLEST + 1) / high) : 1, chosen = [s.cursor[side], ...s.held.map((/** @type {any} */ h) => h[side])];
       for (let i = 0; i < b.r; i++) {
         const held = chosen.includes(i), near = few > 1 && chosen.some((row) => Math.abs(row - i) < few);
-        if ((!held && (i % few || near)) || s.gone.rows[i]) continue;
-        this.write(readable(s.rows[i]), layout.label + 2, b.y + high * (i + 0.5),
-          { size: Math.max(size, SMALLEST), align: "right", colour: held ? look.hold : s.special.rows[i] ? look.dim : look.ink,
+        if ((!held && (i % few || near)) || s.gone[kind][i]) continue;
+        this.write(readable(names[i]), layout.label + 2, b.y + high * (i + 0.5),
+          { size: Math.max(size, SMALLEST), align: "right", colour: held ? look.hold : s.special[kind][i] ? look.dim : look.ink,
             weight: held ? 700 : 400, most: layout.label - 6 });
       }
     }
@@ -107,7 +108,7 @@ export class Painter {
 
   /** The names of the columns of the square, above the keys. */
   keyNames() {
-    const { g, s } = this, S = this.box("S"), k = this.box("k");
+    const { g, s } = this, k = this.box("k"), S = this.box("S") ?? k; // on a telephone the keys stand without the square
     if (!S || s.layout.keys < 20) return;
     const w = S.w / S.c, size = Math.min(s.layout.font - 1, w * 0.86), y = (k ? k.y : S.y) - 5;
     const few = size < SMALLEST ? Math.ceil((SMALLEST + 3) / w) : 1, chosen = [s.cursor.col, ...s.held.map((/** @type {any} */ h) => h.col)];

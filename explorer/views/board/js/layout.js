@@ -77,20 +77,20 @@ function across(ask, one) {
 /** One station over the full width, the heads above it. @param {Ask} ask @returns {Layout} */
 function phone(ask) {
   const { W, n, m, columns, station } = ask, label = clamp(ask.rowLabel + 10, 36, 96), room = W - 2 * PAD - label;
-  const leans = FOCUS[station] || m > 40 ? 0 : clamp(ask.colLabel * 0.5 - room / m / 2, 0, 34); // the last name over the columns leans out
+  const out = m > 40 ? 0 : clamp(ask.colLabel * 0.5 - room / m / 2, 0, 34), leans = FOCUS[station] ? 0 : out; // the last name over the columns leans out
   const cell = Math.min((room - leans) / m, 24), tall = clamp(n * Math.min(22, Math.max(cell, 14)), 24, 420), mapped = 84;
   const wanted = FOCUS[station] ?? ["S"];
   let y = PAD + mapped + 12;
   if (wanted[0] === "v") y += 14; // its name stands above it
-  const square = wanted.includes("S"), strands = wanted[0] === "v" ? 18 : 0, keys = square && m <= 40 ? clamp(ask.colLabel * 0.85 + 8, 24, 64) : 0;
-  y += keys;
+  const square = wanted.includes("S"), strands = wanted[0] === "v" ? 18 : 0, keys = (square || wanted.includes("k")) && m <= 40 ? clamp(ask.colLabel * 0.85 + 8, 24, 64) : 0;
   /** @type {Box[]} */
   const boxes = [];
   for (const id of wanted) {
+    if (id === "S" || id === "k") y += keys;
     const many = wanted.length > 1 ? 0.6 : 1, column = columns.find((c) => c.id === id), last = column?.states.at(-1)?.m;
     if (id === "next" ? !ask.speaks : !last) continue;
     const h = id === "next" ? 240 : id === "S" ? cell * n : id === "k" ? clamp(ask.d * 6, 60, 110) : id === "v" ? clamp(m * 9, 40, 200) : tall * many;
-    boxes.push({ id, x: PAD + label, y, w: id === "S" ? cell * m : room - strands, h, r: id === "next" ? 1 : id === "k" ? ask.d : id === "v" ? m : n,
+    boxes.push({ id, x: PAD + label, y, w: id === "S" ? cell * m : room - strands - (id === "k" ? out : 0), h, r: id === "next" ? 1 : id === "k" ? ask.d : id === "v" ? m : n,
       c: id === "next" ? 1 : id === "k" ? m : /** @type {any} */ (last).c });
     y += h + BELOW + 6;
   }
