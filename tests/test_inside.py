@@ -20,6 +20,7 @@ from explorer.records import HeadStatistics, Trace
 from explorer.records.trace import Attention
 from explorer.views import VIEWS
 from explorer.views.attention import habit
+from explorer.views.margins import TALL, widened
 from explorer.views.sums import joined, summed
 
 TARGET = "The dog slept."
@@ -248,6 +249,9 @@ def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: Tran
         assert [annotation.text for annotation in named] == most, "below each head the token to which this one attends most"
     lens, slope = ex.lens(bert, SENTENCE), ex.gradient(bert, SENTENCE)
     assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final.T)
+    room = widened(views["lens"](lens, shown="its own guess")).data[0].text
+    lines = {len(cell.split("<br>")) for row in room for cell in row}
+    assert len(room) == count and lines == {TALL // count} and max(lines) < 3, "no word crosses the edge of its cell"
     bars = views["gradient"](slope, layer=1).data
     assert np.allclose(bars[0].y, slope.values / np.abs(slope.values).max())
     assert np.allclose(bars[1].customdata, slope.attention[1])

@@ -23,7 +23,7 @@ SIZE = 15  # of letters that say no other
 TITLE, NOTE, PANEL = 64, 20, 24  # pixels of a title, of each line below it, and of the title of a panel
 TICK, AXIS_TITLE, BAR = 10, 30, 56  # of a tick, the title of an axis, and a colour bar
 SYMBOL, ENTRY, ROWS = 52, 23, 4  # of a legend: how wide a symbol is, how high a line, and for how many lines there is room
-WIDE = 90  # letters of a note for a room
+WIDE, TALL = 90, 35  # letters of a note for a room, and lines of type one below the other
 GAP, SIDE, SLANTED = 6, 10, 36  # below a title, at the sides, and where the last name of an axis leans out
 
 
@@ -56,6 +56,8 @@ def resized(figure: go.Figure, height: float, top: int, bottom: int) -> go.Figur
 def widened(figure: go.Figure) -> go.Figure:
     """The same figure for a room: each note of its title in as few lines as fit there, and the drawing higher by those that it had.
 
+    Cells have as many lines as there is room for in large type.
+
     >>> note = "<br><span style='font-size:14px'>a note<br>that was broken</span>"
     >>> bars = widened(framed(go.Figure(go.Bar(y=[1, 2])).update_layout(title=f"Two bars{note}", height=200)))
     >>> (bars.layout.title.text.count("<br>"), bars.layout.margin.t)
@@ -65,6 +67,10 @@ def widened(figure: go.Figure) -> go.Figure:
     def unbroken(note: re.Match[str]) -> str:
         return "<br>".join(theme.even(note[0].replace("<br>", " "), WIDE))
 
+    for heat in figure.select_traces({"type": "heatmap"}):
+        if heat.text is not None and heat.texttemplate == "%{text}":
+            lines = max(1, TALL // len(heat.text))
+            heat.text = [["<br>".join(str(cell).split("<br>")[:lines]) for cell in row] for row in heat.text]
     text, margin = figure.layout.title.text or "", figure.layout.margin
     figure.update_layout(title_text=re.sub("(?<='>).*?(?=</span>)", unbroken, text))
     spared = NOTE * (text.count("<br>") - figure.layout.title.text.count("<br>"))
