@@ -221,7 +221,7 @@ TOPS = """() => { const find = root => { for (const one of root.querySelectorAll
   const found = find(document); return found ? found.getBoundingClientRect().top : 0; }"""
 
 
-BELOW = {"whatif": 510, "yours": 530}  # one row of controls more: what is changed; what is opened, and a line about it
+BELOW = {"yours": 530}  # one row of controls more: what is opened, and a line about it
 
 
 @pytest.mark.parametrize("lesson", some(["attention", *BELOW], "attention"))
@@ -231,6 +231,15 @@ def test_a_board_begins_in_the_upper_half_of_a_small_screen(visit: Visit, lesson
     rested(page)
     assert 300 < page.evaluate(TOPS) <= BELOW.get(lesson, 420)
     expect(page.locator(".st-key-says p").first).to_be_visible()
+
+
+def test_what_an_edit_does_stands_right_below_its_controls(visit: Visit) -> None:
+    page = visit("/whatif", width=1280, height=800)
+    page.wait_for_function(f"({TOPS})() > 0")
+    rested(page)
+    effect, control = page.locator(".js-plotly-plot").first.bounding_box(), page.get_by_label("Edited head").bounding_box()
+    assert effect is not None and control is not None and control["y"] < effect["y"] < 420
+    assert effect["y"] + effect["height"] < page.evaluate(TOPS), "the board comes after it"
 
 
 def check_tab_stops(page: Page) -> None:

@@ -58,19 +58,19 @@ def one_thing() -> None:
         first = chosen("What", "edit", [*edits.EDITS, UNDONE], "silence a head")
         second = chosen("And", "edit2", [NOTHING, *simple], NOTHING)
         if first or second:
-            st.button("Undo: the model as it is", key="edit.undo", type="tertiary", on_click=undo)
+            st.button("Undo all", key="edit.undo", type="tertiary", on_click=undo)
+        shown = st.segmented_control(
+            "What changed", tuple(CHANGED), default="Predictions", required=True, key="changed", bind="query-params"
+        )
     edited = edits.changed(name, text, (*first, *second))
     layer, head = edits.costliest_head(name, text)
     read(edited)
+    web.show(VIEWS[CHANGED[shown]], edited)
+    say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
     board.series(
         {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
         first={"stream": stream, "layer": layer, "head": head, "station": "mix"},
     )  # fmt: skip
-    say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
-    shown = st.segmented_control(
-        "What changed", tuple(CHANGED), default="Predictions", required=True, key="changed", bind="query-params"
-    )
-    web.show(VIEWS[CHANGED[shown]], edited)
 
 
 def each() -> None:
