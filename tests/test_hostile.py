@@ -221,3 +221,32 @@ def test_one_checker_for_whole_numbers(value: Any) -> None:
         check_whole("count", value, 0)
     with pytest.raises(ChoiceError, match="at most 5"):
         check_whole("count", 6, 0, 5)
+
+
+class Unprinted:
+    """What cannot be printed."""
+
+    def __repr__(self) -> str:
+        raise ValueError
+
+
+def nested(depth: int) -> list[Any]:
+    """A list in a list in a list."""
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+AWKWARD = [nested(5000), 10**6000, Unprinted(), [Unprinted()], [10**6000], {10**6000: Unprinted()}, ["a"] * 3000 + [5]]
+
+
+AWKWARDLY = dict.fromkeys(("SetUnit", "AddVector", "board", "fit", "text.word_counts", *[*hostile.CALLS][2::4]))
+
+
+@pytest.mark.parametrize("name", some(hostile.CALLS, *AWKWARDLY))
+def test_what_cannot_be_printed_or_ends_in_another_kind_is_refused(name: str) -> None:
+    """Each argument in turn: a message must not print its value the plain way, nor trust the first parts of a long list."""
+    for part in hostile.usual(name):
+        for value in AWKWARD:
+            survives(name, {**hostile.usual(name), part: value})

@@ -6,7 +6,7 @@ import inspect
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, wraps
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -14,7 +14,8 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 from explorer.errors import ChoiceError, FileError, check_seed, is_number, repeated, whole
 
 LISTS = (Sequence, Iterable, Collection)
-FIRST = 2000  # so many parts of a long list are looked at; what reads them looks at all
+FIRST = 2000  # so many parts of a long list are looked at, and of the others those of another type
+HELD = (list, tuple, Set)  # what is in memory to its end: a range of 10**9 numbers is a list, too
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes of one name, letters of a path
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -111,13 +112,21 @@ def _handed_on(name: str, given: Any, kind: object) -> Any:
     try:
         return python_own(given)
     except RecursionError:
-        raise ChoiceError(f"{name} contains itself, or lists nested without end. Give a plain value.") from None
+        raise endless(name) from None
+
+
+def endless(name: str) -> ChoiceError:
+    """The error for a value that cannot be looked through."""
+    return ChoiceError(f"{name} contains itself, or lists nested without end. Give a plain value.")
 
 
 def _looked_at(name: str, given: Iterator[Any], kind: object) -> Iterator[Any]:
     """What an iterator gives, each part checked as it comes."""
-    for part in given:
-        check_kind(f"a part of {name}", part, kind)
+    seen: set[type] = set()
+    for number, part in enumerate(given):
+        if number < FIRST or type(part) not in seen:
+            check_kind(f"a part of {name}", part, kind)
+            seen.add(type(part))
         yield part
 
 
@@ -272,7 +281,10 @@ def _holds(given: Any, origin: type, inner: tuple[object, ...]) -> bool:
         return False
     if not isinstance(given, (Sequence, Set, Mapping)) or not inner:  # of a mapping, the names
         return True
-    return all(is_kind(part, inner[0]) for part in islice(given, FIRST))
+    first = list(islice(given, FIRST))
+    seen = {type(part) for part in first}
+    others = (part for part in (given if isinstance(given, HELD) else ()) if type(part) not in seen)
+    return all(is_kind(part, inner[0]) for part in chain(first, others))
 
 
 def _is_array(given: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.errors import ChoiceError, check_index, is_number, unknown
+from explorer.errors import ChoiceError, check_index, unknown
 from explorer.errors.kinds import called, check_fields
 from explorer.records.places import TapPlace
 from explorer.records.record import Record
@@ -421,9 +421,9 @@ class SetUnit(Edit):
     factor: float
 
     def __post_init__(self) -> None:
-        if not is_number(self.factor) or not abs(self.factor) <= LARGEST:
-            raise ChoiceError(f"The factor of a unit must be a finite number, for example 0 or 2; this is {self.factor!r}.")
         super().__post_init__()
+        if not abs(self.factor) <= LARGEST:
+            raise ChoiceError(f"The factor of a unit must be a finite number, for example 0 or 2; this is {self.factor!r}.")
 
     def changed(self, value: Any) -> Any:
         """The units with this one (or all of them) multiplied."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin, get_type_hint
 import numpy as np
 
 from explorer.errors import FileError, an
-from explorer.errors.kinds import checked, in_words, is_kind
+from explorer.errors.kinds import checked, endless, in_words, is_kind
 from explorer.records.equality import FrozenDict, mark, same
 from explorer.records.replacing import replaced
 from explorer.records.summary import WIDE, Summarised, Summary, fields_of, is_plain
@@ -98,7 +98,10 @@ class Record(Summarised):
         values = self.__dict__
         for name, value in values.items():
             if type(value) not in PLAIN:
-                values[name] = settle(value)  # no name is new, so this may go on while it is looked through
+                try:
+                    values[name] = settle(value)  # no name is new, so this may go on while it is looked through
+                except RecursionError:
+                    raise endless(name) from None
 
     @checked
     def write(self, path: str | Path) -> Path:

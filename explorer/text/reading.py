@@ -11,9 +11,8 @@ import numpy as np
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.records import Tokens
-from explorer.text.tokenizers import Tokenizer
+from explorer.text.tokenizers import MOST, Tokenizer
 
-MOST = 10_000_000  # tokens that are put together as one text
 Text = str | tuple[str, str] | Tokens | Sequence[int]
 
 

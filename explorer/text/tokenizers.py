@@ -7,10 +7,11 @@ A token is what a model reads: a whole word or a piece of one, a punctuation mar
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import count, takewhile
+from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from explorer.text.sentences import CLOSING, ENDING, begins_word, sentence_numbe
 from explorer.text.tokenizer_limits import check_file, panics
 
 LAST_ID = 2**32 - 1  # the library counts no further
+MOST = 10_000_000  # tokens that are put together as one text
 MOST_DIGITS = 1 << 18  # of a list of tokens that were seen, hexadecimal: a bit for each of a million
 NAMES = {
     "mask": ("[MASK]", "<mask>"),
@@ -208,7 +210,7 @@ class Tokenizer:
         >>> tokenizer.decode(tokenizer.encode("A dog ran.").ids)
         'A dog ran.'
         """
-        numbers = check_ids(list(ids), self.vocabulary.size)
+        numbers = check_ids(ids, self.vocabulary.size)
         with panics("write these ids"):
             return self.core.decode(numbers, skip_special_tokens=not special)
 
@@ -331,15 +333,18 @@ def check_text(text: object) -> str:
     return text
 
 
-def check_ids(ids: Sequence[int], size: int) -> list[int]:
-    """The ids as numbers, if every one is in the vocabulary."""
+def check_ids(ids: Iterable[int], size: int) -> list[int]:
+    """The ids as numbers, if every one is in the vocabulary; the first that is not ends the reading."""
+    numbers: list[int] = []
     try:
-        numbers = [int(i.__index__()) for i in ids]
-    except (AttributeError, TypeError) as error:
+        for number in map(operator.index, islice(ids, MOST + 1)):
+            if not 0 <= number < size:
+                raise ChoiceError(f"There is no token {number}: this vocabulary has the ids 0 to {size - 1}.")
+            numbers.append(number)
+    except TypeError as error:
         raise TextError("Ids must be whole numbers, for example [101, 7592, 102].") from error
-    wrong = next((i for i in numbers if not 0 <= i < size), None)
-    if wrong is not None:
-        raise ChoiceError(f"There is no token {wrong}: this vocabulary has the ids 0 to {size - 1}.")
+    if len(numbers) > MOST:
+        raise TextError(f"These are more than {MOST:,} ids. Give those of one text.")
     return numbers
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from explorer import microworld
 from explorer.analysis.evaluation.context import EvalData
 from explorer.analysis.evaluation.windows import SENTENCE
-from explorer.errors import ChoiceError, TextError, many, unknown
+from explorer.errors import ChoiceError, TextError, many, repeated, unknown
 from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
 from explorer.microworld.derived.as_text import tasks_as_text
@@ -156,9 +156,8 @@ def texts_of(what: Any, field: str) -> Texts:
         text_of_row(dict.fromkeys(what.columns), field, "The table")
         what = what[field]
     if isinstance(what, Mapping):
-        raise TextError(
-            f"This corpus is a {type(what).__name__} of several parts: {', '.join(map(str, what))}. Give one of them."
-        )
+        named = ", ".join(name if isinstance(name, str) else repeated(name) for name in what)
+        raise TextError(f"This corpus is a {type(what).__name__} of several parts: {named}. Give one of them.")
     if not isinstance(what, Iterable):
         check_texts(what)
     if isinstance(what, Sequence) and not (len(what) and isinstance(what[0], Mapping)):

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from explorer.errors import ChoiceError, ExplorerError, unknown
+from explorer.errors import ChoiceError, ExplorerError, repeated, unknown
 from explorer.errors.kinds import checked
 from explorer.records import DecodingStep, Trace, again
 from explorer.views import theme
@@ -154,7 +154,9 @@ def board(
     traces: list[Any] = [*trace] if several else [trace]  # type: ignore[misc]
     if view and "stream" not in view and isinstance(traces[0], Trace) and traces[0].attention:
         view = {"stream": traces[0].attention[0].stream, "layer": 0, **view}
-    named = [str(label) for label in labels] or [str(number) for number in range(1, len(traces) + 1)]
+    named = [label if isinstance(label, str) else repeated(label) for label in labels] or [
+        str(number) for number in range(1, len(traces) + 1)
+    ]
     if model is not None and (several or not hasattr(model, "outputs_many")):
         raise ChoiceError("model is the model of one trace, for example ex.load('bert'); a series has none to run again.")
     return Board(traces, named if several else (), tuple(steps), mode, view, model)
