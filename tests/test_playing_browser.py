@@ -45,13 +45,16 @@ def test_merges_move_as_they_are_recorded_and_play_until_a_touch(visit: Visit) -
 
 @LONG
 def test_snapshots_play_from_the_first_to_the_last(visit: Visit) -> None:
-    page, last = visit("/training?part=snapshots"), ex.training.snapshots(filmed(kept()))[-1]
+    page = visit("/training?part=snapshots&snapshots.map=Attention%2C+at+this+step")
+    taken = ex.training.snapshots(filmed(kept()))
+    last = taken[-1]
     staged, moment = page.locator(".staged"), page.locator(".board[data-state=ready] .time b")
     expect(moment).to_have_text(f"step {last:,}")
     rested(page)
     staged.get_by_role("button", name="Play").click()  # from the last one: once more from the first
     expect(staged.locator(".title")).to_have_text("step 1")
     assert all(staged.locator(name).first.is_visible() for name in (".guess", ".line", ".dot")), "nothing is blank on the way"
+    assert staged.locator(".stop").count() == len(taken), "each stop of the slider is on the curve"
     staged.get_by_label("Speed").select_option("4")
     expect(staged.locator(".title")).to_have_text(f"step {last:,}")
     expect(staged.get_by_role("button", name="Play")).to_be_visible()

@@ -158,7 +158,7 @@ def distances(record: Places) -> go.Figure:
 def _heat(values: np.ndarray, heading: str, notes: tuple[str, ...], hover: str) -> go.Figure:
     heat = go.Heatmap(z=values, coloraxis="coloraxis2", hovertemplate=hover + ": <b>%{z:.4g}</b><extra></extra>", name=heading)
     return go.Figure(heat).update_layout(
-        title=theme.title(heading, *notes), height=500,
+        title=theme.title(heading, *notes), height=380,
         **theme.colours(values, signed=True),
     )  # fmt: skip
 

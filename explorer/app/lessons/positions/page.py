@@ -40,15 +40,18 @@ def schemes() -> None:
     thumbnails.framed("scheme")
     scheme = st.pills("Scheme", names, default="sinusoidal", required=True, key="scheme", bind="query-params")
     record = read(placed(scheme))
-    say(POSITIONS[record.scheme].says(trained=scheme in TABLES))
     titles = {VIEWS[name].title: name for name in PICTURES if not VIEWS[name].fits(record)}
     if st.session_state.get("picture") not in titles:
         st.session_state.pop("picture", None)
-    picture = st.segmented_control(
-        "Picture", list(titles), default=next(iter(titles)), required=True, key="picture", bind="query-params"
-    )
-    beside = ("pair",) if titles[picture] == "place-turns" else None
-    web.show(VIEWS[titles[picture]], placed(scheme), steps="place", first=beside)  # the hands turn from position to position
+    with st.container(key="placed.schemes"):  # beside the picture where there is room, below it on a telephone
+        above, large = (st.container(key=f"{place}.schemes") for place in ("above", "picture"))
+    with above:
+        say(POSITIONS[record.scheme].says(trained=scheme in TABLES))
+        picture = st.segmented_control(
+            "Picture", list(titles), default=next(iter(titles)), required=True, key="picture", bind="query-params"
+        )
+    with large:
+        web.show(VIEWS[titles[picture]], placed(scheme), steps="place")  # the hands turn from position to position
     if not core.on():
         say(PROSE("why add"))
         st.caption(PROSE("small pictures", seen=SEEN))
