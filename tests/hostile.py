@@ -135,11 +135,13 @@ HELD: dict[str, Any] = {"texts": ["Anna smiled.", "Anna cried."], "gold": ["glad
 SHOTS = [("Tom laughed.", "glad"), ("Tom wept.", "sad")]
 TUNING: dict[str, Any] = {"task": "sentiment", "examples": 24, "steps": 1, "seed": 0, "device": "cpu"}
 FITTING: dict[str, Any] = {"size": "tiny", "corpus": ["A dog ran. It was red."] * 20, "pieces": 300, "steps": 1, "batch": 4}
+SAMPLING: dict[str, Any] = {
+    "strategy": "sample", "temperature": 1.0, "top_k": 5, "top_p": 0.9, "min_p": 0.1, "typical_p": 0.9, "seed": 0, "max_tokens": 3,
+}  # fmt: skip
 DECODING: dict[str, Any] = {
-    "strategy": "beam", "max_tokens": 3, "temperature": 1.0, "top_k": 5, "top_p": 0.9, "min_p": 0.1, "typical_p": 0.9, "beams": 2,
-    "groups": 1, "diversity": 0.5, "length_penalty": 1.0, "length_rule": "power", "early_stopping": False, "alpha": 0.6,
-    "repetition_penalty": 1.1, "no_repeat": 2, "seed": 0, "force": {0: "dog"}, "stop": ("cat",), "among": (), "candidates": 4,
-    "prefix": None, "cross": True, "cache": True,
+    "strategy": "diverse-beam", "max_tokens": 3, "beams": 2, "groups": 1, "diversity": 0.5, "length_penalty": 1.0,
+    "length_rule": "power", "early_stopping": False, "repetition_penalty": 1.1, "no_repeat": 2, "seed": 0, "force": {0: "dog"},
+    "stop": ("cat",), "among": (), "candidates": 4, "prefix": None, "cross": True, "cache": True,
 }  # fmt: skip
 
 # The arguments of a call that works, for each public function; what is fetched (a model, a folder) is made when it is asked for.
@@ -263,9 +265,9 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "decoding.distribution": of_model("gpt2", prefix=None),
     "decoding.trap": lambda: dict(model=model("gpt2"), record=beams(), tokens=4),
     "decoding.trapped": lambda: dict(record=beams()),
-    "decoding.watch": of_model("gpt2", strategy="greedy", prefix=None, max_tokens=3),
+    "decoding.watch": of_model("gpt2", strategy="contrastive", top_k=4, alpha=0.6, prefix=None, max_tokens=3),
     "decoding.score_texts": given(texts=[TEXT, TWO], references=[TWO, TEXT]),
-    "decoding.written": of_model("gpt2", label="mine", strategy="greedy", max_tokens=3),
+    "decoding.written": of_model("gpt2", label="mine", **SAMPLING),
     "microworld.openings": number(split="train", sentences=3, version="1.0"),
     "microworld.sentences_in": number(language="french", split="train"),
     "microworld.uses": number(word="bank", split="validation", among=100, version="1.0"),

@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from test_public_names import NAMES
 
 import explorer as ex
+from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import LONGEST, ChoiceError, FileError, check_seed, check_whole, one_line, unknown
 from explorer.errors.kinds import check_kind, checked
 from explorer.records.equality import same
@@ -205,6 +206,9 @@ def test_what_an_attack_found_is_one_sentence() -> None:
         lambda: ex.analysis.count_ratios(hostile.model("word2vec"), "he", "she", []),
         lambda: ex.board(hostile.traced(), model=hostile.traced()),
         lambda: ex.analysis.exposure_bias(hostile.model("t5"), ex.microworld.texts(8, 1)),
+        *(lambda name=name: ex.fit("gpt2", steps=1, **{name: None}) for name in ("smoothing", "random_until", "pairs_after")),
+        *(lambda name=name: ex.build("gpt2", tokenizer=bert.tokenizer, **{name: Unprinted()}) for name in ("family", "layers")),
+        lambda: ex.fit("gpt2", steps=1, rate=10**6000),
         lambda: ex.microworld.stories(2, torch.tensor([1])),  # type: ignore[arg-type]
         lambda: ex.text.first_tokens(iter([5]), bert.tokenizer, 6),  # type: ignore[arg-type]
         lambda: ex.text.first_tokens({0: ["A dog."]}, bert.tokenizer, 6),  # type: ignore[arg-type]
@@ -250,3 +254,11 @@ def test_what_cannot_be_printed_or_ends_in_another_kind_is_refused(name: str) ->
     for part in hostile.usual(name):
         for value in AWKWARD:
             survives(name, {**hostile.usual(name), part: value})
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_option_of_a_corruption_is_checked(strategy: str) -> None:
+    tokenizer = hostile.model("t5" if strategy == "t5" else "bert").tokenizer
+    for option in {*STRATEGIES[strategy].options} - {"sample"}:  # a function of one's own raises what it raises
+        for value in (*AWKWARD, None, "x", "", b"x", [1, 2], int, float("inf"), float("nan"), 1e300, 10**9, -1):
+            survives("corrupt", {"text": hostile.TEXT, "strategy": strategy, "tokenizer": tokenizer, option: value})

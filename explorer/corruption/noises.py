@@ -11,6 +11,8 @@ from explorer.corruption.strategy import CorruptionStrategy
 from explorer.errors import ChoiceError
 from explorer.records import Vocabulary
 
+LONGEST = 1_000_000  # tokens of a span on average
+
 
 def restored(original: Rows, damaged: Rows) -> Corrupted:
     """Damaged text to read, the original to write."""
@@ -37,8 +39,8 @@ def infill(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate
 
 def infilled(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, rate: float, mean: float) -> Rows:
     """Rows with spans of tokens replaced by single masks, until the rate is reached."""
-    if mean <= 0:
-        raise ChoiceError(f"mean={mean!r} must be above 0: it is the mean length of the spans.")
+    if not 0 < mean <= LONGEST:
+        raise ChoiceError(f"mean={mean!r} must be above 0 and at most {LONGEST:,}: it is the mean length of the spans.")
     name, free, wanted = masked_by(vocabulary), rows.free, chosen_count(rows.free, rate)
     count, length = free.sum(axis=1), free.shape[1]
     gone, before, spans = np.zeros_like(free), np.full((len(free), length), -1), np.zeros((len(free), length), np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from explorer.corruption import masking, noises, prediction, sentences, spans
 from explorer.corruption.rows import MASKED, REPLACED, SCORED, Corrupted, Rows, hidden_share, rows_of
 from explorer.corruption.strategy import CorruptionStrategy
 from explorer.errors import ChoiceError, TextError, check_seed, repeated, unknown
-from explorer.errors.kinds import checked
+from explorer.errors.kinds import check_kind, checked, python_own
 from explorer.records import ACTIONS, Corruption, Tokens
 from explorer.text.opening import AnyTokenizer, as_tokenizer
 from explorer.text.tokenizers import Tokenizer
@@ -54,13 +54,14 @@ def entry_of(strategy: str) -> CorruptionStrategy:
 
 def applied(strategy: str, rows: Rows, tokenizer: Tokenizer, rng: np.random.Generator, options: Mapping[str, Any]) -> Corrupted:
     """A strategy on rows, with its options checked."""
-    known = list(STRATEGIES[strategy].options)
+    known, kinds = list(STRATEGIES[strategy].options), get_type_hints(STRATEGIES[strategy].apply)
     for name, value in options.items():
         if name not in known:
             raise unknown(f"option of {strategy}", name, known or ["none"])
-        if name == "rate" and not (isinstance(value, (int, float)) and 0 < value <= 1):
+        check_kind(name, value, kinds.get(name, Any))
+        if name == "rate" and not 0 < value <= 1:
             raise ChoiceError(f"rate={repeated(value)} must be above 0 and at most 1.")
-    return STRATEGIES[strategy].apply(rows, tokenizer.vocabulary, rng, **options)
+    return STRATEGIES[strategy].apply(rows, tokenizer.vocabulary, rng, **python_own(dict(options)))
 
 
 def row_of(tokens: Tokens) -> Rows:

@@ -51,7 +51,8 @@ class Settings:
             check_whole("top_k", self.top_k, 1)
         if not is_number(self.temperature) or not 0 < self.temperature < float("inf"):
             raise ChoiceError(
-                f"temperature={self.temperature!r} must be a number above 0. At 0 only the most probable token is left: take 'greedy'."
+                f"temperature={repeated(self.temperature)} must be a number above 0. At 0 only the most probable token is left: "
+                "take 'greedy'."
             )
         for name in ("top_p", "min_p", "typical_p"):
             given = getattr(self, name)
@@ -61,18 +62,18 @@ class Settings:
 
     def _check_scores(self) -> None:
         if not is_number(self.repetition_penalty) or self.repetition_penalty <= 0:
-            raise ChoiceError(f"repetition_penalty={self.repetition_penalty!r} must be above 0; 1 changes nothing.")
+            raise ChoiceError(f"repetition_penalty={repeated(self.repetition_penalty)} must be above 0; 1 changes nothing.")
         for name in ("length_penalty", "diversity"):
             if not is_number(getattr(self, name)):
-                raise ChoiceError(f"{name}={getattr(self, name)!r} must be a number.")
+                raise ChoiceError(f"{name}={repeated(getattr(self, name))} must be a number.")
         if self.diversity < 0:
-            raise ChoiceError(f"diversity={self.diversity!r} must be 0 or more: it is what a repeated choice costs.")
+            raise ChoiceError(f"diversity={repeated(self.diversity)} must be 0 or more: it is what a repeated choice costs.")
         if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
-            raise ChoiceError(f"alpha={self.alpha!r} must lie between 0 (greedy) and 1.")
+            raise ChoiceError(f"alpha={repeated(self.alpha)} must lie between 0 (greedy) and 1.")
         if self.early_stopping not in (True, False, "never"):
-            raise ChoiceError(f"early_stopping={self.early_stopping!r} must be True, False or 'never'.")
+            raise ChoiceError(f"early_stopping={repeated(self.early_stopping)} must be True, False or 'never'.")
         if self.length_rule not in RULES:
-            raise ChoiceError(f"length_rule={self.length_rule!r} must be one of: {', '.join(RULES)}.")
+            raise ChoiceError(f"length_rule={repeated(self.length_rule)} must be one of: {', '.join(RULES)}.")
         if self.beams % self.groups and self.groups != Settings.groups:
             raise ChoiceError(f"{self.groups} groups do not divide {self.beams} beams. Take a multiple of the groups.")
 

@@ -54,7 +54,7 @@ def initialised(shape: AnyConfig, seed: int) -> nn.Module:
 
 def kind_of(family: object) -> tuple[Any, Any, Any]:
     """What describes the shape of a family, its network, and what draws the weights of that."""
-    return KINDS.get(str(family), (Config, Transformer, transformer.initialise))
+    return KINDS.get(family if isinstance(family, str) else "", (Config, Transformer, transformer.initialise))
 
 
 KINDS: dict[str, tuple[Any, Any, Any]] = {

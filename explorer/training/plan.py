@@ -107,10 +107,10 @@ def check_plan(plan: Plan) -> None:
     for name, least in COUNTS.items():
         check_count(name, getattr(plan, name, least), least)
     if plan.rate is not None and not (is_number(plan.rate) and 0 < plan.rate < math.inf):
-        raise ChoiceError(f"rate={plan.rate!r} must be a number above 0, for example 3e-3; None takes the usual one.")
+        raise ChoiceError(f"rate={repeated(plan.rate)} must be a number above 0, for example 3e-3; None takes the usual one.")
     for name in SHARES:
-        value = getattr(plan, name, None)
-        if value is not None and not (is_number(value) and 0 <= value < 1):
+        value = getattr(plan, name, 0.0)
+        if not (is_number(value) and 0 <= value < 1):
             raise ChoiceError(f"{name}={repeated(value)} must be a share: from 0 to below 1.")
     for what, given, known in (
         ("optimiser", plan.optimiser, OPTIMISERS),
