@@ -8,6 +8,7 @@ import re
 import sys
 from copy import copy
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -101,6 +102,28 @@ def test_a_record_is_a_table_of_its_numbers() -> None:
     assert guess.to_frame().set_index(["position", "rank"]).loc[(2, 1), "texts"] == guess.texts[2][1]
     with pytest.raises(ex.ExplorerError, match="no field of an Attention 'weigths'. Did you mean 'weights'"):
         attention.to_frame("weigths")
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "beam", "fill"])
+def test_what_decode_gives_has_its_text_and_a_table(strategy: str) -> None:
+    asked: tuple[Any, ...] = ("bert", "A ___ was very ___.") if strategy == "fill" else ("gpt2", TEXT)
+    steps, again = (ex.decode(*asked, strategy) for _ in range(2))
+    assert "0 steps taken" in repr(again)
+    one = next(again)
+    table, listed = again.to_frame(), list(steps)
+    assert again.taken[0] is one and len(table) == len(listed) == len(again.taken) and not list(again), "each is made once"
+    assert again.text == table["text"].iloc[-1] and again.last == listed[-1]
+    if strategy == "fill":
+        assert re.fullmatch(r"a \w+ was very \w+\.", again.text) and table["token"].iloc[0] == again.text.split()[1]
+        assert table["logp"].sum() == pytest.approx(listed[-1].total)
+        return
+    assert again.text == listed[-1].text
+    if strategy == "greedy":
+        assert table["logp"].to_numpy() == pytest.approx(listed[-1].chosen)
+        assert table["entropy"].to_numpy() == pytest.approx([step.entropy[0] for step in listed])
+    for row, step in zip(table.itertuples(), listed, strict=True):
+        grew = len(step.ids) == step.step + 1
+        assert row.token == (ex.load("gpt2").tokenizer.text_of(int(step.ids[-1])) if grew else "")
 
 
 def test_every_result_is_a_table_and_each_of_its_fields() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from explorer.decoding.filling import ORDERS
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import Stepper
+from explorer.decoding.steps import DecodingSteps
 from explorer.decoding.strategy import DecodingStrategy
 from explorer.errors import ChoiceError, TextError, repeated, unknown
 from explorer.errors.elsewhere import SAMPLING
@@ -53,8 +55,9 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     cross: bool = True,
     cache: bool = True,
     **options: Any,
-) -> Iterator[Any]:
-    """Let `model` write after `text`, one step at a time; the last step (a `DecodingStep`) holds the answer.
+) -> DecodingSteps[Any]:
+    """Let `model` write after `text`, one step at a time; the last step (a `DecodingStep`) holds the answer. `.text` of what this
+    gives is what was written, `.to_frame()` a table with a row for each step.
 
     `model` is one that `ex.load` opens, or a live pair (module, tokenizer) of the transformers library. A string begins with the token that
     begins every text of training, where there is one. For an encoder-decoder `text` is the source and `prefix` starts the target;
@@ -64,21 +67,23 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     the whole text again at every step.
 
     >>> *_, last = ex.decode(ex.load("gpt2"), "A dog", "beam", beams=2, max_tokens=3)
-    >>> len(last.ids)
-    3
+    >>> len(last.ids), ex.decode(ex.load("gpt2"), "A dog", "beam", beams=2, max_tokens=3).text == last.text
+    (3, True)
     """
     model = named_model(model)
     if strategy == "fill":
         _check_options(strategy, FILLING, options)
-        return steps_with_progress(filled(model, text, **options), "Filling the blanks")
+        blanks = filled(model, text, **options)
+        tokenizer = huggingface.as_our_tokenizer(model[1]) if isinstance(model, tuple) else model.tokenizer
+        return DecodingSteps(steps_with_progress(blanks, "Filling the blanks"), lambda step: tokenizer.decode(step.tokens.ids))
     entry = _strategy(strategy)
     _check_options(strategy, (*_shared(), *entry.reads, *entry.options), options)
     extra = {name: options.pop(name, usual) for name, usual in entry.options.items()}
     prepared = writer(model, text, prefix=prefix, cross=cross or entry.cross, cache=cache, hidden=entry.hidden)
     settings = replace(decoding_settings(prepared, options), extra=extra)
-    return steps_with_progress(
-        entry.apply(prepared.stepper, prepared.prompt, settings), f"Writing with {prepared.name}", settings.max_tokens
-    )
+    steps = entry.apply(prepared.stepper, prepared.prompt, settings)
+    with_line = steps_with_progress(steps, f"Writing with {prepared.name}", settings.max_tokens)
+    return DecodingSteps(with_line, attrgetter("text"))
 
 
 def _strategy(name: str) -> DecodingStrategy:

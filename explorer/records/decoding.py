@@ -187,6 +187,13 @@ class DecodingStep(Record):
         rows += [("finished", f"{len(self.finished)} texts")] if self.finished else []
         return f"DecodingStep {self.step} of {self.strategy!r}", rows + ([("stopped", self.stopped)] if self.stopped else [])
 
+    def to_row(self) -> dict[str, float | str]:
+        """What this step added to the best text: the token with its log-probability, the entropy before it, and the sum so far."""
+        new = len(self.ids) == self.step + 1 and (self.pieces == self.ids[-1]) & (self.logp == self.chosen[-1])
+        at = np.flatnonzero(new)
+        added = (self.texts[at[0]], self.logp[at[0]], self.entropy[self.parents[at[0]]]) if len(at) else ("", np.nan, np.nan)
+        return {"step": self.step, **dict(zip(("token", "logp", "entropy"), added, strict=True)), "total": self.total}
+
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The tokens that could come next, one record each."""
@@ -307,6 +314,12 @@ class FillingStep(Record):
     filled: np.ndarray
     blank: np.ndarray
     total: float
+
+    def to_row(self) -> dict[str, float | str]:
+        """What this step filled in: the tokens with the sum of their log-probabilities, their mean entropy, and the sum so far."""
+        tokens = " ".join(row[0] for row, filled in zip(self.texts, self.filled, strict=True) if filled)
+        logp, entropy = np.log(self.shares[self.filled, 0]).sum(), self.entropy[self.filled].mean()
+        return {"step": self.step, "token": tokens, "logp": logp, "entropy": entropy, "total": self.total}
 
     @property
     def text(self) -> tuple[str, ...]:
