@@ -120,6 +120,20 @@ def test_it_is_played_and_a_cell_held_by_keyboard_alone(show: Show) -> None:
     expect(page.locator(".play")).to_have_attribute("aria-label", "Play")
 
 
+def test_a_hand_pauses_it_and_it_plays_only_where_it_is_seen(show: Show) -> None:
+    page = show(traced("bert"), view={"stream": "encoder", "layer": 0, "head": 0, "station": "x"})
+    page.evaluate(f"{BOARD}.speed = 20; {BOARD}.play(true)")
+    page.locator("canvas").click(position={"x": 300, "y": 300})
+    assert not page.evaluate(f"{BOARD}.playing")
+    expect(page.locator(".play")).to_have_attribute("aria-label", "Play")
+    page.evaluate(f"{BOARD}.free(); {BOARD}.go(0); {BOARD}.seen = false; {BOARD}.play(true)")
+    at = page.evaluate(f"{BOARD}.step")
+    page.wait_for_timeout(1000)  # in which twenty stations would pass
+    assert page.evaluate(f"[{BOARD}.playing, {BOARD}.step]") == [True, at]
+    page.evaluate(f"{BOARD}.seen = true")
+    page.wait_for_function(f"{BOARD}.step > {at}")
+
+
 def middle(page: Page, box: str, i: int, j: int) -> tuple[float, float]:
     """The middle of a cell, on the screen."""
     b = page.evaluate(f"id => {BOARD}.layout.boxes.find(b => b.id === id)", box)

@@ -52,6 +52,7 @@ export class Board {
     this.series = /** @type {{label: string, bytes: Uint8Array}[] | null} */ (null);
     this.moment = 0; // which trace of a series is shown
     this.playing = false;
+    this.seen = true; // whether it is on the screen: it plays nowhere else
     this.fresh = false;
     this.speed = 1;
     this.words = false;
@@ -249,7 +250,8 @@ export class Board {
     const end = this.at === this.data.sites.length - 1 && this.step === this.site.stations.length - 1;
     if (end) return this.play(false);
     const idle = this.site.stations[this.step + 1] === "mask" && !forbids(headOf(this.site, this.head)); // passed over
-    this.timer = setTimeout(() => this.playing && this.go(this.step + (idle ? 2 : 1)), PAUSE / this.speed);
+    const on = () => (this.seen && document.visibilityState === "visible" ? this.go(this.step + (idle ? 2 : 1)) : this.wait());
+    this.timer = setTimeout(() => this.playing && on(), PAUSE / this.speed);
   }
 
   /** Play or pause. @param {boolean} on */
@@ -439,6 +441,7 @@ export class Board {
       else if (this.layout && !this.held.length && e.pointerType !== "touch") this.hover(...spot(e));
     });
     canvas.addEventListener("pointerdown", (e) => {
+      if (this.playing) this.play(false);
       down = spot(e);
       from = e.clientY;
       pulled = false;
@@ -455,10 +458,11 @@ export class Board {
     });
     canvas.addEventListener("pointerleave", () => peekAt(this, null) && this.ledger());
     frame.addEventListener("keydown", (e) => this.key(e));
-    const watch = new ResizeObserver(() => this.size());
+    const watch = new ResizeObserver(() => this.size()), looks = new IntersectionObserver(([entry]) => (this.seen = entry.isIntersecting));
     watch.observe(stage);
+    looks.observe(stage);
     document.addEventListener("fullscreenchange", () => screenFilled(this));
-    this.undo.push(() => watch.disconnect(), whenTurned(() => this.draw()));
+    this.undo.push(() => watch.disconnect(), () => looks.disconnect(), whenTurned(() => this.draw()));
   }
 
   /** @param {number} x @param {number} y @param {boolean} more */
