@@ -37,8 +37,8 @@ TESTS = {
     "explorer/decoding/beams.py": ("searching", "decoding"),
     "explorer/decoding/penalties.py": ("searching", "decoding"),
     "explorer/decoding/decode.py": ("decoding", "searching"),
-    "explorer/training/resume.py": ("training", "crashes"),
-    "explorer/analysis/trace.py": ("tracing", "same_numbers"),
+    "explorer/training/resume.py": ("engine", "earlier_version", "runs", "training"),
+    "explorer/analysis/trace.py": ("tracing", "model_edits", "hub"),
     "explorer/records/record.py": ("records", "refusing"),
     "explorer/models/hub/opening.py": ("settings", "hub"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 import time
 from pathlib import Path
@@ -13,10 +14,11 @@ from unittest.mock import Mock
 import pytest
 import torch
 from conftest import stopped
-from safetensors.torch import load
+from safetensors.torch import load, save
 from test_pretended import begun, pretended
 
 import explorer as ex
+from explorer.errors import FileError
 from explorer.training import kept_run as module
 from explorer.training import resume
 from explorer.training.resume import PointWriter
@@ -29,6 +31,71 @@ def test_a_point_is_a_safetensors_file_after_its_first_line(tmp_path: Path) -> N
     assert json.loads(first) == {"step": 7, "sha256": hashlib.sha256(content).hexdigest(), "run": "mine"}
     tensors = load(content)
     assert set(tensors) == set(given) and all(torch.equal(tensors[name], value) for name, value in given.items())
+
+
+def test_a_copy_is_used_again_where_it_fits_and_made_anew_where_it_does_not() -> None:
+    run = begun("gpt2", "cpu", steps=1)
+    list(run)
+    first = resume.copied(run.model.module, run.optimiser, {})
+    again = resume.copied(run.model.module, run.optimiser, first)
+    assert all(again[name] is value for name, value in first.items())
+    for other in (first, {n: x.double() for n, x in first.items()}, {n: x[None].clone() for n, x in first.items()}):
+        for name, value in resume.copied(run.model.module, run.optimiser, other).items():
+            assert value.dtype == first[name].dtype and torch.equal(value, first[name]), name
+
+
+def test_a_run_has_one_mark_however_long_it_is_and_however_its_description_is_written(tmp_path: Path) -> None:
+    def mark(architecture: dict[str, int], **plan: Any) -> str:
+        (tmp_path / "run.json").write_text(json.dumps({"plan": plan, "architecture": architecture}), "utf-8")
+        return resume.run_mark(tmp_path)
+
+    assert resume.run_mark(tmp_path) == "" and resume.resume_stamp(tmp_path) is None
+    marks = [
+        mark({"dim": 8, "heads": 2}, steps=5, seed=1, rate=0.1),
+        mark({"heads": 2, "dim": 8}, rate=0.1, seed=1, steps=9),
+        mark({"dim": 8, "heads": 2}, steps=5, seed=1, rate=0.1, resume=True),
+    ]
+    assert len(set(marks)) == 1
+    assert mark({"dim": 8, "heads": 2}, steps=5, seed=2, rate=0.1) != marks[0] != mark({"dim": 9, "heads": 2}, seed=1, rate=0.1)
+
+
+def test_what_is_no_point_is_one_sentence_and_changes_nothing(tmp_path: Path) -> None:
+    run = begun("gpt2", "cpu", steps=1)
+    list(run)
+    before = {name: value.clone() for name, value in run.model.module.named_parameters()}
+    whole = {name: value + 1 for name, value in resume.copied(run.model.module, run.optimiser, {}).items()}
+    last = [name for name in whole if name.startswith("weight.")][-1]
+
+    def point(content: bytes, **stamp: Any) -> bytes:
+        return json.dumps({"step": 1, "sha256": hashlib.sha256(content).hexdigest(), **stamp}).encode() + b"\n" + content
+
+    good = save(whole)
+    wrong = {
+        "weight": point(save({name: value for name, value in whole.items() if name != last})),
+        "is (3,) there": point(save(whole | {last: torch.zeros(3)})),
+        "header": point(b"no tensors"),
+        "checksum is wrong": point(good, sha256="0"),
+        "belongs to another run": point(good, run="another"),
+        "invalid literal": point(good, step="first"),
+        "indices must be": b"[]\n" + good,
+        "unpack": b"{}",
+    }
+    for says, content in wrong.items():
+        (tmp_path / resume.POINT).write_bytes(content)
+        with pytest.raises(FileError, match=f"is damaged .*{re.escape(says)}.*Delete it to begin again"):
+            resume.read(tmp_path, run.model.module, run.optimiser)
+        assert all(torch.equal(value, before[name]) for name, value in run.model.module.named_parameters())
+    (tmp_path / resume.POINT).unlink()
+    (tmp_path / resume.POINT).mkdir()
+    for read in (lambda: resume.read(tmp_path, run.model.module, run.optimiser), lambda: resume.resume_stamp(tmp_path)):
+        with pytest.raises(FileError, match=r"is damaged|cannot be read"):
+            read()
+    (tmp_path / resume.POINT).rmdir()
+    (tmp_path / resume.POINT).write_bytes(point(good))
+    assert resume.read(tmp_path, run.model.module, run.optimiser) == 1, "one without a mark, as earlier versions wrote it"
+    assert all(torch.equal(value, before[name] + 1) for name, value in run.model.module.named_parameters())
+    moments = {f"optimiser.{name}": value for name, value in run.optimiser.tensors().items()}
+    assert moments and all(torch.equal(value, whole[name]) for name, value in moments.items())
 
 
 @pytest.fixture

@@ -14,13 +14,15 @@ from contextlib import suppress
 from io import BytesIO
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 import transformers
 from conftest import ALL
 from huggingface_hub import constants
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
 import explorer as ex
@@ -319,3 +321,97 @@ if "explorer.app.serve" in sys.orig_argv:
 
     cli.main = main
 """
+
+
+@pytest.mark.parametrize("name", ["BertForPreTraining", "GPT2LMHeadModel", "GPTNeoForCausalLM", "T5ForConditionalGeneration"])
+def test_weights_and_tables_are_counted_as_its_own_class_builds_them(name: str) -> None:
+    module = tiny(name, 64)
+    tables = sum(table.numel() * table.element_size() for table in module.buffers())
+    counted = opening.count_weights(type(module), module.config, name)
+    assert counted == (sum(weight.numel() for weight in module.parameters()), tables)
+
+
+def test_twice_as_many_weights_as_a_file_has_bytes_do_not_belong_together(tmp_path: Path) -> None:
+    module = tiny("GPT2LMHeadModel", 64)
+    module.config.save_pretrained(tmp_path)
+    count = sum(weight.numel() for weight in module.parameters())
+    for size, fits in ((count, True), (count // 2, False)):
+        if fits:
+            assert opening.checked_configuration(tmp_path, "mine", size)[1] is type(module)
+        else:
+            with pytest.raises(FileError, match="million weights, and its files have"):
+                opening.checked_configuration(tmp_path, "mine", size)
+
+
+def test_a_tenth_of_the_free_memory_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = tiny("GPTNeoForCausalLM", 64)
+    needed = sum(part.numel() * part.element_size() for part in (*module.parameters(), *module.buffers()))
+    kind, config = type(module), module.config
+    opening.check_memory(kind, config, "mine", free=int(needed / 0.9) + 2)
+    for free in (int(needed / 0.9) - 2, int(needed / 0.95)):
+        with pytest.raises(ex.ExplorerError, match="of which a tenth is left"):
+            opening.check_memory(kind, config, "mine", free=free)
+    monkeypatch.setattr(opening.psutil, "virtual_memory", lambda: SimpleNamespace(available=needed))
+    with pytest.raises(ex.ExplorerError, match="of which a tenth is left"):
+        opening.check_memory(kind, config, "mine")
+
+
+def test_a_checkpoint_is_stored_in_the_type_of_most_of_its_numbers(tmp_path: Path) -> None:
+    few = {f"norm{n}": torch.ones(4) for n in range(9)}
+    assert opening.stored_type(tmp_path) is torch.float32, "of nothing"
+    for kind in (torch.bfloat16, torch.float16):
+        save_file(few | {"matrix": torch.zeros(40, 40, dtype=kind)}, tmp_path / "model.safetensors")
+        assert opening.stored_type(tmp_path) is kind
+    save_file({"small": torch.zeros(30, dtype=torch.bfloat16), **few}, tmp_path / "model.safetensors")
+    assert opening.stored_type(tmp_path) is torch.float32 and opening.count_tensors(tmp_path) == 10
+
+
+def test_a_weight_that_the_checkpoint_lacks_is_noted(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    lost = next(name for name in weights if name.endswith("attention.self.query.weight"))
+    whole = ex.load(folder, native=False, device="cpu").notes
+    save_file({name: value for name, value in weights.items() if name != lost}, folder / "model.safetensors", {"format": "pt"})
+    notes = ex.load(folder, native=False, device="cpu").notes
+    assert [note for note in notes if note not in whole] == [
+        f"1 weights are not in the checkpoint and were drawn at random: {lost} …"
+    ]
+
+
+def test_transformers_is_left_as_its_user_had_it(folder: Path) -> None:
+    logging = transformers.utils.logging
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    try:
+        for level, shown in ((logging.INFO, False), (logging.ERROR, True)):
+            logging.set_verbosity(level)
+            (logging.enable_progress_bar if shown else logging.disable_progress_bar)()
+            ex.load(folder, native=False, device="cpu")
+            assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == (level, shown)
+    finally:
+        logging.set_verbosity(before)
+        (logging.enable_progress_bar if bars else logging.disable_progress_bar)()
+
+
+def test_what_has_one_state_for_all_it_has_read_has_no_attention() -> None:
+    """By the layers that a configuration names; where it names none, by what the file of its class defines."""
+    attends = {"linear_attention": False, "full_attention": True, "sliding_attention": True, "mamba": False, "hybrid": True}
+    for layer, expected in attends.items():
+        config = SimpleNamespace(model_type="mixed", layer_types=["linear_attention", layer])
+        assert opening.without_attention(transformers.BertModel, config) is not expected, layer
+    for name, expected in {
+        "BertModel": True,
+        "GPT2Model": True,
+        "RwkvModel": False,
+        "MambaModel": False,
+        "FNetModel": False,
+    }.items():
+        kind = getattr(transformers, name)
+        assert opening.without_attention(kind, kind.config_class()) is not expected, name
+
+
+def test_a_live_pair_has_its_name_and_reads_as_much_as_its_tokenizer_says(folder: Path) -> None:
+    module, tokenizer = transformers.BertModel.from_pretrained(folder), transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.model_max_length = 7
+    model = opening.open_pair(module, tokenizer)
+    assert (model.name, opening.open_pair(module, tokenizer, "mine").name, model.longest) == ("BertModel", "mine", 7)
+    with pytest.raises(ex.ExplorerError, match="reads at most 7"):
+        model.tokens("The dog ran and the dog ran.")

@@ -403,3 +403,74 @@ def test_what_is_only_wrong_is_not_called_exchanged(bert: TransformerModel) -> N
         with pytest.raises(ex.ExplorerError, match="must be") as refused:
             wrong()
         assert "exchanged" not in str(refused.value)
+
+
+def test_a_trace_stops_at_its_limit_of_tokens_and_counts_the_longer_of_two_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    bart, source, target = ex.load("bart", device="cpu"), "A dog ran.", "The old dog was tired and the cat was not."
+    record = ex.trace(bart, source, target=target)
+    assert record.target is not None and len(record.target) > len(record.source)
+    monkeypatch.setattr(tracing, "LIMIT", len(record.target))
+    assert len(ex.trace(bart, source, target=target).attention) == len(record.attention)
+    monkeypatch.setattr(tracing, "LIMIT", len(record.target) - 1)
+    for texts in ({"text": source, "target": target}, {"text": target, "target": source}):
+        with pytest.raises(ex.ExplorerError, match=f"stops at {len(record.target) - 1}"):
+            ex.trace(bart, **texts)  # type: ignore[call-overload]
+
+
+def test_most_of_a_text_is_more_than_half_of_it(bert: TransformerModel) -> None:
+    said = [len(ex.trace(bert, text).notes) - len(bert.notes) for text in ("dog 字", "dog 字 字", "dog dog")]
+    assert [int((bert.tokens(text).ids == bert.tokenizer.vocabulary.unknown).sum()) for text in ("dog 字", "dog 字 字")] == [
+        1,
+        2,
+    ]
+    assert said == [0, 1, 0]
+
+
+def test_in_cross_attention_targets_are_the_queries_and_sources_the_keys() -> None:
+    bart, source, target = ex.load("bart", device="cpu"), "A dog ran.", "The old dog was tired and the cat was not."
+    rows, columns = ex.trace(bart, source, target=target).axes("cross")
+    assert len(rows) > len(columns)
+    allowed = np.ones((len(rows), len(columns)), bool)
+    allowed[:, 1] = False
+    edited = ex.trace(bart, source, target=target, edits=[ex.SetMask("cross", allowed)])
+    assert all(not a.weights[..., 1].any() for a in edited.attention if a.stream == "cross") and edited.residual <= 1e-5
+    with pytest.raises(ex.ExplorerError, match=f"needs {len(rows)} × {len(columns)}"):
+        ex.trace(bart, source, target=target, edits=[ex.SetMask("cross", allowed.T)])
+    place, values = len(columns), np.full(bart.config.dim // bart.config.heads, 0.5, np.float32)
+    set_q = ex.trace(bart, source, target=target, edits=[ex.SetVector("q", "cross", 0, 0, place, values)])
+    first = next(a for a in set_q.attention if a.stream == "cross")
+    np.testing.assert_array_equal(first.q[0, place], values)  # type: ignore[index]
+    for which in ("k", "v"):
+        with pytest.raises(ex.ExplorerError, match=f"position of a {which} {place}"):
+            ex.trace(bart, source, target=target, edits=[ex.SetVector(which, "cross", 0, 0, place, values)])
+
+
+def test_a_mask_lets_each_query_see_something_but_may_hide_a_key_from_all(bert: TransformerModel) -> None:
+    n = len(bert.tokens(SENTENCE))
+    hidden = np.ones((n, n), bool)
+    hidden[:, 2] = False
+    assert not any(a.weights[..., 2].any() for a in ex.trace(bert, SENTENCE, edits=[ex.SetMask("encoder", hidden)]).attention)
+    with pytest.raises(ex.ExplorerError, match="A row of the mask allows nothing"):
+        ex.trace(bert, SENTENCE, edits=[ex.SetMask("encoder", hidden.T)])
+
+
+def test_a_patch_takes_a_position_that_the_other_text_has(gpt2: TransformerModel) -> None:
+    long, short = "The old dog was tired and the cat was not.", "A dog"
+    layers = gpt2.config.layers + 1  # with the embeddings
+    other, few = ex.trace(gpt2, long), ex.trace(gpt2, short)
+    assert len(few.source) < layers < len(other.source)
+    patched = ex.trace(gpt2, long, edits=[ex.PatchHidden("decoder", 0, layers, other)])
+    np.testing.assert_allclose(patched.outputs["lm"], other.outputs["lm"], atol=1e-5)
+    with pytest.raises(ex.ExplorerError, match=f"position of the other trace {len(few.source)}"):
+        ex.trace(gpt2, long, edits=[ex.PatchHidden("decoder", 0, len(few.source), few)])
+
+
+def test_a_layer_is_named_where_one_of_the_streams_has_it() -> None:
+    bart = ex.load("bart", device="cpu")
+    model = ex.build("bart", tokenizer=bart.tokenizer, layers=3, encoder_layers=1, dim=32, heads=2, hidden=32)
+    record = ex.trace(model, "A dog ran.", target="It ran.", layers=[2])
+    assert [(a.stream, a.layer) for a in record.attention] == [("decoder", 2), ("cross", 2)]
+    both = [tracing.cost(model, 6, 5, layers) for layers in ([0], [1], [2], None)]
+    assert both[1] == both[2] < both[0] and sum(both[:3]) == both[3], "layer 1 is one of the decoder alone"
+    with pytest.raises(ex.ExplorerError, match="0 to 2"):
+        ex.trace(model, "A dog ran.", target="It ran.", layers=[3])
