@@ -327,8 +327,12 @@ def test_squares_rates_and_surprises_are_the_record_s(bert: TransformerModel, to
     ends = np.asarray(bars.base, np.float64) + np.asarray(bars.x, np.float64)
     np.testing.assert_allclose(ends, [np.quantile(row, 0.975) for row in rates.realised])
     record = ex.guess(bert, ex.hide(lesson.STORY, ["tired", "milk"], tokenizer=bert.tokenizer))
-    bar = next(bar for bar in VIEWS["surprises"](record).data if bar.name == "part of the loss")
+    figure = VIEWS["surprises"](record)
+    bar = next(bar for bar in figure.data if bar.name == "part of the loss")
     scored = np.asarray(bar.y, np.float64)
+    top = figure.layout.yaxis.range[1]
+    assert np.nanmax(scored) < top <= max(1.25, 1.25 * np.nanmax(scored)), "as high as the bars that count"
+    assert [note.x for note in figure.layout.annotations] == np.flatnonzero(record.surprise > top).tolist() != []
     assert np.nansum(scored) == pytest.approx(record.loss) and np.isfinite(scored).sum() == 2
     assert VIEWS["squares"].fits(corrupted("causal", tokenizer)) and VIEWS["squares"].fits(corrupted("electra", tokenizer))
     with pytest.raises(ex.ExplorerError, match="different texts"):

@@ -55,7 +55,8 @@ def _bars(names: list[str], shares: list[float], right: list[bool], wanted: bool
 
 def surprises(record: Guess) -> go.Figure:
     """The loss of the original token at each position: −log P(w | x̃). Only the solid bars count: their sum is L, and their mean is what
-    training minimises. The grey striped ones are for tokens that the model can see in its input.
+    training minimises. The grey striped ones are for tokens that the model can see in its input; one that is higher than the picture
+    has an arrow and its value.
 
     At those positions there is no loss, so the model is never trained to predict a token that it sees, except for the few that are
     kept or replaced in training. That is what these few are for.
@@ -66,6 +67,9 @@ def surprises(record: Guess) -> go.Figure:
     scored = record.corruption.scored
     tokens = record.corruption.source
     figure = go.Figure([_columns(record, scored == wanted, wanted) for wanted in (False, True)])
+    top = 1.25 * max(1.0, float(record.surprise[scored].max(initial=0)))  # by the bars that count
+    cut = [{"x": at, "y": top, "text": f"{record.surprise[at]:.0f} →", "showarrow": False, "yanchor": "bottom", "textangle": -90,
+            "font": {"size": 13}} for at in np.flatnonzero(record.surprise > top).tolist()]  # fmt: skip
     notes = (
         f"L = Σ −log P(w | x̃) = {record.loss:.2f} over {int(scored.sum())} predicted {'token' if scored.sum() == 1 else 'tokens'}, "
         f"mean {record.loss / scored.sum():.2f}",
@@ -74,8 +78,8 @@ def surprises(record: Guess) -> go.Figure:
     return figure.update_layout(
         title=theme.title(f"The loss of {theme.printable(record.model)} by token", *notes),
         xaxis={**theme.token_axis(tokens), "tickangle": -60},
-        yaxis={"title": "−log P (nats)", "rangemode": "tozero"},
-        barmode="overlay", height=200,
+        yaxis={"title": "−log P (nats)", "range": [0, top]},
+        annotations=cut, barmode="overlay", height=200,
     )  # fmt: skip
 
 
