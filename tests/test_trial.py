@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import long
 from opening import opened
 
 import explorer as ex
@@ -66,7 +65,7 @@ def test_what_opens_there_opens_here(room: None, file: Any) -> None:
     ("how", "says"),
     [
         ("aborts", "ended the process in which it was tried first.*aborted"),
-        *long(("takes all memory", "more memory than a checkpoint of this size")),
+        ("takes all memory", "more memory than a checkpoint of this size"),
         ("takes all memory outside of Python", "ended the process in which it was tried first"),
         ("never ends", "it took too long"),
     ],

@@ -39,8 +39,9 @@ def check_opens(what: str | Path, shown: str, memory: int = MEMORY) -> None:
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise FileError(f"{shown} was not open after {WAIT} seconds. It is not opened here.") from None
-    if tried.returncode == REFUSED:
-        raise FileError(tried.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
+    said = tried.stdout.decode("utf-8", "replace").strip().splitlines()
+    if tried.returncode == REFUSED and said:
+        raise FileError(said[-1])
     if tried.returncode:
         why = (
             "it took too long"
@@ -62,7 +63,7 @@ def main(what: str, memory: int, seconds: int) -> None:
         with suppress(ExplorerError):  # what it cannot show is said where it is asked for
             trace(model, TEXT)
     except (ExplorerError, MemoryError) as error:
-        sys.stdout.write(f"{error or 'It takes more memory than a checkpoint of this size may take.'}\n")
+        sys.stdout.write(f"{str(error) or 'It takes more memory than a checkpoint of this size may take.'}\n")
         sys.exit(REFUSED)
 
 
