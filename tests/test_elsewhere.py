@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
 
 import explorer as ex
 from explorer.decoding import STRATEGIES
 from explorer.decoding.settings import Settings
-from explorer.errors.elsewhere import ATTRIBUTES, OPTIONS, SAMPLING
+from explorer.errors.elsewhere import ATTRIBUTES, OPTIONS, SAMPLING, TAKEN
 from explorer.training.plan import Plan
 
 OWN = {name for entry in STRATEGIES.values() for name in entry.reads}
@@ -58,6 +59,12 @@ def test_an_option_that_a_strategy_would_ignore_is_refused_and_what_is_said_to_u
     (lambda: ex.fit("gpt2", corpus=LINES, batch_size=4, device="cpu"), "It is called batch here"),
     (lambda: ex.decode("gpt2", "A dog", num_beams=3), "It is called beams here"),
     (lambda: ex.decode("gpt2", "A dog", max_new_tokens=3), "It is called max_tokens here"),
+    (lambda: ex.guess("bert", "A [MASK] ran."), "says ex.decode(model, text, 'fill')"),
+    (lambda: ex.save(ex.load("gpt2"), "mine"), "ex.export(model, 'folder') keeps a model"),
+    (lambda: ex.save(ex.fit("gpt2", corpus=LINES, steps=1, folder=None, device="cpu"), "mine"), "ex.export(model, 'folder')"),
+    (lambda: ex.save(ex.trace("bert", "A dog."), "mine.npz"), "Trace.write('x.npz') keeps this Trace"),
+    (lambda: ex.trace("bart", "A dog.", target="A dog.").at(1), "no attention for 1. It holds: encoder 0, "),
+    (lambda: ex.trace("bert", "A dog.").at("encoder"), "no attention for 'encoder'. It holds: encoder 0, "),
     (lambda: ex.fit("gpt2", corpus=LINES, vocab=300, device="cpu"), "pieces=300 learns one of so many tokens"),
     (lambda: ex.trace(ex.load("bert"), "A dog ran.").attention[1].stage("scores", 99), "There is no head 99 in layer 1"),
     (lambda: ex.guess(ex.load("gpt2"), ex.corrupt("A dog ran.", "mlm", tokenizer=ex.load("bert").tokenizer)), "gpt2 is a decoder"),
@@ -65,6 +72,32 @@ def test_an_option_that_a_strategy_would_ignore_is_refused_and_what_is_said_to_u
 def test_a_mistake_is_answered_with_the_name_that_is_meant(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(ex.ExplorerError, match=re.escape(said)):
         list(call())
+
+
+def test_what_takes_no_key_says_what_is_written_instead_and_that_works() -> None:
+    model, trace, steps = ex.load("bert"), ex.trace("bert", "A dog ran."), ex.decode("gpt2", "A dog", max_tokens=2)
+    about: dict[str, Any] = {"trace": trace, "attention": trace.attention[1], "steps": steps}
+    for name, thing in about.items():
+        with pytest.raises(TypeError) as refused:
+            thing[999]
+        ways = re.findall(rf"{name}[.\w\[\]]+|list\(steps\)", str(refused.value))
+        assert ways and all(eval(way, dict(about)) is not None for way in ways), str(refused.value)
+        assert set(TAKEN) >= {type(thing).__name__}
+    for bad in (lambda: list(trace), lambda: trace["attention"]):
+        with pytest.raises(TypeError, match="Trace takes no "):
+            bad()
+    with pytest.raises(TypeError, match=re.escape("ex.trace(model, text) runs it")):
+        model("A dog ran.")  # type: ignore[operator]
+    assert trace.at(1) is trace.at("encoder", 1) and np.asarray(trace).shape == ()
+
+
+def test_a_token_is_taken_by_its_number() -> None:
+    model, trace = ex.load("bert"), ex.trace("bert", "A dog ran.")
+    assert [trace.tokens[n] for n in range(len(trace.tokens))] == list(trace.tokens.texts) == list(trace.tokens)
+    assert trace.tokens[-1] == "[SEP]" and ex.trace(model, trace.tokens) == trace
+    for wrong in (999, -7, "dog", 1.5):
+        with pytest.raises(IndexError, match=re.escape(f"There is no token {wrong!r}: choose from 0 to 5; .place_of(word)")):
+            trace.tokens[wrong]  # type: ignore[index]
 
 
 def test_values_that_need_a_name_are_listed() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 ATTRIBUTES = {
     "generate": "ex.decode(model, text) writes, step by step",
     "predict": "ex.guess fills what ex.hide hid; a fine-tuned model answers with .classify(texts)",
@@ -35,6 +37,11 @@ ATTRIBUTES = {
     "plot": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
     "show": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
 }
+TAKEN = {  # what other libraries take out of such an object by [...]
+    "Trace": "trace.attention[0] is its first layer, trace.tokens.texts its tokens, trace.hidden its states",
+    "Attention": "attention.weights[0] is its first head, [query, key]",
+    "DecodingSteps": "list(steps) has all of them, steps.last is the last",
+}
 OPTIONS = {  # of ex.fit, ex.finetune and ex.decode
     "lr": "rate", "learning_rate": "rate", "batch_size": "batch", "epochs": "steps", "max_steps": "steps", "num_train_epochs": "steps",
     "warmup": "warm", "warmup_steps": "warm", "max_new_tokens": "max_tokens", "max_length": "max_tokens",
@@ -50,3 +57,13 @@ def hint(name: str) -> str:
     ' ex.decode(model, text) writes, step by step.'
     """
     return f" {ATTRIBUTES[name]}." if name in ATTRIBUTES else ""
+
+
+def not_by_key(kind: str, key: object, names: Collection[str]) -> str:
+    """What is written instead of a key where an object of this kind takes none.
+
+    >>> not_by_key("Trace", "attention", ["attention"])
+    "Trace takes no ['attention']; write .attention."
+    """
+    way = f"write .{key}" if key in names else TAKEN.get(kind, "its parts have names, which print(…) lists")
+    return f"{kind} takes no [{key!r:.60}]; {way}."

@@ -60,13 +60,14 @@ def load(
     device: str = "auto",
     precision: str = "auto",
 ) -> Model:
-    """Open a model: by its name (`ex.models()`), by the path of a folder or of a .zip of one, from the Hugging Face hub, or a live one.
+    """Open a model: by its name (`ex.models()`), by the path of a folder or of a .zip of one, from the Hugging Face hub, or a live
+    one.
 
-    A path begins with a dot, a slash or ~, or is a folder that exists; another name with a slash in it ("org/model", or "hub:gpt2")
-    is that of a model on the hub: opened from where `explorer get` put it, else fetched. A live pair (module, tokenizer) is not
-    changed. `step` opens the snapshot of that step of a run. `native` True opens a folder as our own model, False through
-    transformers; left out, as ours where we have that class. `precision` is "float32" ("auto"), "bfloat16", or "stored": a checkpoint of
-    others as its file has it, which in bfloat16 takes half the memory.
+    A path begins with a dot, a slash or ~, or has a slash in it and is there ("runs/bert"), so a folder "mine" is "./mine". Another
+    name with a slash ("org/model", or "hub:gpt2") is that of a model on the hub, opened from where `explorer get` put it, else
+    fetched. A live pair (module, tokenizer) is not changed. `step` opens the snapshot of that step of a run. `native` True opens a
+    folder as our own model, False through transformers; left out, as ours where we have that class. `precision` is "float32"
+    ("auto"), "bfloat16", or "stored": a checkpoint of others as its file has it, which in bfloat16 takes half the memory.
 
     >>> ex.load("bert").family
     'encoder'

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -106,6 +106,14 @@ class TextModel(Summarised):
     family: str
     tokenizer: Tokenizer
     most = 0  # the most tokens that it may read where it is a stranger's, so that it takes nobody's memory; 0: as many as it was made for
+
+    if not TYPE_CHECKING:  # a type checker says by itself that this is no function
+
+        def __call__(self, *_: object, **__: object) -> Any:
+            """Say what runs it."""
+            raise TypeError(
+                "A model is not called: ex.trace(model, text) runs it and keeps everything, model.outputs(text) its scores."
+            )
 
     def summary(self) -> Summary:
         """Its family, its layers and heads, how many weights and tokens it has."""

@@ -15,7 +15,10 @@ from explorer.records.tokens import Tokens
 ACTIONS = ("kept", "masked", "replaced", "kept-but-scored", "inserted", "moved")
 
 
-@called("a corruption, for example of ex.corrupt(…)")
+@called(
+    "a corruption, for example of ex.hide(text, ['dog'], tokenizer=model.tokenizer); what fits into the [MASK] or ___ of a text says "
+    "ex.decode(model, text, 'fill')"
+)
 @dataclass(frozen=True, eq=False)
 class Corruption(Record):
     """What a strategy made of one text.

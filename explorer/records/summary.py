@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from explorer.errors.elsewhere import hint
+from explorer.errors.elsewhere import hint, not_by_key
 
 WIDE = 100  # characters of a line, at most
 ROWS = 12  # rows that are printed, at most
@@ -28,6 +28,10 @@ class Summarised:
                 near = get_close_matches(name, dir(type(self)) + list(self.__dict__), n=1)
                 text += hint(name) or (f" Did you mean {near[0]!r}?" if near else "")
             raise AttributeError(text, name=name, obj=None)
+
+        def __getitem__(self, key: object) -> Any:
+            """Say how what is looked for is written."""
+            raise TypeError(not_by_key(type(self).__name__, key, {*dir(type(self)), *self.__dict__}))
 
     def summary(self) -> Summary:
         """The heading, then a name and a short text for each row."""

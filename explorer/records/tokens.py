@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, repeated, whole
 from explorer.errors.kinds import called
 from explorer.records.record import Record
 from explorer.records.softmax import softmax
@@ -63,6 +63,15 @@ class Tokens(Record):
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __getitem__(self, number: int) -> str:
+        """The text of one token; `ids` has its number in the vocabulary."""
+        at = whole(number)
+        if at is None or not -len(self) <= at < len(self):
+            raise IndexError(
+                f"There is no token {repeated(number)}: choose from 0 to {len(self) - 1}; .place_of(word) finds a word."
+            )
+        return self.texts[at]
 
     def summary(self) -> Summary:
         """How many there are, and what they say."""

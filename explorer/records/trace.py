@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from explorer.errors import ChoiceError, check_index, unknown
+from explorer.errors import ChoiceError, check_index, repeated, unknown
 from explorer.errors.kinds import called
 from explorer.records.edits import Edit, apply_edits
 from explorer.records.places import TapPlace
@@ -266,18 +266,22 @@ class Trace(Record):
         rows = self.source if stream == "encoder" or self.target is None else self.target
         return rows, rows if stream != "cross" else self.source
 
-    def at(self, stream: str, layer: int) -> Attention:
-        """The attention of one layer of one stream.
+    def at(self, stream: str | int, layer: int | None = None) -> Attention:
+        """The attention of one layer of one stream, or of a layer where there is one stream.
 
         >>> trace = ex.trace(ex.load("bert"), "A dog ran.", blocks=True)
-        >>> trace.at("encoder", 1).layer
-        1
+        >>> trace.at("encoder", 1).layer, trace.at(1).layer
+        (1, 1)
         """
+        streams = [*dict.fromkeys(attention.stream for attention in self.attention)]
+        if layer is None and not isinstance(stream, str) and len(streams) == 1:
+            return self.at(streams[0], stream)
         for attention in self.attention:
             if (attention.stream, attention.layer) == (stream, layer):
                 return attention
         known = ", ".join(f"{a.stream} {a.layer}" for a in self.attention) or "none"
-        raise ChoiceError(f"This trace has no attention for {stream} layer {layer}. It holds: {known}.")
+        asked = f"{stream} layer {layer}" if layer is not None else repeated(stream)
+        raise ChoiceError(f"This trace has no attention for {asked}. It holds: {known}. Write .at('encoder', 0), for example.")
 
     def block(self, stream: str, layer: int, part: str) -> Block:
         """One sub-layer of one layer: "attention", "cross-attention" or "feed-forward".

@@ -23,6 +23,7 @@ from explorer.errors import ChoiceError, FileError, MissingError, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.missing import check_installed
 from explorer.errors.waiting import during
+from explorer.records.record import Record
 from explorer.records.replacing import write_whole
 from explorer.views import theme
 from explorer.views.letters import POLICY, UNPACK, filled, packed
@@ -57,6 +58,13 @@ def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = ""
     >>> path.name
     'turns.csv'
     """
+    if isinstance(shown, Record):
+        kind = type(shown).__name__
+        raise ChoiceError(f"save writes pictures, for example what ex.show gave back; {kind}.write('x.npz') keeps this {kind}.")
+    if hasattr(getattr(shown, "model", shown), "tokenizer"):  # a model, or a run with one
+        raise ChoiceError(
+            "save writes pictures. ex.export(model, 'folder') keeps a model, and ex.load('./folder') opens it again."
+        )
     path, page = _path(path), getattr(shown, "page", None)  # what BertViz draws is a page already
     kind, kinds = path.suffix.lower().lstrip("."), KINDS if page is None else ("html",)
     if kind not in kinds:
