@@ -16,7 +16,7 @@ from opening import opened
 from playwright.sync_api import expect
 from test_frame_browser import rested
 
-from explorer.app import handout, lecture, polling
+from explorer.app import handout, lecture, own_lesson, polling
 from explorer.app.homework.collecting import HomeworkStep
 from explorer.app.lesson_plan import LessonPlan, labels_of, read_plan, written_step
 from explorer.app.lessons import LESSONS
@@ -105,15 +105,45 @@ def test_a_page_that_is_recorded_opens_as_it_was(tmp_path: Path, query: dict[str
 
 def test_a_browser_gives_back_the_steps_that_were_added_before_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     session: dict[str, object] = {}
-    monkeypatch.setattr(lecture.st, "session_state", session)
+    monkeypatch.setattr(own_lesson.st, "session_state", session)
     for given in (None, "[[step]]", [3], ["x" * 10_001], ["x"] * 101):
-        lecture.restore(given)
+        own_lesson.restore(given)
         assert session == {}
-    session[lecture.MINE] = ("new",)
-    lecture.restore(["old"])
-    assert session[lecture.MINE] == ("old", "new")
-    lecture.remove(1)
-    assert session[lecture.MINE] == ("old",)
+    session[own_lesson.MINE] = ("new", "newer")
+    own_lesson.restore(["old"])
+    assert session[own_lesson.MINE] == ("old", "new", "newer")
+    own_lesson.drop(1)
+    assert session[own_lesson.MINE] == ("old", "newer")
+
+
+def test_a_step_is_recorded_with_what_the_teacher_says_and_asks_and_a_faulty_question_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session: dict[str, object] = {}
+    monkeypatch.setattr(own_lesson.st, "session_state", session)
+    monkeypatch.setattr(own_lesson.st, "query_params", {})
+    session |= {
+        "lesson.do": 'press "▶"',
+        "lesson.note": "slowly",
+        own_lesson.QUESTION: "Which?\na",
+        own_lesson.TITLE: 'My "hour"',
+    }
+    own_lesson.add("heads")
+    assert own_lesson.MINE not in session and "Write the question" in str(session[own_lesson.REFUSED])
+    session[own_lesson.QUESTION] = "Which is a vowel?\nb\n* e"
+    own_lesson.add("heads")
+    session[own_lesson.QUESTION] = "Which is none?\n* k\ne"
+    own_lesson.add("start")
+    (tmp_path / "lesson.toml").write_text(own_lesson.written(), "utf-8")
+    plan = read_plan(tmp_path / "lesson.toml")
+    first, second = plan.steps
+    assert (plan.title, first.page, first.do, first.note, second.do) == ('My "hour"', "heads", 'press "▶"', "slowly", "")
+    assert plan.questions is not None
+    assert [plan.questions[step.question].answer for step in plan.steps] == ["e", "k"]
+    assert [own_lesson.name_of(step) for step in (*session[own_lesson.MINE], "[[step]]", "[")][:2] == [  # type: ignore[misc]
+        LESSONS["heads"].title, LESSONS["start"].title
+    ]  # fmt: skip
+    assert own_lesson.name_of("[[step]]") == own_lesson.name_of("[") == "a step that does not open"
 
 
 @LONG
@@ -137,7 +167,9 @@ def test_a_lesson_that_is_recorded_outlives_a_reload(visit: Visit, tmp_path: Pat
         page.get_by_role("button", name="lesson.toml (2 steps)").click()
     download.value.save_as(tmp_path / "lesson.toml")
     assert [step.part for step in read_plan(tmp_path / "lesson.toml").steps] == ["shuffle", "schemes"]
-    page.get_by_role("button", name="Remove all").click()
+    for left in (1, 0):
+        page.get_by_role("button", name="✕").first.click()
+        expect(page.get_by_role("button", name="✕")).to_have_count(left)
     expect(page.get_by_role("button", name=re.compile("lesson.toml"))).to_have_count(0)
 
 
@@ -234,3 +266,26 @@ def test_page_down_alone_goes_through_a_lecture(lectured: tuple[LessonPlan, str]
         page.keyboard.press("PageDown")
     page.keyboard.press("PageUp")
     on_the_screen(len(plan.steps) - 1)
+
+
+@LONG
+@pytest.mark.browser
+@pytest.mark.parametrize("gap", [200, 900, 1400])
+def test_pages_that_are_turned_faster_than_they_come_are_all_turned(
+    gap: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visit: Visit
+) -> None:
+    monkeypatch.setenv(lecture.VARIABLE, "L0")
+    steps = read_plan("L0").steps
+    with app_server(tmp_path) as (address, _):
+        page = visit(f"{address}{steps[0].address}&present=1&step=1", width=1280, height=720)
+        expect(page.locator("[data-step]")).to_have_text(f"Step 1 of {len(steps)}")
+        page.wait_for_function("() => Boolean(document.body.presents)")
+        for _ in steps[1:]:
+            page.keyboard.press("PageDown")
+            page.wait_for_timeout(gap)
+        expect(page.locator("[data-step]")).to_have_text(f"Step {len(steps)} of {len(steps)}")
+        rested(page)
+        expect(page.locator("[data-scene]").first).to_be_attached()
+        page.keyboard.press("PageDown")
+        expect(page.locator("[data-end]")).to_have_text("This is the last step of this lesson.")
+        page.close()

@@ -101,6 +101,7 @@ def test_the_keys_of_the_presenter_work_after_typing_and_bring_back_the_controls
     settled(page)
     box = page.get_by_label("Your sentence")
     expect(box).to_be_hidden()
+    expect(page.locator("[data-scene=picture] .main-svg").first).to_be_attached()
     before = place(page)
     page.keyboard.press("c")
     expect(box).to_be_visible()

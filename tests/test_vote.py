@@ -23,7 +23,7 @@ from conftest import LONG
 from offline import free_port, wait_for
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.app import after_class, hosted, vote_file
+from explorer.app import after_class, hosted, tally, vote_file
 from explorer.app.own_questions import exercise_of, typed_exercise
 from explorer.app.vote import MOST, Booth
 from explorer.app.voting import stem_of
@@ -305,3 +305,50 @@ def test_what_a_presenter_presses_while_the_server_is_away_is_done_when_it_is_ba
         expect(away).to_have_count(0)
     assert json.loads((tmp_path / "votes.json").read_text("utf-8"))["now"]["question"]
     teacher.context.close()
+
+
+def test_nobody_is_told_how_a_vote_goes_before_its_bars_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    booth = Booth()
+    monkeypatch.setattr(tally, "BOOTH", booth)
+    assert tally.now() == {"joined": 0, "voted": ""}
+    ballot = booth.open(typed_exercise("Which is <b>a</b> vowel?\nb\n* <i>e</i>"))
+    assert tally.now()["seen"] == "Nobody has joined."
+    booth.here("x")
+    booth.vote("x", ballot.number, "<i>e</i>")
+    hidden = tally.now()
+    assert (hidden["number"], hidden["joined"], hidden["voted"], hidden["seen"]) == (ballot.number, 1, "1 of 1", "1 of 1 voted")
+    assert (hidden["bars"], hidden["heard"]) == ("", "")
+    booth.show_bars()
+    bars = str(tally.now()["bars"])
+    assert "&lt;i&gt;e" in bars and "<i>" not in bars and "✓" not in bars
+    booth.reveal()
+    assert "✓" in str(tally.now()["bars"]) and tally.now()["heard"] == tally.ANSWERED
+
+
+@LONG
+@pytest.mark.browser
+def test_a_shown_page_counts_a_vote_and_shows_its_bars_without_being_computed(browser: Browser, tmp_path: Path) -> None:
+    port = free_port()
+    with room_server(port, tmp_path):
+        teacher = phone(browser, f"http://127.0.0.1:{port}/vote?teacher=secret")
+        teacher.set_viewport_size({"width": 1280, "height": 720})
+        expect(teacher.get_by_text("No question is open.")).to_be_visible()
+        teacher.goto(f"http://127.0.0.1:{port}/attention?part=why-d&present=1")
+        expect(teacher.get_by_role("button", name="Ask the class (V)").first).to_be_enabled()
+        teacher.keyboard.press("v")
+        region = teacher.locator("[data-vote]")
+        expect(region).to_have_text("Nobody has joined.")
+        student = phone(browser, f"http://127.0.0.1:{port}/v")
+        expect(region).to_contain_text("0 of 1 voted")
+        student.get_by_role("radio").first.check(force=True)
+        expect(region).to_contain_text("1 of 1 voted")
+        expect(teacher.locator("[data-joined]")).to_have_text("1 of 1")
+        expect(region.locator(".vote-track")).to_have_count(0)
+        teacher.keyboard.press("v")
+        expect(region.locator(".vote-track").first).to_be_visible()
+        expect(region).not_to_contain_text("✓")
+        teacher.keyboard.press("a")
+        expect(region).to_contain_text("✓")
+        expect(region.get_by_role("status")).to_contain_text("The answer is shown.")
+    for page in (teacher, student):
+        page.context.close()

@@ -9,15 +9,14 @@ from pathlib import Path
 import streamlit as st
 
 from explorer.app import streamlit_inside
-from explorer.app.lesson_plan import MOST, PLANS, LessonPlan, LessonStep, read_plan, written_step
+from explorer.app.lesson_plan import PLANS, LessonPlan, LessonStep, read_plan
 from explorer.app.lessons import LESSONS
 from explorer.errors import ExplorerError
 from explorer.records import Exercise
 
 VARIABLE = "EXPLORER_LESSON"  # the file, for the process of the server
 STEP = "step"  # in the address: which step this is
-LETTERS = 10_000  # of a step that a browser has kept
-GOES, MINE = "lesson.goes", "lesson.mine"  # in the session: where to go, and the visitor's own steps
+GOES = "lesson.goes"  # in the session: where to go
 
 
 def plan() -> LessonPlan | None:
@@ -59,25 +58,21 @@ def presented(step: LessonStep, number: int) -> dict[str, str | tuple[str, ...]]
     return step.query | {"present": "1", STEP: str(number + 1)}
 
 
-def neighbour(by: int) -> tuple[LessonStep, int] | None:
-    """The step before or after the one on the screen; None at either end."""
-    now, here = plan(), place()
-    if now is None or here is None or not 0 <= here + by < len(now.steps):
-        return None
-    return now.steps[here + by], here + by
+def count() -> int:
+    """How many steps the lesson has."""
+    now = plan()
+    return 0 if now is None else len(now.steps)
 
 
-def go(by: int) -> bool:
-    """Go on or back as soon as the page runs again. Whether a lesson is presented at all."""
-    if (there := neighbour(by)) is not None:
-        st.session_state[GOES] = there[1]
-    return place() is not None
+def go(number: int) -> None:
+    """Go to a step as soon as the page runs again."""
+    st.session_state[GOES] = number
 
 
 def follow() -> None:
-    """At the beginning of a run: to the step that was asked for."""
+    """At the beginning of a run: to the step that was asked for, unless the page shows it already."""
     now, number = plan(), st.session_state.pop(GOES, None)
-    if now is not None and isinstance(number, int) and number < len(now.steps):
+    if now is not None and isinstance(number, int) and 0 <= number < len(now.steps) and number != place():
         step = now.steps[number]
         streamlit_inside.let_go(step.query)
         st.switch_page(str(LESSONS[step.page].page), query_params=presented(step, number))
@@ -85,28 +80,5 @@ def follow() -> None:
 
 def ahead() -> str:
     """The address of the next step without its presentation, for a browser that loads it ahead."""
-    there = neighbour(1)
-    return "" if there is None else there[0].address
-
-
-def add(page: str) -> None:
-    """The page as it is now, as one more step of the visitor's own lesson."""
-    left_out = ("present", STEP, "teacher", "guess", "core")
-    query = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out}
-    st.session_state[MINE] = (*st.session_state.get(MINE, ()), written_step(page, query))
-
-
-def remove(last: int) -> None:
-    """Leave out the last steps of the visitor's own lesson."""
-    st.session_state[MINE] = st.session_state.get(MINE, ())[:-last]
-
-
-def restore(kept: object) -> None:
-    """The steps that this browser has kept from before, ahead of those of this session."""
-    if isinstance(kept, list) and len(kept) <= MOST and all(isinstance(step, str) and len(step) <= LETTERS for step in kept):
-        st.session_state[MINE] = (*kept, *st.session_state.get(MINE, ()))
-
-
-def own_lesson() -> str:
-    """The visitor's own steps, as a file."""
-    return "\n\n".join(('title = "My lesson"', *st.session_state.get(MINE, ()))) + "\n"
+    now, here = plan(), place()
+    return "" if now is None or here is None or here + 1 == len(now.steps) else now.steps[here + 1].address

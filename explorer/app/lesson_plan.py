@@ -185,8 +185,8 @@ def _line_of(text: str, key: str) -> int:
     return next((at for at, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*\[*{re.escape(key)}\b", line)), 1)
 
 
-def written_step(page: str, query: Mapping[str, Sequence[str]]) -> str:
-    """A page as it is now, as a step to put into a lesson.
+def written_step(page: str, query: Mapping[str, Sequence[str]], said: Mapping[str, str] | None = None) -> str:
+    """A page as it is now, as a step to put into a lesson; `said` are the teacher's texts to it: do, ask, note, the name of a question.
 
     >>> print(written_step("heads", {"part": "all-layers", "text": "A dog."}))
     [[step]]
@@ -198,9 +198,21 @@ def written_step(page: str, query: Mapping[str, Sequence[str]]) -> str:
     names = {"part": "part", model: "model", text: "text"}
     own = {names[key]: value[-1] if isinstance(value, list) else value for key, value in query.items() if key in names and key}
     controls = {key: value for key, value in query.items() if key not in names}
-    lines = ["[[step]]", f"page = {_toml(page)}", *(f"{key} = {_toml(value)}" for key, value in own.items())]
+    texts = own | {key: value for key, value in (said or {}).items() if value.strip()}
+    lines = ["[[step]]", f"page = {_toml(page)}", *(f"{key} = {_toml(value)}" for key, value in texts.items())]
     inner = ", ".join(f"{_toml(key)} = {_toml(value)}" for key, value in controls.items())
     return "\n".join([*lines, *([f"controls = {{ {inner} }}"] if inner else [])])
+
+
+def written_title(title: str) -> str:
+    """The first line of a lesson."""
+    return f"title = {_toml(title)}"
+
+
+def written_question(name: str, question: Exercise) -> str:
+    """A teacher's own question, as a lesson holds it."""
+    fields = {"name": name, "question": question.question, "options": list(question.options), "answer": str(question.answer)}
+    return "\n".join(["[[question]]", *(f"{key} = {_toml(value)}" for key, value in fields.items())])
 
 
 def _toml(value: object) -> str:

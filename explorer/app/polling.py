@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from html import escape
 
 import streamlit as st
 
-from explorer.app import present, streamlit_inside, teacher
-from explorer.app.markup import marked_up
-from explorer.app.vote import BOOTH, Ballot
+from explorer.app import present, streamlit_inside, tally, teacher
+from explorer.app.vote import BOOTH
 from explorer.errors import ExplorerError
 from explorer.records import Exercise
 
@@ -21,7 +18,6 @@ _says = st.components.v2.component(
     js=streamlit_inside.script("says"),
 )
 HEARD: list[Callable[[Exercise, str], object]] = []  # who hears each question of a page and its key: a homework that is written
-ANSWERED = "The answer is shown."
 REFUSED, WAITS = "vote.refused", "vote.waits"  # in the session: what was not done, and the question that waits for a yes
 
 
@@ -73,7 +69,9 @@ def offer(question: Exercise, key: str) -> None:
         st.button(f"{label} (V)", key=f"put.{key}", type="tertiary", on_click=act)
         if st.session_state.get(WAITS, (None,))[0] is question or _is_asked(question):
             confirm()
-            live(question)
+        ballot = BOOTH.now
+        if ballot is not None and _is_asked(question):
+            tally.place(ballot)
 
 
 def _is_asked(question: Exercise) -> bool:
@@ -87,47 +85,6 @@ def _next_step(question: Exercise) -> tuple[str, Callable[..., None]]:
     if ballot is None or ballot.shown or not _is_asked(question):
         return "Ask the class", lambda: put(question)
     return ("Second round", BOOTH.again) if ballot.bars else ("Show the bars", BOOTH.show_bars)
-
-
-@st.fragment(run_every=2)
-def live(question: Exercise) -> None:
-    """The bars of a question, as long as it is the one that the class is asked."""
-    ballot = BOOTH.now
-    if ballot is not None and _is_asked(question):
-        count("vote.count", ballot)
-        bars(ballot)
-
-
-def count(key: str, ballot: Ballot) -> None:
-    """How the vote is: who hears the page is told once the answer is shown."""
-    voted = f"{turnout} voted" if (turnout := BOOTH.turnout) else "Nobody has joined."
-    status(key, voted, time_left(ballot), heard=ANSWERED if ballot.shown else "")
-
-
-def time_left(ballot: Ballot) -> str:
-    """How many seconds votes are taken."""
-    left = ballot.ends - time.time()
-    return "" if not ballot.ends or ballot.shown else f"{left:.0f} s left" if left > 0 else "Time is up."
-
-
-def bars(ballot: Ballot) -> None:
-    """How many voted for what, beside the round before; the right answer has a check mark once it is shown."""
-    if not ballot.bars:
-        return
-    before, drawn = ballot.earlier[-1] if ballot.earlier else None, ""
-    for choice, votes in zip(ballot.choices, ballot.counts, strict=True):
-        was = "" if before is None else f" (before: {before.get(choice, 0)})"
-        right = "✓ " * (ballot.shown and choice == ballot.answer)
-        drawn += f"<div>{right}{marked_up(choice)} · <b>{votes}</b>{was}</div>"
-        drawn += _track(f"{choice}: {votes} votes", votes / max(1, len(ballot.votes)))
-        if before is not None:
-            first, all_of_it = before.get(choice, 0), max(1, sum(before.values()))
-            drawn += _track(f"{choice}, round before: {first} votes", first / all_of_it, "earlier")
-    st.html(drawn)
-
-
-def _track(name: str, share: float, kind: str = "") -> str:
-    return f'<div class="vote-track {kind}" role="img" aria-label="{escape(name)}"><div style="width:{100 * share:.1f}%"></div></div>'
 
 
 def status(key: str, *said: str, heard: str = "") -> None:

@@ -1,3 +1,4 @@
+const RESENT = 30000, SAID = 4000, ASKS = 2000;  // ms: a page that does not come is asked for again, words at an end stay, the vote is looked at
 const CALM = { old: 10, new: 2 };  // looks, two a second, in which a page does not run whose server is the same as before, or another
 
 export default function ({ data, setTriggerValue, parentElement }) {
@@ -17,17 +18,48 @@ export default function ({ data, setTriggerValue, parentElement }) {
   const join = () => {
     const joined = element("p", "", { role: "status" }), code = element("img", "", { src: data.joins.code, alt: `QR code of ${data.joins.address}` });
     const count = () => {
-      const many = page.querySelector("[data-joined]")?.dataset.joined ?? 0;
+      const many = page.querySelector("[data-joined]")?.dataset.joined || 0;
       if (joined.dataset.many !== many) joined.textContent = `${joined.dataset.many = many} joined`;
     };
     put("join", element("h2", data.joins.address), code, joined);
     count();
     if (cover) counts = setInterval(count, 500);
   };
+  const say = text => {
+    page.querySelector("[data-end]")?.remove();
+    const says = page.body.appendChild(element("p", text, { role: "status" }));
+    says.dataset.end = "yes";
+    setTimeout(() => says.remove(), SAID);
+  };
+  const wanted = () => {  // where the presenter wants to be: further than the page where keys are pressed faster than pages come
+    const [to, pressed] = (page.body.dataset.wanted ?? "").split(" ").map(Number);
+    return Date.now() - pressed < RESENT && to !== data.place ? to : null;
+  };
+  const turn = by => {
+    if (data.place === null) return;
+    const to = (wanted() ?? data.place) + by;
+    if (to < 0 || to >= data.count) return say(`This is the ${by < 0 ? "first" : "last"} ${data.of} of this ${data.of === "step" ? "lesson" : "page"}.`);
+    page.body.dataset.wanted = `${to} ${Date.now()}`;
+    setTriggerValue("move", to);
+  };
+  const tell = async () => {  // the count of a vote, without a page being computed for it
+    const answer = data.tally && here() && await fetch(data.tally).catch(() => null), now = answer?.ok ? await answer.json().catch(() => null) : null;
+    const corner = page.querySelector("[data-joined]"), region = page.querySelector("[data-vote]");
+    if (!now) return;
+    if (corner) corner.dataset.joined = now.joined;
+    if (corner && corner.textContent !== now.voted) corner.textContent = now.voted;
+    if (!region || region.dataset.vote !== now.number) return;
+    for (const kind of ["heard", "seen"]) {
+      const part = region.querySelector(`.${kind}`);
+      if (part.textContent !== now[kind]) part.textContent = now[kind];
+    }
+    const bars = region.querySelector(".bars");
+    if (kept.bars !== now.bars || !bars.firstChild) bars.innerHTML = kept.bars = now.bars;  // written by tally.py
+  };
   const vote = () => page.querySelector(":is([data-scene=side], [data-scene=words]) [class*='st-key-put-'] button")?.click();
   const keys = {
     b: () => put("blank"), j: join, v: vote, a: () => setTriggerValue("answers", 1), n: () => kept.screen.turn(1), c: () => kept.screen.unfold(),
-    pagedown: () => setTriggerValue("move", 1), pageup: () => setTriggerValue("move", -1),
+    pagedown: () => turn(1), pageup: () => turn(-1),
   };
   const asks = { v: "V", a: "A", pagedown: "Page Down", pageup: "Page Up" };  // what the server has to do
   const server = () => page.querySelector(data.connection.state)?.dataset ?? {};
@@ -35,6 +67,8 @@ export default function ({ data, setTriggerValue, parentElement }) {
   const look = () => {  // what is pressed while the server is away is done when it is back
     if (here()) {
       kept.calm = server().testScriptState === "notRunning" && !page.querySelector("[data-stale=true]") ? (kept.calm ?? 0) + 1 : 0;
+      const to = wanted();
+      if (to !== null && kept.calm > CALM.new && kept.calm % CALM.new === 1) setTriggerValue("move", to);  // a key that came between two pages
       if (kept.late && kept.calm < CALM[data.server === kept.server ? "old" : "new"]) return;
       keys[kept.late]?.();
       kept.says?.remove();
@@ -48,6 +82,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (kept.says.textContent !== says) kept.says.textContent = says;
   };
   const hear = event => {
+    if (!/[?&]present=1\b/.test(page.location.search)) return;
     const at = event.composedPath()[0], writes = at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && !/^(radio|checkbox)$/.test(at.type);
     const key = event.key.toLowerCase();
     if (event.ctrlKey || event.altKey || event.metaKey || !keys[key] || writes && !key.startsWith("page")) return;
@@ -68,10 +103,21 @@ export default function ({ data, setTriggerValue, parentElement }) {
   }
   kept.screen ||= new Screen(page, data.inside);
   kept.screen.begin(data.part);
-  if (kept.hear) page.removeEventListener("keydown", kept.hear, true);  // drawn again: one listener, not two
-  kept.hear = hear;
+  page.body.presents?.();  // drawn again, or on another page: one listener, not two
+  const deaf = page.body.presents = () => page.removeEventListener("keydown", hear, true);
   page.addEventListener("keydown", hear, true);
   clearInterval(kept.looks);
+  clearInterval(kept.tells);
   kept.looks = setInterval(look, 500);
-  return () => { page.removeEventListener("keydown", hear, true); clearInterval(kept.looks); kept.says?.remove(); kept.screen?.end(); kept.screen = null; lift(); };
+  kept.tells = setInterval(tell, ASKS);
+  tell();
+  return () => {
+    setTimeout(() => page.body.presents === deaf && deaf(), RESENT);  // until the next page listens, keys are kept
+    clearInterval(kept.looks);
+    clearInterval(kept.tells);
+    kept.says?.remove();
+    kept.screen?.end();
+    kept.screen = null;
+    lift();
+  };
 }

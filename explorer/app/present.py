@@ -13,7 +13,7 @@ import streamlit as st
 from segno import QRCode, make_qr
 from streamlit.delta_generator import DeltaGenerator
 
-from explorer.app import core, hold, hosted, lecture, streamlit_inside, teacher
+from explorer.app import core, hold, hosted, lecture, own_lesson, streamlit_inside, tally, teacher
 from explorer.app.lessons import LESSONS
 from explorer.app.vote import BOOTH
 
@@ -27,7 +27,6 @@ KEY, PART, ANSWERS = "present", "part", "present.answers"
 _component = st.components.v2.component(
     "pretraining-explorer-keys", html="<span></span>", js=streamlit_inside.script("screen") + streamlit_inside.script("present")
 )
-_steps = st.components.v2.component("pretraining-explorer-steps", html="<span></span>", js=streamlit_inside.script("steps"))
 
 
 def on() -> bool:
@@ -97,30 +96,8 @@ def _share() -> None:
         address_to_copy(address())
         page = st.session_state.get(core.PAGE, "")
         if page in LESSONS:
-            _to_lesson(page)
+            own_lesson.form(page)
         code(address())
-
-
-def _to_lesson(page: str) -> None:
-    """Take the page as it is now into a lesson of one's own."""
-    _steps(
-        key="lesson.kept", data={"steps": st.session_state.get(lecture.MINE)}, on_steps_change=lambda: lecture.restore(_kept())
-    )
-    st.button("Add this to my lesson", key="lesson.add", on_click=lecture.add, args=(page,))
-    if steps := st.session_state.get(lecture.MINE, ()):
-        st.download_button(
-            f"lesson.toml ({len(steps)} step{'s' * (len(steps) != 1)})", lecture.own_lesson(), "lesson.toml", key="lesson.file",
-            on_click="ignore",
-        )  # fmt: skip
-        st.caption("`explorer app --lesson lesson.toml` presents it.")
-        with st.container(horizontal=True):
-            st.button("Remove the last step", key="lesson.undo", on_click=lecture.remove, args=(1,), type="tertiary")
-            st.button("Remove all", key="lesson.clear", on_click=lecture.remove, args=(len(steps),), type="tertiary")
-
-
-def _kept() -> object:
-    """The steps that this browser has kept, as it says them."""
-    return st.session_state["lesson.kept"].steps
 
 
 def address_to_copy(where: str) -> None:
@@ -166,37 +143,46 @@ def keys(parts: Sequence[str], part: str) -> None:
     """The keys of the presenter, and what the screen for joining shows."""
     if not on():
         return
-    where = voting_address()
+    where, step = voting_address(), lecture.place()
     joins = {"address": where.partition("://")[2], "code": qr_code(where).svg_data_uri(border=4, light="#fff", omitsize=True)}
     _component(
         key="present.keys",
         data={
             "part": part,
+            "of": "part" if step is None else "step",
+            "place": list(parts).index(part) if step is None and part in parts else step,
+            "count": len(parts) if step is None else lecture.count(),
+            "tally": tally.address(),
             "inside": streamlit_inside.SCREEN,
             "connection": streamlit_inside.CONNECTION,
             "server": SERVER,
             "joins": joins,
             "ahead": lecture.ahead(),
         },
-        on_move_change=lambda: _move(parts, part),
+        on_move_change=lambda: _move(parts),
         on_answers_change=_answer,
     )
 
 
-@st.fragment(run_every=2)
 def _corner() -> None:
-    """How many have voted on the question that the class is asked, and how many have joined."""
-    st.html(f"<span data-joined='{BOOTH.joined}'>{BOOTH.turnout}</span>")  # beside the question a screen reader is told of it
+    """Which step of a lesson this is; present.js adds how many have voted on the question that the class is asked."""
+    here = lecture.place()
+    step = "" if here is None else f"<span data-step>Step {here + 1} of {lecture.count()}</span>"
+    st.html(f"{step}<span data-joined></span>")  # beside the question a screen reader is told of the count
 
 
-def _move(parts: Sequence[str], part: str) -> None:
-    """One step of the lesson on or back, else one part; at either end it stays."""
-    by = st.session_state["present.keys"].move
-    if by and lecture.go(int(by)):
+def _move(parts: Sequence[str]) -> None:
+    """To the step of the lesson, else to the part, that a key asked for."""
+    to = getattr(
+        st.session_state.get("present.keys"), "move", None
+    )  # none where the page has turned meanwhile: it is asked again
+    if not isinstance(to, int):
+        return
+    if lecture.place() is not None:
+        lecture.go(to)
         st.session_state.pop(ANSWERS, None)
-    elif by and part in parts:
-        place = min(max(list(parts).index(part) + int(by), 0), len(parts) - 1)
-        st.query_params[PART] = parts[place]
+    elif 0 <= to < len(parts):
+        st.query_params[PART] = parts[to]
 
 
 def _answer() -> None:

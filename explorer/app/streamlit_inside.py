@@ -198,7 +198,7 @@ def answer_at(path: str, answer: Callable[[str, str], tuple[int, bytes, dict[str
         status, content, headers = answer(request.path_params["file"], request.headers.get("if-none-match", ""))
         return Response(content, status, headers)
 
-    if getattr(served.router.routes[0], "path", "") != whole:
+    if all(getattr(route, "path", "") != whole for route in served.router.routes):
         served.router.routes.insert(0, Route(whole, respond))
     return True
 

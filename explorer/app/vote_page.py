@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from explorer.app import after_class, hosted, menu, polling, present, streamlit_inside, teacher, voting
+from explorer.app import after_class, hosted, menu, polling, present, streamlit_inside, tally, teacher, voting
 from explorer.app.own_questions import typed_exercise
 from explorer.app.vote import BOOTH
 from explorer.app.vote_questions import questions
@@ -51,10 +51,10 @@ def now(desk: bool, who: str) -> None:
         )
     elif desk:
         st.markdown(f"### {ballot.question}")
-        polling.count(voting.SAYS, ballot)
+        polling.status(voting.SAYS, *tally.said_of(ballot), heard=tally.ANSWERED if ballot.shown else "")
         if not ballot.bars:
             st.caption("The bars are hidden until you show them.")
-        polling.bars(ballot)
+        st.html(tally.bars(ballot) or " ")
         if ballot.shown:
             st.success(f"The answer: **{ballot.answer}**. {ballot.why}")
     else:

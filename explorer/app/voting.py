@@ -8,7 +8,8 @@ import streamlit as st
 
 from explorer.app import streamlit_inside
 from explorer.app.markup import marked_up
-from explorer.app.polling import ANSWERED, attempt, say_refused, status, time_left
+from explorer.app.polling import attempt, say_refused, status
+from explorer.app.tally import ANSWERED, time_left
 from explorer.app.vote import BOOTH, Ballot
 
 WORDS, LETTERS = 25, 500  # of a question on a phone, and of what a phone sends
