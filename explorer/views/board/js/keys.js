@@ -18,7 +18,8 @@ export const helpOf = (board) => HELP.filter(([key]) => (key === "T" ? board.ser
 export function actOf(board, e) {
   const { row, col } = board.cursor, n = board.rows.length, m = board.cols.length;
   const move = (/** @type {number} */ r, /** @type {number} */ c) => () => {
-    board.point(Math.max(0, Math.min(n - 1, row + r)), Math.max(0, Math.min(m - 1, col + c)));
+    const at = Math.max(0, Math.min(n - 1, row + r));
+    board.point(at, r ? board.strongest(at) : Math.max(0, Math.min(m - 1, col + c))); // another row, at what it reads most
     board.draw();
     board.parts.twin(board);
     board.report();
