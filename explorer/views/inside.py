@@ -20,7 +20,7 @@ TILE = 128  # rows and columns of one head among all: more than a screen has poi
 NOBODY, FIRST = "no token", "it"  # whose largest weight is named below each head
 FRAME = "the chosen token"
 MANY = 48  # heads that have room for a word below each
-ORDER = "rows read columns, both in the order of the text; the row of a chosen token is framed"
+ORDER = "rows read columns, both in the order of the text"
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 
@@ -54,7 +54,8 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
         figure.update_layout(annotations=_below(words, (rows, columns), high))
         figure.add_trace(_framed(row // pool, columns, (len(layers), heads), high))
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
-    notes = (ORDER, f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
+    order = f"{ORDER}{_marked(trace, stream, row)}"
+    notes = (order, f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     return figure.update_layout(
         title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),
@@ -63,6 +64,11 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
         coloraxis={"cmin": 0, "cmax": 255, "colorbar": ticks},
         height=size,
     )  # fmt: skip
+
+
+def _marked(trace: Trace, stream: str, row: int | None) -> str:
+    """Which row is framed."""
+    return "" if row is None else f"; framed: the row of “{theme.label(trace.axes(stream)[0].texts[row])}”"
 
 
 def _below(words: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:
