@@ -15,7 +15,7 @@ from explorer.app.guard import Message, Receive, Send, Served
 
 KINDS = {"js": b"text/javascript", "css": b"text/css"}
 FILE = re.compile(r"/static/((?:js|css)/\w[\w.-]*\.(js|css))")
-KEPT = b"public, immutable, max-age=31536000"  # as Streamlit says: another content has another name
+KEEPS = "public, max-age=31536000, immutable"  # as Streamlit says: another content has another name
 
 
 class Compressed:
@@ -32,7 +32,7 @@ class Compressed:
         if not asked or not content:
             await self.served(scope, receive, send)
             return
-        headers = {b"content-type": KINDS[asked[2]], b"content-encoding": b"gzip", b"cache-control": KEPT,
+        headers = {b"content-type": KINDS[asked[2]], b"content-encoding": b"gzip", b"cache-control": KEEPS.encode(),
                    b"vary": b"accept-encoding", b"content-length": str(len(content)).encode()}  # fmt: skip
         await send({"type": "http.response.start", "status": 200, "headers": [*headers.items()]})
         await send({"type": "http.response.body", "body": content})

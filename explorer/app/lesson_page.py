@@ -10,10 +10,9 @@ from explorer.app.lessons import LESSONS
 
 st.title("Lesson")
 teacher.remember()
+teacher.admit()
 plan = lecture.plan()
-if not teacher.is_teacher():
-    st.warning("This page is the teacher's. Open it with the address that `explorer app --classroom` printed.")
-elif plan is None:
+if plan is None:
     st.info("No lesson is open. `explorer app --lesson FILE` presents one; `--lesson L0` to `L4` are the five lectures.")
 else:
     st.markdown(f"**{plain(plan.title)}**: present its first step, then Page Down goes through all of them.")
@@ -26,5 +25,4 @@ else:
             told = (step.do, f"*{step.ask}*" if step.ask else "", step.note)
             st.markdown(" · ".join(filter(None, told)))
     desk.show_homework()
-if teacher.is_teacher():
-    desk.show_hand_ins()
+desk.show_hand_ins()

@@ -10,6 +10,7 @@ from functools import cache, partial
 from explorer.app import hosted, streamlit_inside
 from explorer.app.cached import OPENED, kept
 from explorer.app.call import Call
+from explorer.app.compressed import KEEPS
 from explorer.app.controls import opened
 from explorer.errors import ExplorerError
 from explorer.models.cache import stamp
@@ -28,7 +29,6 @@ SCRIPTS: dict[str, Callable[[], str]] = {
     "opening.js": opening_module,
     "stage.js": stage_module,
 }
-KEEPS = "public, max-age=31536000, immutable"  # another content has another address
 
 
 def address_of(name: str) -> str:
