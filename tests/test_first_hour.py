@@ -104,6 +104,47 @@ def test_a_record_is_a_table_of_its_numbers() -> None:
         attention.to_frame("weigths")
 
 
+def test_a_table_is_cut_to_a_layer_a_head_or_a_token() -> None:
+    trace = ex.trace("bert", TEXT)
+    row = trace.to_frame(layer=1, head=np.int64(2), query_token="dog")
+    assert np.array_equal(row["weight"], trace.attention[1].weights[2, 2])
+    assert np.array_equal(trace.attention[1].to_frame(head=2, query=2)["weights"], row["weight"])
+    assert list(trace.to_frame("top", rank=0)["token"]) == [texts[0] for texts in trace.top.texts]
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"layer": 9}, "no layer 9 in this table. It has: 0, 1, 2, 3."), ({"hed": 1}, "Did you mean 'head'"),
+        ({"head": [1]}, r"no head \[1\] in this table"), ({"head": None}, "no head None"),
+    ]  # fmt: skip
+    for where, said in wrong:
+        with pytest.raises(ex.ExplorerError, match=said):
+            trace.to_frame(**where)
+    step = ex.training.steps_of(ex.models()["gpt2"].folder)[1]
+    assert len(step.to_frame()) == 1 and len(ex.support_table().to_frame(architecture="GPT2LMHeadModel")) == 1
+
+
+def test_answers_are_a_row_for_each_and_their_confusion_a_row_for_each_pair_of_labels() -> None:
+    run = ex.finetune("bert", task="sentiment", examples=24, steps=2, checks=0, snapshots=0, device="cpu", folder=None)
+    list(run)
+    answers = ex.training.answers(run, examples=20)
+    table, counts = answers.to_frame(), answers.to_frame("confusion")
+    assert list(table["said"]) == list(answers.said) and set(answers.slices) <= set(table)
+    both = pd.crosstab(table["gold"], table["said"])
+    for row in counts.itertuples():
+        assert row.count == (both.loc[row.gold, row.said] if row.gold in both.index and row.said in both else 0)
+    assert counts["count"].sum() == len(table) == len(answers.to_frame("right"))
+    assert answers.to_frame("confusion", gold="glad")["count"].sum() == list(answers.gold).count("glad")
+
+
+def test_the_mix_of_a_fine_tuned_elmo_is_in_its_trace() -> None:
+    run = ex.finetune("elmo", task="sentiment", examples=24, steps=2, checks=0, snapshots=0, device="cpu", folder=None)
+    list(run)
+    mix = ex.trace(run.model, TEXT).mix
+    assert mix is not None and mix.task == "sentiment" and ex.trace("elmo", TEXT).mix is None
+    learned = {name.split(".")[-1]: w.detach().numpy() for name, w in run.model.module.named_parameters() if ".mix." in name}
+    powers = np.exp(learned["weights"])
+    assert np.ptp(mix.weights) > 0 and mix.weights == pytest.approx(powers / powers.sum()) and mix.gamma == learned["gamma"]
+    assert list(mix.to_frame()["weights"]) == list(mix.weights)
+
+
 @pytest.mark.parametrize("strategy", ["greedy", "beam", "fill"])
 def test_what_decode_gives_has_its_text_and_a_table(strategy: str) -> None:
     asked: tuple[Any, ...] = ("bert", "A ___ was very ___.") if strategy == "fill" else ("gpt2", TEXT)

@@ -12,6 +12,7 @@ from torch import Tensor
 from explorer.errors import ChoiceError, check_index, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
+from explorer.models.finetuned import FinetunedModel
 from explorer.models.model import Model
 from explorer.models.top_tokens import top_tokens
 from explorer.nn import tap
@@ -21,6 +22,7 @@ from explorer.records import (
     Block,
     Edit,
     EntryNorm,
+    Mix,
     MovePositions,
     NoNorm,
     NoResidual,
@@ -150,8 +152,14 @@ def _traced(
     return Trace(
         model=model.name, family=model.family, source=tokens, target=reads, attention=tuple(heard.attention), hidden=hidden,
         embeddings=heard.embeddings, blocks=tuple(heard.blocks), top=top, outputs=outputs, edits=changes,
-        notes=(*model.notes, *_unread(model, tokens)),
+        notes=(*model.notes, *_unread(model, tokens)), mix=_mix(model),
     )  # fmt: skip
+
+
+def _mix(model: Model) -> Mix | None:
+    """How the task of a fine-tuned ELMo weighs its layers; nothing where there is no task."""
+    mix = model.layer.mix if isinstance(model, FinetunedModel) and model.output.mixed else None
+    return None if mix is None else Mix(_array(mix.shares), float(mix.gamma.detach()), model.output.task)  # type: ignore[attr-defined]
 
 
 def _unread(model: Model, tokens: Tokens) -> tuple[str, ...]:

@@ -171,6 +171,7 @@ class SpanGuess(Record):
 class Detection(Record):
     """A generator filled in some tokens; `chances` [position] are the discriminator's probabilities that a token is not the original."""
 
+    shapes = {"chances": ("position",)}
     model: str
     corruption: Corruption
     chances: np.ndarray

@@ -120,6 +120,7 @@ class Candidate(Record):
 class Hypothesis(Record):
     """A text that has ended: its tokens without the prompt, the model's own log-probability of each, and its score."""
 
+    shapes = dict.fromkeys(("ids", "logp"), ("position",))
     ids: np.ndarray
     text: str
     total: float

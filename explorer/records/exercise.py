@@ -81,11 +81,11 @@ class SupportTable(Record):
     rows: tuple[Support, ...]
     versions: str
 
-    def to_frame(self, what: str = "") -> DataFrame:
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
         """The table as one of pandas, a row for each architecture, or one of its fields by name."""
         if what:
-            return super().to_frame(what)
-        from explorer.records.tables import table_of
+            return super().to_frame(what, **where)
+        from explorer.records.tables import rows_where, table_of
 
         names = ("architecture", "family", "way", "weights", "outputs", "residual", "walk", "edits", "reason")
-        return table_of([{name: getattr(row, name) for name in names} for row in self.rows])
+        return rows_where(table_of([{name: getattr(row, name) for name in names} for row in self.rows]), where)

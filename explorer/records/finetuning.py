@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from explorer.records.slices import slice_of
 from explorer.records.softmax import softmax
 from explorer.records.tokens import Tokens
 from explorer.records.trace import Trace
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +227,7 @@ class Answers(Record):
     `chances` are the probabilities of what was said, no number where there is none; `slices` are parts of the entries by name.
     """
 
+    shapes = dict.fromkeys(("texts", "gold", "said", "chances", "slices"), ("entry",))
     model: str
     task: str
     metric: str
@@ -248,6 +254,15 @@ class Answers(Record):
         for gold, answer in zip(self.gold, self.said, strict=True):
             counts[place[gold], place[answer]] += 1
         return counts
+
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
+        """A row for each entry; "confusion": a row for each label that is right and each that was said, with their count."""
+        if what != "confusion":
+            return super().to_frame(what, **where)
+        from explorer.records.tables import rows_where, table_of
+
+        counts = zip(product(self.labels, self.labels), self.confusion.reshape(-1).tolist(), strict=True)
+        return rows_where(table_of([{"gold": gold, "said": said, "count": count} for (gold, said), count in counts]), where)
 
     @property
     def errors(self) -> tuple[int, ...]:

@@ -65,20 +65,23 @@ class Record(Summarised):
         """The name of the kind, and a row for every field that holds something."""
         return type(self).__name__, fields_of((f.name for f in fields(self)), self)
 
-    def to_frame(self, what: str = "") -> DataFrame:
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
         """This record as a table of pandas: a row for each place on its axes, or one row with all fields where it has none.
 
         `what` names one of its fields; the fields that have the same axes come along. Records that it holds are one below the other.
+        `where` keeps the rows with these values: head=1, position=2.
 
         >>> attention = ex.trace(ex.load("bert"), "A dog ran.").attention[0]
         >>> list(attention.to_frame())
         ['head', 'query', 'key', 'weights']
         >>> list(attention.to_frame("allowed"))
         ['query', 'key', 'allowed']
+        >>> len(attention.to_frame(head=1, query=2)) == len(attention.weights[1, 2])
+        True
         """
-        from explorer.records.tables import table_of_record
+        from explorer.records.tables import rows_where, table_of_record
 
-        return table_of_record(self, what)
+        return rows_where(table_of_record(self, what), where)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):

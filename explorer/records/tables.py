@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from explorer.errors import MissingError, an, unknown
+from explorer.errors import LISTED, ChoiceError, MissingError, an, repeated, unknown, whole
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,9 +26,25 @@ def table_of(columns: Any) -> DataFrame:
     return pandas.DataFrame(columns() if callable(columns) else columns)
 
 
+def rows_where(frame: DataFrame, where: Mapping[str, object]) -> DataFrame:
+    """The rows with these values in these columns: one layer, one head, one token."""
+    for name, value in where.items():
+        if name not in frame:
+            raise unknown("column of this table", name, frame)
+        plain = isinstance(value, PLAIN) or whole(value) is not None
+        same = np.array([plain and isinstance(given, (*PLAIN, np.generic)) and given == value for given in frame[name]], bool)
+        if not same.any():
+            known = [*dict.fromkeys(map(str, frame[name]))][:LISTED]
+            raise ChoiceError(f"There is no {name} {repeated(value)} in this table. It has: {', '.join(known) or 'no rows'}.")
+        frame = frame[same]
+    return frame.reset_index(drop=True) if where else frame
+
+
 def table_of_record(record: Record, what: str) -> DataFrame:
     """The table of one field and of those with the same axes; without a name that of the first field whose axes are known."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
+    if isinstance(what, str) and isinstance(getattr(type(record), what, None), property):  # what is computed of the fields
+        return _table_of_field(record, what, getattr(record, what))
     if not isinstance(what, str) or (what and what not in values):
         raise unknown(f"field of {an(type(record).__name__)}", what, values)
     inner = [name for name, value in values.items() if _holds_records(value)]

@@ -128,6 +128,7 @@ STREAMS = ("encoder", "decoder", "cross")
 class Mix(Record):
     """How a task weighs the layers: s_j (they sum to one) and γ."""
 
+    shapes = {"weights": ("layer",)}
     weights: np.ndarray
     gamma: float
     task: str = ""
@@ -192,7 +193,8 @@ class Trace(Record):
     """What one forward pass left behind.
 
     `hidden` has for each stream the states before its first layer and after each, [layer + 1, position, dim]: those after the last one
-    are still to go through the final norm, where the model has one.
+    are still to go through the final norm, where the model has one. `mix` is how the task of a fine-tuned ELMo weighs its layers: an
+    ELMo alone weighs none.
 
     >>> trace = ex.trace(ex.load("bert"), "A dog ran.")
     >>> trace.at("encoder", 0).weights.shape
@@ -306,8 +308,9 @@ class Trace(Record):
         rows += fields_of(("hidden", "blocks", "outputs", "edits", "notes"), self)
         return f"Trace of {self.model!r}, {self.family}", rows
 
-    def to_frame(self, what: str = "attention") -> DataFrame:
-        """A part of this trace as a table of pandas: "attention", "tokens" (with the loss of each), "top" or "hidden".
+    def to_frame(self, what: str = "attention", **where: object) -> DataFrame:
+        """A part of this trace as a table of pandas: "attention", "tokens" (with the loss of each), "top" or "hidden";
+        `where` keeps the rows with these values.
 
         >>> import explorer as ex
         >>> trace = ex.trace(ex.load("bert"), "A dog ran.")
@@ -315,10 +318,13 @@ class Trace(Record):
         ['stream', 'layer', 'head', 'query', 'key', 'query_token', 'key_token', 'weight']
         >>> len(trace.to_frame("tokens")) == len(trace.source)
         True
+        >>> len(trace.to_frame(layer=1, head=2, query_token="dog"))
+        6
         """
         from explorer.records.frames import frame_of
+        from explorer.records.tables import rows_where
 
-        return frame_of(self, what)
+        return rows_where(frame_of(self, what), where)
 
     def plot(self, layer: int = 0, head: int = 0, *, stream: str = "") -> Axes:
         """Draw the weights of one head with matplotlib, which has to be installed; what is returned are its axes, to go on with.

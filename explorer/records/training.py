@@ -100,9 +100,9 @@ class TrainingStep(Record):
         losses = {f"loss/{name}": value for name, value in self.losses.items()}
         return {"step": self.step, "rate": self.rate, "speed": self.speed, **losses, **self.metrics}
 
-    def to_frame(self, what: str = "") -> DataFrame:
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
         """The numbers of this step as a table of pandas with one row, or one of its fields by name."""
-        return super().to_frame(what) if what else Steps((self,)).to_frame()
+        return super().to_frame(what, **where) if what or where else Steps((self,)).to_frame()
 
 
 class Steps(tuple[TrainingStep, ...]):
