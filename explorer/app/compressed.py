@@ -15,7 +15,7 @@ from explorer.app.guard import Message, Receive, Send, Served
 
 KINDS = {"js": b"text/javascript", "css": b"text/css"}
 FILE = re.compile(r"/static/((?:js|css)/\w[\w.-]*\.(js|css))")
-KEEPS = "public, max-age=31536000, immutable"  # as Streamlit says: another content has another name
+KEEPS = "public, immutable, max-age=31536000"  # as Streamlit says: another content has another name
 
 
 class Compressed:
