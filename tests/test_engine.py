@@ -128,6 +128,30 @@ def test_a_point_is_that_of_its_step_although_the_run_goes_on(tmp_path: Path, di
     assert all(torch.equal(value, kept[name]) for name, value in other.model.module.named_parameters())
 
 
+def test_a_point_is_written_before_its_copy_is_used_for_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second point is asked for while the disk still has the first to write."""
+    run, writer, may, written = begun("gpt2", "cpu", steps=1), PointWriter(), threading.Event(), list[dict[str, torch.Tensor]]()
+    list(run)
+
+    def slow(folder: Path, step: int, mark: str, tensors: dict[str, torch.Tensor]) -> None:
+        assert may.wait(60)
+        written.append({name: value.clone() for name, value in tensors.items()})
+
+    monkeypatch.setattr(resume, "put", slow)
+    expected = []
+    for step in (1, 2):
+        expected.append({name: value.clone() for name, value in resume.copied(run.model.module, run.optimiser, {}).items()})
+        if step == 2:
+            threading.Timer(0.2, may.set).start()
+        writer.begin(tmp_path, step, run.model.module, run.optimiser)
+        with torch.no_grad():
+            for value in run.model.module.parameters():
+                value.add_(1)
+    writer.finish()
+    for point, right in zip(written, expected, strict=True):
+        assert all(torch.equal(value, right[name]) for name, value in point.items())
+
+
 def test_a_point_that_could_not_be_written_is_an_error_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
     steps = iter(begun("gpt2", "cpu", steps=6, folder=tmp_path / "run"))
