@@ -57,6 +57,13 @@ def test_records_are_copied_and_packed_as_before() -> None:
         trace.tokens.place_of("cat")
 
 
+def test_what_waits_for_an_answer_says_so_without_widgets() -> None:
+    asked = ex.ask(ex.lesson("attention").scale_question(ex.analysis.saturation(draws=20)))
+    waiting = asked.then(lambda: None)
+    assert waiting._repr_mimebundle_()["text/plain"] == str(waiting) == "It is shown when you have answered."
+    assert str(waiting) in waiting.children[0].value
+
+
 def test_steps_are_a_table() -> None:
     steps = ex.training.steps_of(ex.models()["gpt2"].folder)
     assert list(pd.DataFrame(steps)["step"]) == [step.step for step in steps]

@@ -131,7 +131,10 @@ class _Waiting(widgets.VBox):
 
     def __init__(self, reveal: Callable[[], Any]) -> None:
         self.reveal: Callable[[], Any] | None = reveal
-        super().__init__([widgets.HTML("<p><em>It is shown when you have answered.</em></p>")])
+        super().__init__([widgets.HTML(f"<p><em>{self}</em></p>")])
+
+    def __repr__(self) -> str:
+        return "It is shown when you have answered."  # what a page without widgets says in its place
 
     def appear(self) -> None:
         """Call it, and put what it prints, displays and returns here; an error too, which nobody would see otherwise."""
