@@ -358,6 +358,20 @@ def test_a_checkpoint_opens_as_it_is_stored(
     assert ex.lens(model, text, inside=True).gap < 1e-3 and len(ex.trace(model, text, blocks=True).blocks) > 0
 
 
+def test_each_layer_has_its_own_mask_where_some_see_a_window_alone(tokenizer: Any) -> None:
+    config = transformers.Gemma2Config(
+        vocab_size=64, hidden_size=32, intermediate_size=32, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1,
+        head_dim=16, sliding_window=3, pad_token_id=0,
+    )  # fmt: skip
+    record = ex.trace(ex.load((transformers.Gemma2ForCausalLM(config).eval(), tokenizer)), support.TEXT)
+    causal = np.tril(np.ones((len(record.source),) * 2, bool))
+    masks = {"full_attention": causal, "sliding_attention": causal & ~np.tril(causal, -config.sliding_window)}
+    assert [np.array_equal(a.allowed, masks[kind]) for a, kind in zip(record.attention, config.layer_types, strict=True)] == [
+        True
+    ] * 3
+    assert len(set(config.layer_types)) == 2
+
+
 def test_a_long_text_costs_what_is_said(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from explorer.analysis import trace
 
