@@ -126,7 +126,7 @@ def test_a_step_is_recorded_with_what_the_teacher_says_and_asks_and_a_faulty_que
         "lesson.do": 'press "▶"',
         "lesson.note": "slowly",
         own_lesson.QUESTION: "Which?\na",
-        own_lesson.TITLE: 'My "hour"',
+        own_lesson.NAMED: 'My "hour"',
     }
     own_lesson.add("heads")
     assert own_lesson.MINE not in session and "Write the question" in str(session[own_lesson.REFUSED])
@@ -163,10 +163,16 @@ def test_a_lesson_that_is_recorded_outlives_a_reload(visit: Visit, tmp_path: Pat
     share(add=False)
     expect(page.get_by_role("button", name="lesson.toml (1 step)")).to_be_visible()
     page.get_by_role("button", name="Add this to my lesson").click()
+    page.get_by_label("Title of the lesson").fill("Two steps")
+    page.get_by_label("Title of the lesson").press("Enter")
+    page.keyboard.press("Escape")
+    share(add=False)
+    expect(page.get_by_label("Title of the lesson")).to_have_value("Two steps")
     with page.expect_download() as download:
         page.get_by_role("button", name="lesson.toml (2 steps)").click()
     download.value.save_as(tmp_path / "lesson.toml")
-    assert [step.part for step in read_plan(tmp_path / "lesson.toml").steps] == ["shuffle", "schemes"]
+    plan = read_plan(tmp_path / "lesson.toml")
+    assert plan.title == "Two steps" and [step.part for step in plan.steps] == ["shuffle", "schemes"]
     for left in (1, 0):
         page.get_by_role("button", name="✕").first.click()
         expect(page.get_by_role("button", name="✕")).to_have_count(left)

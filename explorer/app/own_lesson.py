@@ -17,6 +17,7 @@ LETTERS = 10_000  # of a step that a browser has kept
 MINE, REFUSED = "lesson.mine", "lesson.refused"  # in the session: the steps, and why one was not added
 SAYS = {"do": "What you do here", "ask": "What you ask", "note": "A note for yourself"}
 TITLE, QUESTION = "lesson.title", "lesson.question"
+NAMED = "lesson.named"  # in the session: the title, also while its box is not shown
 _steps = st.components.v2.component("pretraining-explorer-steps", html="<span></span>", js=streamlit_inside.script("steps"))
 
 
@@ -36,7 +37,8 @@ def form(page: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"{number + 1}. {name_of(step)}", width="stretch")
             st.button("✕", key=f"lesson.drop.{number}", on_click=drop, args=(number,), type="tertiary", help="Remove this step")
-    st.text_input("Title of the lesson", key=TITLE, placeholder="My lesson", max_chars=LETTERS // 100)
+    title = st.session_state.get(NAMED, "")
+    st.text_input("Title of the lesson", title, key=TITLE, on_change=_named, placeholder="My lesson", max_chars=LETTERS // 100)
     st.download_button(
         f"lesson.toml ({len(steps)} step{'s' * (len(steps) != 1)})",
         written(),
@@ -45,6 +47,10 @@ def form(page: str) -> None:
         on_click="ignore",
     )
     st.caption("`explorer app --lesson lesson.toml` presents it.")
+
+
+def _named() -> None:
+    st.session_state[NAMED] = st.session_state[TITLE]
 
 
 def _kept() -> object:
@@ -98,5 +104,5 @@ def restore(kept: object) -> None:
 
 def written() -> str:
     """The visitor's own steps, as a file."""
-    title = str(st.session_state.get(TITLE, "")).strip() or "My lesson"
+    title = str(st.session_state.get(NAMED, "")).strip() or "My lesson"
     return "\n\n".join((written_title(title), *st.session_state.get(MINE, ()))) + "\n"
