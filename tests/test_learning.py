@@ -575,6 +575,7 @@ def test_the_runs_of_a_page_are_listed_with_what_each_changes(shown: Shown) -> N
     press(page, "New model")
     page.evaluate("explorerTrainings[0].queue")
     press(page, "One step")
+    page.evaluate("explorerTrainings[0].queue")
     page.get_by_text("Schedule, clipping").click()
     page.get_by_label("Dropout").select_option("0.1")  # while it trains
     page.get_by_label("Seed").fill("7")
@@ -616,7 +617,7 @@ def test_the_link_of_a_run_holds_it_and_whoever_opens_it_trains_the_same(shown: 
     assert (run.steps, run.seed, run.turned) == (steps, 23, False)
     assert (run.loss, run.right) == pytest.approx((ended["loss"], ended["exact"]), rel=1e-5)
     page.goto(f"{page.url}?run={link.partition('run=')[2]}")
-    expect(page.locator(".says")).to_contain_text(f"after {steps} steps with a held-out loss of {ended['loss']:.2f}")
+    expect(page.locator(".says")).to_contain_text(f"after {steps:,} steps with a held-out loss of {ended['loss']:.2f}")
     press(page, "Start")
     expect(page.locator(".says")).to_contain_text("Paused after as many steps")
     page.evaluate("explorerTrainings[0].queue")

@@ -140,8 +140,8 @@ def test_a_step_is_recorded_with_what_the_teacher_says_and_asks_and_a_faulty_que
     assert (plan.title, first.page, first.do, first.note, second.do) == ('My "hour"', "heads", 'press "▶"', "slowly", "")
     assert plan.questions is not None
     assert [plan.questions[step.question].answer for step in plan.steps] == ["e", "k"]
-    assert [own_lesson.name_of(step) for step in (*session[own_lesson.MINE], "[[step]]", "[")][:2] == [  # type: ignore[misc]
-        LESSONS["heads"].title, LESSONS["start"].title
+    assert [own_lesson.name_of(step) for step in session[own_lesson.MINE]] == [  # type: ignore[attr-defined]
+        f"{LESSONS['heads'].title} · note · question", f"{LESSONS['start'].title} · question"
     ]  # fmt: skip
     assert own_lesson.name_of("[[step]]") == own_lesson.name_of("[") == "a step that does not open"
 
@@ -241,6 +241,24 @@ def test_a_step_with_a_text_follows_another_on_the_same_page(tmp_path: Path, mon
     at.run()
     assert not at.exception and at.query_params["step"] == "2"
     assert at.query_params["text"] in ("A dog slept.", ["A dog slept."]) and at.text_input(key="text").value == "A dog slept."
+
+
+def test_what_a_step_leaves_out_is_as_a_page_opens_not_as_the_step_before_left_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [
+        f'[[step]]\npage = "attention"\npart = "exercises"\n{more}' for more in ('model = "gpt2"\ntext = "A dog ran."\n', "")
+    ]
+    (tmp_path / "lesson.toml").write_text("".join(steps), "utf-8")
+    monkeypatch.setenv(lecture.VARIABLE, str(tmp_path / "lesson.toml"))
+    usual = opened("attention", part="exercises")
+    at = opened("attention", part="exercises", present="1", step="1", text="A dog ran.", model="gpt2")
+    assert at.selectbox(key="model").value == "gpt2"
+    at.session_state[lecture.GOES] = 1
+    at.run()
+    assert not at.exception and at.query_params["step"] == "2"
+    assert at.selectbox(key="model").value == usual.selectbox(key="model").value != "gpt2"
+    assert at.text_input(key="text").value == usual.text_input(key="text").value
 
 
 @pytest.fixture(params=lecture.shipped())

@@ -193,7 +193,7 @@ def test_what_cannot_be_saved_is_refused(trace: Trace, tmp_path: Path) -> None:
     figure = VIEWS["attention"](trace)
     for shown, path, mode, says in (
         (figure, "x.jpg", "light", r"no file ending '\.jpg'"),
-        (trace, "x.html", "light", "this is Trace"),
+        (trace, "x.html", "light", "keeps this Trace"),
         (figure, "no/x.html", "light", "Could not write"),
         (figure, "x.html", "dusk", "no mode 'dusk'"),
         (go.Figure(go.Pie(labels=["a"], values=[1])), "pie.csv", "light", "pie"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from explorer.app import streamlit_inside
-from explorer.app.lesson_plan import PLANS, LessonPlan, LessonStep, read_plan
+from explorer.app.lesson_plan import BOXES, PLANS, LessonPlan, LessonStep, read_plan
 from explorer.app.lessons import LESSONS
 from explorer.errors import ExplorerError
 from explorer.records import Exercise
@@ -74,7 +74,8 @@ def follow() -> None:
     now, number = plan(), st.session_state.pop(GOES, None)
     if now is not None and isinstance(number, int) and 0 <= number < len(now.steps) and number != place():
         step = now.steps[number]
-        streamlit_inside.let_go(step.query)
+        shared = {box for boxes in (("model", "text"), *BOXES.values()) for box in boxes}  # pages hand these on to each other
+        streamlit_inside.let_go({*st.query_params, *step.query, *shared})  # what a step leaves out is as a page opens
         st.switch_page(str(LESSONS[step.page].page), query_params=presented(step, number))
 
 

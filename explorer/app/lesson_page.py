@@ -22,7 +22,8 @@ else:
             name = f"{number + 1}. {LESSONS[step.page].title}" + (f": {label}" if label else "")
             if st.button(name, key=f"lesson.{number}", type="tertiary"):
                 st.switch_page(str(LESSONS[step.page].page), query_params=lecture.presented(step, number))
-            told = (step.do, f"*{step.ask}*" if step.ask else "", step.note)
+            own = (plan.questions or {}).get(step.question)
+            told = (step.do, f"*{step.ask}*" if step.ask else "", step.note, f"◇ {own.question}" if own else "")
             st.markdown(" · ".join(filter(None, told)))
     desk.show_homework()
 desk.show_hand_ins()

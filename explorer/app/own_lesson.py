@@ -67,7 +67,8 @@ def name_of(step: str) -> str:
     try:
         (given,) = tomllib.loads(step)["step"]
         page, part = str(given["page"]), str(given.get("part", ""))
-        return LESSONS[page].title + (f": {labels_of(page)[part]}" if part else "")
+        said = [key for key in ("note", "question") if given.get(key)]
+        return LESSONS[page].title + (f": {labels_of(page)[part]}" if part else "") + "".join(f" · {word}" for word in said)
     except (ValueError, KeyError, TypeError):
         return "a step that does not open"
 

@@ -35,7 +35,7 @@ CHART = ".stElementContainer:has([data-testid=stPlotlyChart])"
 SCREEN = {  # for the script that presents: what it puts on the screen, and what it leaves folded
     "chart": CHART,
     "staged": "[class*='-staged ']",
-    "pictures": f"{CHART}, .st-key-board, .st-key-learning, "
+    "pictures": f"{CHART}, .st-key-board, .st-key-learning, .st-key-start-opening, "
     ".stElementContainer:is([class*='-board '], [class*='-board-'], [class*='-staged '])",
     "row": "[data-testid=stHorizontalBlock]",
     "words": ".stMarkdown, .stTable, .stDataFrame, .stMetric, .stAlert, [data-testid=stRadio], [data-testid=stImage]",

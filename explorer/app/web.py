@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 import streamlit as st
@@ -30,15 +30,19 @@ SENTENCE = re.compile(r".*?[.?!](?=\s|$)", re.DOTALL)
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
 
+Asked: TypeAlias = tuple[Exercise, str]  # a question and its key
+
+
 @dataclass(frozen=True)
 class Around:
     """What a page adds to a picture.
 
     `steps` names the choice that the arrow keys move; `beside` writes what the page has to say next to the picture, knowing what is
     chosen; `click` is given the point of the picture that was clicked. Controls are above the picture; with `first` these are beside
-    it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is beside it, and an
-    option that stands in it can be clicked; with *Guess first* the picture's empty frame is in its place until there is an answer. The
-    caption is below; `below` writes what follows it. `fixed` holds choices that the page has made itself.
+    it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is beside it, made
+    each time that the picture is drawn, since it may be about what is chosen; an option that stands in the picture can be clicked.
+    With *Guess first* the picture's empty frame is in its place until there is an answer. The caption is below; `below` writes what
+    follows it. `fixed` holds choices that the page has made itself.
     """
 
     steps: str = ""
@@ -46,7 +50,7 @@ class Around:
     click: Callable[[dict[str, Any]], None] | None = None
     first: tuple[str, ...] | None = None
     wide: bool = False
-    question: tuple[Exercise, str] | None = None
+    question: Callable[[], Asked | None] = lambda: None
     below: Callable[[], object] | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
@@ -61,7 +65,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     click: Callable[[dict[str, Any]], None] | None = None,
     first: tuple[str, ...] | None = None,
     wide: bool = False,
-    question: tuple[Exercise, str] | None = None,
+    question: Asked | Callable[[], Asked] | None = None,
     below: Callable[[], object] | None = None,
     fixed: Mapping[str, Any] | None = None,
 ) -> None:
@@ -75,7 +79,8 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     if reason:
         st.info(f"**{view.title}** does not fit here: {reason}")
     else:
-        around = Around(steps, beside, click, first, wide, question, below, fixed or {})
+        asks = question if callable(question) else lambda: question
+        around = Around(steps, beside, click, first, wide, asks, below, fixed or {})
         _shown(view, record, (_named(view, key), what), around)
 
 
@@ -90,11 +95,12 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     name = named[0]
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
-    above, picture, aside, words = _laid(name, around)
-    if around.question is not None:
-        waits = guessing.waits(around.question[1])
+    asked = around.question()
+    above, picture, aside, words = _laid(name, around, beside=asked is not None)
+    if asked is not None:
+        waits = guessing.waits(asked[1])
         with above if waits and not present.on() else aside:  # shown to a room, it never moves
-            if not guessing.answered(*around.question) and waits:
+            if not guessing.answered(*asked) and waits:
                 if guessing.first():
                     _waiting(view, view(record), name, picture, words)
                 return
@@ -108,7 +114,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
             others = {choice: value for choice, value in chosen.items() if choice != around.steps}
             staged.show(view.moving(record, mode(), **others), f"{name}.{around.steps or 'frame'}", control)
         else:
-            _drawn_with(figure(), name, around)
+            _drawn_with(figure(), name, around.click, asked)
     if around.beside is not None:
         with aside:
             around.beside(chosen)
@@ -119,13 +125,12 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
         around.below()
 
 
-def _drawn_with(figure: Any, name: str, around: Around) -> None:
+def _drawn_with(figure: Any, name: str, click: Callable[[dict[str, Any]], None] | None, asked: Asked | None) -> None:
     """A picture with the guess and the answer in it; as long as there is none, a click on an option is the guess."""
-    click = around.click
-    if around.question is not None:
-        figure = guessing.with_marks(figure, *around.question)
-        if guessing.may_choose(figure, *around.question):
-            click = partial(guessing.choose, figure, *around.question)
+    if asked is not None:
+        figure = guessing.with_marks(figure, *asked)
+        if guessing.may_choose(figure, *asked):
+            click = partial(guessing.choose, figure, *asked)
     listens: Any = "ignore" if click is None else partial(_clicked, name, click)
     drawn(widened(figure) if present.on() else figure, f"{name}.figure", on_select=listens)
 
@@ -140,12 +145,12 @@ def drawn(figure: Any, key: str, **more: Any) -> None:
     st.plotly_chart(figure, theme=None, key=key, config=export.CONFIG, alt=spoken(figure), **more)
 
 
-def _laid(name: str, around: Around) -> tuple[Any, Any, Any, Any]:
+def _laid(name: str, around: Around, *, beside: bool) -> tuple[Any, Any, Any, Any]:
     """The places of the controls, of the picture, of a question and what else is beside it, and of its caption, which is always below."""
     if around.wide:
         picture = st.container()
         return st.container(), picture, st.container(), st.container()
-    if around.question is None and around.first is None and around.beside is None:
+    if not beside and around.first is None and around.beside is None:
         return st.container(), st.container(), st.container(), st.container()
     with st.container(key=f"placed.{name}"):  # in a telephone's order; on a wider screen the picture is beside the others
         above, picture, aside, words = (st.container(key=f"{place}.{name}") for place in ("above", "picture", "aside", "words"))

@@ -61,11 +61,12 @@ def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = ""
     if isinstance(shown, Record):
         kind = type(shown).__name__
         raise ChoiceError(f"save writes pictures, for example what ex.show gave back; {kind}.write('x.npz') keeps this {kind}.")
-    if hasattr(getattr(shown, "model", shown), "tokenizer"):  # a model, or a run with one
+    page = getattr(shown, "page", None)  # a board, and what BertViz draws, is a page already
+    if page is None and hasattr(getattr(shown, "model", shown), "tokenizer"):  # a model, or a run with one
         raise ChoiceError(
             "save writes pictures. ex.export(model, 'folder') keeps a model, and ex.load('./folder') opens it again."
         )
-    path, page = _path(path), getattr(shown, "page", None)  # what BertViz draws is a page already
+    path = _path(path)
     kind, kinds = path.suffix.lower().lstrip("."), KINDS if page is None else ("html",)
     if kind not in kinds:
         raise unknown("file ending", path.suffix, [f".{known}" for known in kinds])

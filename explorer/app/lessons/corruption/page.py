@@ -79,9 +79,16 @@ def hidden() -> None:
     say("Choose one word or several: the model reads [MASK] in their place.")
     chosen = pick()
     guess = lab.guessed(name, text, chosen)
-    question = lesson.guess_question(result_of(guess), int(result_of(guess).corruption.scored.argmax()))
+
+    def question() -> tuple[ex.records.Exercise, str]:
+        """Of the position that the picture is of."""
+        record = result_of(guess)
+        place = st.session_state.get("guess.place")
+        place = place if isinstance(place, int) and record.corruption.scored[place] else int(record.corruption.scored.argmax())
+        return lesson.guess_question(record, place), f"guess.word.{name}.{text}.{chosen}.{place}"
+
     web.show(
-        VIEWS["guess"], guess, question=(question, f"guess.word.{name}.{text}.{chosen}"),
+        VIEWS["guess"], guess, question=question,
         below=None if core.on() else partial(web.show, VIEWS["surprises"], guess),
     )  # fmt: skip
 

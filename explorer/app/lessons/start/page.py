@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import hold, opening, tour, web
+from explorer.app import hold, opening, present, tour, web
 from explorer.app.controls import read, result_of
 from explorer.app.exercises import plain
 from explorer.app.frame import ALL, LessonPage, PagePart, asking, part_in_address
@@ -20,8 +20,16 @@ PROSE = prose("start")
 FIRST = "opening"  # the part that the page opens with
 
 
+def film() -> None:
+    """The opening: four models read one sentence."""
+    address = "" if tour.running() else tour.address()
+    opening.show(hall.shown_models(), (lesson.TEXT, lesson.WORD), hall.sentence_and_word(), tour=address)
+
+
 def beginning() -> None:
-    """What a language model is, below the opening."""
+    """What a language model is, below the opening, which a room sees as the first picture."""
+    if present.on():
+        film()
     say(PROSE("what happens here"))
 
 
@@ -89,10 +97,8 @@ def doors() -> None:
 
 
 hall.to_the_board()
-if opens := part_in_address() in ("", ALL, FIRST):
-    opening.show(
-        hall.shown_models(), (lesson.TEXT, lesson.WORD), hall.sentence_and_word(), tour="" if tour.running() else tour.address()
-    )
+if (opens := part_in_address() in ("", ALL, FIRST)) and not present.on():
+    film()
 page = LessonPage(PROSE)
 with page.bar:
     text = st.text_input("Your sentence", lesson.TEXT, key="text", bind="query-params")

@@ -1,7 +1,7 @@
 // A model of the page, in a worker beside it, so that no forward pass holds the page up. Where there are no workers, the page computes itself.
 import { answering, LiveModel, warmUp } from "./live.js";
 
-// board/module.py writes all that computes in place of this function: a worker is given its text.
+// board/module.py writes all that computes in place of this function: a worker is given its text. (Where a page trains, nothing is warmed up.)
 const computing = /*ENGINE*/ () => ({ answering, LiveModel, warmUp });
 
 /** @typedef {{message: {id: number, what: string, given: any}, resolve: (answer: any) => void, reject: (error: Error) => void}} Asked */
@@ -37,7 +37,7 @@ export class Engine {
   /** What takes questions: a worker, or this page. */
   #beside() {
     try {
-      const text = `const { answering, warmUp } = (${computing})();\nwarmUp();\nonmessage = answering(postMessage);`;
+      const text = `const { answering, warmUp } = (${computing})();\nwarmUp?.();\nonmessage = answering(postMessage);`;
       const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" })), worker = (this.worker = new Worker(address));
       worker.onmessage = ({ data }) => {
         URL.revokeObjectURL(address);
