@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 import tokenizers as library
@@ -491,3 +492,23 @@ def test_a_control_reads_what_it_cannot_use_as_if_nothing_was_said() -> None:
         assert number.deserialize(value) == 3  # type: ignore[arg-type]
     assert number.deserialize(5) == 5
     assert not at.exception and {group.value for group in at.get("button_group")} >= {"WordPiece", "by count"}
+
+
+def test_an_array_without_dimensions_a_record_with_tokens_and_a_table_as_a_stream_are_refused_in_a_sentence() -> None:
+    bert = ex.load("bert", device="cpu")
+    trace = ex.trace(bert, "A dog ran.")
+    for tried in (
+        lambda: bert.outputs_many(torch.tensor(2.5)),  # type: ignore[arg-type]
+        lambda: bert.outputs_many(np.array(2.5)),  # type: ignore[arg-type]
+        lambda: ex.decoding.contest(trace, ["A dog ran."]),
+        lambda: ex.decoding.contest(ex.lens(bert, "A dog ran."), ["A dog ran."]),
+        lambda: trace.axes(pd.DataFrame({"a": [0]})),  # type: ignore[arg-type]
+        lambda: ex.tokenizer("wordpiece", torch.tensor(1), size=50),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ExplorerError) as refused:
+            tried()
+        assert "\n" not in str(refused.value) and len(str(refused.value)) < 300
+    steered = [
+        ex.trace(bert, "A dog ran.", edits=[ex.AddVector("encoder", 1, values)]) for values in ((1.0,) * 128, np.ones(128))
+    ]  # type: ignore[arg-type]
+    assert np.array_equal(*(found.hidden["encoder"][-1] for found in steered)), "a list of numbers is a vector, too"

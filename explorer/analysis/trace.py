@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from torch import Tensor
 
-from explorer.errors import ChoiceError, check_index, unknown
+from explorer.errors import ChoiceError, check_index, is_many, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
 from explorer.models.finetuned import FinetunedModel
@@ -374,7 +374,7 @@ def _as_edits(edits: Any) -> tuple[Edit, ...]:
 def _checked_layers(model: Model, layers: Iterable[int] | None) -> frozenset[int] | None:
     if layers is None:
         return None
-    if not isinstance(layers, Iterable):
+    if not is_many(layers):
         raise ChoiceError(f"layers must be a list of layers, for example [0]; this is {layers!r}.")
     named = list(layers)
     if named:

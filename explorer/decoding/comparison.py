@@ -96,7 +96,7 @@ def contest(
 
 def check_begins(model: Any, begin: int, tokens: int, beams: Sequence[int]) -> None:
     """Refuse a contest that no model can enter."""
-    if not hasattr(model, "tokens"):
+    if not callable(getattr(model, "tokens", None)):  # a record may hold tokens of its own
         raise ChoiceError(f"This takes a model, for example ex.load('gpt2'); this is {type(model).__name__}.")
     check_whole("begin", begin, 1)
     check_whole("tokens", tokens, 1)

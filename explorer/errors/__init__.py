@@ -123,6 +123,19 @@ def check_seed(seed: object) -> int:
     return check_whole("seed", seed, 0)
 
 
+def is_many(given: object) -> bool:
+    """Whether something can be read one after the other: an array of no dimensions has the method for it, and cannot.
+
+    >>> is_many([1, 2]), is_many(3)
+    (True, False)
+    """
+    try:
+        iter(given)  # type: ignore[call-overload]
+    except TypeError:
+        return False
+    return True
+
+
 def check_whole(name: str, given: object, least: int, most: int = WHOLE - 1) -> int:
     """`given` if it is a whole number from `least` to `most`, otherwise the error that says so."""
     number = whole(given)

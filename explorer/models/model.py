@@ -5,7 +5,7 @@ The kinds themselves: `transformer`, `elmo`, `vectors`, `ngram`, and `hub.foreig
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.errors import ChoiceError, TextError, an
+from explorer.errors import ChoiceError, TextError, an, is_many
 from explorer.errors.kinds import called
 from explorer.nn.elmo import BiLM
 from explorer.nn.factory import AnyConfig
@@ -188,7 +188,7 @@ class TextModel(Summarised):
         if isinstance(texts, (str, Tokens)):
             raise TextError("outputs_many takes a list of texts; this is one. Use outputs, or put it into a list.")
         for name, given in (("texts", texts), ("targets", () if targets is None else targets)):
-            if not isinstance(given, Iterable):
+            if not is_many(given):
                 raise TextError(f"outputs_many takes a list of {name}; this is {an(type(given).__name__)}.")
         many = [self.tokens(text) for text in texts]
         if not many:

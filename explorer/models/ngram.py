@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from explorer.errors import ChoiceError, TextError, check_index, unknown
+from explorer.errors import ChoiceError, TextError, check_index, is_many, unknown
 from explorer.models.counts import SMOOTHINGS, Counts, Level, count, find, find_contexts
 from explorer.records import Edit, Tokens
 from explorer.records.summary import Summarised, Summary
@@ -240,7 +240,7 @@ def bits_per_character(logp: Sequence[np.ndarray], texts: Sequence[str]) -> floa
 
 def flattened(rows: Rows, size: int) -> tuple[np.ndarray, np.ndarray]:
     """All ids in one array, and the length of each row."""
-    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+    if isinstance(rows, (str, bytes)) or not is_many(rows):
         raise TextError("An n-gram model reads a list of rows of ids, for example [[0, 17, 4, 0]].")
     arrays = [np.asarray(row) for row in rows]
     if any(row.ndim != 1 for row in arrays):

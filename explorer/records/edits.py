@@ -451,4 +451,6 @@ def apply_edits(edits: Iterable[Edit], place: TapPlace, value: Any, *known: Any)
 
 def like(value: Any, array: np.ndarray) -> Any:
     """The array as the same kind of thing as `value`: a tensor on its device, or a NumPy array."""
-    return value.new_tensor(array.tolist()) if hasattr(value, "new_tensor") else np.asarray(array, dtype=value.dtype)
+    return (
+        value.new_tensor(np.asarray(array).tolist()) if hasattr(value, "new_tensor") else np.asarray(array, dtype=value.dtype)
+    )

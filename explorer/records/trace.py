@@ -265,6 +265,8 @@ class Trace(Record):
         >>> len(queries) == len(keys) == len(trace.source)
         True
         """
+        if not isinstance(stream, str):
+            raise unknown("stream", stream, [*dict.fromkeys(attention.stream for attention in self.attention)])
         rows = self.source if stream == "encoder" or self.target is None else self.target
         return rows, rows if stream != "cross" else self.source
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 import tokenizers as library
 from tokenizers import models, pre_tokenizers, trainers
 
-from explorer.errors import ChoiceError, TextError, check_whole, unknown
+from explorer.errors import ChoiceError, TextError, check_whole, is_many, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import during
 from explorer.records import Merge
@@ -157,7 +157,7 @@ def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Seque
     """The settings, checked."""
     if not isinstance(kind, str) or kind not in TOKENIZERS:
         raise unknown("tokenizer", kind, TOKENIZERS)
-    if isinstance(texts, str) or not isinstance(texts, Iterable):
+    if isinstance(texts, str) or not is_many(texts):
         raise TextError("A tokenizer is made from a list of texts. Put the text into a list.")
     for name, number in (("size", size), ("sentinels", marks)):
         check_whole(name, number, 0, LARGEST)

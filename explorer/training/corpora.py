@@ -17,7 +17,7 @@ import numpy as np
 from explorer import microworld
 from explorer.analysis.evaluation.context import EvalData
 from explorer.analysis.evaluation.windows import SENTENCE
-from explorer.errors import ChoiceError, TextError, many, repeated, unknown
+from explorer.errors import ChoiceError, TextError, is_many, many, repeated, unknown
 from explorer.errors.waiting import with_progress
 from explorer.microworld import stories
 from explorer.microworld.derived.as_text import tasks_as_text
@@ -158,7 +158,7 @@ def texts_of(what: Any, field: str) -> Texts:
     if isinstance(what, Mapping):
         named = ", ".join(name if isinstance(name, str) else repeated(name) for name in what)
         raise TextError(f"This corpus is a {type(what).__name__} of several parts: {named}. Give one of them.")
-    if not isinstance(what, Iterable):
+    if not is_many(what):
         check_texts(what)
     if isinstance(what, Sequence) and not (len(what) and isinstance(what[0], Mapping)):
         return what
