@@ -104,3 +104,19 @@ def test_the_bar_offers_the_tokens_of_the_page_s_model(lesson: str, model: str) 
     labels, row, text = at.session_state["hold.shown"]
     assert not at.exception and row is None
     assert list(labels) == theme.labels(ex.load(model, device="cpu").tokens(text))
+
+
+def test_a_held_token_is_the_one_whose_largest_weights_are_framed_until_another_is_chosen() -> None:
+    at = opened("heads", part="all-layers", text="The dog was tired because it ran.")
+    first = at.selectbox(key="glance.token").value
+    assert first.startswith("it ")
+    at.query_params["hold"] = "4"
+    at.run()
+    assert at.selectbox(key="glance.token").value.startswith("dog ") and not at.exception
+    at.selectbox(key="glance.token").select(first).run()
+    assert at.selectbox(key="glance.token").value == first, "a choice by hand stays"
+    at.query_params["hold"] = "12"
+    at.run()
+    assert at.selectbox(key="glance.token").value.startswith("tired ")
+    linked = opened("heads", part="all-layers", text="The dog was tired because it ran.", hold="4", glance__token=first)
+    assert linked.selectbox(key="glance.token").value == first, "an address says both"

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import board, web
+from explorer.app import board, hold, web
 from explorer.app.call import Call
 from explorer.app.controls import model_and_text, model_of, opened, read, result_of, target_of
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -41,8 +41,19 @@ def formula() -> None:
     )
 
 
+def frame_held() -> None:
+    """Where another token of the sentence is held, frame its largest weights; a choice by hand or in the address stays until then."""
+    held, key = (text, hold.held_row()), "glance.held"
+    first = key not in st.session_state and "glance.token" in st.query_params
+    if held[1] is not None and st.session_state.get(key) != held and not first:
+        offered = VIEWS["glance"].controls(record)["token"].options
+        st.session_state["glance.token"] = next((name for name in offered if name.endswith(f"({held[1]})")), offered[0])
+    st.session_state[key] = held
+
+
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
+    frame_held()
     say(PROSE("famous") + (" " + PROSE("one head supervised") if behaviour.supervised(name) else ""))
     question = lesson.pointing_question(record)
     if question is None:
