@@ -502,6 +502,7 @@ def test_an_array_without_dimensions_a_record_with_tokens_and_a_table_as_a_strea
         lambda: bert.outputs_many(np.array(2.5)),  # type: ignore[arg-type]
         lambda: ex.decoding.contest(trace, ["A dog ran."]),
         lambda: ex.decoding.contest(ex.lens(bert, "A dog ran."), ["A dog ran."]),
+        lambda: ex.analysis.smoothed_targets(bert, ["dog", "dog"]),  # type: ignore[arg-type]
         lambda: trace.axes(pd.DataFrame({"a": [0]})),  # type: ignore[arg-type]
         lambda: ex.tokenizer("wordpiece", torch.tensor(1), size=50),  # type: ignore[arg-type]
     ):

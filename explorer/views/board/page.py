@@ -65,6 +65,7 @@ const data = parsed.then(() => unpacked("data")).then((held) => held.arrayBuffer
 const code = await (await unpacked("module")).text();
 const { @MOUNT@: mount } = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
 await mount(document.getElementById("board"), @WAITS@data, JSON.parse(document.getElementById("options").textContent));
+await data;  // a live board says by itself that its model is damaged
 document.body.dataset.drawn = "yes";
 </script>
 <script type="text/plain" id="data">@DATA@</script>

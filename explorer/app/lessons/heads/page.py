@@ -46,8 +46,9 @@ def frame_held() -> None:
     held, key = (text, hold.held_row()), "glance.held"
     first = key not in st.session_state and "glance.token" in st.query_params
     if held[1] is not None and st.session_state.get(key) != held and not first:
-        offered = VIEWS["glance"].controls(record)["token"].options
-        st.session_state["glance.token"] = next((name for name in offered if name.endswith(f"({held[1]})")), offered[0])
+        control: Any = VIEWS["glance"].controls(record)["token"]
+        named = (name for name in control.options if name.endswith(f"({held[1]})"))
+        st.session_state["glance.token"] = next(named, control.first)
     st.session_state[key] = held
 
 
