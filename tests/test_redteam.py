@@ -478,7 +478,8 @@ def test_no_value_in_an_address_ends_a_page(lesson: str) -> None:
     """Every key that any part of a lesson binds, with what is empty, infinite, endless or no text at all."""
     keys = bound_keys(opened(lesson, part="all"))
     assert keys, lesson
-    for value in ADDRESSES if ALL else ADDRESSES[:2]:
+    for given in ADDRESSES if ALL else ADDRESSES[:2]:
+        value = given.encode("utf-8", "surrogatepass").decode("utf-8", "replace")  # as a server reads half a letter of an address
         with counted_as("pages with hostile addresses"):
             at = opened(lesson, **{"part": "all", **dict.fromkeys(keys, value)})
             assert not at.exception and at.title[0].value, (lesson, value, at.exception[0].value)
