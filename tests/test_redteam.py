@@ -479,7 +479,9 @@ def test_no_value_in_an_address_ends_a_page(lesson: str) -> None:
     keys = bound_keys(opened(lesson, part="all"))
     assert keys, lesson
     for given in ADDRESSES if ALL else ADDRESSES[:2]:
-        value = given.encode("utf-8", "surrogatepass").decode("utf-8", "replace")  # as a server reads half a letter of an address
+        value = given.encode("utf-8", "surrogatepass").decode(
+            "utf-8", "replace"
+        )  # as a server reads half a letter of an address
         with counted_as("pages with hostile addresses"):
             at = opened(lesson, **{"part": "all", **dict.fromkeys(keys, value)})
             assert not at.exception and at.title[0].value, (lesson, value, at.exception[0].value)
