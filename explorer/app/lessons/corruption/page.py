@@ -80,7 +80,7 @@ def hidden() -> None:
     chosen = pick()
     guess = lab.guessed(name, text, chosen)
 
-    def question() -> tuple[ex.records.Exercise, str]:
+    def question() -> web.Asked:
         """Of the position that the picture is of."""
         record = result_of(guess)
         place = st.session_state.get("guess.place")
