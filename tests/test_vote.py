@@ -245,6 +245,16 @@ def phone(browser: Browser, address: str) -> Page:
     return page
 
 
+def presenter(browser: Browser, port: int) -> Page:
+    """A teacher who shows a room a part with a question."""
+    page = phone(browser, f"http://127.0.0.1:{port}/vote?teacher=secret")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(page.get_by_text("No question is open.")).to_be_visible()
+    page.goto(f"http://127.0.0.1:{port}/attention?part=why-d&present=1")
+    expect(page.get_by_role("button", name="Ask the class (V)").first).to_be_enabled()
+    return page
+
+
 @LONG  # a file of votes goes on above, and test_classroom.py votes on the page without a browser
 @pytest.mark.browser
 def test_a_reload_and_a_killed_server_lose_no_vote_and_add_none(browser: Browser, tmp_path: Path) -> None:
@@ -290,11 +300,7 @@ def test_a_reload_and_a_killed_server_lose_no_vote_and_add_none(browser: Browser
 def test_what_a_presenter_presses_while_the_server_is_away_is_done_when_it_is_back(browser: Browser, tmp_path: Path) -> None:
     port = free_port()
     with room_server(port, tmp_path):
-        teacher = phone(browser, f"http://127.0.0.1:{port}/vote?teacher=secret")
-        teacher.set_viewport_size({"width": 1280, "height": 720})
-        expect(teacher.get_by_text("No question is open.")).to_be_visible()
-        teacher.goto(f"http://127.0.0.1:{port}/attention?part=why-d&present=1")
-        expect(teacher.get_by_role("button", name="Ask the class (V)").first).to_be_enabled()
+        teacher = presenter(browser, port)
     away = teacher.locator("[data-away]")
     expect(away).to_have_text("The server does not answer. When it is back, this page goes on by itself.")
     teacher.keyboard.press("v")
@@ -330,11 +336,7 @@ def test_nobody_is_told_how_a_vote_goes_before_its_bars_are_shown(monkeypatch: p
 def test_a_shown_page_counts_a_vote_and_shows_its_bars_without_being_computed(browser: Browser, tmp_path: Path) -> None:
     port = free_port()
     with room_server(port, tmp_path):
-        teacher = phone(browser, f"http://127.0.0.1:{port}/vote?teacher=secret")
-        teacher.set_viewport_size({"width": 1280, "height": 720})
-        expect(teacher.get_by_text("No question is open.")).to_be_visible()
-        teacher.goto(f"http://127.0.0.1:{port}/attention?part=why-d&present=1")
-        expect(teacher.get_by_role("button", name="Ask the class (V)").first).to_be_enabled()
+        teacher = presenter(browser, port)
         teacher.keyboard.press("v")
         region = teacher.locator("[data-vote]")
         expect(region).to_have_text("Nobody has joined.")

@@ -103,7 +103,7 @@ def _folder(name: str) -> Path | None:
     try:
         folder = cached_folder(name) if on_hub(name) else store.folder_of(name)
         return folder if folder is not None and store.read_config(folder) else None
-    except (ExplorerError, OSError):  # that page says why; a name may also be longer than a disk takes
+    except ExplorerError:  # that page says why
         return None
 
 

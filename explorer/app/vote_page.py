@@ -54,7 +54,8 @@ def now(desk: bool, who: str) -> None:
         polling.status(voting.SAYS, *tally.said_of(ballot), heard=tally.ANSWERED if ballot.shown else "")
         if not ballot.bars:
             st.caption("The bars are hidden until you show them.")
-        st.html(tally.bars(ballot) or " ")
+        if bars := tally.bars(ballot):
+            st.html(bars)
         if ballot.shown:
             st.success(f"The answer: **{ballot.answer}**. {ballot.why}")
     else:

@@ -98,7 +98,7 @@ def on_hub(what: str | Path) -> bool:
     """Whether this means a model on the hub: "hub:gpt2", or "org/model" where there is no such folder."""
     if not isinstance(what, str) or store.stored_model(what) is not None:
         return False
-    return what.startswith(HUB) or (ON_HUB.fullmatch(what) is not None and not _there(Path(what)))
+    return what.startswith(HUB) or (ON_HUB.fullmatch(what) is not None and not os.path.isdir(what))
 
 
 @cache_policy(CachePolicy(opens=True))
@@ -253,14 +253,6 @@ def pick_precision(precision: str) -> torch.dtype:
     return PRECISIONS[precision]
 
 
-def _there(folder: Path) -> bool:
-    """Whether there is such a folder; a name that is too long for one is none."""
-    try:
-        return folder.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
 def _from_zip(file: Path) -> Model:
     """A model from a .zip of its folder, as a page saves one that was trained there."""
     with tempfile.TemporaryDirectory(prefix="explorer-") as place, file.open("rb") as data:
@@ -268,7 +260,7 @@ def _from_zip(file: Path) -> Model:
 
 
 def _from_folder(folder: Path, step: int | None, native: bool | None, name: str = "", *, as_stored: bool = False) -> Model:
-    if not _there(folder):
+    if not os.path.isdir(folder):
         raise FileError(
             f"There is no folder {shortened(str(folder))}. Give a folder with a model, or one of the names: {', '.join(store.models())}."
         )

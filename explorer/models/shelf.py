@@ -109,7 +109,7 @@ def folder_of(what: str | Path) -> Path:
     if text in RETIRED:
         raise ChoiceError(f"{text} is no longer shipped. {RETIRED[text]}")
     error = unknown("model", text, models())
-    if Path(text).is_dir():
+    if os.path.isdir(text):
         raise ChoiceError(f"{error} The folder {text} of this place is opened by its path: ./{text}.")
     if HUB_NAME.fullmatch(text):
         some = f"explorer get {text}" if text in listed_models() else "explorer get"
@@ -130,12 +130,13 @@ def snapshots_of(what: str | Path) -> tuple[int, ...]:
 def read_config(folder: Path) -> dict[str, Any]:
     """The config.json of a model folder."""
     path = folder / CONFIG
-    if not path.is_file() and (folder / run_folder.RUN).is_file():
+    held = os.path.isfile(path)  # no error for a name that no file can have
+    if not held and os.path.isfile(folder / run_folder.RUN):
         raise FileError(
             f"The run in {folder} is not finished, so its model is not there yet. Go on with it, or open a snapshot with "
             f"step=…; there are: {', '.join(map(str, run_folder.snapshots(folder))) or 'none'}."
         )
-    if not path.is_file():
+    if not held:
         raise FileError(f"There is no model in {folder}: a model folder holds {CONFIG}, {WEIGHTS} and {PIECES}.")
     try:
         config = json.loads(path.read_text("utf-8"))
