@@ -6,9 +6,11 @@ import inspect
 import json
 import os
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import islice
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from conftest import ALL
 from hypothesis import strategies as st
 from plotly.basedatatypes import BaseFigure
@@ -347,6 +350,8 @@ NUMBERS: list[Any] = [
 TYPES: list[Any] = [
     None, [], {}, (), set(), b"x", object(), len, "3", ["a"], [1], [[1]], {"a": 1}, {1: "a"}, (1, "b"), np.zeros((2, 2)), [None],
     np.array(["a"]), [""], ["\ud800"], ("a", "b"), [-1], [10**20], [1.5], Path("nothing"), float, {"a": {"a": {}}}, [[]], ["a", "a"],
+    np.timedelta64(3, "D"), np.datetime64("2020-01-01"), deque(["a", "b"]), np.array([None, 1], dtype=object), torch.ones(2),
+    Decimal("sNaN"), range(4), np.zeros(3, dtype=[("a", int)]), torch.tensor([1 + 1j]), Fraction(10**400),
 ]  # fmt: skip
 
 
@@ -386,7 +391,7 @@ def twins(value: Any) -> Iterator[Any]:
     elif isinstance(value, (list, tuple)) and value and all(type(part) is int for part in value):
         yield from (type(value)(map(np.int64, value)), type(value)(map(np.uint8, value)))
     elif isinstance(value, list) and value and all(type(part) is str for part in value):
-        yield from (tuple(value), [np.str_(part) for part in value])
+        yield from (tuple(value), deque(value), [np.str_(part) for part in value])
     elif isinstance(value, dict) and value and all(type(part) is int for part in value):
         yield {np.int64(part): inner for part, inner in value.items()}
 

@@ -211,6 +211,10 @@ def test_what_an_attack_found_is_one_sentence() -> None:
         lambda: ex.fit("gpt2", steps=1, rate=10**6000),
         lambda: ex.microworld.stories(2, torch.tensor([1])),  # type: ignore[arg-type]
         lambda: ex.text.first_tokens(iter([5]), bert.tokenizer, 6),  # type: ignore[arg-type]
+        lambda: ex.configure("bert", "toy", 100, position=np.timedelta64(3, "D")),
+        lambda: ex.views.masks(hostile.traced(), layer=np.array([None, 1], dtype=object)),
+        lambda: ex.views.masks(hostile.traced(), layer=torch.ones(2)),
+        lambda: ex.SetVector(torch.ones(2), "encoder", 0, 0, 0, [0.0]),  # type: ignore[arg-type]
         lambda: ex.text.first_tokens({0: ["A dog."]}, bert.tokenizer, 6),  # type: ignore[arg-type]
     ):
         with pytest.raises(ex.ExplorerError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -73,10 +74,14 @@ def follow() -> None:
     """At the beginning of a run: to the step that was asked for, unless the page shows it already."""
     now, number = plan(), st.session_state.pop(GOES, None)
     if now is not None and isinstance(number, int) and 0 <= number < len(now.steps) and number != place():
-        step = now.steps[number]
-        shared = {box for boxes in (("model", "text"), *BOXES.values()) for box in boxes}  # pages hand these on to each other
-        streamlit_inside.let_go({*st.query_params, *step.query, *shared})  # what a step leaves out is as a page opens
-        st.switch_page(str(LESSONS[step.page].page), query_params=presented(step, number))
+        open_step(now.steps[number], presented(now.steps[number], number))
+
+
+def open_step(step: LessonStep, query: Mapping[str, str | tuple[str, ...]]) -> None:
+    """Go to the page of a step, with nothing of what was chosen before."""
+    shared = {box for boxes in (("model", "text"), *BOXES.values()) for box in boxes}  # pages hand these on to each other
+    streamlit_inside.let_go({*st.query_params, *step.query, *shared})  # what a step leaves out is as a page opens
+    st.switch_page(str(LESSONS[step.page].page), query_params=dict(query))
 
 
 def ahead() -> str:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from explorer.app import lecture, teacher
+from explorer.app import lecture, own_lesson, teacher
 from explorer.app.exercises import plain
 from explorer.app.homework import desk
 from explorer.app.lesson_plan import labels_of
@@ -14,6 +14,9 @@ teacher.admit()
 plan = lecture.plan()
 if plan is None:
     st.info("No lesson is open. `explorer app --lesson FILE` presents one; `--lesson L0` to `L4` are the five lectures.")
+    if st.button("Record a lesson", help=own_lesson.HELP):
+        own_lesson.begin()
+        st.switch_page(str(LESSONS["start"].page))
 else:
     st.markdown(f"**{plain(plan.title)}**: present its first step, then Page Down goes through all of them.")
     for number, step in enumerate(plan.steps):

@@ -3,50 +3,106 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from secrets import token_hex
 
 import streamlit as st
 
 from explorer.app import lecture, streamlit_inside
-from explorer.app.lesson_plan import MOST, labels_of, written_question, written_step, written_title
+from explorer.app.lesson_plan import MOST, LessonPlan, labels_of, plan_of, written_question, written_step, written_title
 from explorer.app.lessons import LESSONS
-from explorer.app.own_questions import typed_exercise
+from explorer.app.own_questions import typed, typed_exercise
 from explorer.errors import ExplorerError
 
 LETTERS = 10_000  # of a step that a browser has kept
 MINE, REFUSED = "lesson.mine", "lesson.refused"  # in the session: the steps, and why one was not added
-SAYS = {"do": "What you do here", "ask": "What you ask", "note": "A note for yourself"}
+RECORDS, CHANGED = (
+    "lesson.records",
+    "lesson.changed",
+)  # in the session: whether steps are recorded, and the number of the one that is changed
+SAYS = {"note": "Note for yourself", "do": "What you do here", "ask": "What you ask aloud"}
+HELP = "A bar at the foot of every page adds what is on the screen as a step. It ends in a file that Page Down presents."
 TITLE, QUESTION = "lesson.title", "lesson.question"
 NAMED = "lesson.named"  # in the session: the title, also while its box is not shown
 _steps = st.components.v2.component("pretraining-explorer-steps", html="<span></span>", js=streamlit_inside.script("steps"))
 
 
-def form(page: str) -> None:
-    """Take the page as it is now into a lesson of one's own; below, its steps so far and its file."""
+def begin() -> None:
+    """From now on every lesson page has the bar that records it."""
+    st.session_state[RECORDS] = True
+
+
+def end() -> None:
+    """The bar goes; the steps stay in the browser."""
+    for key in (RECORDS, CHANGED):
+        st.session_state.pop(key, None)
+
+
+def bar(page: str) -> None:
+    """While a lesson is recorded, a bar at the foot of every lesson page: a note, a question, *Add this page*, and the steps so far."""
+    if st.session_state.get(RECORDS) and page in LESSONS:
+        with st.container(key="recording"):
+            _bar(page)
+
+
+@st.fragment
+def _bar(page: str) -> None:
     _steps(key="lesson.kept", data={"steps": st.session_state.get(MINE)}, on_steps_change=lambda: restore(_kept()))
-    with st.expander("Notes and a question for this step"):
-        for name, label in SAYS.items():
-            st.text_input(label, key=f"lesson.{name}", max_chars=LETTERS // 10)
-        st.text_area("Your question, then an option on each line, a * before the right one", key=QUESTION)
-    st.button("Add this to my lesson", key="lesson.add", on_click=add, args=(page,))
+    steps, changed = st.session_state.get(MINE, ()), st.session_state.get(CHANGED)
     if refused := st.session_state.pop(REFUSED, ""):
         st.error(refused)
-    if not (steps := st.session_state.get(MINE, ())):
-        return
-    for number, step in enumerate(steps):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"{number + 1}. {name_of(step)}", width="stretch")
-            st.button("✕", key=f"lesson.drop.{number}", on_click=drop, args=(number,), type="tertiary", help="Remove this step")
-    title = st.session_state.get(NAMED, "")
-    st.text_input("Title of the lesson", title, key=TITLE, on_change=_named, placeholder="My lesson", max_chars=LETTERS // 100)
-    st.download_button(
-        f"lesson.toml ({len(steps)} step{'s' * (len(steps) != 1)})",
-        written(),
-        "lesson.toml",
-        key="lesson.file",
-        on_click="ignore",
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**Step {len(steps) + 1 if changed is None else changed + 1}**", width="content")
+        note, *more = SAYS
+        st.text_input(
+            SAYS[note],
+            key=f"lesson.{note}",
+            max_chars=LETTERS // 10,
+            placeholder=f"{SAYS[note]} (optional)",
+            label_visibility="collapsed",
+        )
+        with st.popover("Question", width="content"):
+            st.text_area("Your question, then an option on each line, a * before the right one", key=QUESTION)
+            for name in more:
+                st.text_input(SAYS[name], key=f"lesson.{name}", max_chars=LETTERS // 10)
+        said = "Add this page" if changed is None else f"Replace step {changed + 1}"
+        st.button(said, key="lesson.add", on_click=add, args=(page,), type="primary", width="content")
+        with st.popover(f"{len(steps)} step{'s' * (len(steps) != 1)}", width="content", disabled=not steps, key="lesson.steps"):
+            _listed(steps)
+        if st.button("Close", key="lesson.end", type="tertiary", width="content", help="The steps stay in this browser."):
+            end()
+            st.rerun()
+
+
+def _listed(steps: Sequence[str]) -> None:
+    """The lesson so far: its title and its file, then each step, to be opened, moved up or removed."""
+    st.text_input(
+        "Title of the lesson",
+        st.session_state.get(NAMED, ""),
+        key=TITLE,
+        on_change=_named,
+        placeholder="My lesson",
+        max_chars=LETTERS // 100,
     )
+    st.download_button("Download lesson.toml", written, "lesson.toml", key="lesson.file", on_click="ignore", type="primary")
     st.caption("`explorer app --lesson lesson.toml` presents it.")
+    for number, step in enumerate(steps):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            name, plan, key = f"{number + 1}. {name_of(step)}", read(step), f"lesson.open.{number}"
+            opened = st.button(name, key=key, on_click=change, args=(number,), type="tertiary", help="Open it, to change it")
+            if opened and plan is not None:
+                lecture.open_step(plan.steps[0], plan.steps[0].query)
+            st.space("stretch")
+            st.button(
+                "↑",
+                key=f"lesson.up.{number}",
+                on_click=move_up,
+                args=(number,),
+                type="tertiary",
+                help="One step earlier",
+                disabled=not number,
+            )
+            st.button("✕", key=f"lesson.drop.{number}", on_click=drop, args=(number,), type="tertiary", help="Remove this step")
 
 
 def _named() -> None:
@@ -58,43 +114,79 @@ def _kept() -> object:
     return st.session_state["lesson.kept"].steps
 
 
+def read(step: str) -> LessonPlan | None:
+    """A step as a lesson of its own; None for one that does not open."""
+    try:
+        return plan_of(tomllib.loads(step), step, "This step")
+    except (ValueError, ExplorerError):
+        return None
+
+
 def name_of(step: str) -> str:
     """The page and the part of a step.
 
     >>> name_of('[[step]]\\npage = "attention"\\npart = "why-d"')
     'Attention, step by step: Why √dₖ'
     """
-    try:
-        (given,) = tomllib.loads(step)["step"]
-        page, part = str(given["page"]), str(given.get("part", ""))
-        said = [key for key in ("note", "question") if given.get(key)]
-        return LESSONS[page].title + (f": {labels_of(page)[part]}" if part else "") + "".join(f" · {word}" for word in said)
-    except (ValueError, KeyError, TypeError):
+    if (plan := read(step)) is None:
         return "a step that does not open"
+    given = plan.steps[0]
+    said = [f" · {word}" for word in ("note", "question") if getattr(given, word)]
+    return LESSONS[given.page].title + (f": {labels_of(given.page)[given.part]}" if given.part else "") + "".join(said)
 
 
 def add(page: str) -> None:
-    """The page as it is now, as one more step of the visitor's own lesson."""
+    """The page as it is now, as one more step of the visitor's own lesson, or in the place of the one that is changed."""
     left_out = ("present", lecture.STEP, "teacher", "guess", "core")
     query = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out}
     said, question = {name: str(st.session_state.get(f"lesson.{name}", "")) for name in SAYS}, ""
-    if typed := str(st.session_state.get(QUESTION, "")).strip():
+    steps, changed = list(st.session_state.get(MINE) or ()), st.session_state.get(CHANGED)
+    if changed is None and len(steps) == MOST:
+        st.session_state[REFUSED] = f"A lesson has at most {MOST} steps."
+        return
+    if typed_text := str(st.session_state.get(QUESTION, "")).strip():
         name = f"question-{token_hex(3)}"  # of all steps: it is said once for the lesson
         try:
-            question = "\n\n" + written_question(name, typed_exercise(typed))
+            question = "\n\n" + written_question(name, typed_exercise(typed_text))
         except ExplorerError as error:
             st.session_state[REFUSED] = str(error)
             return
         said["question"] = name
-    st.session_state[MINE] = (*st.session_state.get(MINE, ()), written_step(page, query, said) + question)
-    for key in (*(f"lesson.{name}" for name in SAYS), QUESTION):
-        st.session_state[key] = ""
+    at = len(steps) if changed is None else changed
+    steps[at : at + 1] = [written_step(page, query, said) + question]
+    st.session_state[MINE] = tuple(steps)
+    st.session_state.pop(CHANGED, None)
+    _write({})
+
+
+def change(number: int) -> None:
+    """Take a step up again: what was said of it is in the boxes, and *Add* puts the page in its place."""
+    if (plan := read(st.session_state[MINE][number])) is None:
+        return
+    step, own = plan.steps[0], (plan.questions or {}).get(plan.steps[0].question)
+    st.session_state[CHANGED] = number
+    _write({name: getattr(step, name) for name in SAYS}, "" if own is None else typed(own))
+
+
+def _write(said: dict[str, str], question: str = "") -> None:
+    for name in SAYS:
+        st.session_state[f"lesson.{name}"] = said.get(name, "")
+    st.session_state[QUESTION] = question
+
+
+def move_up(number: int) -> None:
+    """Exchange a step with the one before it."""
+    steps = list(st.session_state[MINE])
+    steps[number - 1 : number + 1] = steps[number], steps[number - 1]
+    st.session_state[MINE] = tuple(steps)
+    st.session_state.pop(CHANGED, None)
 
 
 def drop(number: int) -> None:
     """Leave a step out."""
     steps = st.session_state.get(MINE, ())
     st.session_state[MINE] = (*steps[:number], *steps[number + 1 :])
+    st.session_state.pop(CHANGED, None)
 
 
 def restore(kept: object) -> None:

@@ -47,6 +47,17 @@ def _check_options(question: str, options: Any) -> None:
         _check_text("option", text, OPTION, least=1)
 
 
+def typed(question: Exercise) -> str:
+    """A question as somebody types it.
+
+    >>> print(typed(typed_exercise("Which is larger?\\n2\\n* 3")))
+    Which is larger?
+    2
+    * 3
+    """
+    return "\n".join([question.question, *("* " * (option == question.answer) + option for option in question.options)])
+
+
 def typed_exercise(text: str) -> Exercise:
     """A question as it is typed at the desk: first the question, then an option on each line, the right one with a star.
 

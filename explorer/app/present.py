@@ -94,9 +94,9 @@ def _share() -> None:
             return
         st.markdown("This address holds the page, the model, the text and every choice.")
         address_to_copy(address())
-        page = st.session_state.get(core.PAGE, "")
-        if page in LESSONS:
-            own_lesson.form(page)
+        if st.session_state.get(core.PAGE, "") in LESSONS and st.button("Record a lesson", help=own_lesson.HELP):
+            own_lesson.begin()
+            st.rerun()
         code(address())
 
 

@@ -159,5 +159,8 @@ def is_number(given: object) -> bool:
         return False
     try:
         return not math.isnan(float(given))
-    except OverflowError:  # a whole number of hundreds of digits
+    except (
+        OverflowError,
+        TypeError,
+    ):  # a whole number of hundreds of digits; a span of time, which NumPy counts among the numbers
         return False

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import ChoiceError, check_index, unknown
-from explorer.errors.kinds import called, check_fields
+from explorer.errors.kinds import called, check_fields, check_kind
 from explorer.records.places import TapPlace
 from explorer.records.record import Record
 
@@ -375,6 +375,7 @@ class SetVector(Edit):
     def __init__(  # noqa: PLR0913  the public contract names the vector first
         self, which: str, stream: str, layer: int | None, head: int | None, position: int | None, values: ArrayLike
     ) -> None:
+        check_kind("which", which, str)
         if which not in VECTORS:
             raise unknown("vector of attention", which, VECTORS)
         numbers = _numbers(values, "A vector is a list of numbers, one for each feature of a head.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -160,7 +160,7 @@ def texts_of(what: Any, field: str) -> Texts:
         raise TextError(f"This corpus is a {type(what).__name__} of several parts: {named}. Give one of them.")
     if not is_many(what):
         check_texts(what)
-    if isinstance(what, Sequence) and not (len(what) and isinstance(what[0], Mapping)):
+    if isinstance(what, Sequence) and not isinstance(what, deque) and not (len(what) and isinstance(what[0], Mapping)):
         return what
     rows = (
         text_of_row(text, field, f"Row {number} of the corpus") if isinstance(text, Mapping) else text

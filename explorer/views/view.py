@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any
@@ -42,7 +42,7 @@ class Choice:
         """`given`, if it is one of the options; of options that end in a number ("encoder layer 1") the first with this one."""
         if isinstance(given, int) and given not in self.options:
             given = next((option for option in self.options if str(option).endswith(f" {given}")), given)
-        if given not in self.options:
+        if getattr(given, "ndim", 0) or not isinstance(given, Hashable) or given not in self.options:  # an array equals nothing
             raise unknown(name, given, self.options)
         return given
 
