@@ -212,9 +212,14 @@ def test_what_an_attack_found_is_one_sentence() -> None:
         lambda: ex.microworld.stories(2, torch.tensor([1])),  # type: ignore[arg-type]
         lambda: ex.text.first_tokens(iter([5]), bert.tokenizer, 6),  # type: ignore[arg-type]
         lambda: ex.configure("bert", "toy", 100, position=np.timedelta64(3, "D")),
-        lambda: ex.views.masks(hostile.traced(), layer=np.array([None, 1], dtype=object)),
-        lambda: ex.views.masks(hostile.traced(), layer=torch.ones(2)),
+        lambda: ex.views["masks"](hostile.traced(), layer=np.array([None, 1], dtype=object)),
+        lambda: ex.views["masks"](hostile.traced(), layer=torch.ones(2)),
         lambda: ex.SetVector(torch.ones(2), "encoder", 0, 0, 0, [0.0]),  # type: ignore[arg-type]
+        lambda: ex.analysis.exposure_bias(hostile.model("electra"), ex.microworld.texts(8, 1)),
+        lambda: ex.AddVector("encoder", 0, ["0.0"] * 127 + ["x"], 1.0),  # type: ignore[arg-type]
+        lambda: ex.AddVector("encoder", 0, np.full(128, np.nan), 1.0),
+        lambda: ex.analysis.projections_over_steps(dict.fromkeys((1, 2), hostile.model("electra"))),
+        lambda: bert.outputs_many(hostile.traced()),  # type: ignore[arg-type]
         lambda: ex.text.first_tokens({0: ["A dog."]}, bert.tokenizer, 6),  # type: ignore[arg-type]
     ):
         with pytest.raises(ex.ExplorerError):

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import cast
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -18,7 +19,7 @@ from test_frame_browser import rested
 
 from explorer.app import handout, lecture, own_lesson, polling
 from explorer.app.homework.collecting import HomeworkStep
-from explorer.app.lesson_plan import LessonPlan, labels_of, read_plan, written_step
+from explorer.app.lesson_plan import LessonPlan, LessonStep, labels_of, read_plan, written_step
 from explorer.app.lessons import LESSONS
 from explorer.app.vote import Booth
 from explorer.errors import ExplorerError, FileError
@@ -126,7 +127,6 @@ def test_a_step_is_recorded_with_what_the_teacher_says_and_asks_and_a_faulty_que
         "lesson.do": 'press "▶"',
         "lesson.note": "slowly",
         own_lesson.QUESTION: "Which?\na",
-        own_lesson.NAMED: 'My "hour"',
     }
     own_lesson.add("heads")
     assert own_lesson.MINE not in session and "Write the question" in str(session[own_lesson.REFUSED])
@@ -134,49 +134,83 @@ def test_a_step_is_recorded_with_what_the_teacher_says_and_asks_and_a_faulty_que
     own_lesson.add("heads")
     session[own_lesson.QUESTION] = "Which is none?\n* k\ne"
     own_lesson.add("start")
-    (tmp_path / "lesson.toml").write_text(own_lesson.written(), "utf-8")
+    steps = cast(tuple[str, ...], session[own_lesson.MINE])
+    (tmp_path / "lesson.toml").write_text(own_lesson.written('My "hour"', steps), "utf-8")
     plan = read_plan(tmp_path / "lesson.toml")
     first, second = plan.steps
     assert (plan.title, first.page, first.do, first.note, second.do) == ('My "hour"', "heads", 'press "▶"', "slowly", "")
     assert plan.questions is not None
     assert [plan.questions[step.question].answer for step in plan.steps] == ["e", "k"]
-    assert [own_lesson.name_of(step) for step in session[own_lesson.MINE]] == [  # type: ignore[attr-defined]
+    assert [own_lesson.name_of(step) for step in steps] == [
         f"{LESSONS['heads'].title} · note · question", f"{LESSONS['start'].title} · question"
     ]  # fmt: skip
     assert own_lesson.name_of("[[step]]") == own_lesson.name_of("[") == "a step that does not open"
 
 
+def test_a_step_that_is_taken_up_again_is_changed_in_its_place_and_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, object] = {}
+    monkeypatch.setattr(own_lesson.st, "session_state", session)
+    monkeypatch.setattr(own_lesson.st, "query_params", {})
+    for page, note in (("heads", "one"), ("start", "two"), ("tokens", "three")):
+        session["lesson.note"], session[own_lesson.QUESTION] = note, f"{note}?\nyes\n* no"
+        own_lesson.add(page)
+    own_lesson.change(1)
+    assert session["lesson.note"] == "two" and session[own_lesson.QUESTION] == "two?\nyes\n* no"
+    session["lesson.note"] = "changed"
+    own_lesson.add("families")
+    own_lesson.move_up(1)
+
+    def steps() -> list[LessonStep]:
+        return [own_lesson.read(step).steps[0] for step in cast(tuple[str, ...], session[own_lesson.MINE])]  # type: ignore[union-attr]
+
+    assert [step.note for step in steps()] == ["changed", "one", "three"] and session["lesson.note"] == ""
+    own_lesson.change(2)
+    own_lesson.drop(0)
+    own_lesson.add("heads")  # what was to be changed may have moved: it is added instead
+    assert [step.note for step in steps()] == ["one", "three", "three"]
+    session[own_lesson.MINE] = ("[[step]]\npage = 'start'",) * 100
+    own_lesson.add("heads")
+    assert "at most 100 steps" in str(session[own_lesson.REFUSED])
+
+
 @LONG
 @pytest.mark.browser
 def test_a_lesson_that_is_recorded_outlives_a_reload(visit: Visit, tmp_path: Path) -> None:
-    def share(add: bool) -> None:
-        page.get_by_role("button", name="Share").click()
-        if add:
-            page.get_by_role("button", name="Add this to my lesson").click()
-
     page = visit("/positions?part=shuffle")
     rested(page)
-    share(add=True)
-    expect(page.get_by_role("button", name="lesson.toml (1 step)")).to_be_visible()
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Record a lesson").click()
+    page.get_by_role("button", name="Add this page").click()
+    expect(page.get_by_text("Step 2", exact=True)).to_be_visible()
     page.goto(page.url.replace("shuffle", "schemes"))
     rested(page)
-    share(add=False)
-    expect(page.get_by_role("button", name="lesson.toml (1 step)")).to_be_visible()
-    page.get_by_role("button", name="Add this to my lesson").click()
+    expect(page.get_by_text("Step 2", exact=True)).to_be_visible()
+    page.get_by_label("Note for yourself").fill("slowly")
+    page.get_by_role("button", name="Add this page").click()
+    expect(page.get_by_text("Step 3", exact=True)).to_be_visible()
+    page.get_by_role("button", name="My lesson").click()
     page.get_by_label("Title of the lesson").fill("Two steps")
     page.get_by_label("Title of the lesson").press("Enter")
-    page.keyboard.press("Escape")
-    share(add=False)
-    expect(page.get_by_label("Title of the lesson")).to_have_value("Two steps")
+    rested(page)
     with page.expect_download() as download:
-        page.get_by_role("button", name="lesson.toml (2 steps)").click()
+        page.get_by_role("button", name="Download lesson.toml").click()
     download.value.save_as(tmp_path / "lesson.toml")
     plan = read_plan(tmp_path / "lesson.toml")
-    assert plan.title == "Two steps" and [step.part for step in plan.steps] == ["shuffle", "schemes"]
+    assert plan.title == "Two steps" and [(step.part, step.note) for step in plan.steps] == [
+        ("shuffle", ""),
+        ("schemes", "slowly"),
+    ]
+    page.get_by_role("button", name="1. Positions: Shuffle").click()
+    expect(page.get_by_role("button", name="Replace step 1")).to_be_visible()
+    expect(page).to_have_url(re.compile("part=shuffle"))
+    page.get_by_role("button", name="My lesson").click()
     for left in (1, 0):
         page.get_by_role("button", name="✕").first.click()
         expect(page.get_by_role("button", name="✕")).to_have_count(left)
-    expect(page.get_by_role("button", name=re.compile("lesson.toml"))).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_role("button", name="Add this page")).to_have_count(0)
+    assert "record" not in page.url
 
 
 class Pages(HTMLParser):

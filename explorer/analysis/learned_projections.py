@@ -39,6 +39,8 @@ def _of(model: Any) -> np.ndarray:
     if heads != groups:
         raise ChoiceError(f"In {model.name} several heads share a key: {heads} heads, {groups} keys. Give a BERT or a GPT.")
     layers = [part for part in model.module.modules() if isinstance(part, MultiHeadAttention)]
+    if len({layer.query.weight.shape for layer in layers}) > 1:
+        raise ChoiceError(f"{model.name} has heads of two sizes. Give a BERT or a GPT.")
     every = [[_by_head(getattr(layer, name).weight, heads) for layer in layers] for name in ("query", "key", "value")]
     return np.array(every, np.float32)
 

@@ -28,10 +28,10 @@ def pages() -> dict[str, list[Any]]:
     menu[first] += [st.Page(GLOSSARY, title="Glossary", url_path="glossary"), st.Page(VOTE, title="Vote", url_path="vote")]
     menu[first].append(st.Page(_front, title="Start", url_path="start", visibility="hidden"))
     menu[first].append(st.Page(_vote, title="Vote here", url_path="v", visibility="hidden"))
-    visible: Any = "hidden" if lecture.plan() is None else "visible"
+    classroom = hosted.room()
+    visible: Any = "hidden" if classroom is not None and lecture.plan() is None else "visible"
     menu[first].append(st.Page(LESSON, title="Lesson", url_path="lesson", visibility=visible))
     menu[first].append(st.Page(RUNS, title="Runs of the class", url_path="runs", visibility="hidden"))
-    classroom = hosted.room()
     taken: Any = "visible" if classroom is not None and classroom.hand_ins else "hidden"
     menu[first].append(st.Page(HAND_IN, title="Hand in", url_path="hand-in", visibility=taken))
     menu[last].append(st.Page(STATUS, title="Status", url_path="status"))

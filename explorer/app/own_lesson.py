@@ -16,6 +16,7 @@ from explorer.errors import ExplorerError
 
 LETTERS = 10_000  # of a step that a browser has kept
 MINE, REFUSED = "lesson.mine", "lesson.refused"  # in the session: the steps, and why one was not added
+KEY = "record"  # in the address
 RECORDS, CHANGED = (
     "lesson.records",
     "lesson.changed",
@@ -23,32 +24,44 @@ RECORDS, CHANGED = (
 SAYS = {"note": "Note for yourself", "do": "What you do here", "ask": "What you ask aloud"}
 HELP = "A bar at the foot of every page adds what is on the screen as a step. It ends in a file that Page Down presents."
 TITLE, QUESTION = "lesson.title", "lesson.question"
-NAMED = "lesson.named"  # in the session: the title, also while its box is not shown
+LIST, GOES = "lesson.steps", "lesson.opens"  # in the session: whether the list is open, and whether its step is to be opened
+NAMED = "lesson.named"  # in the session: the title and the steps as the file has them, also while their boxes are not shown
 _steps = st.components.v2.component("pretraining-explorer-steps", html="<span></span>", js=streamlit_inside.script("steps"))
 
 
 def begin() -> None:
-    """From now on every lesson page has the bar that records it."""
-    st.session_state[RECORDS] = True
+    """From now on every lesson page has the bar that records it, also when it is loaded again: the address says it."""
+    st.query_params[KEY] = "1"
+
+
+def begun() -> bool:
+    """Whether recording has just begun, and no page has shown its bar yet."""
+    return KEY in st.query_params and not st.session_state.get(RECORDS)
 
 
 def end() -> None:
     """The bar goes; the steps stay in the browser."""
+    st.query_params.pop(KEY, None)
     for key in (RECORDS, CHANGED):
         st.session_state.pop(key, None)
 
 
 def bar(page: str) -> None:
     """While a lesson is recorded, a bar at the foot of every lesson page: a note, a question, *Add this page*, and the steps so far."""
-    if st.session_state.get(RECORDS) and page in LESSONS:
-        with st.container(key="recording"):
-            _bar(page)
+    if page not in LESSONS or not (st.session_state.get(RECORDS) or KEY in st.query_params):
+        return
+    st.session_state[RECORDS] = True
+    st.query_params[KEY] = "1"  # of the next page, too
+    with st.container(key="recording"):
+        _bar(page)
 
 
 @st.fragment
 def _bar(page: str) -> None:
     _steps(key="lesson.kept", data={"steps": st.session_state.get(MINE)}, on_steps_change=lambda: restore(_kept()))
     steps, changed = st.session_state.get(MINE, ()), st.session_state.get(CHANGED)
+    if st.session_state.pop(GOES, False) and (plan := read(steps[changed])) is not None:
+        lecture.open_step(plan.steps[0], plan.steps[0].query)
     if refused := st.session_state.pop(REFUSED, ""):
         st.error(refused)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -67,8 +80,9 @@ def _bar(page: str) -> None:
                 st.text_input(SAYS[name], key=f"lesson.{name}", max_chars=LETTERS // 10)
         said = "Add this page" if changed is None else f"Replace step {changed + 1}"
         st.button(said, key="lesson.add", on_click=add, args=(page,), type="primary", width="content")
-        with st.popover(f"{len(steps)} step{'s' * (len(steps) != 1)}", width="content", disabled=not steps, key="lesson.steps"):
-            _listed(steps)
+        with st.popover("My lesson", width="content", disabled=not steps, key=LIST, on_change="rerun") as popover:
+            if popover.open:
+                _listed(steps)
         if st.button("Close", key="lesson.end", type="tertiary", width="content", help="The steps stay in this browser."):
             end()
             st.rerun()
@@ -76,22 +90,18 @@ def _bar(page: str) -> None:
 
 def _listed(steps: Sequence[str]) -> None:
     """The lesson so far: its title and its file, then each step, to be opened, moved up or removed."""
-    st.text_input(
-        "Title of the lesson",
-        st.session_state.get(NAMED, ""),
-        key=TITLE,
-        on_change=_named,
-        placeholder="My lesson",
-        max_chars=LETTERS // 100,
+    file = st.session_state.setdefault(NAMED, {"title": ""})
+    file["steps"] = steps
+    title, most = file["title"], LETTERS // 100
+    st.text_input("Title of the lesson", title, key=TITLE, on_change=_named, placeholder="My lesson", max_chars=most)
+    st.download_button(
+        "Download lesson.toml", lambda: written(**file), "lesson.toml", key="lesson.file", on_click="ignore", type="primary"
     )
-    st.download_button("Download lesson.toml", written, "lesson.toml", key="lesson.file", on_click="ignore", type="primary")
     st.caption("`explorer app --lesson lesson.toml` presents it.")
     for number, step in enumerate(steps):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            name, plan, key = f"{number + 1}. {name_of(step)}", read(step), f"lesson.open.{number}"
-            opened = st.button(name, key=key, on_click=change, args=(number,), type="tertiary", help="Open it, to change it")
-            if opened and plan is not None:
-                lecture.open_step(plan.steps[0], plan.steps[0].query)
+            name, key = f"{number + 1}. {name_of(step)}", f"lesson.open.{number}"
+            st.button(name, key=key, on_click=change, args=(number,), type="tertiary", help="Open it, to change it")
             st.space("stretch")
             st.button(
                 "↑",
@@ -106,7 +116,7 @@ def _listed(steps: Sequence[str]) -> None:
 
 
 def _named() -> None:
-    st.session_state[NAMED] = st.session_state[TITLE]
+    st.session_state[NAMED]["title"] = st.session_state[TITLE]
 
 
 def _kept() -> object:
@@ -137,7 +147,7 @@ def name_of(step: str) -> str:
 
 def add(page: str) -> None:
     """The page as it is now, as one more step of the visitor's own lesson, or in the place of the one that is changed."""
-    left_out = ("present", lecture.STEP, "teacher", "guess", "core")
+    left_out = ("present", lecture.STEP, "teacher", "guess", "core", KEY)
     query = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out}
     said, question = {name: str(st.session_state.get(f"lesson.{name}", "")) for name in SAYS}, ""
     steps, changed = list(st.session_state.get(MINE) or ()), st.session_state.get(CHANGED)
@@ -164,7 +174,7 @@ def change(number: int) -> None:
     if (plan := read(st.session_state[MINE][number])) is None:
         return
     step, own = plan.steps[0], (plan.questions or {}).get(plan.steps[0].question)
-    st.session_state[CHANGED] = number
+    st.session_state[CHANGED], st.session_state[LIST], st.session_state[GOES] = number, False, True
     _write({name: getattr(step, name) for name in SAYS}, "" if own is None else typed(own))
 
 
@@ -195,7 +205,6 @@ def restore(kept: object) -> None:
         st.session_state[MINE] = (*kept, *st.session_state.get(MINE, ()))
 
 
-def written() -> str:
+def written(title: str, steps: Sequence[str]) -> str:
     """The visitor's own steps, as a file."""
-    title = str(st.session_state.get(NAMED, "")).strip() or "My lesson"
-    return "\n\n".join((written_title(title), *st.session_state.get(MINE, ()))) + "\n"
+    return "\n\n".join((written_title(title.strip() or "My lesson"), *steps)) + "\n"

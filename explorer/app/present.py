@@ -24,6 +24,7 @@ HELP = (
 )
 SERVER = token_hex(4)  # one that is started again has another
 KEY, PART, ANSWERS = "present", "part", "present.answers"
+PRIVATE = (KEY, teacher.KEY, lecture.STEP, own_lesson.KEY)  # what an address for somebody else leaves out
 _component = st.components.v2.component(
     "pretraining-explorer-keys", html="<span></span>", js=streamlit_inside.script("screen") + streamlit_inside.script("present")
 )
@@ -81,7 +82,7 @@ def _turn() -> None:
 
 def address() -> str:
     """The address of the page as it is now, with every choice, for somebody else: without the presenter's view."""
-    query = {name: st.query_params.get_all(name) for name in st.query_params if name not in (KEY, teacher.KEY, lecture.STEP)}
+    query = {name: st.query_params.get_all(name) for name in st.query_params if name not in PRIVATE}
     base = hosted.public(st.context.url or "")
     return base + (f"?{urlencode(query, quote_via=quote, doseq=True)}" if query else "")
 
@@ -89,15 +90,21 @@ def address() -> str:
 @st.fragment
 def _share() -> None:
     """The address and its QR code, made when they are asked for."""
+    if own_lesson.begun():
+        st.rerun()
     with st.popover("Share", type="tertiary", key="share", on_change="rerun") as popover:
         if not popover.open:
             return
         st.markdown("This address holds the page, the model, the text and every choice.")
         address_to_copy(address())
-        if st.session_state.get(core.PAGE, "") in LESSONS and st.button("Record a lesson", help=own_lesson.HELP):
-            own_lesson.begin()
-            st.rerun()
+        if st.session_state.get(core.PAGE, "") in LESSONS:
+            st.button("Record a lesson", key="lesson.begin", help=own_lesson.HELP, on_click=_record)
         code(address())
+
+
+def _record() -> None:
+    own_lesson.begin()
+    st.session_state["share"] = False  # the list closes
 
 
 def address_to_copy(where: str) -> None:

@@ -133,7 +133,7 @@ def is_many(given: object) -> bool:
         iter(given)  # type: ignore[call-overload]
     except TypeError:
         return False
-    return True
+    return hasattr(type(given), "__iter__")  # what only answers an index is no list for Python's sake
 
 
 def check_whole(name: str, given: object, least: int, most: int = WHOLE - 1) -> int:

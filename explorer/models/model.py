@@ -201,7 +201,7 @@ class TextModel(Summarised):
         rows = [tokens if read is None else read for tokens, read in zip(many, reads, strict=True)]
         decoder = [read for read in reads if read is not None]
         outputs = {name: scores.float().cpu().numpy() for name, scores in self._run(many, decoder or None).items()}
-        return [_of_one(outputs, n, len(tokens)) for n, tokens in enumerate(rows)]
+        return [Outputs(self.name, _of_one(outputs, n, len(tokens))) for n, tokens in enumerate(rows)]
 
     def logits(self, text: Text, target: Text | None = None) -> np.ndarray:
         """The scores over the vocabulary, [position, vocab]. Row i is about token i + 1 if causal, about token i otherwise.
@@ -209,13 +209,22 @@ class TextModel(Summarised):
         >>> ex.load("gpt2").logits("A dog ran.").ndim
         2
         """
-        outputs = self.outputs(text, target)
-        if "lm" not in outputs:
-            raise ChoiceError(
-                f"{self.name} says nothing about the vocabulary: it predicts {', '.join(outputs)}. Use model.outputs(text), or "
-                "model.generator.logits(text) where it has a generator."
-            )
-        return outputs["lm"]
+        return self.outputs(text, target)["lm"]
+
+
+class Outputs(dict[str, np.ndarray]):
+    """What a model predicts, by name; it says which where another name is asked for."""
+
+    def __init__(self, model: str, given: dict[str, np.ndarray]) -> None:
+        super().__init__(given)
+        self.model = model
+
+    def __missing__(self, name: str) -> np.ndarray:
+        what = "says nothing about the vocabulary" if name == "lm" else f"has no {name!r}"
+        raise ChoiceError(
+            f"{self.model} {what}: it predicts {', '.join(self)}. Use model.outputs(text), or "
+            "model.generator.logits(text) where it has a generator."
+        )
 
 
 @called("a model of ours, for example ex.load('bert')")

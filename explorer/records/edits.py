@@ -32,6 +32,15 @@ def _numbers(given: Any, expected: str) -> np.ndarray:
         raise ChoiceError(expected) from error
 
 
+def _vector(given: Any, each: str) -> np.ndarray:
+    """A row of finite numbers, or the error that says so."""
+    expected = f"A vector is a list of finite numbers, one for each {each}."
+    numbers = _numbers(given, expected)
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        raise ChoiceError(expected)
+    return numbers
+
+
 @called("an edit, for example ex.NoScale('encoder')")
 @dataclass(frozen=True, eq=False)
 class Edit(Record):
@@ -345,6 +354,10 @@ class AddVector(Edit):
     values: np.ndarray
     factor: float = 1.0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", _vector(self.values, "feature of a state"))
+        super().__post_init__()
+
     def changed(self, value: Any) -> Any:
         """The states with the vector added."""
         if np.shape(self.values) != value.shape[-1:]:
@@ -378,9 +391,7 @@ class SetVector(Edit):
         check_kind("which", which, str)
         if which not in VECTORS:
             raise unknown("vector of attention", which, VECTORS)
-        numbers = _numbers(values, "A vector is a list of numbers, one for each feature of a head.")
-        if numbers.ndim != 1 or not np.isfinite(numbers).all():
-            raise ChoiceError("A vector is a list of finite numbers, one for each feature of a head.")
+        numbers = _vector(values, "feature of a head")
         for name, value in (("stream", stream), ("which", which), ("layer", layer), ("head", head), ("position", position)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "values", numbers)
