@@ -104,6 +104,12 @@ def mutated(tree: ast.Module, place: int) -> tuple[ast.Module, str]:
     return tree, f"line {getattr(node, 'lineno', 0)}: {before[:70]}  →  {ast.unparse(node).splitlines()[0][:70]}"
 
 
+def ours(module: ModuleType | None) -> bool:
+    """Whether a module is part of this checkout: it must be imported by the tests themselves."""
+    file = Path(getattr(module, "__file__", None) or "/")
+    return file.is_relative_to(ROOT) and "site-packages" not in file.parts
+
+
 class From(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds one module in a tree instead of its file."""
 
@@ -137,7 +143,7 @@ def in_a_fork(path: str, tree: ast.Module | None, names: Sequence[str], limit: f
 
         quietly = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # of plugins that are imported here already
         code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *quietly, *(f"tests/test_{name}.py" for name in names)])
-        loaded = [name for name in sys.modules if not name.startswith(("explorer", "test_", "conftest"))]
+        loaded = [name for name, module in sys.modules.items() if not ours(module)]
         with os.fdopen(writer, "wb") as out:
             pickle.dump((int(code) == 0, loaded), out)
         os._exit(0)
@@ -168,6 +174,8 @@ def tried(path: str, every: bool) -> tuple[int, int, list[str]]:
                 importlib.import_module(name)
             except Exception:  # noqa: S112  made at run time by another module
                 continue
+        for name in [name for name, module in sys.modules.items() if ours(module) and name != "__main__"]:
+            del sys.modules[name]  # it came with one of them, and would keep the mutant out
     survived, late = [], 0
     for place in sorted(chosen):
         changed, words = mutated(tree, place)

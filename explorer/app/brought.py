@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import streamlit as st
 
-from explorer.app import hosted
+from explorer.app import hosted, streamlit_inside
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError, FileError
 from explorer.models import store
@@ -39,13 +39,13 @@ class UploadedModel(Protocol):
 
 def upload() -> UploadedModel | None:
     """What the visitor uploaded, where that is allowed."""
-    held: UploadedModel | None = st.session_state.get(UPLOADED) if hosted.uploads() else None
+    held: UploadedModel | None = st.session_state.get(UPLOADED) if streamlit_inside.session() and hosted.uploads() else None
     return held
 
 
 def named() -> str:
     """The folder or hub name that the visitor opened, where that is allowed."""
-    return str(st.session_state.get(AGREED, "")) if hosted.uploads() else ""
+    return str(st.session_state.get(AGREED, "")) if streamlit_inside.session() and hosted.uploads() else ""
 
 
 def brought_models() -> dict[str, StoredModel]:

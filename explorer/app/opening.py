@@ -31,7 +31,7 @@ def show(names: Sequence[str], own: tuple[str, str], now: tuple[str, str], *, to
 
     `tour` is the address at which the guided tour begins; empty while it runs, and then nothing plays.
     """
-    record = kept_record(tuple(names), *own) | {"script": weights.script_address("board.js")}
+    record = own_record(tuple(names), *own)
     known = known_instead(now[0], *names) if now[0] != own[0] else ()
     told = {
         "text": now[0],
@@ -42,6 +42,11 @@ def show(names: Sequence[str], own: tuple[str, str], now: tuple[str, str], *, to
         "known": {"text": now[0], "words": known},
     }
     _component(key=KEY, data={"record": record, "told": told}, on_typed_change=_typed)
+
+
+def own_record(names: tuple[str, ...], text: str, word: str) -> dict[str, Any]:
+    """What the opening says of its own sentence, and where its page finds the script of the models."""
+    return kept_record(names, text, word) | {"script": weights.script_address("board.js")}
 
 
 def _typed() -> None:

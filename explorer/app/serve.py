@@ -11,6 +11,7 @@ os.environ.setdefault(
 
 from explorer.app import streamlit_inside
 from explorer.app.compressed import Compressed
+from explorer.app.early import Early
 from explorer.app.guard import Guard
 from explorer.app.room import take_over
 
@@ -25,6 +26,7 @@ def main() -> None:
     for module in NEEDED:
         import_module(module)
     streamlit_inside.keep_inside()
+    streamlit_inside.put_before(Early)
     streamlit_inside.put_before(Compressed)
     streamlit_inside.put_before(Guard)
     streamlit_inside.end_within(ENDS)

@@ -58,6 +58,7 @@ def component_script(name: str) -> str:
 
 def script_address(name: str) -> str:
     """Where a browser finds a module."""
+    _served()
     return f"{FOLDER}/{_script(name)[0]}"
 
 

@@ -16,9 +16,7 @@ TONES = 41  # colours of a signed number
 @lru_cache(maxsize=1)
 def opening_module() -> str:
     """One ES module: `Opening` in an element, and the default export for Streamlit."""
-    return (
-        f"{joined_files(LIVE_FOLDER, ('element',))}\n{joined_files(FOLDER, FILES)}\nexport {{ Opening, opening as default }};\n"
-    )
+    return f"{joined_files(LIVE_FOLDER, ('element',))}\n{joined_files(FOLDER, FILES)}\nexport {{ Opening, early, opening as default }};\n"
 
 
 @lru_cache(maxsize=1)

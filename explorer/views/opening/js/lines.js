@@ -12,7 +12,7 @@ function linesOf({ inside, floors, lanes }) {
   const { scores, weights, tokens, heads, mixed, head } = inside, best = (/** @type {number[]} */ row) => row.indexOf(Math.max(...row));
   const title = lanes.find(({ name }) => name === "bert")?.title ?? "", top = floors[floors.length - 1][0], layers = floors.length - 1;
   return [
-    [0, ["One word is missing. Yours?"]],
+    [0, ["Four language models guess the missing word. Yours?"]],
     [3, ["They differ in what they may read."]],
     [BEATS.inside, [`Inside ${title}: one head of its `, number(String(heads * layers)), ". What does it do?"]],
     [BEATS.compare, ["Compare: the gap scores every token. “", tokens[best(scores)], "” gets ", number(scores[best(scores)].toFixed(1)), "."]],

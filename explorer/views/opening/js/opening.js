@@ -87,8 +87,9 @@ export class Opening {
     box.oninput = () => this.type(box.value);
     const doors = foot.appendChild(element("nav", "doors"));
     doors.setAttribute("aria-label", "Go on");
-    const ways = ["Why this weight?", "How was it learned?", "Let it write."].map((name) => doors.appendChild(element("a", "door", name)));
-    const tour = this.told.tour ? doors.appendChild(element("a", "door", "Guided tour")) : null;
+    const ways = ["", "How was it learned?", "Let it write."].map((name) => doors.appendChild(element("a", "door", name)));
+    const tour = this.told.tour ? element("a", "door", "Guided tour") : null;
+    if (tour) ways[0].after(tour);
     return { play, stills, box, doors: ways, tour };
   }
 
@@ -362,6 +363,8 @@ export class Opening {
       { part: "snapshots", kept: "bert", text: masked },
       { part: "greedy", writer: "gpt2", beginning: letters.slice(0, from).join("").trim() || this.words[0].text },
     ];
+    const hidden = letters.slice(from, to).join("");
+    this.doors[0].textContent = BLANK.test(hidden) || hidden.length > 12 ? "Why this word?" : `Why “${hidden}”?`;
     this.doors.forEach((door, n) => (door.href = `${pages[n]}?${new URLSearchParams(queries[n])}`));
     if (this.tour) this.tour.href = this.told.tour + (this.#first() ? "" : `&${new URLSearchParams({ text: this.text, chosen: this.words[this.gap].text })}`);
   }
@@ -406,6 +409,39 @@ function seenBefore() {
   return Boolean(before);
 }
 
+/** The opening before its page is there, which takes it over. @param {HTMLElement} root @param {OpeningRecord} record @param {Told} told */
+export function early(root, record, told) {
+  const page = /** @type {any} */ (globalThis), { pathname } = location, ends = Date.now() + 60_000;
+  const theme = Object.entries(localStorage).find(([name]) => name.startsWith("stActiveTheme"))?.[1] ?? "";
+  const dark = /dark/i.test(theme) || (!/light/i.test(theme) && matchMedia("(prefers-color-scheme: dark)").matches);
+  told.mode = root.dataset.mode = dark ? "dark" : "light";
+  page.explorerEarly = { typed: null, leave };
+  page.explorerOpening = page.explorerEarly.opening = new Opening(/** @type {HTMLElement} */ (root.querySelector("[data-opening]")), record, told, { typed: (now) => (page.explorerEarly.typed = now) });
+  const watch = setInterval(() => (location.pathname !== pathname || document.querySelector("[data-testid=stException]") || Date.now() > ends) && leave(), 200);
+  function leave() {
+    clearInterval(watch);
+    page.explorerEarly = null;
+    root.remove();
+  }
+}
+
+/** Move the opening that came before its page into it; null where none did. @param {HTMLElement} place @param {Heard} heard */
+function takenOver(place, heard) {
+  const { explorerEarly: before } = /** @type {any} */ (globalThis);
+  if (!before) return null;
+  const { opening, typed, leave } = before, { box } = opening, types = box.matches(":focus"), [from, to] = [box.selectionStart, box.selectionEnd];
+  place.append(opening.root);
+  leave();
+  opening.heard = heard;
+  opening.fit();
+  if (types) {
+    box.focus();
+    box.setSelectionRange(from, to);
+  }
+  if (typed) heard.typed?.(typed);
+  return opening;
+}
+
 /** In Streamlit: called again at every rerun, with the same element. @param {any} host */
 export function opening(host) {
   const place = host.parentElement.querySelector("[data-opening]") ?? host.parentElement, { record, told } = host.data;
@@ -413,7 +449,9 @@ export function opening(host) {
   else {
     const heard = { typed: (/** @type {any} */ now) => host.setTriggerValue("typed", now) };
     place.textContent = "";
-    place.heldOpening = /** @type {any} */ (globalThis).explorerOpening = new Opening(place, record, told, heard);
+    place.heldOpening = takenOver(place, heard);
+    if (place.heldOpening) place.heldOpening.hear(told);
+    else place.heldOpening = /** @type {any} */ (globalThis).explorerOpening = new Opening(place, record, told, heard);
   }
   return () => {
     place.heldOpening?.end();
