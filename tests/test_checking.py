@@ -51,6 +51,11 @@ def test_what_is_right_is_right(mine: object, expected: object) -> None:
     assert outcome.right is True and "✓ Right" in outcome._repr_html_()
 
 
+def test_a_tensor_in_half_precision_is_compared_by_its_numbers() -> None:
+    assert ex.check(torch.ones(2, dtype=torch.bfloat16), [1.0, 1.0]).right
+    assert not ex.check(torch.ones(2, dtype=torch.bfloat16), [1.0, 2.0]).right
+
+
 def test_nothing_was_written_yet() -> None:
     assert ex.check(..., SCORES).right is None and "in place of the dots" in repr(ex.check(..., SCORES))
 

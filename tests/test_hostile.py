@@ -219,6 +219,7 @@ def test_what_an_attack_found_is_one_sentence() -> None:
         lambda: ex.AddVector("encoder", 0, ["0.0"] * 127 + ["x"], 1.0),  # type: ignore[arg-type]
         lambda: ex.AddVector("encoder", 0, np.full(128, np.nan), 1.0),
         lambda: ex.analysis.projections_over_steps(dict.fromkeys((1, 2), hostile.model("electra"))),
+        lambda: ex.check([1.0, 2.0], torch.ones(2, device="meta")),
         lambda: bert.outputs_many(hostile.traced()),  # type: ignore[arg-type]
         lambda: ex.text.first_tokens({0: ["A dog."]}, bert.tokenizer, 6),  # type: ignore[arg-type]
     ):

@@ -41,7 +41,14 @@ def check(mine: Any, expected: Any, *, within: float = 1e-5) -> Checked:
 
 def _array(given: Any, name: str) -> np.ndarray:
     """An array of numbers or of texts; tensors lose their gradient."""
-    given = given.detach().cpu() if hasattr(given, "detach") and hasattr(given, "cpu") else given
+    if hasattr(given, "detach") and hasattr(given, "cpu"):  # a tensor; NumPy has no bfloat16
+        try:
+            given = given.detach().cpu()
+        except NotImplementedError as error:
+            raise ChoiceError(
+                f"{name} is a tensor without numbers, on the device {given.device}. Give one with numbers."
+            ) from error
+        given = given.double() if given.is_floating_point() else given
     try:
         values = np.asarray(list(given) if isinstance(given, (map, filter, zip, range)) else given)
     except ValueError as error:
