@@ -108,9 +108,9 @@ FREE = {  # what an address leaves out, and why
     "status_page.py check": "the teacher's",
     "runs_page.py PASTED": "the teacher's",
     "vote_page.py vote.question": "the teacher's",
-    "own_lesson.py f'lesson.{name}": "it goes into the teacher's own lesson",
-    "own_lesson.py f'lesson.{note}": "it goes into the teacher's own lesson",
-    "own_lesson.py QUESTION": "it goes into the teacher's own lesson",
+    "own_lesson.py box(name)": "it goes into the teacher's own lesson",
+    "own_lesson.py box(note)": "it goes into the teacher's own lesson",
+    "own_lesson.py box(QUESTION)": "it goes into the teacher's own lesson",
     "own_lesson.py TITLE": "it goes into the teacher's own lesson",
 }
 

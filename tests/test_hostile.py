@@ -177,6 +177,13 @@ def test_an_array_or_a_column_is_taken_as_the_list_that_it_stands_for(given: Any
                 joined(**{"texts": ["a"], name: other})
 
 
+def test_a_pair_in_a_list_is_the_same_pair() -> None:
+    pair = ["A dog ran.", "It was tired."]
+    bert = hostile.model("bert")
+    flows = [ex.analysis.information_flow(bert, given) for given in (pair, tuple(pair))]  # type: ignore[arg-type]
+    assert same(*flows)
+
+
 def test_a_list_that_holds_itself_is_refused() -> None:
     @checked
     def asked(value: Any) -> Any:

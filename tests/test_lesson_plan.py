@@ -115,6 +115,8 @@ def test_a_browser_gives_back_the_steps_that_were_added_before_and_nothing_else(
     assert session[own_lesson.MINE] == ("old", "new", "newer")
     own_lesson.drop(1)
     assert session[own_lesson.MINE] == ("old", "newer")
+    own_lesson.put_back()
+    assert session[own_lesson.MINE] == ("old", "new", "newer") and own_lesson.DROPPED not in session
 
 
 def test_a_step_is_recorded_with_what_the_teacher_says_and_asks_and_a_faulty_question_is_refused(
@@ -124,15 +126,15 @@ def test_a_step_is_recorded_with_what_the_teacher_says_and_asks_and_a_faulty_que
     monkeypatch.setattr(own_lesson.st, "session_state", session)
     monkeypatch.setattr(own_lesson.st, "query_params", {})
     session |= {
-        "lesson.do": 'press "▶"',
-        "lesson.note": "slowly",
-        own_lesson.QUESTION: "Which?\na",
+        own_lesson.box("do"): 'press "▶"',
+        own_lesson.box("note"): "slowly",
+        own_lesson.box(own_lesson.QUESTION): "Which?\na",
     }
     own_lesson.add("heads")
     assert own_lesson.MINE not in session and "Write the question" in str(session[own_lesson.REFUSED])
-    session[own_lesson.QUESTION] = "Which is a vowel?\nb\n* e"
+    session[own_lesson.box(own_lesson.QUESTION)] = "Which is a vowel?\nb\n* e"
     own_lesson.add("heads")
-    session[own_lesson.QUESTION] = "Which is none?\n* k\ne"
+    session[own_lesson.box(own_lesson.QUESTION)] = "Which is none?\n* k\ne"
     own_lesson.add("start")
     steps = cast(tuple[str, ...], session[own_lesson.MINE])
     (tmp_path / "lesson.toml").write_text(own_lesson.written('My "hour"', steps), "utf-8")
@@ -152,18 +154,18 @@ def test_a_step_that_is_taken_up_again_is_changed_in_its_place_and_moved(monkeyp
     monkeypatch.setattr(own_lesson.st, "session_state", session)
     monkeypatch.setattr(own_lesson.st, "query_params", {})
     for page, note in (("heads", "one"), ("start", "two"), ("tokens", "three")):
-        session["lesson.note"], session[own_lesson.QUESTION] = note, f"{note}?\nyes\n* no"
+        session[own_lesson.box("note")], session[own_lesson.box(own_lesson.QUESTION)] = note, f"{note}?\nyes\n* no"
         own_lesson.add(page)
     own_lesson.change(1)
-    assert session["lesson.note"] == "two" and session[own_lesson.QUESTION] == "two?\nyes\n* no"
-    session["lesson.note"] = "changed"
+    assert session[own_lesson.box("note")] == "two" and session[own_lesson.box(own_lesson.QUESTION)] == "two?\nyes\n* no"
+    session[own_lesson.box("note")] = "changed"
     own_lesson.add("families")
     own_lesson.move_up(1)
 
     def steps() -> list[LessonStep]:
         return [own_lesson.read(step).steps[0] for step in cast(tuple[str, ...], session[own_lesson.MINE])]  # type: ignore[union-attr]
 
-    assert [step.note for step in steps()] == ["changed", "one", "three"] and session["lesson.note"] == ""
+    assert [step.note for step in steps()] == ["changed", "one", "three"] and session[own_lesson.box("note")] == ""
     own_lesson.change(2)
     own_lesson.drop(0)
     own_lesson.add("heads")  # what was to be changed may have moved: it is added instead
@@ -186,8 +188,12 @@ def test_a_lesson_that_is_recorded_outlives_a_reload(visit: Visit, tmp_path: Pat
     rested(page)
     expect(page.get_by_text("Step 2", exact=True)).to_be_visible()
     page.get_by_label("Note for yourself").fill("slowly")
+    page.get_by_role("button", name="Question", exact=True).click()
+    page.get_by_label("Your question").fill("Which?\na\n* b")
     page.get_by_role("button", name="Add this page").click()
     expect(page.get_by_text("Step 3", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Add this page").click()  # the question was the step's before
+    expect(page.get_by_text("Step 4", exact=True)).to_be_visible()
     page.get_by_role("button", name="My lesson").click()
     page.get_by_label("Title of the lesson").fill("Two steps")
     page.get_by_label("Title of the lesson").press("Enter")
@@ -196,15 +202,13 @@ def test_a_lesson_that_is_recorded_outlives_a_reload(visit: Visit, tmp_path: Pat
         page.get_by_role("button", name="Download lesson.toml").click()
     download.value.save_as(tmp_path / "lesson.toml")
     plan = read_plan(tmp_path / "lesson.toml")
-    assert plan.title == "Two steps" and [(step.part, step.note) for step in plan.steps] == [
-        ("shuffle", ""),
-        ("schemes", "slowly"),
-    ]
+    said = [(step.part, step.note, bool(step.question)) for step in plan.steps]
+    assert plan.title == "Two steps" and said == [("shuffle", "", False), ("schemes", "slowly", True), ("schemes", "", False)]
     page.get_by_role("button", name="1. Positions: Shuffle").click()
     expect(page.get_by_role("button", name="Replace step 1")).to_be_visible()
     expect(page).to_have_url(re.compile("part=shuffle"))
     page.get_by_role("button", name="My lesson").click()
-    for left in (1, 0):
+    for left in (2, 1, 0):
         page.get_by_role("button", name="✕").first.click()
         expect(page.get_by_role("button", name="✕")).to_have_count(left)
     page.keyboard.press("Escape")

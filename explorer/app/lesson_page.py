@@ -15,8 +15,7 @@ plan = lecture.plan()
 if plan is None:
     st.info("No lesson is open. `explorer app --lesson FILE` presents one; `--lesson L0` to `L4` are the five lectures.")
     if st.button("Record a lesson", help=own_lesson.HELP):
-        own_lesson.begin()
-        st.switch_page(str(LESSONS["start"].page))
+        st.switch_page(str(LESSONS["start"].page), query_params={own_lesson.KEY: "1"})
 else:
     st.markdown(f"**{plain(plan.title)}**: present its first step, then Page Down goes through all of them.")
     for number, step in enumerate(plan.steps):

@@ -23,10 +23,19 @@ RECORDS, CHANGED = (
 )  # in the session: whether steps are recorded, and the number of the one that is changed
 SAYS = {"note": "Note for yourself", "do": "What you do here", "ask": "What you ask aloud"}
 HELP = "A bar at the foot of every page adds what is on the screen as a step. It ends in a file that Page Down presents."
-TITLE, QUESTION = "lesson.title", "lesson.question"
+TITLE, QUESTION = "lesson.title", "question"
+TURN, DROPPED = (
+    "lesson.turn",
+    "lesson.dropped",
+)  # in the session: how often the boxes were emptied, and the step that was removed last
 LIST, GOES = "lesson.steps", "lesson.opens"  # in the session: whether the list is open, and whether its step is to be opened
 NAMED = "lesson.named"  # in the session: the title and the steps as the file has them, also while their boxes are not shown
 _steps = st.components.v2.component("pretraining-explorer-steps", html="<span></span>", js=streamlit_inside.script("steps"))
+
+
+def box(name: str) -> str:
+    """The key of a box; another one for every step, since a browser keeps what was typed into a box that it does not show."""
+    return f"lesson.{name}.{st.session_state.get(TURN, 0)}"
 
 
 def begin() -> None:
@@ -69,18 +78,20 @@ def _bar(page: str) -> None:
         note, *more = SAYS
         st.text_input(
             SAYS[note],
-            key=f"lesson.{note}",
+            key=box(note),
             max_chars=LETTERS // 10,
             placeholder=f"{SAYS[note]} (optional)",
             label_visibility="collapsed",
         )
         with st.popover("Question", width="content"):
-            st.text_area("Your question, then an option on each line, a * before the right one", key=QUESTION)
+            st.text_area("Your question, then an option on each line, a * before the right one", key=box(QUESTION))
             for name in more:
-                st.text_input(SAYS[name], key=f"lesson.{name}", max_chars=LETTERS // 10)
+                st.text_input(SAYS[name], key=box(name), max_chars=LETTERS // 10)
         said = "Add this page" if changed is None else f"Replace step {changed + 1}"
         st.button(said, key="lesson.add", on_click=add, args=(page,), type="primary", width="content")
-        with st.popover("My lesson", width="content", disabled=not steps, key=LIST, on_change="rerun") as popover:
+        with st.popover(
+            "My lesson", width="content", disabled=not steps and DROPPED not in st.session_state, key=LIST, on_change="rerun"
+        ) as popover:
             if popover.open:
                 _listed(steps)
         if st.button("Close", key="lesson.end", type="tertiary", width="content", help="The steps stay in this browser."):
@@ -98,6 +109,8 @@ def _listed(steps: Sequence[str]) -> None:
         "Download lesson.toml", lambda: written(**file), "lesson.toml", key="lesson.file", on_click="ignore", type="primary"
     )
     st.caption("`explorer app --lesson lesson.toml` presents it.")
+    if DROPPED in st.session_state:
+        st.button(f"Put step {st.session_state[DROPPED][0] + 1} back", key="lesson.back", on_click=put_back)
     for number, step in enumerate(steps):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             name, key = f"{number + 1}. {name_of(step)}", f"lesson.open.{number}"
@@ -149,12 +162,12 @@ def add(page: str) -> None:
     """The page as it is now, as one more step of the visitor's own lesson, or in the place of the one that is changed."""
     left_out = ("present", lecture.STEP, "teacher", "guess", "core", KEY)
     query = {name: st.query_params.get_all(name) for name in st.query_params if name not in left_out}
-    said, question = {name: str(st.session_state.get(f"lesson.{name}", "")) for name in SAYS}, ""
+    said, question = {name: str(st.session_state.get(box(name), "")) for name in SAYS}, ""
     steps, changed = list(st.session_state.get(MINE) or ()), st.session_state.get(CHANGED)
     if changed is None and len(steps) == MOST:
         st.session_state[REFUSED] = f"A lesson has at most {MOST} steps."
         return
-    if typed_text := str(st.session_state.get(QUESTION, "")).strip():
+    if typed_text := str(st.session_state.get(box(QUESTION), "")).strip():
         name = f"question-{token_hex(3)}"  # of all steps: it is said once for the lesson
         try:
             question = "\n\n" + written_question(name, typed_exercise(typed_text))
@@ -179,9 +192,10 @@ def change(number: int) -> None:
 
 
 def _write(said: dict[str, str], question: str = "") -> None:
+    st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
     for name in SAYS:
-        st.session_state[f"lesson.{name}"] = said.get(name, "")
-    st.session_state[QUESTION] = question
+        st.session_state[box(name)] = said.get(name, "")
+    st.session_state[box(QUESTION)] = question
 
 
 def move_up(number: int) -> None:
@@ -195,7 +209,15 @@ def move_up(number: int) -> None:
 def drop(number: int) -> None:
     """Leave a step out."""
     steps = st.session_state.get(MINE, ())
-    st.session_state[MINE] = (*steps[:number], *steps[number + 1 :])
+    st.session_state[MINE], st.session_state[DROPPED] = (*steps[:number], *steps[number + 1 :]), (number, steps[number])
+    st.session_state.pop(CHANGED, None)
+
+
+def put_back() -> None:
+    """The step that was removed last, where it was."""
+    number, step = st.session_state.pop(DROPPED)
+    steps = st.session_state.get(MINE, ())
+    st.session_state[MINE] = (*steps[:number], step, *steps[number:])
     st.session_state.pop(CHANGED, None)
 
 

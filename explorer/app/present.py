@@ -52,11 +52,16 @@ def screen(line: DeltaGenerator, title: str) -> Iterator[None]:
     if not on():
         yield
         return
-    text = st.session_state.get(hold.SHOWN, hold.NOTHING)[2]
-    said = f"<b>{escape(title)}</b> {escape(text)}"
-    line.html(f"<div data-line>{said}</div><span data-count role='status'></span>")
+    slot, text = line.empty(), ""
+
+    def say() -> None:
+        slot.html(f"<div data-line><b>{escape(title)}</b> {escape(text)}</div><span data-count role='status'></span>")
+
+    say()
     with st.container(key="shown"):
         yield
+    if text := st.session_state.get(hold.SHOWN, hold.NOTHING)[2]:  # a part may have a text of its own
+        say()
 
 
 def buttons() -> None:

@@ -1,6 +1,6 @@
 /** The screen of a room: one picture at a time, as large as the screen allows, its question beside it, the rest folded away. */
 let inside = {};  // the selectors of what Streamlit draws, by what it is: charts, pictures, rows, words, folded
-const GAP = 16, LEAST = { one: 700, several: 240, type: 18 }, LARGEST = 2.2, STRETCHED = 1.6, LATE = 600;  // ms
+const GAP = 16, LEAST = { one: 700, several: 240, type: 18 }, LARGEST = 2.2, STRETCHED = 1.6, LOW = 0.7, LATE = 600;  // ms
 
 /** The pictures of a part: those side by side are one. */
 function picturesOf(root) {
@@ -81,8 +81,12 @@ function fitStaged(one, box) {
 /** A board is large by itself: smaller until all of it is on the screen. */
 function fitBoard(one, box) {
   const place = [box.left, box.top, box.width, box.height].join(), staged = one.matches(inside.staged);
-  if (one.dataset.place !== place) { one.dataset.place = place; one.fitted = staged ? STRETCHED : 1; }
+  if (one.dataset.place !== place) { one.dataset.place = place; one.fitted = staged ? STRETCHED : 1; one.grown = false; }
   if (staged) return fitStaged(one, box);
+  if (one.fitted < 1 && !one.grown && one.scrollHeight > 100 && one.scrollHeight * one.fitted < LOW * box.height) {
+    one.grown = true;  // what stood here before it was drawn was higher
+    one.fitted = 1;
+  }
   put(one, box, one.fitted);
   one.fitted = Math.min(one.fitted, box.height / Math.max(one.scrollHeight, 1));
   put(one, box, one.fitted);

@@ -109,6 +109,8 @@ def _handed_on(name: str, given: Any, kind: object) -> Any:
         if isinstance(given, Iterator):
             return _looked_at(name, given, Union[tuple(get_args(part)[0] for part in parts)])  # noqa: UP007
         given = list(given) if _is_array(given) else given
+    if isinstance(given, list) and parts and all(get_origin(part) is tuple for part in parts):
+        given = tuple(given)
     try:
         return python_own(given)
     except RecursionError:

@@ -48,34 +48,37 @@ function followed(branches, at, judged) {
   return new Set(tips.flatMap(({ ids }) => ids.map((_, n) => keyOf(ids.slice(0, n + 1)))));
 }
 
-const spotOf = (/** @type {number} */ step, /** @type {number} */ row) => ({ x: (step + 1) * COLUMN, y: ABOVE + row * LINE });
+const spotOf = (/** @type {number} */ step, /** @type {number} */ row, size = 1) => ({ x: size * (step + 1) * COLUMN, y: size * (ABOVE + row * LINE) });
+
+/** How much larger than usual a tree is drawn, as long as its columns leave room. @param {number} columns @param {number} rows @param {number} wide @param {number} high of the room @param {number} most */
+export const sizeOf = (columns, rows, wide, high, most) => Math.max(1, Math.min(most, wide / ((columns + 1) * COLUMN), high / (2 * ABOVE + rows * LINE)));
 
 /** @param {Branch} branch @param {string} state @param {Scene} scene @param {string} stop the key of the node that the tab key comes to @returns {Thing} */
-function nodeOf({ one, step, row, key, parent }, state, { held, hold }, stop) {
-  const { x, y } = spotOf(step, row), share = Math.exp(one.logp), small = share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`, words = `${one.text || "∅"}, ${percent(share)}, ${state}`;
+function nodeOf({ one, step, row, key, parent }, state, { held, hold, size }, stop) {
+  const { x, y } = spotOf(step, row, size), share = Math.exp(one.logp), small = share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`, words = `${one.text || "∅"}, ${percent(share)}, ${state}`;
   return { key, tag: "button", name: "node", from: parent, style: { left: `${x}px`, top: `${y}px` }, press: () => hold(key),
     is: { type: "button", "data-state": state, "data-held": held === key ? "" : undefined, "aria-pressed": String(held === key), "aria-label": words, title: words, tabindex: stop === key ? "0" : "-1" },
     inside: [{ key: `${key} text`, tag: "b", text: one.text || "∅", is: { dir: "auto" } }, { key: `${key} p`, tag: "small", text: small }] };
 }
 
-/** The line from a text to the token that goes on with it. @param {Branch} branch @param {string} state @returns {Thing} */
-function edgeOf({ step, row, from, key }, state) {
-  const a = spotOf(step - 1, from), b = spotOf(step, row), bend = b.x - 26;
-  return { key: `edge ${key}`, tag: "path", name: "edge", is: { d: `M${a.x + 8} ${a.y}H${bend - 20}C${bend} ${a.y} ${bend} ${b.y} ${b.x} ${b.y}`, "data-state": state } };
+/** The line from a text to the token that goes on with it. @param {Branch} branch @param {string} state @param {number} [size] @returns {Thing} */
+function edgeOf({ step, row, from, key }, state, size = 1) {
+  const a = spotOf(step - 1, from, size), b = spotOf(step, row, size), bend = b.x - 26 * size;
+  return { key: `edge ${key}`, tag: "path", name: "edge", is: { d: `M${a.x + 8 * size} ${a.y}H${bend - 20 * size}C${bend} ${a.y} ${bend} ${b.y} ${b.x} ${b.y}`, "data-state": state } };
 }
 
 /** The leading text, and below it the tree up to this step. @param {Scene} scene @returns {Thing[]} */
 export function treeOf(scene) {
-  const { steps, at, judged, own, held } = scene, step = steps[at];
+  const { steps, at, judged, own, held, size: large = 1 } = scene, step = steps[at];
   if (!step) return [textThing(scene, [])];
   const leading = judged ? step : steps[at - 1], text = textThing(scene, leading ? [{ key: "written all", tag: "span", text: textOf(leading, own) }] : []);
   const branches = branchesOf(steps.slice(0, at + 1)), alive = followed(branches, at, judged), best = new Set(leading ? leading.ids.map((_, n) => keyOf(leading.ids.slice(0, n + 1))) : []);
   const stateOf = (/** @type {Branch} */ { one, step, key }) =>
     step === at && !judged ? "open" : best.has(key) ? "best" : one.fate === "finished" ? "finished" : !lives(one) || !alive.has(key) ? "pruned" : "kept";
-  const high = Math.max(...branches.map(({ row }) => row)), size = { width: `${(at + 2) * COLUMN}px`, height: `${2 * ABOVE + high * LINE}px` };
+  const high = Math.max(...branches.map(({ row }) => row)), size = { width: `${large * (at + 2) * COLUMN}px`, height: `${large * (2 * ABOVE + high * LINE)}px`, "--size": String(large) };
   const first = (branches.find(({ key }) => key === held) ?? branches.find((branch) => branch.step === at))?.key ?? "";
   const nodes = branches.map((branch) => nodeOf(branch, stateOf(branch), scene, first));
-  const root = { key: "root", tag: "span", name: "node root", text: own ? "prompt" : "start", style: { left: "0px", top: `${ABOVE}px` } };
-  const tree = { key: "tree", name: "tree", style: size, inside: [{ key: "edges", tag: "svg", name: "edges", is: { "aria-hidden": "true" }, style: size, inside: branches.map((branch) => edgeOf(branch, stateOf(branch))) }, root, ...nodes] };
+  const root = { key: "root", tag: "span", name: "node root", text: own ? "prompt" : "start", style: { left: "0px", top: `${large * ABOVE}px` } };
+  const tree = { key: "tree", name: "tree", style: size, inside: [{ key: "edges", tag: "svg", name: "edges", is: { "aria-hidden": "true" }, style: size, inside: branches.map((branch) => edgeOf(branch, stateOf(branch), large)) }, root, ...nodes] };
   return [text, { key: "scroller", name: "scroller", is: { role: "group", "aria-label": "The tree of the search" }, inside: [tree] }];
 }

@@ -1,5 +1,5 @@
 // A decoder: a prompt, a strategy, and a text that grows token by token, with what could have been written instead.
-import { branchesOf, treeOf } from "./branches.js";
+import { branchesOf, sizeOf, treeOf } from "./branches.js";
 import { candidateSentence, finishedOf, sentenceOf } from "./candidates.js";
 import { element } from "./element.js";
 import { fanOf, rowsOf } from "./fan.js";
@@ -15,6 +15,7 @@ import { Player, signed } from "../../stage/js/player.js";
  * @typedef {{text: string, mode?: "light" | "dark" | null, ways?: Way[], way?: Way, fixed?: Record<string, number>, settings?: Record<string, number>, force?: number[], boxes?: boolean, waits?: boolean,
  *   show?: (prompt: string, step: Step) => void, forced?: (ids: number[]) => void, chosen?: (way: Way, settings: Record<string, any>) => void}} Writing */
 
+const LARGE = 2, WIDE = 1.25, NARROW = 700, TALL = 0.5; // a tree: times its usual size on a wall and on a page, the pixels of a narrow one, its share of the height of a wall
 const SETTLED = 150; // milliseconds after a key before the prompt is read
 
 /** @typedef {{ask: (what: string, given: any) => Promise<any>}} Asked a model, here or in a worker */
@@ -249,7 +250,13 @@ export class LiveDecoder {
   /** What is to be drawn of this step, before or after a token is taken. @param {boolean} judged */
   #scene(judged) {
     const { steps, at, own, held } = this, prompt = this.prompt.value;
-    return { steps, at, judged, own, held, prompt, hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
+    return { steps, at, judged, own, held, prompt, size: this.#size(), hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
+  }
+
+  /** How large a tree is drawn: on a wall it fills the room while it is small. */
+  #size() {
+    const wide = this.stage.root.clientWidth, room = this.frame.classList.contains("large"), most = room ? LARGE : wide < NARROW ? 1 : WIDE;
+    return this.way === "beam" ? sizeOf(this.at + 1, Math.max(0, ...branchesOf(this.steps).map(({ row }) => row)), wide, room ? TALL * innerHeight : Infinity, most) : 1;
   }
 
   /** @param {boolean} judged */
