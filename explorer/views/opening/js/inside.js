@@ -14,8 +14,9 @@ const SVG = "http://www.w3.org/2000/svg", FLOOR = 2.6; // seconds a floor
 const LEAST = 0.01; // a weight below it has no ribbon
 
 export class InsidePicture {
-  /** @param {HTMLElement} root @param {Inside} inside @param {Floors} floors */
-  constructor(root, inside, floors) {
+  /** @param {HTMLElement} root @param {Inside} inside @param {Floors} floors @param {string} title of the model */
+  constructor(root, inside, floors, title) {
+    this.title = title;
     this.inside = inside;
     this.floors = floors;
     this.svg = root.appendChild(document.createElementNS(SVG, "svg"));
@@ -70,11 +71,11 @@ export class InsidePicture {
     const values = at.bars + at.across + (wide ? 36 : 14), right = values + this.inside.values[0].length * at.cell + 4, strip = wide ? 22 : 9;
     const block = width - this.inside.heads * (strip + 3) - (wide ? 40 : 4);
     const middle = (/** @type {number} */ n) => top + (n + 0.5) * high;
-    this.#titles(into, { bars: at.bars, values, block, letters: labels(width) }, paint);
+    this.#titles(into, { bars: at.bars, values, block, end: width, letters: labels(width) }, paint);
     tokens.forEach((token, n) => {
       const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", "font-size": letters, fill: n === row ? paint.hold : paint.ink }, into);
       this.parts.push((time) => name.setAttribute("opacity", String(n === row ? 1 : 1 - 0.55 * eased(time, BEATS.compare - 0.3, BEATS.compare) * (1 - lit(time, n)))));
-      this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, alone: width - at.bars - 24, high: Math.max(3, high * 0.56) }, paint);
+      this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, alone: width - at.bars - 60, high: Math.max(3, high * 0.56) }, paint);
       this.#value(into, n, { x: values, y: middle(n), cell: at.cell, high: Math.max(3, high * 0.56) }, paint);
     });
     const span = Math.min(height - top - 24, high * tokens.length * 0.7), from = middle(row) - span / 2, low = Math.min(Math.max(top + 16, from), height - span - 4);
@@ -82,11 +83,13 @@ export class InsidePicture {
     this.#mixed(into, { x: block, low, span, strip }, paint);
   }
 
-  /** What the columns are. @param {Element} into @param {{bars: number, values: number, block: number, letters: number}} at @param {Paint} paint */
-  #titles(into, { bars, values, block, letters }, paint) {
+  /** What the columns are. @param {Element} into @param {{bars: number, values: number, block: number, end: number, letters: number}} at @param {Paint} paint */
+  #titles(into, { bars, values, block, end, letters }, paint) {
     const style = { y: 9, "font-size": letters, fill: paint.dim };
     const first = this.#text("", { x: bars, ...style }, into), value = this.#text("values", { x: values, ...style }, into), result = this.#text("mix", { x: block, ...style }, into);
+    const where = this.#text(`${this.title}: layer ${this.inside.layer}, head ${this.inside.head}`, { x: end - 4, "text-anchor": "end", ...style }, into);
     this.parts.push((time) => {
+      where.setAttribute("opacity", String(eased(time, BEATS.compare, BEATS.compare + 0.5) * (1 - eased(time, BEATS.mix + 1, BEATS.mix + 1.5))));
       first.textContent = time < BEATS.weigh + 1.6 ? "scores" : "weights";
       first.setAttribute("opacity", String(eased(time, BEATS.compare, BEATS.compare + 0.5)));
       value.setAttribute("opacity", String(eased(time, BEATS.mix, BEATS.mix + 0.5)));
@@ -99,11 +102,16 @@ export class InsidePicture {
   #bar(into, n, { x, y, across, alone, high }, paint) {
     const { scores, weights } = this.inside, low = Math.min(0, ...scores), range = Math.max(...scores) - low || 1;
     const bar = this.#add("rect", { y: y - high / 2, height: high, rx: 2, fill: paint.on }, into), score = scores[n] / range, zero = -low / range;
+    const number = [Math.max(...scores), Math.min(...scores)].includes(scores[n]) ? this.#text("", { y, "font-size": 15, fill: paint.ink }, into) : null;
     this.parts.push((time) => {
       const squeezed = eased(time, BEATS.weigh + 0.6, BEATS.weigh + 2.6), length = score * lit(time, n) * (1 - squeezed) + weights[n] * squeezed, base = zero * (1 - squeezed);
       const wide = alone + (across - alone) * eased(time, BEATS.mix - 0.6, BEATS.mix);
       bar.setAttribute("x", String(x + wide * Math.min(base, base + length)));
       bar.setAttribute("width", String(wide * Math.abs(length)));
+      if (!number) return;
+      number.textContent = squeezed < 0.5 ? scores[n].toFixed(1) : percent(weights[n]);
+      number.setAttribute("x", String(x + wide * Math.max(base, base + length) + 6));
+      number.setAttribute("opacity", String(lit(time, n) * (1 - eased(time, BEATS.mix - 0.6, BEATS.mix))));
     });
   }
 

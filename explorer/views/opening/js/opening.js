@@ -50,7 +50,7 @@ export class Opening {
     this.chips.setAttribute("aria-label", "Your guess");
     this.stage = this.root.appendChild(element("div", "stage"));
     this.lanes = new Lanes(this.stage, record.lanes);
-    this.picture = new InsidePicture(this.stage, record.inside, record.floors);
+    this.picture = new InsidePicture(this.stage, record.inside, record.floors, record.lanes.find(({ name }) => name === "bert")?.title ?? "");
     this.spoken = this.root.appendChild(element("p", "unheard"));
     this.spoken.setAttribute("role", "status");
     this.film = new Film(this.root, BEATS.end, { draw: (time) => this.draw(time), ended: (touched) => this.ended(touched) });
