@@ -13,6 +13,7 @@ from explorer.views import theme
 from explorer.views.attention import high
 from explorer.views.view import Choice, Control, Range, View, by_name, only
 
+ROUNDING = 1e-4  # of a state's length: a smaller change is one of the arithmetic
 WAYS = {"with": "with positions", "without": "without positions"}
 
 
@@ -42,8 +43,10 @@ def order(record: Shuffle) -> go.Figure:
     states = ["input embeddings", *(f"after layer {n}" for n in range(len(record.moved["with"]) - 1))]
     figure.update_xaxes(**theme.token_axis(record.tokens), tickangle=-60)
     figure.update_yaxes(theme.named_axis(states, down=True))
+    without = np.nanmax(record.moved["without"])
+    said = f"{without:.1g}" if without > ROUNDING else f"≈ 0 ({without:.0e}: rounding)"
     notes = (
-        f"largest change: {top:.2g} with positions, {np.nanmax(record.moved['without']):.1g} without",
+        f"largest change: {top:.2g} with positions, {said} without",
         _new_order(record),
         theme.unseen_note(record.tokens),
     )
