@@ -15,21 +15,14 @@ from explorer.app.own_questions import typed, typed_exercise
 from explorer.errors import ExplorerError
 
 LETTERS = 10_000  # of a step that a browser has kept
-MINE, REFUSED = "lesson.mine", "lesson.refused"  # in the session: the steps, and why one was not added
 KEY = "record"  # in the address
-RECORDS, CHANGED = (
-    "lesson.records",
-    "lesson.changed",
-)  # in the session: whether steps are recorded, and the number of the one that is changed
+# in the session: the steps, why one was not added, whether they are recorded, the number of the one that is changed, whether it is to be opened;
+# the one that was removed last, how often the boxes were emptied, whether the list is open, what the file has
+MINE, REFUSED, RECORDS, CHANGED, GOES = "lesson.mine", "lesson.refused", "lesson.records", "lesson.changed", "lesson.opens"
+DROPPED, TURN, LIST, NAMED = "lesson.dropped", "lesson.turn", "lesson.steps", "lesson.named"
+TITLE, QUESTION = "lesson.title", "question"
 SAYS = {"note": "Note for yourself", "do": "What you do here", "ask": "What you ask aloud"}
 HELP = "A bar at the foot of every page adds what is on the screen as a step. It ends in a file that Page Down presents."
-TITLE, QUESTION = "lesson.title", "question"
-TURN, DROPPED = (
-    "lesson.turn",
-    "lesson.dropped",
-)  # in the session: how often the boxes were emptied, and the step that was removed last
-LIST, GOES = "lesson.steps", "lesson.opens"  # in the session: whether the list is open, and whether its step is to be opened
-NAMED = "lesson.named"  # in the session: the title and the steps as the file has them, also while their boxes are not shown
 _steps = st.components.v2.component("pretraining-explorer-steps", html="<span></span>", js=streamlit_inside.script("steps"))
 
 
@@ -76,22 +69,16 @@ def _bar(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**Step {len(steps) + 1 if changed is None else changed + 1}**", width="content")
         note, *more = SAYS
-        st.text_input(
-            SAYS[note],
-            key=box(note),
-            max_chars=LETTERS // 10,
-            placeholder=f"{SAYS[note]} (optional)",
-            label_visibility="collapsed",
-        )
+        empty = f"{SAYS[note]} (optional)"
+        st.text_input(SAYS[note], key=box(note), max_chars=LETTERS // 10, placeholder=empty, label_visibility="collapsed")
         with st.popover("Question", width="content"):
             st.text_area("Your question, then an option on each line, a * before the right one", key=box(QUESTION))
             for name in more:
                 st.text_input(SAYS[name], key=box(name), max_chars=LETTERS // 10)
         said = "Add this page" if changed is None else f"Replace step {changed + 1}"
         st.button(said, key="lesson.add", on_click=add, args=(page,), type="primary", width="content")
-        with st.popover(
-            "My lesson", width="content", disabled=not steps and DROPPED not in st.session_state, key=LIST, on_change="rerun"
-        ) as popover:
+        nothing = not steps and DROPPED not in st.session_state
+        with st.popover("My lesson", width="content", disabled=nothing, key=LIST, on_change="rerun") as popover:
             if popover.open:
                 _listed(steps)
         if st.button("Close", key="lesson.end", type="tertiary", width="content", help="The steps stay in this browser."):
@@ -116,16 +103,11 @@ def _listed(steps: Sequence[str]) -> None:
             name, key = f"{number + 1}. {name_of(step)}", f"lesson.open.{number}"
             st.button(name, key=key, on_click=change, args=(number,), type="tertiary", help="Open it, to change it")
             st.space("stretch")
-            st.button(
-                "↑",
-                key=f"lesson.up.{number}",
-                on_click=move_up,
-                args=(number,),
-                type="tertiary",
-                help="One step earlier",
-                disabled=not number,
-            )
-            st.button("✕", key=f"lesson.drop.{number}", on_click=drop, args=(number,), type="tertiary", help="Remove this step")
+            for sign, act, says in (("↑", move_up, "One step earlier"), ("✕", drop, "Remove this step")):
+                first = act is move_up and not number
+                st.button(
+                    sign, key=f"{key}.{sign}", on_click=act, args=(number,), type="tertiary", help=says, disabled=first,
+                )  # fmt: skip
 
 
 def _named() -> None:
