@@ -16,8 +16,8 @@ from explorer.errors import ExplorerError
 
 LETTERS = 10_000  # of a step that a browser has kept
 KEY = "record"  # in the address
-# in the session: the steps, why one was not added, whether they are recorded, the number of the one that is changed, whether it is to be opened;
-# the one that was removed last, how often the boxes were emptied, whether the list is open, what the file has
+# in the session: the steps, why one was not added, whether they are recorded, which one is changed, and whether it is to be opened;
+# the one that was removed last, how often the boxes were emptied, whether the list is open, and what the file has
 MINE, REFUSED, RECORDS, CHANGED, GOES = "lesson.mine", "lesson.refused", "lesson.records", "lesson.changed", "lesson.opens"
 DROPPED, TURN, LIST, NAMED = "lesson.dropped", "lesson.turn", "lesson.steps", "lesson.named"
 TITLE, QUESTION = "lesson.title", "question"
