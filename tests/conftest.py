@@ -19,6 +19,7 @@ from typing import Any
 os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", EXPLORER_HOME="/nonexistent")
 os.environ.setdefault("EXPLORER_CACHE", os.path.join(tempfile.gettempdir(), f"explorer-tests-{getpass.getuser()}"))
 
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the package says; here PyTorch is imported first
 if (
     "PYTEST_XDIST_WORKER" in os.environ
 ):  # each has one core, on which two threads of a process that it starts wait for each other

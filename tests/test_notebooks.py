@@ -89,6 +89,18 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_threads_that_wait_leave_their_processor_to_others() -> None:
+    """What the package says before PyTorch is imported; so every notebook imports it first."""
+    said = "import os, explorer as ex; ex.load; import torch; print(os.environ['OMP_WAIT_POLICY'])"
+    for given, wanted in (({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")):
+        kept = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"} | given
+        asked = subprocess.run([sys.executable, "-c", said], env=kept, capture_output=True, text=True, check=True)
+        assert asked.stdout.strip() == wanted
+    for path in PATHS:
+        code = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+        assert "import torch" not in code.partition("import explorer")[0], path
+
+
 def test_a_line_of_code_fits_into_a_narrow_screen(path: Path) -> None:
     """JupyterLab shows 104 letters of a line at a width of 1280 points."""
     code = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
