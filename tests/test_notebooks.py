@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -96,7 +98,7 @@ def test_threads_that_wait_leave_their_processor_to_others() -> None:
         kept = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"} | given
         asked = subprocess.run([sys.executable, "-c", said], env=kept, capture_output=True, text=True, check=True)
         assert asked.stdout.strip() == wanted
-    for path in PATHS:
+    for path in NOTEBOOKS:
         code = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
         assert "import torch" not in code.partition("import explorer")[0], path
 
