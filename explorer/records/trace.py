@@ -37,7 +37,7 @@ class Attention(Record):
 
     shapes = {
         "weights": ("head", "query", "key"), "allowed": ("query", "key"), "q": ("head", "query", "dim"), "k": ("group", "key", "dim"),
-        "v": ("group", "key", "width"), "output": ("query", "hidden"), "sinks": ("head",),
+        "v": ("group", "key", "width"), "output": ("query", "model dim"), "sinks": ("head",),
     }  # fmt: skip
     stream: str
     layer: int
