@@ -90,7 +90,6 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
     assert notebook.cells[0].cell_type == "markdown" and len(notebook.cells) <= 40
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_threads_that_wait_leave_their_processor_to_others() -> None:
     """What the package says before PyTorch is imported; so every notebook imports it first."""
     said = "import os, explorer as ex; ex.load; import torch; print(os.environ['OMP_WAIT_POLICY'])"
@@ -103,6 +102,7 @@ def test_threads_that_wait_leave_their_processor_to_others() -> None:
         assert "import torch" not in code.partition("import explorer")[0], path
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_line_of_code_fits_into_a_narrow_screen(path: Path) -> None:
     """JupyterLab shows 104 letters of a line at a width of 1280 points."""
     code = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
