@@ -109,7 +109,7 @@ export class InsidePicture {
       bar.setAttribute("x", String(x + wide * Math.min(base, base + length)));
       bar.setAttribute("width", String(wide * Math.abs(length)));
       if (!number) return;
-      number.textContent = squeezed < 0.5 ? scores[n].toFixed(1) : percent(weights[n]);
+      number.textContent = squeezed < 0.5 ? scores[n].toFixed(1).replace("-", "−") : percent(weights[n]);
       number.setAttribute("x", String(x + wide * Math.max(base, base + length) + 6));
       number.setAttribute("opacity", String(lit(time, n) * (1 - eased(time, BEATS.mix - 0.6, BEATS.mix))));
     });
