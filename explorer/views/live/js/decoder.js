@@ -216,6 +216,11 @@ export class LiveDecoder {
     return this.steps.length;
   }
 
+  /** How many steps there are at most. */
+  get planned() {
+    return this.steps.at(-1)?.stopped ? this.count : Number(this.#task().settings.max_tokens) || 0;
+  }
+
   /** Whether there is a step after the one that is shown. */
   get open() {
     return this.at + 1 < this.steps.length || Boolean(this.steps.length && !this.steps[this.steps.length - 1].stopped);

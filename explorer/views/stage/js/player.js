@@ -1,8 +1,9 @@
 // The one player of everything that moves: back, on, play, a slider, the speed; arrow keys and space. A touch pauses it, and it plays only where it is seen.
 import { element } from "../../live/js/element.js";
 
-/** What is played, frame by frame. `open` says whether a frame comes after this one; `says` is the frame in a few words.
- * @typedef {{at: number, count: number, open: boolean, show: (at: number) => unknown, step: () => unknown, finish: () => unknown, begin: () => unknown,
+/** What is played, frame by frame. `open` says whether a frame comes after this one; `says` is the frame in a few words;
+ * `planned` is how many there may be at most where they come one by one.
+ * @typedef {{at: number, count: number, planned?: number, open: boolean, show: (at: number) => unknown, step: () => unknown, finish: () => unknown, begin: () => unknown,
  *   pick?: (by: number) => unknown, free?: () => unknown, says: () => string}} Played */
 
 const BETWEEN = 550; // milliseconds between the end of a motion and the next frame, at normal speed
@@ -37,7 +38,7 @@ export class Player {
     this.slider.setAttribute("aria-label", unit[0].toUpperCase() + unit.slice(1));
     this.slider.oninput = () => {
       this.play(false);
-      played.show(Number(this.slider.value) - 1);
+      played.show(Math.min(Number(this.slider.value), played.count) - 1);
     };
     this.#speeds();
     frame.addEventListener("keydown", (event) => this.#key(event));
@@ -93,8 +94,8 @@ export class Player {
 
   /** The frame is another one. */
   mark() {
-    const { at, count } = this.played;
-    Object.assign(this.slider, { max: String(Math.max(1, count)), value: String(at + 1) });
+    const { at, count, planned = 0 } = this.played;
+    Object.assign(this.slider, { max: String(Math.max(1, count, planned)), value: String(at + 1) });
     this.slider.setAttribute("aria-valuetext", this.played.says());
   }
 
