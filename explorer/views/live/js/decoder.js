@@ -218,7 +218,8 @@ export class LiveDecoder {
 
   /** How many steps there are at most. */
   get planned() {
-    return this.steps.at(-1)?.stopped ? this.count : Number(this.#task().settings.max_tokens) || 0;
+    const { max_tokens: most = 0 } = /** @type {Record<string, any>} */ (this.#task().settings);
+    return this.steps.at(-1)?.stopped ? this.count : Number(most);
   }
 
   /** Whether there is a step after the one that is shown. */
