@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,6 +82,29 @@ def test_kept_tokens_are_the_original_s_and_nothing_is_said_twice(name: str, see
             if action == KEPT:
                 assert len(places) == 1 and token == rows.ids[row, places[0]]
         assert ids[0] == 2 and ids[-1] == 3, "special tokens stay at the ends"
+
+
+@pytest.mark.parametrize("name", ["t5", "bart", "bart-delete", "bart-infill", "pegasus", "cloze-delete", "cloze-insert"])
+def test_what_is_rebuilt_is_padded_as_the_vocabulary_says(name: str) -> None:
+    whole, real = batch(2, 40, padded=0), np.ones((2, 42), bool)
+    real[1, 12:] = False
+    ids, words, sentences = (
+        np.where(real, part, fill) for part, fill in ((whole.ids, 7), (whole.words, -1), (whole.sentences, -1))
+    )
+    corrupted = STRATEGIES[name].apply(rows_of(ids, real, words, sentences), replace(PIECES, pad=7), np.random.default_rng(0))
+    source = corrupted.source
+    assert (~source.attention_mask).any() and set(source.ids[~source.attention_mask].tolist()) == {7}
+    if name in ("t5", "pegasus") and corrupted.target is not None and corrupted.target_start is not None:
+        assert set(corrupted.target[~corrupted.scored].tolist()) == {7}
+        own = np.isin(corrupted.target, [*PIECES.sentinels, PIECES.sep]) | ~corrupted.scored
+        assert (corrupted.target_start[own] == -1).all() and (corrupted.target_start[~own] >= 0).all()
+
+
+def test_two_tokens_that_are_reordered_change_places_and_spans_may_have_a_mean_of_one() -> None:
+    ids = np.arange(10, 12)[None].repeat(20, 0)
+    rows = rows_of(ids, np.ones_like(ids, bool), np.zeros_like(ids), np.zeros_like(ids))
+    assert (noises.reorder(rows, PIECES, np.random.default_rng(0)).source.ids == ids[:, ::-1]).all()
+    assert noises.infill(batch(5, 40), PIECES, np.random.default_rng(0), mean=1.0).source.ids.shape[0] == 5
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
