@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 SAMPLE, PATIENCE, WAITING, BAR = 24, 4.0, 3600, 0.85
 TESTS = {
     "explorer/nn/attention.py": ("attention", "tracing", "systems", "deberta"),
-    "explorer/nn/positions.py": ("attention", "tracing", "systems"),
+    "explorer/nn/positions.py": ("attention", "tracing", "systems", "deberta"),
     "explorer/corruption/masking.py": ("corruption", "corruption_lab"),
     "explorer/corruption/spans.py": ("corruption", "corruption_lab", "spanbert"),
     "explorer/corruption/noises.py": ("corruption", "corruption_lab"),
