@@ -32,7 +32,7 @@ TESTS = {
     "explorer/corruption/masking.py": ("corruption", "corruption_lab"),
     "explorer/corruption/spans.py": ("corruption", "corruption_lab", "spanbert"),
     "explorer/corruption/noises.py": ("corruption", "corruption_lab"),
-    "explorer/corruption/collate.py": ("corruption", "begin_token", "objectives", "electra", "training"),
+    "explorer/corruption/collate.py": ("corruption", "begin_token", "objectives", "electra", "training", "elmo", "measuring"),
     "explorer/decoding/search.py": ("searching", "decoding"),
     "explorer/decoding/beams.py": ("searching", "decoding"),
     "explorer/decoding/penalties.py": ("searching", "decoding"),

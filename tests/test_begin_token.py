@@ -12,12 +12,12 @@ from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
 from explorer.analysis.masks import losses_of
-from explorer.corruption.collate import BatchContext, collate_causal
+from explorer.corruption.collate import BatchContext, collate_causal, collate_mlm_coref, replaced_tokens
 from explorer.models.card_figures import shipped_figures
 from explorer.models.model import Model, TrainableModel
 from explorer.models.store import CARD, PIECES
 from explorer.text.begin_token import only_begins, with_begin, without_begin
-from explorer.text.examples import Example, prepared
+from explorer.text.examples import CorefExample, Example, prepared
 from explorer.text.marks import marked_tokenizer
 
 DECODERS = ("gpt", "gpt2", "llama", "olmo", "olmo2")
@@ -96,6 +96,27 @@ def one_row(model: TrainableModel) -> tuple[list[Example], BatchContext]:
     """One story and what its row is made with."""
     story = list(prepared([TEXT], model.tokenizer))
     return story, BatchContext(story, model.tokenizer.vocabulary, model.longest, "causal", np.random.default_rng(0))
+
+
+def test_links_behind_the_end_of_a_row_are_left_out_and_padding_is_no_place_of_a_draw() -> None:
+    bert = ex.load("bert", device="cpu")
+    (long,), (short,) = (
+        list(prepared([text], bert.tokenizer)) for text in ("The dog ran home because it was very tired.", "It ran.")
+    )
+    links = [CorefExample(each.ids, each.words, each.sentences, ((4, 1), (5, 1), (6, 1))) for each in (long, short)]
+    context = BatchContext(links, bert.tokenizer.vocabulary, 8, "mlm", np.random.default_rng(0))
+    for _ in range(20):
+        batch = collate_mlm_coref(links, context)
+        seen = batch.source == batch.labels
+        for query in (4, 5):  # the row has six tokens of the text
+            assert batch.extras["antecedent"][0, query + 1, 2] == seen[0, query + 1]
+        assert (
+            batch.source.shape == (2, 8)
+            and batch.extras["antecedent"][0].sum() <= 2
+            and not batch.extras["antecedent"][1].any()
+        )
+        draws = replaced_tokens(links, context).extras["rtd"]
+        assert (draws[~batch.attention_mask] == -1).all() and (draws[batch.attention_mask] >= 0).all()
 
 
 def test_a_continuation_begins_with_one_begin_token() -> None:

@@ -215,6 +215,15 @@ def test_perplexities_are_those_of_the_definition(elmo: ElmoModel) -> None:
     assert metrics["4-gram backward perplexity"] == pytest.approx(wanted)
 
 
+def test_a_text_that_is_too_long_is_cut_between_its_two_ends(elmo: ElmoModel) -> None:
+    text = "The dog saw the cat, and then the cat saw the dog again."
+    examples, tokens = prepared_letters([[text], ["A dog."]], elmo.tokenizer), elmo.tokenizer.encode(text)
+    batch = collate_bilm(examples, BatchContext(examples, elmo.tokenizer.vocabulary, 8, "bilm", np.random.default_rng(0)))
+    assert tokens.characters is not None and batch.source.shape == (2, 8)
+    assert (batch.extras["letters"][0, :7] == tokens.characters[:7]).all(), "begin and six words"
+    assert (batch.extras["letters"][0, 7] == tokens.characters[-1]).all() and batch.source[0, 7] == tokens.ids[-1], "the end"
+
+
 def test_unknown_words_are_still_read(elmo: ElmoModel) -> None:
     """In training and afterwards: a word that the vocabulary does not have is unknown to the softmax, not to the letters."""
     examples = prepared_letters([["Zebras ran."], ["Yetis ran all day."]], elmo.tokenizer)
