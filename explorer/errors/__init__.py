@@ -159,8 +159,5 @@ def is_number(given: object) -> bool:
         return False
     try:
         return not math.isnan(float(given))
-    except (
-        OverflowError,
-        TypeError,
-    ):  # a whole number of hundreds of digits; a span of time, which NumPy counts among the numbers
+    except (OverflowError, TypeError):  # of hundreds of digits; NumPy's span of time, which is one of its numbers
         return False
