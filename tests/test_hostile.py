@@ -177,11 +177,13 @@ def test_an_array_or_a_column_is_taken_as_the_list_that_it_stands_for(given: Any
                 joined(**{"texts": ["a"], name: other})
 
 
-def test_a_pair_in_a_list_is_the_same_pair() -> None:
-    pair = ["A dog ran.", "It was tired."]
-    bert = hostile.model("bert")
-    flows = [ex.analysis.information_flow(bert, given) for given in (pair, tuple(pair))]  # type: ignore[arg-type]
-    assert same(*flows)
+def test_two_texts_in_a_list_are_no_pair() -> None:
+    """Of a list `ex.trace` makes a record of each; what reads one text would join them without a word."""
+    bert, gpt2, both = hostile.model("bert"), hostile.model("gpt2"), ["A dog ran.", "It was tired."]
+    assert len(ex.trace(bert, both)) == 2
+    for call in (lambda: ex.analysis.information_flow(bert, both), lambda: ex.decode(gpt2, both), lambda: ex.lens(bert, both)):  # type: ignore[arg-type]
+        with pytest.raises(ChoiceError, match="a list of 2 texts"):
+            call()
 
 
 def test_a_list_that_holds_itself_is_refused() -> None:

@@ -110,6 +110,10 @@ def _handed_on(name: str, given: Any, kind: object) -> Any:
             return _looked_at(name, given, Union[tuple(get_args(part)[0] for part in parts)])  # noqa: UP007
         given = list(given) if _is_array(given) else given
     if isinstance(given, list) and parts and all(get_origin(part) is tuple for part in parts):
+        if get_args(kind) and str in get_args(kind):  # one text, or a pair
+            raise ChoiceError(
+                f"{name} is a list of {len(given)} texts. A pair is written (A, B); several texts are given one by one."
+            )
         given = tuple(given)
     try:
         return python_own(given)

@@ -21,6 +21,9 @@ class Checked(Record):
     text: str
     largest: float = float("nan")
 
+    def __bool__(self) -> bool:
+        return self.right is True  # so that `assert ex.check(…)` asks what it says
+
     def __repr__(self) -> str:
         return f"{MARKS[self.right]} {self.text}"
 

@@ -25,7 +25,7 @@ class Summarised:
             """Say what does what is looked for, or which name is meant."""
             text = f"{type(self).__name__!r} has no {name!r}."
             if not name.startswith("_"):
-                near = get_close_matches(name, dir(type(self)) + list(self.__dict__), n=1)
+                near = get_close_matches(name, [own for own in {*dir(type(self)), *self.__dict__} if own[0] != "_"], n=1)
                 text += hint(name) or (f" Did you mean {near[0]!r}?" if near else "")
             raise AttributeError(text, name=name, obj=None)
 

@@ -39,6 +39,8 @@ def steps_of(folder: str | Path) -> Steps:
     >>> steps[-1].step >= steps[0].step
     True
     """
+    if not Path(folder).is_dir():
+        raise FileError(f"There is no folder {str(folder)!r}. Give the folder of a run, as in ex.fit(…, folder=…).")
     steps = []
     for line in run_folder.lines(Path(folder)):
         probes = {name: np.array(probe) for name, probe in line.get("probes", {}).items()}

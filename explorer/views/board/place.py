@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import ChoiceError, check_index, unknown
 from explorer.errors.kinds import check_kind
+from explorer.records import Trace
 
 VIEW = ("stream", "layer", "head", "station", "row", "col")
 LOOKS: dict[str, Any] = {
@@ -34,6 +35,19 @@ def check_view(view: Mapping[str, Any]) -> None:
     for pair in view.get("held", ()):
         if not isinstance(pair, (list, tuple)) or [type(index) for index in pair] != [int, int] or min(pair) < 0:
             raise ChoiceError("held is a list of cells, each as its row and column: held=[[4, 7]].")
+
+
+def check_place(view: Mapping[str, Any], trace: Trace) -> None:
+    """Refuse a layer, head, row or column that a trace does not have."""
+    layers = {one.layer: one for one in trace.attention if one.stream == view.get("stream")}
+    if not layers:
+        return
+    here = layers.get(view.get("layer"))
+    if here is None:
+        raise unknown(f"layer of the {view['stream']}", view.get("layer"), layers)
+    for name, count in zip(("head", "row", "col"), here.weights.shape, strict=True):
+        if view.get(name) is not None:
+            check_index(name, view[name], count)
 
 
 def addressed(view: Mapping[str, Any]) -> str:

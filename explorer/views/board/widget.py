@@ -16,7 +16,7 @@ from explorer.views.board.beams import moments
 from explorer.views.board.module import module, style
 from explorer.views.board.pack import BUDGET, IN_A_FILE, pack, pack_series
 from explorer.views.board.page import page
-from explorer.views.board.place import check_view
+from explorer.views.board.place import check_place, check_view
 from explorer.views.board.reading import texts_of
 from explorer.views.board.request import answered, offers, reads_again, refusal_of
 from explorer.views.board.stations import STATIONS, prose
@@ -153,7 +153,8 @@ def board(
         raise ChoiceError("A series needs at least one trace.")
     traces: list[Any] = [*trace] if several else [trace]  # type: ignore[misc]
     if view and "stream" not in view and isinstance(traces[0], Trace) and traces[0].attention:
-        view = {"stream": traces[0].attention[0].stream, "layer": 0, **view}
+        view = {"stream": traces[0].attention[0].stream, "layer": traces[0].attention[0].layer, **view}
+        check_place(view, traces[0])
     named = [label if isinstance(label, str) else repeated(label) for label in labels] or [
         str(number) for number in range(1, len(traces) + 1)
     ]
