@@ -76,7 +76,18 @@ def tests(book: Path, quick: bool, chosen: list[str]) -> ElementTree.Element:
     report = book.with_suffix(".xml")
     here = {**os.environ, "EXPLORER_BREAK": str(book), "EXPLORER_TEST_ALL": "0" if quick else "1"}
     files = [f"tests/test_{name}.py" for name in chosen or TESTS]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *files]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "junit_family=xunit1",
+        f"--junitxml={report}",
+        *files,
+    ]
     subprocess.run(command, cwd=ROOT, env=here, check=False)
     return ElementTree.parse(report).getroot()
 

@@ -42,7 +42,7 @@ def check_place(view: Mapping[str, Any], trace: Trace) -> None:
     layers = {one.layer: one for one in trace.attention if one.stream == view.get("stream")}
     if not layers:
         return
-    here = layers.get(view.get("layer"))
+    here = layers.get(view.get("layer", -1))
     if here is None:
         raise unknown(f"layer of the {view['stream']}", view.get("layer"), layers)
     for name, count in zip(("head", "row", "col"), here.weights.shape, strict=True):
