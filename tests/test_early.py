@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -37,7 +38,8 @@ def answered(path: str, query: bytes = b"", accepts: bytes = b"", method: str = 
 
     asked = [(b"accept-encoding", accepts), (b"if-none-match", b'"1"')]
     scope = {"type": "http", "method": method, "path": path, "query_string": query, "headers": asked}
-    asyncio.run(early.Early(served)(scope, None, send))  # type: ignore[arg-type]
+    with ThreadPoolExecutor(1) as alone:  # a browser's loop may run in this thread
+        alone.submit(lambda: asyncio.run(early.Early(served)(scope, None, send))).result()  # type: ignore[arg-type]
     content = b"".join(message.get("body", b"") for message in sent[1:])
     assert (b"if-none-match" in asks[0]) == (content == SHELL), "a browser's own copy is not asked for where this is added"
     return dict(sent[0]["headers"]), content

@@ -207,7 +207,7 @@ def test_what_cannot_be_set_is_refused(bert: TransformerModel) -> None:
         ("vector of attention", ex.SetVector, "w", "encoder", 0, 0, 0, [1.0]),
         ("finite numbers", ex.SetVector, "q", "encoder", 0, 0, 0, [[1.0]]),
         ("finite numbers", ex.SetVector, "q", "encoder", 0, 0, 0, [float("nan")]),
-        ("list of numbers", ex.SetVector, "q", "encoder", 0, 0, 0, ["a"]),
+        ("finite numbers", ex.SetVector, "q", "encoder", 0, 0, 0, ["a"]),
         ("3 numbers, but a q of this head has 32", ex.SetVector, "q", "encoder", 0, 0, 0, [1.0] * 3),
         ("position of a q", ex.SetVector, "q", "encoder", 0, 0, 99, [1.0] * 32),
         ("head in the encoder", ex.SetVector, "q", "encoder", 0, 9, 0, [1.0] * 32),
