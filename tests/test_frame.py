@@ -23,7 +23,7 @@ from streamlit.testing.v1.element_tree import ElementList
 from test_board import array, board_of, header
 
 import explorer as ex
-from explorer.app import glossary, hosted, present
+from explorer.app import glossary, hosted, present, streamlit_inside
 from explorer.app.controls import attentive
 from explorer.app.lessons import LESSONS, SECTIONS, SENTENCE, section_of
 from explorer.app.tour_steps import STEPS
@@ -131,6 +131,17 @@ def test_a_caption_is_split_before_what_may_not_be_concluded() -> None:
         assert view.reading and "not conclude" not in view.reading and view.limits.endswith("."), view.name
         assert view.limits[0].isupper() and view.limits.split()[0] not in ("You", "It", "From"), view.name
         assert f"{view.reading} You may not conclude {view.limits}".lower().split() == view.caption.lower().split()
+
+
+def test_who_goes_to_an_address_first_lets_go_of_its_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit refuses an address that sets a box which is on the page already; only this way asks it."""
+    done: list[object] = []
+    monkeypatch.setattr(streamlit_inside, "let_go", lambda names: done.append(set(names)))
+    monkeypatch.setattr("streamlit.switch_page", lambda page, query_params: done.append((page, query_params)))
+    streamlit_inside.go_to(LESSONS["attention"].page, {"text": "A dog.", "part": "walk"})
+    assert done == [{"text", "part"}, (str(LESSONS["attention"].page), {"text": "A dog.", "part": "walk"})]
+    files = (ROOT / "explorer").rglob("*.py")
+    assert [path.name for path in files if "st.switch_page(" in path.read_text("utf-8")] == ["streamlit_inside.py"]
 
 
 def test_the_menu_calls_a_lesson_what_its_page_and_its_notebook_are_called() -> None:

@@ -81,7 +81,7 @@ def open_step(step: LessonStep, query: Mapping[str, str | tuple[str, ...]]) -> N
     """Go to the page of a step, with nothing of what was chosen before."""
     shared = {box for boxes in (("model", "text"), *BOXES.values()) for box in boxes}  # pages hand these on to each other
     streamlit_inside.let_go({*st.query_params, *step.query, *shared})  # what a step leaves out is as a page opens
-    st.switch_page(str(LESSONS[step.page].page), query_params=dict(query))
+    streamlit_inside.go_to(LESSONS[step.page].page, query)
 
 
 def ahead() -> str:

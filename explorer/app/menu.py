@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import hosted, lecture
+from explorer.app import hosted, lecture, streamlit_inside
 from explorer.app.lessons import LESSONS, SECTIONS, Lesson, section_of
 from explorer.models.store import models
 
@@ -40,12 +40,12 @@ def pages() -> dict[str, list[Any]]:
 
 def _front() -> None:
     """The address /start: the front page, which has the address /."""
-    st.switch_page(str(LESSONS["start"].page), query_params=st.query_params.to_dict())
+    streamlit_inside.go_to(LESSONS["start"].page, st.query_params.to_dict())
 
 
 def _vote() -> None:
     """The address /v: the vote, for whoever types it."""
-    st.switch_page(VOTE, query_params=st.query_params.to_dict())
+    streamlit_inside.go_to(VOTE, st.query_params.to_dict())
 
 
 def _page(lesson: Lesson, known: set[str]) -> Any:

@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, wraps
 from pathlib import Path
@@ -117,6 +117,14 @@ def let_go(names: Iterable[str]) -> None:
         with context.session_state.query_params() as address:
             if (binding := address.get_binding_for_param(name)) is not None:
                 address.unbind_widget(binding.widget_id)
+
+
+def go_to(page: Path, query: Mapping[str, str | Sequence[str]]) -> None:
+    """To another page at this address, whose boxes may be on the page that is left."""
+    import streamlit as st
+
+    let_go(query)
+    st.switch_page(str(page), query_params=dict(query))
 
 
 @cache

@@ -9,7 +9,7 @@ import streamlit as st
 
 import explorer as ex
 from explorer.analysis import architectures
-from explorer.app import tour
+from explorer.app import streamlit_inside, tour
 from explorer.app.cached import cached
 from explorer.app.call import Call, Expression
 from explorer.app.controls import model_of, result_of
@@ -105,7 +105,7 @@ def to_the_board() -> None:
     if part_in_address() == "board":
         kept = {"text": st.query_params.get("text", lesson.TEXT), "board": st.query_params.get("start.board", "")}
         query = {"part": "walk"} | {name: value for name, value in kept.items() if value}
-        st.switch_page(str(LESSONS["attention"].page), query_params=query)
+        streamlit_inside.go_to(LESSONS["attention"].page, query)
 
 
 def shown_word(words: Mapping[str, Span]) -> str:
