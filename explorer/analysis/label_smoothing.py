@@ -8,7 +8,7 @@ from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
 from explorer.models.model import Model
-from explorer.records import SmoothedTargets, Trace, log_softmax
+from explorer.records import SmoothedTargets, log_softmax
 from explorer.text.reading import Text
 
 
@@ -22,8 +22,6 @@ def smoothed_targets(model: Model, text: Text, *, target: Text | None = None) ->
     True
     """
     traced = trace(model, text, target=target, layers=[], scores=True)
-    if not isinstance(traced, Trace):
-        raise TextError("smoothed_targets reads one text. Call it once for each.")
     if "lm" not in traced.outputs:
         raise ChoiceError(f"{model.name} has no scores over a vocabulary, so it has no targets that could be smoothed.")
     logp = log_softmax(traced.outputs["lm"].astype(np.float64))

@@ -127,6 +127,11 @@ def _chosen(text: str, tokens: Tokens) -> None:
         keep(text, tokens, row)
 
 
+def shown_text() -> str:
+    """The sentence whose tokens this page shows; empty before it shows any."""
+    return str(st.session_state.get(SHOWN, NOTHING)[2])
+
+
 def held_row() -> int | None:
     """The row of the held token on this page."""
     return st.session_state.get(SHOWN, NOTHING)[1]

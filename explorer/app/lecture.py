@@ -51,7 +51,7 @@ def place() -> int | None:
 def question() -> Exercise | None:
     """The teacher's own question of the step that is on the screen."""
     now, here = plan(), place()
-    return None if now is None or here is None else (now.questions or {}).get(now.steps[here].question)
+    return None if now is None or here is None else now.question_of(now.steps[here])
 
 
 def presented(step: LessonStep, number: int) -> dict[str, str | tuple[str, ...]]:
@@ -80,7 +80,7 @@ def follow() -> None:
 def open_step(step: LessonStep, query: Mapping[str, str | tuple[str, ...]]) -> None:
     """Go to the page of a step, with nothing of what was chosen before."""
     shared = {box for boxes in (("model", "text"), *BOXES.values()) for box in boxes}  # pages hand these on to each other
-    streamlit_inside.let_go({*st.query_params, *step.query, *shared})  # what a step leaves out is as a page opens
+    streamlit_inside.let_go({*st.query_params, *shared})  # what a step leaves out is as a page opens
     streamlit_inside.go_to(LESSONS[step.page].page, query)
 
 

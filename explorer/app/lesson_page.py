@@ -24,7 +24,7 @@ else:
             name = f"{number + 1}. {LESSONS[step.page].title}" + (f": {label}" if label else "")
             if st.button(name, key=f"lesson.{number}", type="tertiary"):
                 lecture.open_step(step, lecture.presented(step, number))
-            own = (plan.questions or {}).get(step.question)
+            own = plan.question_of(step)
             told = (step.do, f"*{step.ask}*" if step.ask else "", step.note, f"◇ {own.question}" if own else "")
             st.markdown(" · ".join(filter(None, told)))
     desk.show_homework()

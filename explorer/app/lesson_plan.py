@@ -84,6 +84,10 @@ class LessonPlan:
     not_concluded: str = ""
     questions: Mapping[str, Exercise] | None = None
 
+    def question_of(self, step: LessonStep) -> Exercise | None:
+        """The teacher's own question of a step."""
+        return (self.questions or {}).get(step.question)
+
 
 @cache
 def labels_of(page: str) -> dict[str, str]:

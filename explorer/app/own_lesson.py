@@ -159,16 +159,22 @@ def add(page: str) -> None:
         said["question"] = name
     at = len(steps) if changed is None else changed
     steps[at : at + 1] = [written_step(page, query, said) + question]
+    _hold(steps)
+    _write({})
+
+
+def _hold(steps: Sequence[str]) -> None:
+    """These are the steps now, and none of them is being changed."""
     st.session_state[MINE] = tuple(steps)
     st.session_state.pop(CHANGED, None)
-    _write({})
 
 
 def change(number: int) -> None:
     """Take a step up again: what was said of it is in the boxes, and *Add* puts the page in its place."""
     if (plan := read(st.session_state[MINE][number])) is None:
         return
-    step, own = plan.steps[0], (plan.questions or {}).get(plan.steps[0].question)
+    (step,) = plan.steps
+    own = plan.question_of(step)
     st.session_state[CHANGED], st.session_state[LIST], st.session_state[GOES] = number, False, True
     _write({name: getattr(step, name) for name in SAYS}, "" if own is None else typed(own))
 
@@ -184,23 +190,22 @@ def move_up(number: int) -> None:
     """Exchange a step with the one before it."""
     steps = list(st.session_state[MINE])
     steps[number - 1 : number + 1] = steps[number], steps[number - 1]
-    st.session_state[MINE] = tuple(steps)
-    st.session_state.pop(CHANGED, None)
+    _hold(steps)
 
 
 def drop(number: int) -> None:
     """Leave a step out."""
-    steps = st.session_state.get(MINE, ())
-    st.session_state[MINE], st.session_state[DROPPED] = (*steps[:number], *steps[number + 1 :]), (number, steps[number])
-    st.session_state.pop(CHANGED, None)
+    steps = list(st.session_state[MINE])
+    st.session_state[DROPPED] = number, steps.pop(number)
+    _hold(steps)
 
 
 def put_back() -> None:
     """The step that was removed last, where it was."""
     number, step = st.session_state.pop(DROPPED)
-    steps = st.session_state.get(MINE, ())
-    st.session_state[MINE] = (*steps[:number], step, *steps[number:])
-    st.session_state.pop(CHANGED, None)
+    steps = list(st.session_state[MINE])
+    steps.insert(number, step)
+    _hold(steps)
 
 
 def restore(kept: object) -> None:

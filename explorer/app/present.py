@@ -52,7 +52,7 @@ def screen(line: DeltaGenerator, title: str) -> Iterator[None]:
     if not on():
         yield
         return
-    slot, text = line.empty(), ""
+    slot, text = line.empty(), hold.shown_text()
 
     def say() -> None:
         slot.html(f"<div data-line><b>{escape(title)}</b> {escape(text)}</div><span data-count role='status'></span>")
@@ -60,7 +60,7 @@ def screen(line: DeltaGenerator, title: str) -> Iterator[None]:
     say()
     with st.container(key="shown"):
         yield
-    if text := st.session_state.get(hold.SHOWN, hold.NOTHING)[2]:  # a part may have a text of its own
+    if text != (text := hold.shown_text()):  # a part may have a text of its own
         say()
 
 

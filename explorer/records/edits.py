@@ -360,8 +360,8 @@ class AddVector(Edit):
 
     def changed(self, value: Any) -> Any:
         """The states with the vector added."""
-        if np.shape(self.values) != value.shape[-1:]:
-            raise ChoiceError(f"The vector has {np.size(self.values)} numbers, but a state has {value.shape[-1]}.")
+        if len(self.values) != value.shape[-1]:
+            raise ChoiceError(f"The vector has {len(self.values)} numbers, but a state has {value.shape[-1]}.")
         return value + self.factor * like(value, self.values)
 
 
@@ -463,6 +463,4 @@ def apply_edits(edits: Iterable[Edit], place: TapPlace, value: Any, *known: Any)
 
 def like(value: Any, array: np.ndarray) -> Any:
     """The array as the same kind of thing as `value`: a tensor on its device, or a NumPy array."""
-    return (
-        value.new_tensor(np.asarray(array).tolist()) if hasattr(value, "new_tensor") else np.asarray(array, dtype=value.dtype)
-    )
+    return value.new_tensor(array.tolist()) if hasattr(value, "new_tensor") else np.asarray(array, dtype=value.dtype)

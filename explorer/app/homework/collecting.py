@@ -45,7 +45,7 @@ def collected(plan: LessonPlan, home: Path, most: int, say: Callable[[str], obje
     with _questions() as asked, chdir(home.parent):
         for number, step in enumerate(plan.steps):
             say(f"{number + 1} of {len(plan.steps)}: {step.page} {step.part}".rstrip())
-            own = (plan.questions or {}).get(step.question)
+            own = plan.question_of(step)
             steps.append(_step(streamlit_inside.visitor(home), step, asked, own, most if last[step.page] == number else 0))
     return steps
 
