@@ -13,9 +13,9 @@ from unittest.mock import Mock
 
 import pytest
 import torch
-from conftest import stopped
+from conftest import some, stopped
 from safetensors.torch import load, save
-from test_pretended import begun, pretended
+from test_pretended import NEURAL, begun, pretended
 
 import explorer as ex
 from explorer.errors import FileError
@@ -185,12 +185,45 @@ def test_the_flag_for_the_same_bits_holds_while_the_run_trains(monkeypatch: pyte
 
 def test_tf32_is_for_runs_in_16_bits_while_they_train() -> None:
     """A float32 run stays as near to the processor's as it was, and what comes after a run finds what it left."""
-    before = torch.get_float32_matmul_precision()
+
+    def allowed() -> tuple[str, bool]:
+        return torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+
+    before = allowed()
     with pretended():
-        for precision, expected in (("bfloat16", "high"), ("float32", before)):
-            precisions = [torch.get_float32_matmul_precision() for _ in begun("gpt2", "cuda", steps=2, precision=precision)]
-            assert precisions == [expected] * 2 and torch.get_float32_matmul_precision() == before
-    assert [torch.get_float32_matmul_precision() for _ in begun("gpt2", "cpu", steps=1, precision="bfloat16")] == [before]
+        for precision, expected in (("bfloat16", ("high", True)), ("float32", (before[0], False))):
+            assert [allowed() for _ in begun("gpt2", "cuda", steps=2, precision=precision)] == [expected] * 2
+            assert allowed() == before
+    assert [allowed()[0] for _ in begun("gpt2", "cpu", steps=1, precision="bfloat16")] == [before[0]]
+
+
+def test_elmo_is_read_on_a_gpu_without_tf32() -> None:
+    """cuDNN computes its LSTMs and filters, and PyTorch lets it round them unless somebody says otherwise."""
+    seen: list[bool] = []
+    model = ex.load("elmo")
+    for part in (*model.module.characters.filters, *model.module.onward.layers):
+        part.register_forward_hook(lambda *_: seen.append(torch.backends.cudnn.allow_tf32))
+    before = torch.backends.cudnn.allow_tf32
+    ex.trace(model, "The dog ran home.")
+    assert seen and not any(seen) and torch.backends.cudnn.allow_tf32 == before
+
+
+@pytest.mark.parametrize("name", some(NEURAL, "elmo", "word2vec"))
+def test_a_run_repeats_to_the_bit_however_many_threads_share_its_sums(name: str) -> None:
+    """With rows enough that PyTorch divides them: where a gradient is a sum over many positions, its order must be fixed."""
+
+    def weights() -> dict[str, torch.Tensor]:
+        torch.set_num_threads(4)  # also on a machine with fewer cores
+        run = begun(name, "cpu", batch=32, **({"length": 40} if name == "elmo" else {}))
+        list(run)
+        return run.model.module.state_dict()
+
+    before = torch.get_num_threads()
+    try:
+        first, second = weights(), weights()
+    finally:
+        torch.set_num_threads(before)
+    assert all(torch.equal(first[key], second[key]) for key in first)
 
 
 def test_the_next_batch_is_made_while_the_gpu_computes() -> None:

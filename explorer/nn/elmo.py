@@ -22,6 +22,7 @@ from torch.nn import functional
 from explorer.errors import ChoiceError, check_whole
 from explorer.errors.kinds import checked
 from explorer.nn import tap
+from explorer.nn.widest import cudnn_tf32
 from explorer.records import TapPlace
 from explorer.text.letters import FILL
 
@@ -208,15 +209,17 @@ class BiLM(nn.Module):
             plain: Tensor = self.characters(letters.long().flatten(0, -2)).unflatten(0, letters.shape[:-1])
             return plain
         different, which = once(letters.long())
-        vectors: Tensor = self.characters(needed(different, self.widest))[which].unflatten(0, letters.shape[:-1])
-        return vectors
+        vectors = self.characters(needed(different, self.widest))
+        # not vectors[which]: a lookup adds up the gradients of a word's positions in a fixed order, so that a run repeats to the bit
+        return functional.embedding(which, vectors).unflatten(0, letters.shape[:-1])
 
     def forward(self, letters: Tensor, attention_mask: Tensor | None = None) -> BiLMStates:
         """Every state of texts given by the letters of their words; `attention_mask` is False at padding, at the right end."""
-        x = self.words(letters)
-        count = torch.full((len(x),), x.shape[1], device=x.device) if attention_mask is None else attention_mask.sum(-1)
-        onward = self.onward(x)
-        back = [turned(state, count) for state in self.back(turned(x, count))]
+        with cudnn_tf32(False):
+            x = self.words(letters)
+            count = torch.full((len(x),), x.shape[1], device=x.device) if attention_mask is None else attention_mask.sum(-1)
+            onward = self.onward(x)
+            back = [turned(state, count) for state in self.back(turned(x, count))]
         for name, states in (("characters", [x]), ("forward", onward), ("backward", back)):
             for number, state in enumerate(states):
                 tap.tap(TapPlace.HIDDEN, name, number, x=state)

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from explorer.errors import ChoiceError
 from explorer.nn import tap
@@ -59,7 +60,7 @@ class WordVectors(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """The vectors of words: from [batch, position] to [batch, position, dim]."""
-        x = self.table[ids]
+        x = functional.embedding(ids, self.table)
         tap.tap(TapPlace.HIDDEN, "static", 0, x=x)
         return x
 

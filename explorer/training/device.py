@@ -13,7 +13,7 @@ from torch import Tensor
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import unknown
 from explorer.nn.losses import UNPADDED
-from explorer.nn.widest import widest
+from explorer.nn.widest import cudnn_tf32, widest
 
 ROUND_BYTES = 16  # where a tensor may begin whose kernels read several numbers at once
 AUTOCAST = {"float32": False, "bfloat16": True}
@@ -89,11 +89,12 @@ def coarse_float32(device: torch.device, precision: str) -> Iterator[None]:
 
     They keep 10 bits behind the point, bfloat16 has 7. A run in float32 does without them, so that it stays near that of a processor.
     """
-    before = torch.get_float32_matmul_precision()
-    if device.type == "cuda" and AUTOCAST[precision]:
+    before, coarse = torch.get_float32_matmul_precision(), device.type == "cuda" and AUTOCAST[precision]
+    if coarse:
         torch.set_float32_matmul_precision("high")
     try:
-        yield
+        with cudnn_tf32(coarse):
+            yield
     finally:
         torch.set_float32_matmul_precision(before)
 
