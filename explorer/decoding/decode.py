@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.decoding import STRATEGIES, huggingface
-from explorer.decoding.fill import filled
+from explorer.decoding.fill import BLANK, filled, with_marks
 from explorer.decoding.filling import ORDERS
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.decoding.settings import Settings
@@ -60,11 +60,11 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     gives is what was written, `.to_frame()` a table with a row for each step.
 
     `model` is one that `ex.load` opens, or a live pair (module, tokenizer) of the transformers library. A string begins with the token that
-    begins every text of training, where there is one. For an encoder-decoder `text` is the source and `prefix` starts the target;
-    `cross=False` does not record where it looks in the source. A masked model takes the strategy "fill" and writes into the blanks
-    of the text (`___`), by `order`; its steps are `FillingStep`s. `options` are those of `explorer.decoding.Settings`: temperature,
-    top_k, top_p, beams, max_tokens, seed, force, stop and more; one that the strategy would not use is refused. `cache=False` computes
-    the whole text again at every step.
+    begins every text of training, where there is one. For an encoder-decoder `text` is the source, in which `___` becomes its mask or
+    sentinel token, and `prefix` starts the target; `cross=False` does not record where it looks in the source. A masked model takes the
+    strategy "fill" and writes into the blanks of the text (`___`), by `order`; its steps are `FillingStep`s. `options` are those of
+    `explorer.decoding.Settings`: temperature, top_k, top_p, beams, max_tokens, seed, force, stop and more; one that the strategy would
+    not use is refused. `cache=False` computes the whole text again at every step.
 
     >>> *_, last = ex.decode(ex.load("gpt2"), "A dog", "beam", beams=2, max_tokens=3)
     >>> len(last.ids), ex.decode(ex.load("gpt2"), "A dog", "beam", beams=2, max_tokens=3).text == last.text
@@ -141,7 +141,7 @@ def writer(  # noqa: PLR0913  as decode
             f"{model.name} is an encoder: it reads a whole text at once and cannot generate. Let it fill blanks (strategy 'fill'), "
             "or take a decoder such as ex.load('gpt')."
         )
-    tokens, begin = model.tokens(text), _prefix_ids(prefix, model.tokenizer)
+    tokens, begin = model.tokens(_with_blanks(text, model)), _prefix_ids(prefix, model.tokenizer)
     source = tokens if family == "encoder-decoder" else None
     first = _opening(model, text, tokens)
     prompt = (model.config.start, *begin) if source is not None else (*first, *_prompt(tokens, model.tokenizer), *begin)
@@ -232,6 +232,18 @@ def _prompt(tokens: Tokens, tokenizer: Tokenizer) -> tuple[int, ...]:
     """A text that is to go on: without the token that would end it."""
     ids = tokens.ids.tolist()
     return tuple(ids[:-1] if len(ids) > 1 and ids[-1] == tokenizer.vocabulary.last else ids)
+
+
+def _with_blanks(text: Text, model: TransformerModel) -> Text:
+    """A text with blanks as an encoder-decoder reads it; a decoder does not read what comes after one."""
+    if model.family == "encoder-decoder":
+        return with_marks(text, model.tokenizer)
+    if isinstance(text, str) and BLANK in text:
+        raise TextError(
+            f"{model.name} writes after a text and fills no blank ({BLANK}). End the text where the blank is, or take a masked "
+            "model: ex.decode('bert', text, 'fill')."
+        )
+    return text
 
 
 def _opening(model: TransformerModel, text: Text, tokens: Tokens) -> tuple[int, ...]:

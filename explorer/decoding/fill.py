@@ -33,7 +33,7 @@ def filled(
     masked = pair or _is_masked(model)
     if not masked or tokenizer is None or tokenizer.vocabulary.mask is None:
         raise ChoiceError(f"{name} does not fill blanks: it is not a masked model with a mask token. Take ex.load('bert').")
-    given = _with_masks(text, tokenizer)
+    given = with_marks(text, tokenizer)
     tokens = as_tokens(given, tokenizer) if pair else model.tokens(given)
     if (count := int((tokens.ids == tokenizer.vocabulary.mask).sum())) > MOST:
         raise TextError(f"The text has {count} blanks, and each needs a forward pass; at most {MOST} are filled.")
@@ -53,13 +53,19 @@ def _is_masked(model: Any) -> bool:
     return isinstance(model, TransformerModel) and model.family == "encoder" and not model.config.replaced
 
 
-def _with_masks(text: Text, tokenizer: Tokenizer) -> Text:
-    """The text with the mask token at every blank."""
-    known = tokenizer.vocabulary.mask
-    if not isinstance(text, str) or known is None:
+def with_marks(text: Text, tokenizer: Tokenizer) -> Text:
+    """The text with the mask token at every blank, or T5's sentinels in their order."""
+    if not isinstance(text, str) or BLANK not in text:
         return text
-    mask = str(tokenizer.core.id_to_token(known))
-    return text.replace(BLANK, f" {mask} " if tokenizer.style == "inside" else mask)
+    known, (first, *others) = tokenizer.vocabulary, text.split(BLANK)
+    marks = known.sentinels if known.mask is None else (known.mask,) * len(others)
+    if len(marks) < len(others):
+        raise TextError(
+            f"The text has {len(others)} blanks ({BLANK}), and this model knows {len(marks) or 'none'}. Write it out."
+        )
+    around = " " if tokenizer.style == "inside" else ""
+    names = (f"{around}{tokenizer.core.id_to_token(mark)}{around}" for mark in marks)
+    return first + "".join(name + part for name, part in zip(names, others, strict=False))
 
 
 def _tokens(before: Tokens, ids: np.ndarray, tokenizer: Tokenizer) -> Tokens:

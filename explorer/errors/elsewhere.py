@@ -34,6 +34,10 @@ ATTRIBUTES = {
     "hidden_states": "trace.hidden has the states by stream",
     "logits": "trace.outputs['lm'] has the scores",
     "input_ids": "trace.tokens.ids has them",
+    "output_attentions": "a trace always has .attention, the weights of each layer",
+    "output_hidden_states": "a trace always has .hidden, the states by stream",
+    "return_dict": "a trace has its parts by name: .attention, .hidden, .outputs",
+    "to_frame": "records and lists of steps have it; of a run keep the steps: steps = list(run)",
     "plot": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
     "show": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
 }

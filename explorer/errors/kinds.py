@@ -12,6 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from explorer.errors import ChoiceError, FileError, check_seed, is_number, repeated, whole
+from explorer.errors.elsewhere import hint
 
 LISTS = (Sequence, Iterable, Collection)
 FIRST = 2000  # so many parts of a long list are looked at, and of the others those of another type
@@ -65,6 +66,9 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
             bound = names.bind(*given, **named)
         except TypeError:  # Python says itself what is missing
             _check_places(function.__name__, given, names.parameters.values())
+            if strange := [] if open_ended else [name for name in named if name not in names.parameters]:
+                known = ", ".join(names.parameters)
+                raise TypeError(f"{function.__name__} has no {strange[0]!r}. It takes: {known}.{hint(strange[0])}") from None
             return function(*given, **named)
         taken = {name: Any if name in open_ended else kinds.get(name, Any) for name in bound.arguments}
         doubts = _settle(function.__name__, bound.arguments, taken)

@@ -25,6 +25,7 @@ class AlignedTraces(Record):
     where it does not. `units` are, for each trace, the units of its source tokens.
     """
 
+    shapes = dict.fromkeys(("words", "kinds"), ("unit",))
     texts: tuple[str, str]
     first: Trace
     second: Trace

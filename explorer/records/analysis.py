@@ -55,6 +55,7 @@ class Gradient(Record):
     holds the mean vector of the text.
     """
 
+    shapes = {"values": ("position",), "integrated": ("position",), "attention": ("layer", "position")}
     model: str
     tokens: Tokens
     row: int
@@ -130,6 +131,7 @@ class Shuffle(Record):
     words. `weights` {"with", "without"} [2, layer, head, query, key] are both runs' attention.
     """
 
+    shapes = {"moved": ("layer", "word"), "order": ("position",)}
     model: str
     family: str
     tokens: Tokens
@@ -148,6 +150,7 @@ class Comparison(Record):
     row before and after.
     """
 
+    shapes = {"hidden": ("layer", "position"), "weights": ("layer", "head")}
     tokens: Tokens
     weights: Mapping[str, np.ndarray]
     hidden: Mapping[str, np.ndarray]
@@ -191,6 +194,7 @@ class Damage(Record):
     `heads` [layer, head], `parts` [layer, part] with their `names`, and `whole` [layer] for all heads of a layer at once.
     """
 
+    shapes = {"heads": ("layer", "head"), "parts": ("layer", "part"), "whole": ("layer",)}
     model: str
     stream: str
     heads: np.ndarray
@@ -214,6 +218,7 @@ class MinimalScores(Record):
     `rule` [pair, text] is the choice of the trivial rule that `rule_name` names.
     """
 
+    shapes = {"logp": ("pair", "text", "choice"), "rule": ("pair", "text"), "texts": ("pair", "text"), "kinds": ("pair",)}
     model: str
     phenomenon: str
     inside: bool  # whether sentences of a story come first

@@ -22,6 +22,7 @@ class PatchSweep(Record):
     enters layer 0. `difference` is the logit difference of the clean and of the changed run, at `row`.
     """
 
+    shapes = {"restored": ("layer", "position")}
     model: str
     stream: str
     clean: Tokens
@@ -90,6 +91,10 @@ class InformationFlow(Record):
     is what cross-attention takes from the source, or None.
     """
 
+    shapes = {
+        "attention": ("layer", "head", "query", "key"),
+        **dict.fromkeys(("kept", "feed_forward", "crossed"), ("layer", "position")),
+    }
     model: str
     tokens: Tokens
     stream: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from explorer.errors.kinds import called
 from explorer.records.record import Record
 from explorer.records.summary import Summary, listed
 from explorer.records.tokens import Tokens
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 ACTIONS = ("kept", "masked", "replaced", "kept-but-scored", "inserted", "moved")
 
@@ -62,6 +66,19 @@ class Corruption(Record):
         rows += [("says", listed(self.target.texts))] if self.target is not None else []
         return f"Corruption by {self.strategy!r}, seed {self.seed}", [*rows, ("asked", scored)]
 
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
+        """A row for each token that the model reads: the tokens that were there, what happened, and whether the loss counts it.
+
+        Where the model writes a `target`, the loss is about that; `what` and `where` are as for every record.
+        """
+        from explorer.records.tables import rows_where, table_of
+
+        if what:
+            return super().to_frame(what, **where)
+        was = [" ".join(self.original.texts[place] for place in places) for places in self.origin]
+        columns = {"position": range(len(was)), "token": self.source.texts, "was": was, "action": self.action}
+        return rows_where(table_of(columns | ({"scored": self.scored} if self.target is None else {})), where)
+
 
 @dataclass(frozen=True, eq=False)
 class Rates(Record):
@@ -70,6 +87,7 @@ class Rates(Record):
     `nominal` [strategy] and `realised` [strategy, draw] are shares of the text.
     """
 
+    shapes = {"names": ("strategy",), "nominal": ("strategy",), "realised": ("strategy", "draw")}
     names: tuple[str, ...]
     nominal: np.ndarray
     realised: np.ndarray
@@ -92,6 +110,7 @@ class SpanLengths(Record):
     `nominal` and `realised` are shares over `lengths`, counted in `unit`; `spans` is how many were drawn.
     """
 
+    shapes = dict.fromkeys(("lengths", "nominal", "realised"), ("length",))
     strategy: str
     unit: str
     lengths: np.ndarray

@@ -269,6 +269,7 @@ class Contest(Record):
     the beginnings, in numbers.
     """
 
+    shapes = {"texts": ("prompt", "label"), "totals": ("label", "prompt")}
     model: str
     labels: tuple[str, ...]
     prompts: tuple[str, ...]

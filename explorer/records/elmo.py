@@ -152,6 +152,7 @@ class BothSides(Record):
 class Contexts(Record):
     """One word in many texts: its vector in every layer, [layer, use, dim], and what it means in each."""
 
+    shapes = {"texts": ("use",), "senses": ("use",), "vectors": ("layer", "use", "dim")}
     model: str
     word: str
     texts: tuple[str, ...]

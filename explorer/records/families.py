@@ -130,6 +130,7 @@ class VisibilityMap(Record):
     `place` names the tokens of the word that the page is about.
     """
 
+    shapes = {"seen": ("row", "column")}
     model: str
     family: str
     tokens: Tokens

@@ -50,6 +50,7 @@ class LayerLikeness(Record):
     `chance` is the same with the words of the second model exchanged at random. NaN where all words have one state.
     """
 
+    shapes = dict.fromkeys(("likeness", "chance"), ("layer of the first", "layer of the second"))
     models: tuple[str, str]
     texts: int
     words: int

@@ -19,6 +19,7 @@ class Prompted(Record):
     nothing; there are none of them where nothing was to be calibrated. `gold` is empty where the right labels are not known.
     """
 
+    shapes = {"texts": ("text",), "logp": ("text", "label"), "free": ("free text", "label")}
     model: str
     template: str
     labels: tuple[str, ...]
@@ -69,6 +70,7 @@ class PromptScores(Record):
     label is answered without calibration. `blind` is the share of the most frequent label.
     """
 
+    shapes = {"right": ("form", "way", "text"), "share": ("form", "label")}
     title: str
     model: str
     forms: tuple[str, ...]

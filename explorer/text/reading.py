@@ -11,7 +11,7 @@ import numpy as np
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.records import Tokens
-from explorer.text.tokenizers import MOST, Tokenizer
+from explorer.text.tokenizers import AS_ELMO, MOST, Tokenizer
 
 Text = str | tuple[str, str] | Tokens | Sequence[int]
 
@@ -32,7 +32,7 @@ def first_tokens(stories: Iterable[Sequence[str]], tokenizer: Tokenizer, count: 
 def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:
     """Tokens for whatever was given as a text: a string or a pair (special tokens are added), Tokens or ids (taken as they are)."""
     if isinstance(text, Tokens):
-        tokens = text
+        tokens = _of_this_tokenizer(text, tokenizer)
     elif isinstance(text, str):
         tokens = tokenizer.encode(_not_blank(text))
         if len(tokens) == len(tokenizer.encode("")):
@@ -64,6 +64,24 @@ def refuse_target(name: str, target: Text | None) -> None:
     """Say that a model reads one text, where it was given two."""
     if target is not None:
         raise ChoiceError(f"{name} reads one text and takes no target. Leave `target` out.")
+
+
+def _of_this_tokenizer(tokens: Tokens, tokenizer: Tokenizer) -> Tokens:
+    """Refuse tokens of another tokenizer: most of their ids then are other tokens here.
+
+    An unknown word has one id and many texts, and the last byte of a letter is shown with the whole letter before it.
+    """
+    here = [tokenizer.text_of(i) for i in tokens.ids.tolist()]
+    pairs = zip(tokens.ids.tolist(), tokens.texts, here, strict=True)
+    other = [(i, there, text) for i, there, text in pairs if not there.endswith(text) and i != tokenizer.vocabulary.unknown]
+    if 2 * len(other) > len(tokens):
+        number, there, text = other[len(other) // 2]
+        raise TextError(
+            f"These are tokens of another tokenizer: id {number} is {there!r} there and {text!r} here. Give the text itself."
+        )
+    if tokens.characters is None and tokenizer.core.token_to_id(AS_ELMO) is not None:
+        raise TextError("These tokens hold no letters, and this model reads words by their letters. Give the text itself.")
+    return tokens
 
 
 def _not_blank(text: str) -> str:

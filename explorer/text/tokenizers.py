@@ -119,6 +119,10 @@ class Tokenizer:
         """The ids that are no part of a text: marks, padding, masks; not the unknown token."""
         return frozenset(self._special)
 
+    def __call__(self, text: str, pair: str | None = None) -> Tokens:
+        """The same as `encode`, for whoever knows the tokenizers of transformers, which are called."""
+        return self.encode(text, pair)
+
     @checked
     def encode(self, text: str, pair: str | None = None, special: bool = True) -> Tokens:
         """The tokens of a text, or of two; with the special tokens of this tokenizer unless `special` is False.

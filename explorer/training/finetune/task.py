@@ -56,7 +56,7 @@ def about_whole_texts(items: Iterable[tuple[tuple[str, ...], str]]) -> Questions
     return Questions(tuple(texts), tuple(examples))
 
 
-@called("a task of ex.tasks()")
+@called("a task of ex.tasks(), or your own texts: ex.tasks.from_file('mine.csv')")
 @dataclass(frozen=True)
 class Task:
     """A task by its name. `make(count, split)` asks about so many texts of a split; `join` says how the vectors of an example's

@@ -1,0 +1,84 @@
+"""What a student writes first in a notebook of their own, and what it says where it cannot be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
+
+import explorer as ex
+from explorer.errors import TextError
+
+TEXT = "The dog ran home because it was tired."
+
+
+@pytest.mark.parametrize(("own", "model"), [("bert", "gpt2"), ("gpt2", "roberta"), ("t5", "elmo"), ("word2vec", "elmo")])
+def test_tokens_of_another_tokenizer_are_refused(own: str, model: str) -> None:
+    tokens = ex.load(own).tokenizer.encode(TEXT)
+    with pytest.raises(TextError, match=r"another tokenizer|no letters"):
+        ex.trace(model, tokens)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5", "elmo"])
+@pytest.mark.parametrize("text", [TEXT, "Zebras juggle 17 \U0001f642\U0001f642 \u05e9\u05dc\u05d5\u05dd \u00e9"])
+def test_a_models_own_tokens_are_read_whatever_they_hold(name: str, text: str) -> None:
+    model = ex.load(name)
+    first, second = ex.trace(model, text), ex.trace(model, model.tokenizer(text))
+    assert all(np.array_equal(first.hidden[stream], second.hidden[stream]) for stream in first.hidden)
+
+
+def test_a_blank_is_the_mask_of_an_encoder_decoder(tmp_path: Any) -> None:
+    """Held to transformers, which is given the mask token itself."""
+    ours = ex.decode("bart", "The dog ___ home because it was tired.", max_tokens=12).text
+    ex.export(ex.load("bart"), tmp_path)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    read = tokenizer("The dog<mask> home because it was tired.", return_tensors="pt")
+    theirs = BartForConditionalGeneration.from_pretrained(tmp_path).generate(
+        input_ids=read["input_ids"], num_beams=1, do_sample=False, max_new_tokens=12
+    )
+    assert tokenizer.decode(theirs[0], skip_special_tokens=True).strip() == ours.strip()
+
+
+def test_blanks_are_the_sentinels_of_t5_in_their_order() -> None:
+    written = ex.decode("t5", "___ ran home because ___ was tired.", max_tokens=6)
+    named = ex.decode("t5", "<extra_id_0> ran home because <extra_id_1> was tired.", max_tokens=6)
+    assert written.text == named.text
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: ex.decode("gpt2", "The dog ___ home."), "End the text where the blank is"),
+        (lambda: ex.decode("transformer", "The dog ___ home."), "knows none"),
+        (lambda: ex.trace("bert", TEXT, output_attentions=True), r"always has \.attention"),  # type: ignore[call-arg]
+        (lambda: ex.trace("bert", TEXT, streams=1), "has no 'streams'"),  # type: ignore[call-arg]
+    ],
+)
+def test_what_cannot_be_done_says_what_can(ask: Callable[[], Any], message: str) -> None:
+    with pytest.raises((ex.ExplorerError, TypeError), match=message):
+        ask()
+
+
+def test_a_corruption_as_a_table_says_what_was_done_to_each_token() -> None:
+    corruption = ex.corrupt(TEXT, "mlm", tokenizer=ex.load("bert").tokenizer, seed=3)
+    table = corruption.to_frame()
+    assert list(table) == ["position", "token", "was", "action", "scored"]
+    assert list(table.token) == list(corruption.source.texts) and list(table.was) == list(corruption.original.texts)
+    assert table.scored.sum() == corruption.scored.sum() > 0
+    assert set(table[~table.scored].action) == {"kept"}
+    assert len(corruption.to_frame(action="kept")) == corruption.action.count("kept")
+
+
+@pytest.mark.parametrize(
+    ("record", "columns"),
+    [
+        (lambda: ex.damage("bert", TEXT), ["layer", "head", "heads"]),
+        (lambda: ex.gradient("bert", TEXT), ["position", "values"]),
+        (lambda: ex.shuffle("bert", TEXT), ["layer", "word", "with", "without"]),
+    ],
+)
+def test_a_record_of_numbers_is_a_table_of_them(record: Callable[[], Any], columns: list[str]) -> None:
+    assert list(record().to_frame()) == columns and len(record().to_frame()) > 1
