@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.decoding import STRATEGIES, huggingface
-from explorer.decoding.fill import BLANK, filled, with_marks
+from explorer.decoding.fill import BLANK, blanks_as_tokens, filled
 from explorer.decoding.filling import ORDERS
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.decoding.settings import Settings
@@ -237,7 +237,7 @@ def _prompt(tokens: Tokens, tokenizer: Tokenizer) -> tuple[int, ...]:
 def _with_blanks(text: Text, model: TransformerModel) -> Text:
     """A text with blanks as an encoder-decoder reads it; a decoder does not read what comes after one."""
     if model.family == "encoder-decoder":
-        return with_marks(text, model.tokenizer)
+        return blanks_as_tokens(text, model.tokenizer)
     if isinstance(text, str) and BLANK in text:
         raise TextError(
             f"{model.name} writes after a text and fills no blank ({BLANK}). End the text where the blank is, or take a masked "

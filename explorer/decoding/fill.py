@@ -33,7 +33,7 @@ def filled(
     masked = pair or _is_masked(model)
     if not masked or tokenizer is None or tokenizer.vocabulary.mask is None:
         raise ChoiceError(f"{name} does not fill blanks: it is not a masked model with a mask token. Take ex.load('bert').")
-    given = with_marks(text, tokenizer)
+    given = blanks_as_tokens(text, tokenizer)
     tokens = as_tokens(given, tokenizer) if pair else model.tokens(given)
     if (count := int((tokens.ids == tokenizer.vocabulary.mask).sum())) > MOST:
         raise TextError(f"The text has {count} blanks, and each needs a forward pass; at most {MOST} are filled.")
@@ -53,7 +53,7 @@ def _is_masked(model: Any) -> bool:
     return isinstance(model, TransformerModel) and model.family == "encoder" and not model.config.replaced
 
 
-def with_marks(text: Text, tokenizer: Tokenizer) -> Text:
+def blanks_as_tokens(text: Text, tokenizer: Tokenizer) -> Text:
     """The text with the mask token at every blank, or T5's sentinels in their order."""
     if not isinstance(text, str) or BLANK not in text:
         return text

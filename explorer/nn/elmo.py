@@ -209,9 +209,10 @@ class BiLM(nn.Module):
             plain: Tensor = self.characters(letters.long().flatten(0, -2)).unflatten(0, letters.shape[:-1])
             return plain
         different, which = once(letters.long())
-        vectors = self.characters(needed(different, self.widest))
+        vectors: Tensor = self.characters(needed(different, self.widest))
         # not vectors[which]: a lookup adds up the gradients of a word's positions in a fixed order, so that a run repeats to the bit
-        return functional.embedding(which, vectors).unflatten(0, letters.shape[:-1])
+        read: Tensor = functional.embedding(which, vectors).unflatten(0, letters.shape[:-1])
+        return read
 
     def forward(self, letters: Tensor, attention_mask: Tensor | None = None) -> BiLMStates:
         """Every state of texts given by the letters of their words; `attention_mask` is False at padding, at the right end."""

@@ -150,7 +150,7 @@ class Comparison(Record):
     row before and after.
     """
 
-    shapes = {"hidden": ("layer", "position"), "weights": ("layer", "head")}
+    shapes = {"surprise": ("run", "row")}
     tokens: Tokens
     weights: Mapping[str, np.ndarray]
     hidden: Mapping[str, np.ndarray]

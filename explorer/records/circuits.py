@@ -22,7 +22,6 @@ class PatchSweep(Record):
     enters layer 0. `difference` is the logit difference of the clean and of the changed run, at `row`.
     """
 
-    shapes = {"restored": ("layer", "position")}
     model: str
     stream: str
     clean: Tokens
