@@ -19,6 +19,7 @@ import explorer as ex
 from explorer.decoding import STRATEGIES
 from explorer.decoding.decode import decoding_settings, writer
 from explorer.decoding.single import drawn_from
+from explorer.errors import ChoiceError
 from explorer.models.load import export
 from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel
@@ -213,3 +214,22 @@ def test_best_first_and_of_equal_scores_the_lower_id(count: int) -> None:
     for row, best, names in zip(scores, ids, texts, strict=True):
         wanted = sorted(range(9), key=lambda token: (-row[token], token))[:count]
         assert best.tolist() == wanted and names == tuple("abcdefghi"[token] for token in wanted)
+
+
+def test_a_word_that_is_forced_is_the_one_inside_a_sentence_and_an_unknown_one_is_refused() -> None:
+    """A word that is no token without a space is read with the one before it, as the library encodes it there; T5 knows no Hebrew."""
+    for name in ("gpt2", "t5"):
+        core = ex.load(name).tokenizer.core
+        word = next(w for w in ("thirsty", "hungry", "unbelievable", "kitten") if core.token_to_id(w) is None)
+        first = len(core.encode("so", add_special_tokens=False).ids)
+        inside = core.encode(f"so {word}", add_special_tokens=False).ids[first:]
+        steps = list(ex.decode(name, "The dog was so", force={0: word}, max_tokens=len(inside)))
+        assert steps[-1].ids.tolist() == inside
+    with pytest.raises(ChoiceError, match="no token"):
+        ex.decode("t5", "The dog ran.", force={0: "שלום"})
+
+
+@pytest.mark.parametrize("stop", [5, [5], [None], {"a": 1}.items()])
+def test_what_ends_a_text_is_texts(stop: Any) -> None:
+    with pytest.raises(ChoiceError, match="stop"):
+        ex.decode("gpt2", "The dog", stop=stop)

@@ -417,3 +417,16 @@ def test_a_strategy_reads_the_settings_that_its_entry_names(name: str) -> None:
     Noticed.read.clear()
     list(STRATEGIES[name].apply(Table(5, 6), [1, 2], settings))
     assert Noticed.read == set(STRATEGIES[name].reads)
+
+
+def test_the_source_that_the_best_beam_looks_at_is_that_of_the_best_beam() -> None:
+    """At each step, beside the trace of the text that is best then; the best text is not always the first row of the step."""
+    model, text = ex.load("bart"), "Anna gave the dog some milk because it was thirsty. The dog was happy."
+    compared = 0
+    for step in ex.decode(model, text, "beam", beams=4, max_tokens=10):
+        if len(step.ids) == step.step + 1 and step.cross is not None:
+            read = ex.trace(model, text, target=step.ids.tolist())
+            looked = np.stack([layer.weights[:, -1] for layer in read.attention if layer.stream == "cross"])
+            assert np.abs(step.cross - looked).max() < 1e-5
+            compared += 1
+    assert compared >= 8

@@ -20,7 +20,7 @@ from explorer.text.letters import letters
 ROUND = 8
 PARTS = ("source", "attention_mask", "segments", "labels", "loss_mask")  # of a batch, each [row, position]
 ALIKE = 10  # so often a text about the same subject is drawn, before any other will do
-NOT_ASKED = -100  # the label of a row from which nothing is to be learned, as in PyTorch
+IGNORE_INDEX = -100  # the label of a row from which nothing is to be learned, as in PyTorch
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _pair(example: Example, context: BatchContext) -> tuple[Example, int, int]:
     """A and B with [SEP] between them as one story, how long A is, and the label: 0 if B follows A, 1 if it comes from another story."""
     last = int(example.sentences[-1])
     if last + 1 < context.pairs_from:
-        return example, len(example.ids), NOT_ASKED
+        return example, len(example.ids), IGNORE_INDEX
     cut = int(np.searchsorted(example.sentences, 1 + int(context.rng.integers(last)) if last else 1))
     other, second, label = example, slice(cut, None), 0
     if context.rng.random() < 0.5 or cut == len(example.ids):

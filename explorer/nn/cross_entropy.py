@@ -9,18 +9,18 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-NOT_SCORED = -100
+from explorer.corruption.collate import IGNORE_INDEX
 
 
 def cross_entropy(scores: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
-    """The mean cross-entropy of `labels` [row] under `scores` [row, vocab]; rows whose label is NOT_SCORED do not count.
+    """The mean cross-entropy of `labels` [row] under `scores` [row, vocab]; rows whose label is IGNORE_INDEX do not count.
 
     The library's own keeps log p and makes the gradient p − 1 from it with a second exponential and two more tables of the same
     size: a quarter of the time that a small model takes for a step. Here p is made once, and becomes the gradient where it lies. A
     graphics processor has a fused kernel instead.
     """
     if scores.device.type != "cpu":
-        return functional.cross_entropy(scores, labels, ignore_index=NOT_SCORED, label_smoothing=smoothing)
+        return functional.cross_entropy(scores, labels, ignore_index=IGNORE_INDEX, label_smoothing=smoothing)
     loss: Tensor = _CrossEntropy.apply(scores.to(torch.promote_types(scores.dtype, torch.float32)), labels, smoothing)
     return loss
 
@@ -41,7 +41,7 @@ def _slope(chances: Tensor, right: Tensor, weight: Tensor, smoothing: float) -> 
 class _CrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, labels: Tensor, smoothing: float) -> Tensor:
-        chances, counted = scores.softmax(-1), labels != NOT_SCORED
+        chances, counted = scores.softmax(-1), labels != IGNORE_INDEX
         total = scores.amax(-1) - chances.amax(-1).log()  # log Σ exp: of the largest, whose p cannot vanish
         right = labels.where(counted, 0)[:, None]
         each = _surprises(scores, total, right, smoothing)

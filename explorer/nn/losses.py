@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from explorer.corruption.collate import IGNORE_INDEX
 from explorer.errors import ChoiceError
 from explorer.nn import tap
-from explorer.nn.cross_entropy import NOT_SCORED, cross_entropy
+from explorer.nn.cross_entropy import cross_entropy
 from explorer.nn.elmo import BiLM
 from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
@@ -43,7 +44,7 @@ def loss_where_scored(module: Transformer, hidden: Tensor, batch: Tensors, smoot
 
 def masked_cross_entropy(scores: Tensor, batch: Tensors, positions: Tensor, smoothing: float) -> Tensor:
     """The mean cross-entropy of the right tokens at these positions; scores of rows that fill up to a round number do not count."""
-    labels = functional.pad(batch["labels"].flatten()[positions], (0, len(scores) - len(positions)), value=NOT_SCORED)
+    labels = functional.pad(batch["labels"].flatten()[positions], (0, len(scores) - len(positions)), value=IGNORE_INDEX)
     return cross_entropy(scores, labels, smoothing)
 
 
