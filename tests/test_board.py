@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import re
+from base64 import b64decode
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -210,6 +211,8 @@ def test_a_file_asks_for_nothing_and_no_token_breaks_out_of_it(bert: Any, tmp_pa
 def test_a_saved_notebook_shows_the_weights(trace: Trace) -> None:
     bundle, _ = ex.board(trace, head=2, layer=1)._repr_mimebundle_()
     assert "encoder layer 1, head 2" in bundle["image/svg+xml"] and "animal" in bundle["image/svg+xml"]
+    _, _, image = bundle["text/html"].partition("base64,")  # what a notebook that is not trusted shows
+    assert b64decode(image.partition('"')[0]).decode() == bundle["image/svg+xml"]
     shares = trace.attention[1].weights[2]
     assert still(trace, {"stream": "encoder", "layer": 1, "head": 2}).count("<rect") == 1 + int((shares >= 1e-3).sum())
 

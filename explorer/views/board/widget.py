@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any
 
@@ -110,11 +111,18 @@ class Board(anywidget.AnyWidget):
         return still(self.traces[-1], dict(self.view))
 
     def _repr_mimebundle_(self, **given: Any) -> Any:
-        """The living board, and the still one where no kernel runs."""
+        """The living board, and the still one where no kernel runs; as HTML it is seen in a notebook that nobody has trusted yet, too."""
         note_shown(self)
         bundles = super()._repr_mimebundle_(**given)
         bundle, extra = bundles if isinstance(bundles, tuple) else (bundles, {})
-        return {**(bundle or {}), "image/svg+xml": self.svg()}, extra
+        drawn = self.svg()
+        image = f'<img alt="A board: its first picture" src="data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}">'
+        return {
+            **(bundle or {}),
+            "image/svg+xml": drawn,
+            "text/html": image,
+            "text/plain": "A board. Trust the notebook to see it.",
+        }, extra
 
 
 def _first(view: dict[str, Any] | None) -> tuple[str, int] | None:
