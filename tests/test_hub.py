@@ -14,6 +14,7 @@ import pytest
 import torch
 import transformers
 from conftest import ALL
+from transformers.utils import logging
 
 import explorer as ex
 from explorer.models import results
@@ -21,6 +22,7 @@ from explorer.models.hub import archive, opening
 from explorer.models.hub.architectures import ARCHITECTURES, tiny
 from explorer.models.hub.attending import FIELD, attending, configs
 from explorer.models.hub.foreign import HubModel
+from explorer.models.hub.opening import quiet_transformers
 from explorer.models.model import NEVER_TRAINED
 from explorer.models.transformer import TransformerModel
 from explorer.records import Block, Edit, Trace
@@ -394,3 +396,10 @@ def test_the_private_field_of_transformers_still_chooses_how_a_model_attends(tok
         with attending(module, name):
             assert module.config._attn_implementation == name, message
     assert module.config._attn_implementation == before, message
+
+
+def test_transformers_is_quiet_while_a_model_is_opened_and_as_before_afterwards() -> None:
+    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    with quiet_transformers():
+        assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == (logging.ERROR, False)
+    assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before

@@ -218,3 +218,8 @@ def test_what_does_not_belong_together_is_refused(bert: TransformerModel) -> Non
     for first, other, message in ((dog, cat, "different tokens"), (bert, bert, "two traces"), (dog, upper, "no attention for")):
         with pytest.raises(ex.ExplorerError, match=message):
             ex.compare(first, other)
+
+
+def test_a_record_prints_as_a_few_lines_and_no_array(trace: Trace) -> None:
+    for record in (trace, trace.attention[0], trace.tokens, ex.damage("bert", SENTENCE)):
+        assert "array(" not in repr(record) and len(repr(record).splitlines()) <= 14

@@ -17,7 +17,7 @@ TOP, CHIPS = 3, 4  # tokens of a side, and guesses that are offered
 MIXES = 0.9  # the largest weight of the head that is shown is below it: one that takes a single value mixes nothing
 TITLES = {"elmo": "ELMo", "bert": "BERT", "gpt2": "GPT", "bart": "BART"}
 READS = {
-    "bilm": "two readers, one for each side",
+    "bilm": "two readers: → from the left, ← from the right",
     "encoder": "reads both sides",
     "decoder": "reads the left side",
     "encoder-decoder": "reads both sides, writes from the left",
