@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
 
@@ -55,6 +56,12 @@ def test_blanks_are_the_sentinels_of_t5_in_their_order() -> None:
         (lambda: ex.decode("transformer", "The dog ___ home."), "knows none"),
         (lambda: ex.trace("bert", TEXT, output_attentions=True), r"always has \.attention"),  # type: ignore[call-arg]
         (lambda: ex.trace("bert", TEXT, streams=1), "has no 'streams'"),  # type: ignore[call-arg]
+        (lambda: ex.decode("gpt2", "The dog", 5), "strategy=5 must be a text"),  # type: ignore[arg-type]
+        (lambda: ex.decode("The dog", ex.load("gpt2")), "exchanged"),  # type: ignore[arg-type]
+        (lambda: ex.finetune("bert", task="mine.csv"), r"ex\.tasks\.from_file\('mine\.csv'\)"),
+        (lambda: ex.fit(ex.load("bert"), lr=1), "lr is called rate here"),
+        (lambda: ex.AddVector("encoder", 1, np.zeros(128), np.inf), "must be a finite number"),
+        (lambda: ex.ReplaceRow("encoder", 0, 0, 1, np.array([1 + 1j])), "shares from 0 to 1"),
     ],
 )
 def test_what_cannot_be_done_says_what_can(ask: Callable[[], Any], message: str) -> None:
@@ -82,3 +89,24 @@ def test_a_corruption_as_a_table_says_what_was_done_to_each_token() -> None:
 )
 def test_a_record_of_numbers_is_a_table_of_them(record: Callable[[], Any], columns: list[str]) -> None:
     assert list(record().to_frame()) == columns and len(record().to_frame()) > 1
+
+
+def test_a_decoding_can_be_looped_over_again_once_it_is_whole() -> None:
+    steps = ex.decode("gpt2", "A dog", max_tokens=4)
+    first = next(steps)
+    assert [step.step for step in steps] == [1, 2, 3]
+    assert list(steps) == list(steps) == [first, *steps.taken[1:]] and steps.last.step == 3
+
+
+def test_a_tokenizer_reads_its_own_tokens_back() -> None:
+    tokenizer = ex.load("gpt2").tokenizer
+    assert tokenizer.decode(tokenizer(TEXT)) == TEXT
+
+
+def test_a_column_of_texts_is_classified() -> None:
+    run = ex.finetune("bert", task="sentiment", examples=16, how="frozen", steps=1, checks=0, device="cpu")
+    list(run)
+    texts = ["Anna smiled.", "Tom cried."]
+    assert run.model.classify(pd.Series(texts)) == run.model.classify(texts)
+    with pytest.raises(TextError):
+        run.model.classify(pd.Series([1, 2]))

@@ -16,20 +16,31 @@ Step = TypeVar("Step", DecodingStep, FillingStep)
 
 
 class DecodingSteps(Summarised, Generic[Step], Iterator[Step]):
-    """The steps of one decoding: each is made when it is taken, and taken once. `text` and `to_frame()` take those that are left.
+    """The steps of one decoding: each is made when it is taken. `text` and `to_frame()` take those that are left; once all have been
+    made, a loop goes over all of them again.
 
     >>> steps = ex.decode(ex.load("gpt2"), "A dog", max_tokens=3)
     >>> next(steps).step, len(steps.to_frame()), len(steps.taken)
     (0, 3, 3)
+    >>> len(list(steps))
+    3
     """
 
     def __init__(self, left: Iterator[Step], words: Callable[[Step], str]) -> None:
         self._left: Iterator[Step] = left
         self._words: Callable[[Step], str] = words
         self.taken: list[Step] = []
+        self._ended = False
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(tuple(self.taken)) if self._ended else self
 
     def __next__(self) -> Step:
-        self.taken.append(next(self._left))
+        try:
+            self.taken.append(next(self._left))
+        except StopIteration:
+            self._ended = True
+            raise
         return self.taken[-1]
 
     @property

@@ -37,7 +37,7 @@ ATTRIBUTES = {
     "output_attentions": "a trace always has .attention, the weights of each layer",
     "output_hidden_states": "a trace always has .hidden, the states by stream",
     "return_dict": "a trace has its parts by name: .attention, .hidden, .outputs",
-    "to_frame": "records and lists of steps have it; of a run keep the steps: steps = list(run)",
+    "to_frame": "records have it; for a run, keep the steps: pandas.DataFrame(step.to_row() for step in run)",
     "plot": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
     "show": "ex.show(view, record) draws it; ex.views.for_(record) names the views",
 }

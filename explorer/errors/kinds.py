@@ -146,7 +146,7 @@ def _check_order(function: str, name: str, given: Mapping[str, object], kinds: M
     for other in names if not is_kind(given[name], mine) else ():
         wanted = kinds.get(other, Any)
         fits = other != name and is_kind(given[name], wanted) and is_kind(given[other], mine) and given[other] is not None
-        if fits and (wanted is Any or not is_kind(given[other], wanted)):
+        if fits and (not isinstance(given[name], NO_MODELS) if wanted is Any else not is_kind(given[other], wanted)):
             first, second = sorted((name, other), key=names.index)
             raise ChoiceError(
                 f"{first} and {second} are exchanged: {name}={repeated(given[name])} must be {in_words(mine)}; "
@@ -154,6 +154,7 @@ def _check_order(function: str, name: str, given: Mapping[str, object], kinds: M
             )
 
 
+NO_MODELS = (bool, int, float, complex, bytes, NoneType)  # what nobody takes for a model
 OPENERS: list[Callable[[str], object]] = []  # what opens a model by its name, or gives back None: this room knows no models
 
 

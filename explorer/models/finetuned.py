@@ -304,6 +304,7 @@ def stacked_rows(rows: Sequence[list[TaskRow]]) -> list[TaskRow]:
 
 def asked_texts(texts: GivenText | Sequence[GivenText], *, tagged: bool) -> list[AskedText]:
     """A text, a pair or a list of them as what is asked; for tags with the words of each text."""
+    texts = texts.tolist() if hasattr(texts, "tolist") else texts  # a column of pandas, an array
     if not isinstance(texts, (str, Sequence)):
         raise TextError(f"Give a text, a pair of texts in a tuple, or a list of them; this is {type(texts).__name__}.")
     many = [texts] if isinstance(texts, (str, tuple)) else list(texts)

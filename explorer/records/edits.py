@@ -27,6 +27,8 @@ LARGEST = float(np.finfo(np.float32).max)
 def _numbers(given: Any, expected: str) -> np.ndarray:
     """An array of numbers, or the error that says what was expected."""
     try:
+        if np.iscomplexobj(np.asarray(given)):
+            raise ChoiceError(expected)
         return np.asarray(given, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RuntimeError) as error:
         raise ChoiceError(expected) from error
@@ -357,6 +359,8 @@ class AddVector(Edit):
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", _vector(self.values, "feature of a state"))
         super().__post_init__()
+        if not np.isfinite(self.factor):
+            raise ChoiceError(f"factor={self.factor!r} must be a finite number: how many times the vector is added.")
 
     def changed(self, value: Any) -> Any:
         """The states with the vector added."""

@@ -207,14 +207,14 @@ class Tokenizer:
         return tuple(numbers)
 
     @checked
-    def decode(self, ids: Iterable[int], special: bool = False) -> str:
-        """The text of these ids, without special tokens unless asked for.
+    def decode(self, ids: Iterable[int] | Tokens, special: bool = False) -> str:
+        """The text of these ids or tokens, without special tokens unless asked for.
 
         >>> tokenizer = ex.load("gpt2").tokenizer
         >>> tokenizer.decode(tokenizer.encode("A dog ran.").ids)
         'A dog ran.'
         """
-        numbers = check_ids(ids, self.vocabulary.size)
+        numbers = check_ids(ids.ids.tolist() if isinstance(ids, Tokens) else ids, self.vocabulary.size)
         with panics("write these ids"):
             return self.core.decode(numbers, skip_special_tokens=not special)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, unknown
+from explorer.errors.elsewhere import OPTIONS
 from explorer.errors.kinds import checked
 from explorer.errors.targets import check_folder
 from explorer.errors.waiting import during
@@ -147,7 +148,9 @@ def _model(
     """The model to train: the one that was given, a teacher's student, or a new one with a tokenizer learned from the texts."""
     if isinstance(what, TrainableModel):
         if options:
-            raise ChoiceError(f"A model that exists keeps its shape: {', '.join(options)} cannot be changed.")
+            foreign = [f"{name} is called {OPTIONS[name]} here" for name in options if name in OPTIONS]
+            why = "; ".join(foreign) or f"{', '.join(options)} cannot be changed"
+            raise ChoiceError(f"A model that exists keeps its shape: {why}.")
         return what
     if teacher is not None:
         return new_student(system, teacher, options, **given)

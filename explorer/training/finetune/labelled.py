@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from explorer.errors import ChoiceError, check_whole, unknown
+from explorer.errors import ChoiceError, check_whole, repeated, unknown
 from explorer.models.task_rows import AskedText
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.training.finetune.microworld import SEED
@@ -29,6 +29,8 @@ def task_named(task: str | Task) -> Task:
     """The task of this name, or the task itself."""
     if isinstance(task, Task):
         return task
+    if isinstance(task, str) and "." in task:
+        raise ChoiceError(f"{repeated(task)} is no task. A task of your own texts: task=ex.tasks.from_file({task!r:.100}).")
     if not isinstance(task, str) or task not in EVERY_TASK:
         raise unknown("task", task, EVERY_TASK)
     return EVERY_TASK[task]
