@@ -403,3 +403,10 @@ def test_transformers_is_quiet_while_a_model_is_opened_and_as_before_afterwards(
     with quiet_transformers():
         assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == (logging.ERROR, False)
     assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
+
+
+def test_a_network_that_cannot_be_reached_is_told_from_a_name_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    assert "network cannot be reached" in str(opening._not_had("a/b", "could not connect to the host", OSError("x")))
+    assert "404" in str(opening._not_had("a/b", "404 client error", OSError("404 client error")))
+    assert "network" not in str(opening._not_had("a/b", "404 client error", OSError("404 client error")))

@@ -430,3 +430,22 @@ def test_the_source_that_the_best_beam_looks_at_is_that_of_the_best_beam() -> No
             assert np.abs(step.cross - looked).max() < 1e-5
             compared += 1
     assert compared >= 8
+
+
+def test_a_drawn_text_adds_up_the_model_s_own_probabilities_whatever_it_is_drawn_from() -> None:
+    """Temperature decides what is drawn; totals are log P by the model itself, beside log-softmax of its logits."""
+    model, before = ex.load("gpt2"), 0.0
+    ids = model.tokens("The dog").ids.tolist()
+    ids = [model.tokenizer.vocabulary.begin, *ids] if ids[0] != model.tokenizer.vocabulary.begin else ids
+    for step in ex.decode(model, ids, "sample", temperature=0.5, seed=1, max_tokens=5):
+        expected = log_softmax(model.logits(ids)[-1].astype(float))
+        assert np.abs(step.logp - expected[step.pieces]).max() < 1e-4
+        assert np.abs(step.totals - (before + step.logp)).max() < 1e-4
+        assert (np.diff(step.logp) <= 0).all(), "the most probable candidate first"
+        ids, before = [*ids, int(step.ids[-1])], step.total
+
+
+def test_a_token_that_would_repeat_is_named_as_such() -> None:
+    steps = list(ex.decode("gpt2", "The dog was", no_repeat=1, max_tokens=12))
+    assert len(set(steps[-1].ids.tolist())) == len(steps[-1].ids)
+    assert "cut:no_repeat" in {fate for step in steps for fate in step.fates}
