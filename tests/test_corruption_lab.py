@@ -343,11 +343,12 @@ def test_every_answer_is_what_the_records_hold(bert: TransformerModel, tokenizer
     masked = corrupted("mlm", tokenizer, 5)
     guess = ex.guess(bert, ex.hide(lesson.STORY, ["tired", "milk"], tokenizer=bert.tokenizer))
     lengths = counting.span_lengths(lesson.STORY, "spanbert", tokenizer=tokenizer)
-    questions = lesson.exercises(masked, guess, lengths, counting.gap_sentences(lesson.STORY, tokenizer=tokenizer))
+    gaps = counting.gap_sentences(lesson.STORY, tokenizer=tokenizer)
+    questions = lesson.exercises(masked, guess, lengths, gaps)
     shares = torch.as_tensor(bert.logits(guess.corruption.source)).log_softmax(-1).numpy()
     each = [-shares[n, guess.corruption.original.ids[n]] for n in np.flatnonzero(guess.corruption.scored)]
-    wanted = [round(0.15 * 33), 120, masked.action.count("kept-but-scored"), each[0], sum(each), 0.2 / (1 - 0.8**10), 1]
-    for item, number in zip(questions, wanted, strict=True):
+    wanted = [round(0.15 * 33), 120, masked.action.count("kept-but-scored"), each[0], sum(each), 0.2 / (1 - 0.8**10)]
+    for item, number in zip(questions, [*wanted, max(gaps.scores)], strict=True):
         assert item.right(f"{number:.{item.digits}f}"), item.question
     for realised, answer in (([0.05, 0.1, 0.25], "less than 10 % to more than 20 %"), ([0.15] * 3, "always 15 %")):
         rates = Rates(("mlm, coin flips", "mlm"), np.full(2, 0.15), np.array([realised, [0.15] * 3]), 20)

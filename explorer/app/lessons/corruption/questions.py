@@ -132,10 +132,12 @@ def _predicting(guess: Guess) -> Sequence[Exercise]:
 
 def _drawing(lengths: SpanLengths, gaps: GapSentences) -> Sequence[Exercise]:
     law, came = lengths.means
-    best = int(np.argmax(gaps.scores))
+    highest = float(np.max(gaps.scores))
+    best = np.flatnonzero(np.isclose(gaps.scores, highest)).tolist()
+    which = f"Sentence {best[0]} has" if len(best) == 1 else f"Sentences {', '.join(map(str, best))} have"
     return (
         PROSE.question(
             "exercise: spans of one word", float(lengths.nominal[lengths.lengths == 1][0]), digits=3, law=law, came=came
         ),
-        PROSE.question("exercise: gap sentence", float(best), digits=0, score=gaps.scores[best]),
+        PROSE.question("exercise: gap sentence", highest, digits=2, which=which),
     )
