@@ -159,7 +159,10 @@ def test_what_decode_gives_has_its_text_and_a_table(strategy: str) -> None:
     assert "0 steps taken" in repr(again)
     one = next(again)
     table, listed = again.to_frame(), list(steps)
-    assert again.taken[0] is one and len(table) == len(listed) == len(again.taken) and not list(again), "each is made once"
+    assert again.taken[0] is one and len(table) == len(listed) == len(again.taken)
+    assert all(kept is made for kept, made in zip(again, again.taken, strict=True)), (
+        "each is made once, and may be looked at again"
+    )
     assert again.text == table["text"].iloc[-1] and again.last == listed[-1]
     if strategy == "fill":
         assert re.fullmatch(r"a \w+ was very \w+\.", again.text) and table["token"].iloc[0] == again.text.split()[1]
