@@ -27,9 +27,10 @@ LARGEST = float(np.finfo(np.float32).max)
 def _numbers(given: Any, expected: str) -> np.ndarray:
     """An array of numbers, or the error that says what was expected."""
     try:
-        if np.iscomplexobj(np.asarray(given)):
-            raise ChoiceError(expected)
-        return np.asarray(given, dtype=np.float64)
+        numbers = np.asarray(given)
+        if np.iscomplexobj(numbers):
+            raise TypeError("complex numbers")  # NumPy would drop a part of them
+        return numbers.astype(np.float64)
     except (ValueError, TypeError, OverflowError, RuntimeError) as error:
         raise ChoiceError(expected) from error
 
