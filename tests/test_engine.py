@@ -143,11 +143,13 @@ def test_a_point_is_written_before_its_copy_is_used_for_the_next(tmp_path: Path,
         expected.append({name: value.clone() for name, value in resume.copied(run.model.module, run.optimiser, {}).items()})
         if step == 2:
             threading.Timer(0.2, may.set).start()
+        assert writer.busy == (step == 2)
         writer.begin(tmp_path, step, run.model.module, run.optimiser)
         with torch.no_grad():
             for value in run.model.module.parameters():
                 value.add_(1)
     writer.finish()
+    assert not writer.busy
     for point, right in zip(written, expected, strict=True):
         assert all(torch.equal(value, right[name]) for name, value in point.items())
 

@@ -332,6 +332,10 @@ def test_a_gigantic_model_is_refused_with_the_number() -> None:
     half = (torch.float32, torch.bfloat16)
     with pytest.raises(ex.ExplorerError, match=f"Open it with precision='stored', which takes {weights * 2 / 1e9:.1f} GB"):
         opening.check_memory(transformers.LlamaForCausalLM, config, "llama", half, free=8 * 10**9)
+    with pytest.raises(
+        ex.ExplorerError, match=r"what it computes\. Take a smaller model"
+    ):  # stored in float32, it would take as much
+        opening.check_memory(transformers.LlamaForCausalLM, config, "llama", free=8 * 10**9)
     opening.check_memory(transformers.LlamaForCausalLM, config, "llama", (torch.bfloat16,) * 2, free=12 * 10**9)
     with pytest.raises(ex.ExplorerError, match=f"{weights * 2 / 1e9:.1f} GB in bfloat16, as it is stored"):
         opening.check_memory(transformers.LlamaForCausalLM, config, "llama", (torch.bfloat16,) * 2, free=8 * 10**9)

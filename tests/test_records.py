@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
@@ -13,9 +15,11 @@ import torch
 from conftest import SENTENCE, some
 
 import explorer as ex
+from explorer.analysis import trace as tracing
 from explorer.errors import FileError
 from explorer.models.transformer import TransformerModel
 from explorer.records import Attention, Comparison, Record, Trace
+from explorer.records import record as record_module
 
 
 def same(a: object, b: object) -> bool:
@@ -132,6 +136,18 @@ def test_a_broken_file_says_so(trace: Trace, tmp_path: Path) -> None:
         trace.write(tmp_path / "no folder" / "trace.npz")
     np.savez(path, record=np.array([object()], dtype=object))
     with pytest.raises(ex.ExplorerError, match="not a whole Trace file"):  # nothing in a file is executed
+        Trace.read(path)
+
+
+def test_a_file_that_claims_more_numbers_than_it_holds_or_more_than_a_trace_may_have_is_not_unpacked(
+    trace: Trace, tmp_path: Path
+) -> None:
+    assert 2 * record_module.MOST == 3 * tracing.MEMORY, "a trace has at most two thirds of what may be read"
+    path, claimed = trace.write(tmp_path / "trace.npz"), io.BytesIO()
+    np.lib.format.write_array_header_1_0(claimed, {"descr": "<f8", "fortran_order": False, "shape": (40,)})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("more.npy", claimed.getvalue() + bytes(8 * 10))
+    with pytest.raises(ex.ExplorerError, match=r"more\.npy describes more numbers than it holds"):
         Trace.read(path)
 
 

@@ -14,7 +14,7 @@ import torch
 from conftest import sample
 from scipy.special import log_softmax
 from test_decoding import LIVE, OURS, TOKENIZER, VOCAB, live, own
-from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2Model
+from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2Model, RepetitionPenaltyLogitsProcessor
 
 import explorer as ex
 from explorer.decoding import STRATEGIES, Settings, State
@@ -119,6 +119,57 @@ def test_diverse_beam_search_is_the_paper_s(number: int) -> None:
     written_texts = sorted(final.finished, key=lambda hypothesis: hypothesis.ids.tolist())
     assert [hypothesis.ids.tolist() for hypothesis in written_texts] == list(texts)
     np.testing.assert_allclose([hypothesis.total for hypothesis in written_texts], totals, atol=1e-4)
+
+
+def followed(table: Table, strategy: str, settings: Settings, processor: Any = None) -> list[int]:
+    """Follow the beams of a search by its records alone, compare each number with the table's, and give how many beams each step had."""
+    sums, texts, counts = {0: 0.0}, {0: [1, 2]}, []
+    for step in STRATEGIES[strategy].apply(table, [1, 2], settings):
+        rows = [table.row(text) for text in texts.values()]
+        np.testing.assert_allclose(step.entropy, [-(np.exp(row) * row).sum() for row in rows], atol=1e-5)
+        if processor is None:
+            scores = np.stack(rows)
+        else:
+            alone = [
+                processor(torch.tensor([text]), torch.tensor(row[None])) for text, row in zip(texts.values(), rows, strict=True)
+            ]
+            scores = torch.cat(alone).numpy()
+        for c in step.candidates:
+            assert c.logp == pytest.approx(rows[c.parent][c.id], abs=1e-5)
+            assert c.total == pytest.approx(sums[c.parent] + scores[c.parent][c.id], abs=1e-4)
+            assert c.beam == -1 or (c.beam >= 0 and c.fate == "kept"), "−1 says that a text is in no beam"
+        kept = [c for c in step.candidates if c.beam >= 0]
+        counts.append(len(texts))
+        sums = {c.beam: c.total for c in sorted(kept, key=lambda c: c.beam)}
+        texts = {c.beam: [*texts[c.parent], c.id] for c in sorted(kept, key=lambda c: c.beam)}
+    return counts
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_step_of_beams_records_the_scores_that_it_compared(number: int) -> None:
+    for penalty in (1.0, 1.7):
+        processor = None if penalty == 1 else RepetitionPenaltyLogitsProcessor(penalty)
+        settings = Settings(max_tokens=6, beams=3, repetition_penalty=penalty)
+        assert followed(Table(number, 9), "beam", settings, processor)[1] == 3
+
+
+def test_a_group_that_is_closed_leaves_the_rows_of_the_others_where_they_are() -> None:
+    settings = Settings(max_tokens=9, beams=6, groups=3, diversity=2.0, early_stopping=True)
+    counts = [followed(Table(number, 7), "diverse-beam", settings) for number in range(12)]
+    assert any(0 < later < 6 for many in counts for later in many[2:]), "in one of them a group ended before the others"
+
+
+def test_where_no_token_is_allowed_a_search_ends_with_nothing() -> None:
+    *_, final = STRATEGIES["beam"].apply(Table(0, 5, None), [1, 2], Settings(beams=2, among=(3,), no_repeat=1, max_tokens=4))
+    assert (final.stopped, final.total, final.ids.tolist()) == ("nothing left", 0.0, []) and not final.finished
+
+
+def test_a_trigram_is_written_at_most_once_where_this_is_asked() -> None:
+    asked = Settings(max_tokens=40, **STRATEGIES["beam"].shown["beam 5, no trigram twice"])
+    texts = [list(STRATEGIES["beam"].apply(Table(number, 4, None), [1, 2], asked))[-1].ids.tolist() for number in range(6)]
+    for text in texts:
+        trigrams = list(zip([1, 2, *text], [2, *text], text, strict=False))
+        assert len(set(trigrams)) == len(trigrams)
 
 
 def contrast(table: Table, prompt: list[int], length: int, k: int, alpha: float) -> list[int]:

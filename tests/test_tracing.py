@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -376,6 +377,27 @@ def test_what_one_of_them_lacks_is_said(bert: TransformerModel, monkeypatch: pyt
     assert len(ex.trace(bert, ["A dog ran."] * 2)) == 2
     with pytest.raises(ex.ExplorerError, match="traces of these 3 texts would take"):
         ex.trace(bert, ["A dog ran."] * 3)
+    for most, error in (
+        (tracing.cost(bert, 6), nullcontext()),
+        (tracing.cost(bert, 6) - 1, pytest.raises(ex.ExplorerError, match="would take")),
+    ):
+        monkeypatch.setattr(tracing, "MEMORY", most)
+        with error:
+            ex.trace(bert, "A dog ran.")
+
+
+def test_all_scores_are_kept_where_they_take_no_more_than_they_may(
+    gpt2: TransformerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = ex.trace(gpt2, "A dog ran.", scores=True).outputs["lm"].nbytes
+    for most in (size, size - 1):
+        monkeypatch.setattr(tracing, "SCORES", most)
+        assert ("lm" in ex.trace(gpt2, "A dog ran.").outputs) == (most == size)
+
+
+def test_a_text_of_one_token_is_not_called_unknown_by_a_model_that_knows_every_byte(gpt2: TransformerModel) -> None:
+    assert gpt2.tokenizer.vocabulary.unknown is None
+    assert not any("unknown" in note for note in ex.trace(gpt2, [5]).notes)
 
 
 EXCHANGED: dict[str, Callable[[Any], Any]] = {

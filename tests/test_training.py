@@ -27,7 +27,7 @@ from explorer.microworld.translation import pairs
 from explorer.models.transformer import TransformerModel
 from explorer.nn.losses import mlm_coref_loss
 from explorer.records import Vocabulary
-from explorer.text.examples import CorefExample, Translation, batches_by_length, examples_of_step, prepared, tokens_in
+from explorer.text.examples import CorefExample, Example, Translation, batches_by_length, examples_of_step, prepared, tokens_in
 from explorer.text.toy import toy_stories as stories
 from explorer.training import resume
 from explorer.training.device import tensors
@@ -116,6 +116,18 @@ def test_pairs_follow_or_come_from_another_story(bert: TransformerModel) -> None
         inner = ids[~np.isin(ids, (2, 3))]
         assert np.array_equal(inner, story.ids) == (label[n] == 0)
         assert inner[: first - 1].tolist() == story.ids[: first - 1].tolist()
+
+
+def test_neither_sentence_of_a_pair_takes_the_other_s_place(bert: TransformerModel) -> None:
+    """Two sentences of which each alone would fill the model: both are cut to half of it, as far as there is room."""
+    ids = np.arange(10, 10 + 2 * bert.longest)
+    example = Example(ids, np.arange(len(ids)), (ids >= 10 + bert.longest).astype(np.int64))
+    context = replace(kitchen(bert, TEXTS[:2]), every=[example, replace(example, ids=ids[::-1].copy())])
+    room = bert.longest - 3
+    for _ in range(4):
+        batch = collate_mlm_nsp([example], context)
+        first, second = np.argmax(batch.labels[0] == bert.tokenizer.vocabulary.sep) - 1, (batch.segments[0] == 1).sum() - 1
+        assert (first, second) == (room - room // 2, room // 2)
 
 
 def test_the_supervised_head_is_taught_what_every_visible_pronoun_means(bert: TransformerModel) -> None:

@@ -68,7 +68,7 @@ def _searched(search: Search, count: int, diversity: float) -> Iterator[Decoding
         rows = _rows_of(groups, step)
         paths = [path for group in groups if group.open for path in group.paths] if step else [Path()]
         next_scores = search.allowed(logp, logp, paths, step)
-        before = np.concatenate([group.totals for group in groups if group.open]) if step else np.zeros(1, np.float32)
+        before = np.concatenate([group.totals for group in groups if group.open])
         outcome = StepOutcome(before, {}, {}, Path(), 0.0, compared=True)
         ids, parents, chosen = [], [], Counter[int]()
         for group, own in zip(groups, rows, strict=True):
@@ -134,7 +134,7 @@ def _ranked(search: Search, group: Group, turn: _Turn) -> tuple[dict[Pair, np.fl
     best = search.top(own, count + len(turn.chosen))  # [beam, rank]: those that other groups chose may fall behind
     sums = group.totals[:, None] + np.take_along_axis(own, best, axis=1)
     judged = sums
-    if turn.chosen and turn.diversity:
+    if turn.diversity:
         judged = sums - np.float32(turn.diversity) * np.vectorize(turn.chosen.__getitem__)(best)
     totals: dict[Pair, np.float32] = {}
     ranked: list[Pair] = []
