@@ -259,7 +259,7 @@ def test_t5_s_shares_have_bounds_and_a_text_of_one_token_stays() -> None:
             spans.t5(rows, PIECES, rng, **wrong)
     assert spans.t5(rows, PIECES, rng, rate=0.9, mean=1.0).scored.any()
     assert not spans.noise_of(np.array([[True, False], [False, False]]), 0.5, 3.0, rng).any()
-    assert spans.t5_law(5).tolist() == [0, 1] and spans.t5_law(1).tolist() == [0, 1]
+    assert spans.t5_law(5).tolist() == [0, 1] and spans.t5_law(1).tolist() == spans.t5_law(2, 0.9).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("roll", [False, True])
