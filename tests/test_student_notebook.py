@@ -83,12 +83,39 @@ def test_a_corruption_as_a_table_says_what_was_done_to_each_token() -> None:
     ("record", "columns"),
     [
         (lambda: ex.damage("bert", TEXT), ["layer", "head", "heads"]),
-        (lambda: ex.gradient("bert", TEXT), ["position", "values"]),
-        (lambda: ex.shuffle("bert", TEXT), ["layer", "word", "with", "without"]),
+        (lambda: ex.gradient("bert", TEXT), ["position", "token", "values"]),
+        (lambda: ex.shuffle("bert", TEXT), ["layer", "word", "token", "with", "without"]),
+        (lambda: ex.visibility("bert", TEXT), ["output", "output_token", "input", "input_token", "moved"]),
     ],
 )
 def test_a_record_of_numbers_is_a_table_of_them(record: Callable[[], Any], columns: list[str]) -> None:
-    assert list(record().to_frame()) == columns and len(record().to_frame()) > 1
+    table = record().to_frame()
+    assert list(table) == columns and len(table) > 1
+    place = {"token": "word" if "word" in table else "position", "output_token": "output", "input_token": "input"}
+    for column in {*place} & {*table}:
+        assert list(table[column]) == [
+            record().rows.texts[n] if "_" in column else record().tokens.texts[n] for n in table[place[column]]
+        ]
+
+
+def test_a_guess_as_a_table_says_what_stands_where_and_what_was_hidden() -> None:
+    model = ex.load("bert")
+    guess = ex.guess(model, ex.hide(TEXT, ["dog"], tokenizer=model.tokenizer))
+    table = guess.to_frame(scored=True, rank=0)
+    assert list(table.token) == ["[MASK]"] and table.texts[0] == guess.texts[table.position[0]][0]
+    assert table.truth[0] == pytest.approx(np.exp(-guess.loss), rel=1e-5)
+
+
+def test_a_change_and_a_prompt_are_tables_with_a_row_for_each_answer() -> None:
+    change = ex.change("bert", TEXT, edits=[ex.SilenceHead("encoder", 1, 2)])
+    table = change.to_frame()
+    before = change.before.outputs["lm"].argmax(-1)
+    assert list(table.before) == [ex.load("bert").tokenizer.text_of(i) for i in before.tolist()] and table.divergence.max() > 0
+    labels = {"glad": "happy", "sad": "sad"}
+    said = ex.prompt("gpt2", ["Tom won.", "Tom fell."], template="{text} Tom was {label}.", labels=labels)
+    answers = said.to_frame()
+    assert list(answers.text) == ["Tom won."] * 2 + ["Tom fell."] * 2 and list(answers.label) == ["glad", "sad"] * 2
+    assert np.allclose(answers.groupby("text").probability.sum(), 1) and len(said.to_frame(label="sad")) == 2
 
 
 def test_a_decoding_can_be_looped_over_again_once_it_is_whole() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from explorer.records.record import Record
 from explorer.records.softmax import log_softmax
 from explorer.records.tokens import Tokens
 from explorer.records.trace import Trace
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,7 @@ class Visibility(Record):
     """How strongly each output moves with each input: the length of the gradient [output, input], exactly 0 where none can be seen."""
 
     shapes = {"moved": ("output", "input")}
+    legend = {"output": "rows", "input": "columns"}
     model: str
     rows: Tokens
     columns: Tokens
@@ -132,6 +137,7 @@ class Shuffle(Record):
     """
 
     shapes = {"moved": ("layer", "word"), "order": ("position",)}
+    legend = {"word": "tokens"}
     model: str
     family: str
     tokens: Tokens
@@ -181,6 +187,25 @@ class Change(Record):
         """How far the predictions moved at each row: KL(before ‖ after) in bits."""
         return divergence(self.before.outputs["lm"], self.after.outputs["lm"])
 
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
+        """A row for each token: how far its prediction moved, in bits, and the likeliest token before and after.
+
+        >>> change = ex.change("bert", "A dog ran.", edits=[ex.SilenceHead("encoder", layer=1, head=0)])
+        >>> list(change.to_frame())
+        ['position', 'token', 'divergence', 'before', 'after']
+        """
+        from explorer.records.tables import rows_where, table_of
+
+        if what or self.before.top is None or self.after.top is None:
+            return super().to_frame(what, **where)
+        likeliest = {
+            name: [row[0] for row in trace.top.texts] for name, trace in (("before", self.before), ("after", self.after))
+        }
+        read = (self.before.source if self.before.target is None else self.before.target).texts
+        return rows_where(
+            table_of({"position": range(len(read)), "token": read, "divergence": self.divergence} | likeliest), where
+        )
+
     def downstream(self, stream: str) -> np.ndarray:
         """The largest change of a weight in each head of a stream [layer, head]."""
         pairs = [(a, b) for a, b in zip(self.before.attention, self.after.attention, strict=True) if a.stream == stream]
@@ -195,6 +220,7 @@ class Damage(Record):
     """
 
     shapes = {"heads": ("layer", "head"), "parts": ("layer", "part"), "whole": ("layer",)}
+    legend = {"part": "names"}
     model: str
     stream: str
     heads: np.ndarray

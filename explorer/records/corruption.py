@@ -145,6 +145,7 @@ class Guess(Record):
     """
 
     shapes = {**dict.fromkeys(("texts", "shares"), ("position", "rank")), "truth": ("position",)}
+    legend = {"position": "corruption.source"}
     model: str
     corruption: Corruption
     texts: tuple[tuple[str, ...], ...]
@@ -160,6 +161,16 @@ class Guess(Record):
     def loss(self) -> float:
         """L = Σ −log P(w | x̃) over the scored places only."""
         return float(self.surprise[self.corruption.scored].sum())
+
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
+        """A row for each of the likeliest tokens at every position, with the probability of the original token (`truth`), and
+        whether the loss counts this position: scored=True keeps what was hidden."""
+        from explorer.records.tables import rows_where
+
+        frame = super().to_frame(what)
+        if not what:
+            frame["truth"], frame["scored"] = self.truth[frame.position], self.corruption.scored[frame.position]
+        return rows_where(frame, where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +202,7 @@ class Detection(Record):
     """A generator filled in some tokens; `chances` [position] are the discriminator's probabilities that a token is not the original."""
 
     shapes = {"chances": ("position",)}
+    legend = {"position": "corruption.source"}
     model: str
     corruption: Corruption
     chances: np.ndarray

@@ -209,6 +209,14 @@ class TaskChange(Record):
     comparison: Comparison | None
     probes: tuple[LayerProbes, ...] = ()
 
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
+        """A row for each label with its probability before and after; of a task without labels, or by name, as of every record."""
+        from explorer.records.tables import rows_where, table_of
+
+        if what or not self.labels:
+            return super().to_frame(what, **where)
+        return rows_where(table_of({"label": self.labels, "before": self.chances[0], "after": self.chances[1]}), where)
+
     def moved(self, stream: str) -> np.ndarray:
         """How far each state moved, as a share of its length before [layer + 1, token]."""
         before, after = self.before.hidden[stream], self.after.hidden[stream]

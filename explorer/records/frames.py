@@ -62,13 +62,15 @@ def _read(name: str, read: Tokens, losses: np.ndarray) -> list[dict[str, Any]]:
 
 
 def top(trace: Trace) -> dict[str, Any]:
-    """A row for each of the most likely tokens at every position, the likeliest with rank 0."""
+    """A row for each of the most likely tokens at every position, the likeliest with rank 0; `read` is the token that stands there."""
     if trace.top is None:
         raise ChoiceError("This trace holds no predictions: the model has no scores over the vocabulary.")
     position, rank = (index.reshape(-1) for index in np.indices(trace.top.ids.shape))
     texts = [text for row in trace.top.texts for text in row]
+    here = trace.source if trace.target is None else trace.target
+    read = [here.texts[place] for place in position]
     flat = {"id": trace.top.ids.reshape(-1), "token": texts, "logp": trace.top.logp.reshape(-1)}
-    return {"position": position, "rank": rank, **flat}
+    return {"position": position, "read": read, "rank": rank, **flat}
 
 
 def hidden(trace: Trace) -> dict[str, Any]:

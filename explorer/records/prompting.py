@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from explorer.records.record import Record
 from explorer.records.softmax import softmax
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +35,19 @@ class Prompted(Record):
     free: np.ndarray
     tokens: tuple[int, ...]
     gold: tuple[str, ...] = ()
+
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
+        """A row for each text and label: log P of the verbaliser, and the probability of the label among the labels, also `calibrated`
+        where content-free texts were read."""
+        from explorer.records.tables import rows_where, table_of
+
+        if what:
+            return super().to_frame(what, **where)
+        parts = {"logp": self.logp, "probability": self.probabilities} | (
+            {"calibrated": self.calibrated} if len(self.free) else {}
+        )
+        places = {"text": np.repeat(self.texts, len(self.labels)), "label": self.labels * len(self.texts)}
+        return rows_where(table_of(places | {name: part.reshape(-1) for name, part in parts.items()}), where)
 
     @property
     def probabilities(self) -> np.ndarray:

@@ -31,10 +31,11 @@ class Record(Summarised):
 
     Two records are equal if they are of one kind and alike in every field, arrays included. Equal records have equal hashes, made
     of texts, whole numbers and shapes alone: cheap to make, and enough to tell records apart in a set. `shapes` names the axes of
-    fields: axes of one name are equally long.
+    fields: axes of one name are equally long. `legend` says which field has the token, or the name, of each place on an axis.
     """
 
     shapes: ClassVar[dict[str, tuple[str, ...]]] = {}
+    legend: ClassVar[dict[str, str]] = {"position": "tokens"}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,10 +63,27 @@ def _table_of_field(record: Record, name: str, value: Any) -> DataFrame:
     axes = record.shapes.get(name)
     if axes:
         alike = [other for other, its_axes in record.shapes.items() if its_axes == axes]
-        return table_of(lambda: _columns({other: getattr(record, other) for other in alike}, axes))
+        return _with_names(table_of(lambda: _columns({other: getattr(record, other) for other in alike}, axes)), record)
     if isinstance(value, Mapping) and any(isinstance(part, np.ndarray) for part in value.values()):
         return _below([((name, key), table_of(_columns({"value": part}, _axes_of(part)))) for key, part in value.items()])
     return table_of(lambda: _columns({name: value}, _axes_of(value)) if _is_long(value) else [{name: value}])
+
+
+def _with_names(frame: DataFrame, record: Record) -> DataFrame:
+    """With the token that stands at each place beside its number, and the name of a place that has one in its stead."""
+    for axis, field in record.legend.items():
+        if axis not in frame or not hasattr(record, field.partition(".")[0]):
+            continue
+        named = attrgetter(field)(record)
+        names = getattr(named, "texts", named) or ()
+        if len(names) != len(frame[axis].unique()):
+            continue
+        column = [names[place] for place in frame[axis]]
+        if names is named:
+            frame[axis] = column
+        else:
+            frame.insert(frame.columns.get_loc(axis) + 1, "token" if axis in ("position", "word") else f"{axis}_token", column)  # type: ignore[arg-type]
+    return frame
 
 
 def _columns(values: Mapping[str, Any], axes: tuple[str, ...]) -> dict[str, Any]:
