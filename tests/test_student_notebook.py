@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
+from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast, pipeline
 
 import explorer as ex
 from explorer.errors import TextError
@@ -137,3 +137,27 @@ def test_a_column_of_texts_is_classified() -> None:
     assert run.model.classify(pd.Series(texts)) == run.model.classify(texts)
     with pytest.raises(TextError):
         run.model.classify(pd.Series([1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("model", "task"),
+    [("bert", "sentiment"), ("gpt2", "sentiment"), ("bert", "entailment"), ("bert", "part of speech"), ("bert", "questions")],
+)
+def test_an_exported_model_answers_as_before(model: str, task: str, tmp_path: Any) -> None:
+    """Classes are held to the pipeline of transformers, which reads the same folder."""
+    run = ex.finetune(model, task=task, examples=24, steps=4, checks=0, seed=1, device="cpu")
+    list(run)
+    opened = ex.load(ex.export(run.model, tmp_path))
+    texts = [TEXT, "Anna was glad."]
+    given = [("Who was tired?", text) for text in texts] if task in ("entailment", "questions") else texts
+    assert opened.classify(given) == run.model.classify(given)
+    if task in ("part of speech", "questions"):
+        return
+    ask = pipeline("text-classification", str(tmp_path), device="cpu", top_k=None)
+    theirs = ask([{"text": a, "text_pair": b} for a, b in given] if task == "entailment" else texts, batch_size=1)
+    assert [answer[0]["label"] for answer in theirs] == opened.classify(given)
+    scores = [sorted((one["label"], one["score"]) for one in answer) for answer in theirs]
+    ours = [sorted(zip(opened.output.labels, row, strict=True)) for row in opened.probabilities(given).tolist()]
+    assert np.allclose(
+        [[score for _, score in row] for row in scores], [[score for _, score in row] for row in ours], atol=1e-5
+    )

@@ -15,6 +15,7 @@ from explorer.errors import ChoiceError, ExplorerError, FileError, check_seed, u
 from explorer.errors.kinds import checked
 from explorer.errors.targets import check_folder
 from explorer.models import run_folder, store
+from explorer.models.answering import as_answering
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.factory import as_model, configure
 from explorer.models.fetched import HUB, name_on_shelf
@@ -73,7 +74,7 @@ def load(
     'encoder'
     """
     if isinstance(what, tuple) and len(what) == 2:
-        return opening.open_pair(*what)
+        return as_answering(opening.open_pair(*what))
     if not isinstance(what, (str, Path)):
         raise ChoiceError(f"load takes a name, a path or a pair (module, tokenizer); this is {type(what).__name__}.")
     model: Model
@@ -88,10 +89,9 @@ def load(
         place, shelved = (store.folder_of(what), "") if stored is None else (stored.folder, stored.name)
         zipped = place.suffix == ".zip" and place.is_file()
         model = _from_zip(place) if zipped else _from_folder(place, step, native, shelved, as_stored=as_stored)
-    if model.family == "ngram":  # counts, no weights
-        return model
-    model.module.to(pick_device(device), None if as_stored else number_type)
-    return model
+    if model.family != "ngram":  # counts, no weights
+        model.module.to(pick_device(device), None if as_stored else number_type)
+    return as_answering(model)
 
 
 def on_hub(what: str | Path) -> bool:

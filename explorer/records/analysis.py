@@ -196,11 +196,10 @@ class Change(Record):
         """
         from explorer.records.tables import rows_where, table_of
 
-        if what or self.before.top is None or self.after.top is None:
+        tops = {"before": self.before.top, "after": self.after.top}
+        likeliest = {name: [row[0] for row in top.texts] for name, top in tops.items() if top is not None}
+        if what or len(likeliest) < len(tops):
             return super().to_frame(what, **where)
-        likeliest = {
-            name: [row[0] for row in trace.top.texts] for name, trace in (("before", self.before), ("after", self.after))
-        }
         read = (self.before.source if self.before.target is None else self.before.target).texts
         return rows_where(
             table_of({"position": range(len(read)), "token": read, "divergence": self.divergence} | likeliest), where

@@ -82,7 +82,7 @@ def _with_names(frame: DataFrame, record: Record) -> DataFrame:
         if names is named:
             frame[axis] = column
         else:
-            frame.insert(frame.columns.get_loc(axis) + 1, "token" if axis in ("position", "word") else f"{axis}_token", column)  # type: ignore[arg-type]
+            frame.insert(frame.columns.get_loc(axis) + 1, "token" if axis in ("position", "word") else f"{axis}_token", column)
     return frame
 
 
