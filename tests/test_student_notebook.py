@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast, pipeline
+import torch
+from transformers import (
+    BartForConditionalGeneration,
+    PreTrainedTokenizerFast,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    pipeline,
+)
 
 import explorer as ex
 from explorer.errors import TextError
@@ -123,6 +130,27 @@ def test_a_decoding_can_be_looped_over_again_once_it_is_whole() -> None:
     first = next(steps)
     assert [step.step for step in steps] == [1, 2, 3]
     assert list(steps) == list(steps) == [first, *steps.taken[1:]] and steps.last.step == 3
+
+
+def test_a_table_of_drawn_tokens_has_the_probability_with_which_each_was_drawn() -> None:
+    """Held to the warpers of transformers, on the model's own scores."""
+    model = ex.load("gpt2")
+    steps = ex.decode(model, "A dog", "sample", temperature=0.7, top_k=5, max_tokens=4, seed=2)
+    table, prompt = steps.to_frame(), model.tokens("A dog").ids.tolist()
+    for n, row in enumerate(table.itertuples()):
+        scores = torch.from_numpy(model.logits([*prompt, *steps.last.ids[:n].tolist()])[-1:].copy())
+        kept = TopKLogitsWarper(5)(None, TemperatureLogitsWarper(0.7)(None, scores)).softmax(-1)[0]  # type: ignore[arg-type]
+        assert row.drawn == pytest.approx(float(kept[steps.last.ids[n]]), rel=1e-3)
+        assert steps.taken[n].to_frame().drawn.sum() == pytest.approx(1, abs=1e-5)
+    assert "drawn" not in ex.decode(model, "A dog", max_tokens=2).to_frame()
+
+
+def test_each_text_that_a_beam_search_ended_has_a_row() -> None:
+    last = ex.decode("gpt2", "The dog was", "beam", beams=3, max_tokens=6).last
+    table = last.to_frame("finished")
+    assert list(table.text) == [text.text for text in last.finished] and table.text[0] == last.text
+    assert np.allclose(table.total, [text.logp.sum() for text in last.finished]) and table.score.is_monotonic_decreasing
+    assert np.allclose(table["mean"] * table.tokens, table.total)
 
 
 def test_a_tokenizer_reads_its_own_tokens_back() -> None:

@@ -11,7 +11,7 @@ from explorer.decoding.penalties import repeated_less, repeating_tokens
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import State, Stepper
 from explorer.errors import ChoiceError, TextError
-from explorer.records import CUTS, DecodingStep, Hypothesis
+from explorer.records import CUTS, DecodingStep, Hypothesis, softmax
 
 FORCED, NO_REPEAT, AMONG = -3, -2, -4
 NAMES = {FORCED: "forced-out", NO_REPEAT: "cut:no_repeat", AMONG: "cut:among"} | {
@@ -19,6 +19,7 @@ NAMES = {FORCED: "forced-out", NO_REPEAT: "cut:no_repeat", AMONG: "cut:among"} |
 }
 NEVER = -np.inf
 NONE = (-1,)
+DRAWS = "not drawn"  # what befell the other tokens where one was drawn
 Pair = tuple[int, int]
 
 
@@ -129,6 +130,11 @@ class Search:
         same = not outcome.compared or next_scores.scores is next_scores.logp
         totals = outcome.before[parents] + (logp if same else next_scores.scores[parents, tokens])
         path, ids, kept = outcome.best, outcome.best.ids, next_scores.kept
+        drawn = (
+            softmax(next_scores.scores)[parents, tokens]
+            if outcome.other == DRAWS and next_scores.scores.max() > NEVER
+            else None
+        )
         return DecodingStep(
             step=step, strategy=self.name, parents=parents, pieces=tokens, logp=logp, totals=totals,
             texts=tuple([self.stepper.text_of(token) for _, token in pairs]),
@@ -138,6 +144,7 @@ class Search:
             ids=np.array(ids, np.int64), text=self.stepper.text(ids), chosen=np.array(path.logp, np.float64),
             total=float(outcome.total), finished=outcome.finished, stopped=outcome.stopped,
             cross=None if state.cross is None else state.cross[:, :, outcome.row], computed=state.computed, reused=state.reused,
+            drawn=drawn,
         )  # fmt: skip
 
     def _recorded(self, next_scores: NextScores, outcome: StepOutcome) -> tuple[list[Pair], list[int]]:

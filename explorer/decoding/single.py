@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from explorer.decoding.search import NextScores, Path, Search, StepOutcome
+from explorer.decoding.search import DRAWS, NextScores, Path, Search, StepOutcome
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import State, Stepper
 from explorer.decoding.strategy import DecodingStrategy
@@ -32,7 +32,7 @@ def sample(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Itera
         left = warped(next_scores, settings)
         return left, drawn_from(left.scores[0], rng)
 
-    return follow(Search("sample", stepper, prompt, settings), draw, "not drawn")
+    return follow(Search("sample", stepper, prompt, settings), draw, DRAWS)
 
 
 def follow(search: Search, choose: Choose, other: str = "beaten") -> Iterator[DecodingStep]:

@@ -56,7 +56,9 @@ class DecodingSteps(Summarised, Generic[Step], Iterator[Step]):
         return self._words(self.last)
 
     def to_frame(self) -> DataFrame:
-        """All steps as a table of pandas, a row for each: the token that it added to the best text, and how probable that was.
+        """All steps as a table of pandas, a row for each: the token that it added to the best text, and how probable that was; `drawn`
+        is its probability after temperature and cuts. In a search with several beams another text may lead after each step:
+        `steps.last.to_frame("finished")` has a row for each text that ended, `step.to_frame()` one for each candidate of a step.
 
         >>> list(ex.decode(ex.load("gpt2"), "A dog", max_tokens=3).to_frame())
         ['step', 'token', 'logp', 'entropy', 'total', 'text']

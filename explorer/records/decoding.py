@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from explorer.records.softmax import log_softmax, softmax
 from explorer.records.summary import Summary, shortened
 from explorer.records.tokens import Tokens
 from explorer.records.trace import Trace
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 KEPT, FORBIDDEN = 0, -1
 CUTS = ("top_k", "top_p", "min_p", "typical_p")
@@ -141,13 +145,16 @@ class DecodingStep(Record):
     `logp`, `totals`, `scores` (the totals divided by the length penalty), `fates`, `beams`. Of each beam before the step,
     `entropy` (nats, over the whole vocabulary), `kept_mass` and `cut_mass` say how sure the model was, and how much probability
     the cuts left and took. `considered` is how many tokens were compared in all. `ids`, `text` and `chosen` (the log-probability
-    of each token) are the best text so far, without the prompt; `finished` are the texts that have ended, best first. `cross`
+    of each token) are the best text so far, without the prompt; `finished` are the texts that have ended, best first. `drawn` is the
+    probability with which each candidate could be drawn, after temperature and cuts, None where none is drawn. `cross`
     [layer, head, source] is where the step of the best beam looked in the source. `computed` counts the positions that the model
     read in this step for one beam, `reused` those whose keys and values lay in the cache. `stopped` says why this step is the
     last one.
     """
 
-    shapes = dict.fromkeys(("parents", "pieces", "texts", "logp", "totals", "scores", "fates", "beams"), ("candidate",))
+    shapes = dict.fromkeys(
+        ("parents", "pieces", "texts", "logp", "totals", "scores", "fates", "beams", "drawn"), ("candidate",)
+    )
     step: int
     strategy: str
     parents: np.ndarray
@@ -171,14 +178,16 @@ class DecodingStep(Record):
     computed: int = 0
     reused: int = 0
     stopped: str = ""
+    drawn: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         """As every record, but faster: nothing is copied, for whoever makes a step hands its columns over and keeps none."""
         fields = self.__dict__
         for name in COLUMNS:
             fields[name].flags.writeable = False
-        if self.cross is not None:
-            self.cross.flags.writeable = False
+        for array in (self.cross, self.drawn):
+            if array is not None:
+                array.flags.writeable = False
 
     def summary(self) -> Summary:
         """What is written so far, and the likeliest tokens that could come next."""
@@ -189,11 +198,24 @@ class DecodingStep(Record):
         return f"DecodingStep {self.step} of {self.strategy!r}", rows + ([("stopped", self.stopped)] if self.stopped else [])
 
     def to_row(self) -> dict[str, float | str]:
-        """What this step added to the best text: the token with its log-probability, the entropy before it, and the sum so far."""
+        """What this step added to the best text: the token with its log-probability, the entropy before it, and the sum so far; where
+        it was drawn, with which probability."""
         new = len(self.ids) == self.step + 1 and (self.pieces == self.ids[-1]) & (self.logp == self.chosen[-1])
         at = np.flatnonzero(new)
         added = (self.texts[at[0]], self.logp[at[0]], self.entropy[self.parents[at[0]]]) if len(at) else ("", np.nan, np.nan)
-        return {"step": self.step, **dict(zip(("token", "logp", "entropy"), added, strict=True)), "total": self.total}
+        drawn = {} if self.drawn is None else {"drawn": self.drawn[at[0]] if len(at) else np.nan}
+        return {"step": self.step, **dict(zip(("token", "logp", "entropy"), added, strict=True)), **drawn, "total": self.total}
+
+    def to_frame(self, what: str = "", **where: object) -> DataFrame:
+        """A row for each candidate; "finished": one for each text that has ended, the best first, with the sum and the mean of its
+        log-probabilities and the score by which it is compared."""
+        from explorer.records.tables import rows_where, table_of
+
+        if what != "finished" or not self.finished:
+            return super().to_frame(what, **where)
+        names = ("text", "total", "mean", "score")
+        rows = [{"tokens": len(text.ids), **{name: getattr(text, name) for name in names}} for text in self.finished]
+        return rows_where(table_of(rows), where)
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
