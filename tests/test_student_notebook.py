@@ -153,6 +153,18 @@ def test_each_text_that_a_beam_search_ended_has_a_row() -> None:
     assert np.allclose(table["mean"] * table.tokens, table.total)
 
 
+def test_a_run_says_that_single_sentences_teach_no_next_sentence() -> None:
+    whole = [" ".join(text) for text in ex.microworld.texts(40, 1)]
+    single = [sentence for text in whole for sentence in text.split(". ")]
+    options: dict[str, Any] = {"steps": 2, "batch": 8, "checks": 0, "pieces": 300, "device": "cpu"}
+    run = ex.fit("bert", corpus=single, **options)
+    assert "next-sentence prediction needs it" in run.report and "have a second sentence" in repr(run)
+    assert sum(int(example.sentences[-1]) > 0 for example in run.examples) < len(run.examples) / 5
+    for others in ({"corpus": whole}, {"corpus": single, "objective": "mlm"}):
+        assert "next-sentence" not in ex.fit("bert", **others, **options).report
+    assert set(list(ex.fit("bert", corpus=single, objective="mlm", **options))[-1].losses) == {"mlm"}
+
+
 def test_a_tokenizer_reads_its_own_tokens_back() -> None:
     tokenizer = ex.load("gpt2").tokenizer
     assert tokenizer.decode(tokenizer(TEXT)) == TEXT

@@ -38,6 +38,7 @@ from explorer.training.run import Run
 from explorer.training.tracking import taken_log
 
 TrainingRun = Run[Any] | CountingRun  # iterate for one `TrainingStep` each, and go on later from the folder
+FEW_PAIRS = 0.2  # of the texts: with fewer, at most every tenth second part follows the first
 STEPS = 2000  # how long a preset without a number trains
 GIVEN = {"teacher", "steps", "seed", "precision", "corpus"}  # parts of a plan that are not taken from the options as they are
 LAYOUT = [field.name for field in fields(Layout)]
@@ -100,7 +101,22 @@ def _run(  # noqa: PLR0913
     checks = Checks(source, plan.objective, examples, plan.strategy, teacher)
     run = Run(model, examples, plan, folder, checks, teacher)
     run.log = log
-    return _with_report(run, source)
+    run = _with_report(run, source)
+    run.report += "" if source.brought is None else _without_pairs(examples, plan)
+    return run
+
+
+def _without_pairs(examples: Sequence[Any], plan: Plan) -> str:
+    """That next-sentence prediction has one answer, where hardly a text has a second sentence; empty where there are pairs."""
+    if not entry_of(plan.objective).pairs or plan.pairs_from > 1 or isinstance(examples, StreamedTexts):
+        return ""
+    pairs = sum(int(example.sentences[-1]) > 0 for example in examples)
+    if pairs > FEW_PAIRS * len(examples):
+        return ""
+    return (
+        f" {pairs:,} of {len(examples):,} texts have a second sentence: next-sentence prediction needs it, and learns to give one answer "
+        "to every pair. Give longer texts, or leave it out with objective='mlm'."
+    )
 
 
 def _with_report(run: Any, corpus: Corpus) -> Any:
