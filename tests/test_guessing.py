@@ -41,6 +41,8 @@ def test_nothing_that_was_measured_is_left_in_an_empty_frame() -> None:
     figure.add_shape(type="line", x0=0, x1=1, y0=0.7, y1=0.7)
     figure.update_layout(title="grey wins with 70 %", height=432, xaxis_title="colour", yaxis_title="share, at most 0.7")
     bare = emptied(figure, "Which colour?")
+    places = emptied(figure, "Which colour?", ("blue", "green", "grey"))
+    assert clicked(places, ("blue", "green", "grey"), {"x": 1, "y": 1, "curve_number": 2}) == "green", "it has a place, too"
     spec = bare.to_plotly_json()
     del spec["layout"]["template"]
     text = json.dumps(spec, default=str)
@@ -60,9 +62,12 @@ def test_the_frame_waits_in_the_place_of_the_picture_and_gives_nothing_away(less
     at = opened(lesson, guess="1", **({"part": part} if part else {}))
     (frame,) = drawn(at)
     radio = next(component for component in at.radio if str(component.key).startswith(key))
-    spec = json.dumps(frame["data"]) + json.dumps([frame["layout"].get("annotations"), frame["layout"].get("shapes")])
-    assert "empty until you answer" in spec and not any(option.strip("·") in spec for option in radio.options)
-    assert all(component["x"] == [None] == component["y"] for component in frame["data"])
+    *hidden, places = frame["data"] if lesson != "attention" else [*frame["data"], None]
+    assert all(component["x"] == [None] == component["y"] for component in hidden) and not frame["layout"].get("shapes")
+    (note,) = frame["layout"]["annotations"]
+    assert note["text"] == ("click your guess" if places else "empty until you answer")
+    if places:  # alike, and in the order of the question
+        assert places["text"] == [*radio.options] == frame["layout"]["yaxis"]["ticktext"] and {*places["x"]} == {1}
     titles = [axis.get("title", {}).get("text") or "" for name, axis in frame["layout"].items() if name[1:].startswith("axis")]
     assert not any(re.search(r"\d", title) for title in titles)
     page_text = " ".join(block.value for block in at.markdown)
@@ -115,8 +120,10 @@ def test_a_picture_is_drawn_at_once_and_the_verdict_waits() -> None:
     at = opened("attention", part="why-d")
     before, radio = drawn(at), at.radio(key="guess.scale")
     assert any(value is not None for component in before[0]["data"] for value in component.get("x", [None]))
-    assert not at.success and not at.info
+    assert not at.success and not at.info and not any("[value=" in html.proto.body for html in at.get("html"))
     at = radio.set_value("it falls").run()
+    (mark,) = (html.proto.body for html in at.get("html") if "[value=" in html.proto.body)
+    assert f"[value='{radio.options.index('it rises towards 1')}']" in mark, "the right option, not the one that was chosen"
     assert "The answer: **it rises" in at.info[0].value and drawn(at)[0]["data"] == before[0]["data"]
     at = opened("attention", part="why-d").button(key="show.guess.scale").click().run()
     assert (

@@ -25,8 +25,8 @@ from typed import typed
 
 import explorer as ex
 from explorer.analysis.architectures import word_prediction
-from explorer.app.opening_record import TITLES
 from explorer.app.site import LIMIT, live_pages, notebook_pages, write_site
+from explorer.app.titles import TITLES
 from explorer.errors import ChoiceError, FileError
 from explorer.models.packing import packed_model
 from studies import site as notebook_site

@@ -13,6 +13,7 @@ from scipy.stats import entropy
 import explorer as ex
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours import twin
+from explorer.app.titles import titled
 from explorer.models.card_figures import shipped_figures
 from explorer.models.run_folder import described
 from explorer.models.transformer import TransformerModel
@@ -82,12 +83,12 @@ def test_the_exercises_ask_about_the_trace(name: str) -> None:
 
 def test_two_perplexities_are_those_of_the_cards_and_do_not_compare() -> None:
     question = lesson.perplexity_question()
-    names = ("gpt", question.options[1])
+    names = ("gpt", question.options[1].lower())
     shown = re.findall(r"(?<=perplexity )[\d.]+|(?<=tokenizer, )[\d.]+\d", question.question)
     cards = {name: shipped_figures(ex.models()[name].folder) for name in names}
     assert shown == [f"{card['perplexity']:.3f}" for card in cards.values()]
     better = min(names, key=lambda name: cards[name]["bits per character"])
-    assert question.answer == question.options[2] and f"*{better}* is better" in question.why
+    assert question.answer == question.options[2] and f"{titled(better)} is better" in question.why
     corpora = {described(ex.models()[name].folder)["plan"]["corpus"]["name"] for name in names}
     tokens = {ex.load(name, device="cpu").tokenizer.encode("Anna").texts for name in names}
     assert len(corpora) == 1 and len(tokens) == 2, "the same stories, other tokens"

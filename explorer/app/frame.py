@@ -14,6 +14,7 @@ from explorer.app.glossary import marked
 from explorer.app.part_names import EXERCISES, addressed
 from explorer.app.prose import Prose
 from explorer.records import Exercise
+from explorer.views import theme
 
 KEY = "part"  # in the address of a page
 ALL = "all"  # as the part: every part, one below the other, as one prints a page
@@ -28,7 +29,7 @@ PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two th
 
 def style() -> str:
     """How every page looks."""
-    colours = {"paper": PAPER, "ink": INK, "faint": FAINT, "onblue": ONBLUE}
+    colours = {"paper": PAPER, "ink": INK, "faint": FAINT, "onblue": ONBLUE, "held": theme.HELD}
     named = "; ".join(f"--{name}: {by_mode[hold.mode()]}" for name, by_mode in colours.items())
     return f"<style>:root {{ {named}; }}</style>{streamlit_inside.style('page')}"
 
@@ -148,7 +149,7 @@ def _own_question() -> None:
     if own.options:
         guessing.answered(own, key)
         return
-    with st.container(border=True, gap="small", key=f"card.{key}"):
+    with st.container(gap="small", key=f"card.{key}"):
         glossary.say(f"**◇ Predict.** {own.question}")
         ask(own, key)
 

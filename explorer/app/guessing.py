@@ -1,4 +1,4 @@
-"""Questions to guess: a card beside a picture that is drawn at once; with *Guess first* the picture waits for the answer.
+"""Questions to guess, beside a picture that is drawn at once; with *Guess first* its axes are empty until there is an answer.
 
 An option that stands in the picture can be clicked there, and the guess and the answer stay marked in it.
 """
@@ -62,10 +62,10 @@ def known(key: str) -> bool:
 
 
 def answered(question: Exercise, key: str) -> bool:
-    """The card of a question with its options, and whether its answer may be seen."""
+    """A question with its options, and whether its answer may be seen."""
     if not core.asks(key):
         return True
-    with st.container(border=True, gap="small", key=f"card.{key}"):
+    with st.container(gap="small", key=f"card.{key}"):
         say(f"**◇ Predict.** {question.question}")
         given = st.radio(
             "Your guess", question.options, index=None, key=key, horizontal=True, label_visibility="collapsed",
@@ -76,9 +76,16 @@ def answered(question: Exercise, key: str) -> bool:
         if not known(key):
             st.button("Show me", key=f"show.{key}", type="tertiary", on_click=_show, args=(key,))
             return False
+        _mark_right(question, key)
         message = verdict(question, given or "")
         (st.success if message.kind == "right" else st.info)(message.text)
     return True
+
+
+def _mark_right(question: Exercise, key: str) -> None:
+    """Mark the right option as a picture marks it; the style of the page marks the visitor's own."""
+    right = f"{deeds.selector(f'card.{key}')} [data-testid=stRadioOption]:has([value='{question.options.index(str(question.answer))}'])"
+    st.html(f"<style>{right} {{ border: 2px solid var(--ink) !important; }} {right} p::after {{ content: '\\00a0✓'; }}</style>")
 
 
 def _show(key: str) -> None:

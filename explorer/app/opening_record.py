@@ -9,13 +9,13 @@ import numpy as np
 
 import explorer as ex
 from explorer.analysis import architectures
+from explorer.app.titles import TITLES
 from explorer.models.model import Model
 from explorer.records import Attention, Lens, Tokens, Trace, WordPrediction
 from explorer.views.opening.module import signed_palettes
 
 TOP, CHIPS = 3, 4  # tokens of a side, and guesses that are offered
 MIXES = 0.9  # the largest weight of the head that is shown is below it: one that takes a single value mixes nothing
-TITLES = {"elmo": "ELMo", "bert": "BERT", "gpt2": "GPT", "bart": "BART"}
 READS = {
     "bilm": "two readers: → from the left, ← from the right",
     "encoder": "reads both sides",

@@ -11,5 +11,6 @@ if (!window.reaching) {  // on a telephone a wide table is moved sideways: the k
   const soon = () => { if (innerWidth <= 600) waits ||= requestAnimationFrame(reach); };
   new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
   addEventListener("resize", soon);
+  addEventListener("keydown", ({ key, target }) => key === "Enter" && target.matches?.("input") && setTimeout(() => { target.scrollLeft = 0; }));  // a sentence from its start
   soon();
 }

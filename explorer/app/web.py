@@ -17,7 +17,7 @@ from explorer.app.call import program
 from explorer.app.controls import result_of
 from explorer.app.glossary import marked
 from explorer.records import Exercise
-from explorer.views import Choice, Control, Range, View, export
+from explorer.views import Choice, Control, Range, View, export, theme
 from explorer.views.emptied import emptied
 from explorer.views.margins import resized, widened
 from explorer.views.spoken import spoken
@@ -41,7 +41,7 @@ class Around:
     chosen; `click` is given the point of the picture that was clicked. Controls are above the picture; with `first` these are beside
     it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is beside it, made
     each time that the picture is drawn, since it may be about what is chosen; an option that stands in the picture can be clicked.
-    With *Guess first* the picture's empty frame is in its place until there is an answer. The caption is below; `below` writes what
+    With *Guess first*, or where the tour asks, the guess is made in its empty axes. The caption is below; `below` writes what
     follows it. `fixed` holds choices that the page has made itself.
     """
 
@@ -101,8 +101,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
         waits = guessing.waits(asked[1])
         with above if waits and not present.on() else aside:  # shown to a room, it never moves
             if not guessing.answered(*asked) and waits:
-                if guessing.first():
-                    _waiting(view, view(record), name, picture, words)
+                _waiting(view, view(record), name, (picture, words), asked)
                 return
     with above:
         chosen = _controls(view, record, around, name)
@@ -131,7 +130,7 @@ def _drawn_with(figure: Any, name: str, click: Callable[[dict[str, Any]], None] 
         figure = guessing.with_marks(figure, *asked)
         if guessing.may_choose(figure, *asked):
             click = partial(guessing.choose, figure, *asked)
-    listens: Any = "ignore" if click is None else partial(_clicked, name, click)
+    listens: Any = "ignore" if click is None else partial(_clicked, name, "figure", click)
     drawn(widened(figure) if present.on() else figure, f"{name}.figure", on_select=listens)
 
 
@@ -157,12 +156,15 @@ def _laid(name: str, around: Around, *, beside: bool) -> tuple[Any, Any, Any, An
         return above, picture, aside, words
 
 
-def _waiting(view: View, figure: Any, name: str, picture: Any, words: Any) -> None:
-    """The empty frame of a picture that a question stands before, and how to read it."""
-    bare = styled(emptied(figure, view.title))
+def _waiting(view: View, figure: Any, name: str, places: tuple[Any, Any], asked: Asked) -> None:
+    """The empty axes of a picture that a question stands before, in which the guess is made, and how to read it."""
+    picture, words = places
+    bare = styled(emptied(figure, view.title, asked[0].options))
     alt = f"{view.title}: empty until the question is answered."
+    bare.update_traces(textfont_color=theme.INK[mode()], selector={"type": "bar"})
+    listens = partial(_clicked, name, "empty", partial(guessing.choose, bare, *asked))
     with picture:
-        st.plotly_chart(bare, theme=None, key=f"{name}.empty", config=export.CONFIG, alt=alt)
+        st.plotly_chart(bare, theme=None, key=f"{name}.empty", config=export.CONFIG, alt=alt, on_select=listens)
     if not present.on():
         with words:
             first_of(view)
@@ -256,9 +258,9 @@ def again(view: View, key: str = "") -> None:
     st.session_state[f"{_named(view, key)}.clicked"] = True
 
 
-def _clicked(name: str, click: Callable[[dict[str, Any]], None]) -> None:
+def _clicked(name: str, drawn_as: str, click: Callable[[dict[str, Any]], None]) -> None:
     """Tell a page which point of a picture was clicked."""
-    points = st.session_state[f"{name}.figure"].selection.points
+    points = st.session_state[f"{name}.{drawn_as}"].selection.points
     if points:
         click(dict(points[0]))
         st.session_state[f"{name}.clicked"] = True

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.app.prose import prose
+from explorer.app.titles import titled
 from explorer.records import Corruption, Curve, Curves, Exercise, GapSentences, Guess, Rates, SpanLengths
 
 PROSE = prose("corruption")
@@ -93,7 +94,9 @@ def guess_question(record: Guess, place: int) -> Exercise:
     where = f"is its prediction number {rank}" if rank else "is not among its first predictions"
     why = f"P = {record.shares[place, 0]:.0%}. The original token, *{truth}*, {where} with P = {record.truth[place]:.1%}."
     why += "" if rank == 1 else f" {PROSE('another token')}"
-    return PROSE.question("guess question", record.texts[place][0], options=offered, place=place, record=record, why=why)
+    return PROSE.question(
+        "guess question", record.texts[place][0], options=offered, place=place, model=titled(record.model), why=why
+    )
 
 
 def exercises(

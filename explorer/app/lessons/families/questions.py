@@ -8,6 +8,7 @@ import numpy as np
 
 from explorer.app.lessons import SENTENCE
 from explorer.app.prose import prose
+from explorer.app.titles import titled
 from explorer.records import Block, Blueprint, Curves, Exercise, Exposure, HeldLosses, Trace, UnderMasks
 from explorer.records.exercise import added
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN
@@ -38,8 +39,8 @@ def mask_question(measured: HeldLosses) -> Exercise:
     means = measured.means()
     before, after = (means[MASKS.index(name)] for name in (OWN, new))
     question = {
-        FULL: PROSE("mask removed", measured=measured, before=before),
-        CAUSAL: PROSE("mask causal", measured=measured, before=before),
+        FULL: PROSE("mask removed", model=titled(measured.model), before=before),
+        CAUSAL: PROSE("mask causal", model=titled(measured.model), before=before),
     }[new]
     return PROSE.question(
         "mask question",

@@ -14,6 +14,7 @@ from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.positions import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
+from explorer.app.titles import titled
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
 
@@ -68,7 +69,10 @@ def together() -> None:
 
 def orders() -> None:
     """A sentence in two orders, with positions and without."""
-    ways = {f"{name}, {kind}": partial(in_two_orders, name) for name, kind in (("bert", "an encoder"), ("gpt2", "a decoder"))}
+    ways = {
+        f"{titled(name)}, {kind}": partial(in_two_orders, name)
+        for name, kind in (("bert", "an encoder"), ("gpt2", "a decoder"))
+    }
     web.one_of("Model", ways, "orders")
 
 

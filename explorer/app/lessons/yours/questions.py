@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.app.prose import prose
+from explorer.app.titles import titled
 from explorer.models import run_folder
 from explorer.models.card_figures import shipped_figures
 from explorer.models.store import models
@@ -70,20 +71,20 @@ def perplexity_question() -> Exercise:
     _, perplexity, bits = others[other]
     better = FIRST if mine[2] < bits else other
     agree = (perplexity < mine[1]) == (bits < mine[2])
-    options = (f"{FIRST}", other, "these two numbers do not say")
+    options = (titled(FIRST), titled(other), "these two numbers do not say")
     letters, theirs = np.log2(mine[1]) / mine[2], np.log2(perplexity) / bits
     return PROSE.question(
         "perplexity question",
         options[2],
         options=options,
-        first=FIRST,
+        first=titled(FIRST),
         mine=mine,
-        other=other,
+        other=titled(other),
         perplexity=perplexity,
         letters=letters,
         theirs=theirs,
         bits=bits,
-        better=better,
+        better=titled(better),
         verdict="as the perplexities do, but by accident" if agree else "against the perplexities",
     )
 

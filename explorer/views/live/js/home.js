@@ -50,6 +50,7 @@ export class LiveBoard {
     const label = form.appendChild(document.createElement("label")), box = document.createElement("input");
     let waiting = 0;
     label.append(name, box);
+    box.onchange = () => void (box.scrollLeft = 0); // the sentence from its start
     Object.assign(box, { value, type: "text", autocomplete: "off", spellcheck: false, maxLength: 2000, dir: "auto" });
     box.oninput = () => {
       cancelAnimationFrame(waiting);

@@ -81,6 +81,7 @@ export class Opening {
     const box = label.appendChild(Object.assign(element("input", ""), { type: "text", placeholder: "Type your own", maxLength: LETTERS, autocomplete: "off", spellcheck: false, dir: "auto" }));
     form.onsubmit = (event) => {
       event.preventDefault();
+      box.scrollLeft = 0; // the sentence from its start
       this.#rested();
     };
     box.onfocus = () => void this.models.open();
