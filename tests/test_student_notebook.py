@@ -62,6 +62,11 @@ def test_blanks_are_the_sentinels_of_t5_in_their_order() -> None:
         (lambda: ex.decode("gpt2", "The dog ___ home."), "End the text where the blank is"),
         (lambda: ex.decode("transformer", "The dog ___ home."), "knows none"),
         (lambda: ex.trace("bert", TEXT, output_attentions=True), r"always has \.attention"),  # type: ignore[call-arg]
+        (lambda: ex.trace("gpt2", "The ___ ran."), "gpt2 has no mask token"),
+        (lambda: ex.trace("elmo", ["A dog.", "The ___ ran."]), "elmo has no mask token"),
+        (lambda: ex.save(ex.show("attention", [ex.trace("bert", TEXT)] * 2), "x.html"), r"shown\.pictures\[0\]"),
+        (lambda: ex.load("bert").state_dict, r"model\.module is the network"),
+        (lambda: ex.trace("bert", TEXT).last_hidden_state, r"trace\.hidden\['encoder'\]\[-1\]"),
         (lambda: ex.trace("bert", TEXT, streams=1), "has no 'streams'"),  # type: ignore[call-arg]
         (lambda: ex.decode("gpt2", "The dog", 5), "strategy=5 must be a text"),  # type: ignore[arg-type]
         (lambda: ex.decode("The dog", ex.load("gpt2")), "exchanged"),  # type: ignore[arg-type]
@@ -72,7 +77,7 @@ def test_blanks_are_the_sentinels_of_t5_in_their_order() -> None:
     ],
 )
 def test_what_cannot_be_done_says_what_can(ask: Callable[[], Any], message: str) -> None:
-    with pytest.raises((ex.ExplorerError, TypeError), match=message):
+    with pytest.raises((ex.ExplorerError, TypeError, AttributeError), match=message):
         ask()
 
 
@@ -163,6 +168,44 @@ def test_a_run_says_that_single_sentences_teach_no_next_sentence() -> None:
     for others in ({"corpus": whole}, {"corpus": single, "objective": "mlm"}):
         assert "next-sentence" not in ex.fit("bert", **others, **options).report
     assert set(list(ex.fit("bert", corpus=single, objective="mlm", **options))[-1].losses) == {"mlm"}
+
+
+@pytest.mark.parametrize("name", ["bert", "bart", "t5"])
+def test_a_blank_of_a_traced_text_is_what_the_model_has_for_one(name: str) -> None:
+    own = ex.load(name).tokenizer.vocabulary
+    mark = own.sentinels[0] if own.mask is None else own.mask
+    assert ex.trace(name, "The ___ ran.").source.ids.tolist().count(mark) == 1
+
+
+def test_a_part_that_a_trace_does_not_have_is_named_with_those_that_it_has() -> None:
+    trace = ex.trace("bert", TEXT)
+    with pytest.raises(KeyError, match="There is no 4 here, but 'encoder'"):
+        trace.hidden[4]
+    with pytest.raises(AttributeError, match=r"Write \['lm'\]"):
+        getattr(trace.outputs, "lm")  # noqa: B009
+    assert trace.hidden.get(4) is None and not hasattr(trace.hidden, "lm")
+
+
+def test_a_fine_tuned_model_has_its_own_name_and_says_what_predicts_tokens() -> None:
+    run = ex.finetune("bert", task="sentiment", examples=16, how="frozen", steps=1, checks=0, device="cpu")
+    list(run)
+    model, name = run.model, "bert-sentiment"
+    assert model.name == ex.trace(model, TEXT).model == name and model.body.name == "bert"
+    for ask in (ex.damage, ex.gradient, ex.lens, lambda made, _: ex.decode(made, "A ___ ran.", "fill")):
+        with pytest.raises(ex.ExplorerError, match=f"{name} .*its .body is the model below"):
+            ask(model, TEXT)
+        ask(model.body, TEXT)
+    with pytest.raises(ex.ExplorerError, match=r"trace its \.body"):
+        ex.compare(ex.trace("bert", TEXT), ex.trace(model, TEXT))
+    with pytest.raises(ex.ExplorerError, match=r"model\.classify"):
+        model.scores([TEXT])  # type: ignore[arg-type]
+
+
+def test_a_decoding_is_drawn_as_it_is() -> None:
+    steps = ex.decode("gpt2", "The dog", "beam", max_tokens=3)
+    assert "tree" in ex.views.for_(steps) and ex.views["tree"](steps).to_json() == ex.views["tree"](tuple(steps)).to_json()
+    trace = ex.trace("bert", TEXT)
+    assert {"attention"} < {*ex.views.for_([trace, trace])} and not ex.views.for_([])
 
 
 def test_a_tokenizer_reads_its_own_tokens_back() -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from explorer.analysis.trace import check_attention, trace
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
+from explorer.models.finetuned import FINETUNED, below
 from explorer.models.model import Model, writing_stream
 from explorer.nn import tap
 from explorer.records import (
@@ -47,6 +48,11 @@ def compare(before: Trace, after: Trace) -> Comparison:
             "ex.analysis.align(before, after, (text, other_text))."
         )
     if "lm" not in before.outputs or "lm" not in after.outputs or before.top is None or after.top is None:
+        if any(FINETUNED in note for note in (*before.notes, *after.notes)):
+            raise ChoiceError(
+                "One of these traces is of a fine-tuned model, which predicts no tokens: trace its .body, or see what each layer "
+                "learned with ex.training.before_after(model, run, text)."
+            )
         raise ChoiceError(
             "One of these traces holds no scores to compare. Where a model predicts tokens, ex.trace(model, text, scores=True) keeps "
             "them, however large its vocabulary is."
@@ -114,7 +120,9 @@ def damage(model: Model, text: Text, *, target: Text | None = None, stream: str 
     stream = stream or writing_stream(model)
     plain = trace(model, text, target=target, layers=[], scores=True)
     if "lm" not in plain.outputs or stream not in model.streams:
-        raise ChoiceError(f"Damage needs a stream of {model.name} and a prediction of tokens: {', '.join(model.streams)}.")
+        if "lm" not in plain.outputs:
+            raise ChoiceError(f"Damage is measured by the predictions of tokens, and {model.name} has none.{below(model)}")
+        raise unknown(f"stream in {model.name}", stream, model.streams)
 
     layers, heads = model.streams[stream]
     parts = tuple(part for part in SUBLAYERS if not model.refuses(SilenceLayer(stream, 0, part)))

@@ -14,6 +14,7 @@ from explorer.analysis.patching import single_token
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError, check_index, check_seed, check_whole
 from explorer.errors.kinds import checked
+from explorer.models.finetuned import below
 from explorer.models.model import Model, reading_stream, with_gradients, writing_stream
 from explorer.nn import tap
 from explorer.nn.threads import one_thread
@@ -95,6 +96,7 @@ class _Asked:
         if "lm" not in out or holder.leaf is None:
             raise ChoiceError(
                 f"Gradients of a prediction need scores over a vocabulary and layers; {self.model.name} does not have both."
+                f"{below(self.model)}"
             )
         return out["lm"][0, self.row].log_softmax(-1), holder.leaf
 

@@ -10,6 +10,7 @@ import numpy as np
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
+from explorer.models.finetuned import below
 from explorer.models.model import Model, writing_stream
 from explorer.models.top_tokens import best_ids
 from explorer.nn import tap
@@ -85,7 +86,9 @@ def lens(model: Model, text: Text, *, target: Text | None = None, inside: bool =
     traced = trace(model, text, target=target, layers=None if inside else [], blocks=inside, scores=True)
     stream = writing_stream(model)
     if "lm" not in traced.outputs or stream not in traced.hidden:
-        raise ChoiceError(f"The lens needs layers and scores over a vocabulary, and {model.name} does not have both.")
+        raise ChoiceError(
+            f"The lens needs layers and scores over a vocabulary, and {model.name} does not have both.{below(model)}"
+        )
     named, last = _places(traced, stream, inside=inside), len(traced.hidden[stream]) - 2
     ending, states = _Ending(model, traced, last), np.stack(list(named.values()))
     final = ending.scores(states[-1:])[0]

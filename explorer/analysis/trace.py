@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from torch import Tensor
 
-from explorer.errors import ChoiceError, check_index, is_many, unknown
+from explorer.errors import ChoiceError, TextError, check_index, is_many, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import with_progress
 from explorer.models.finetuned import FinetunedModel
@@ -40,7 +40,7 @@ from explorer.records import (
     log_softmax,
 )
 from explorer.records.edits import apply_edits
-from explorer.text.reading import Text, are_several
+from explorer.text.reading import BLANK, Text, are_several, knows_blanks
 
 LIMIT = 512
 MEMORY = 1 << 30  # bytes that one trace may take: with more, a page of thirty visitors would fill a laptop
@@ -102,6 +102,7 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
     [6, 7]
     """
     _check_traceable(model, blocks)
+    _check_blanks(model, text)
     changes, kept = _as_edits(edits), _checked_layers(model, layers)
     if not are_several(text):
         return _traced(model, (model.tokens(text), model.reads(target)), changes, kept, blocks=blocks, scores=scores)  # type: ignore[arg-type]
@@ -109,6 +110,15 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
     return [
         _traced(model, row, changes, kept, blocks=blocks, scores=scores) for row in with_progress(rows, "Tracing the texts")
     ]
+
+
+def _check_blanks(model: Model, text: object) -> None:
+    """Refuse a blank where the model has nothing to read there: it would read the three strokes."""
+    texts = text if isinstance(text, list) else [text]
+    if any(isinstance(part, str) and BLANK in part for part in texts) and not knows_blanks(model.family, model.tokenizer):
+        raise TextError(
+            f"{model.name} has no mask token for a blank ({BLANK}). Write the text out, or take a masked model such as 'bert'."
+        )
 
 
 def _several(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.decoding import STRATEGIES, huggingface
-from explorer.decoding.fill import BLANK, blanks_as_tokens, filled
+from explorer.decoding.fill import filled
 from explorer.decoding.filling import ORDERS
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.decoding.settings import Settings
@@ -27,7 +27,7 @@ from explorer.models.model import Model
 from explorer.models.transformer import TransformerModel
 from explorer.records import DecodingStep, Tokens
 from explorer.text.begin_token import missing_begin
-from explorer.text.reading import Text, as_tokens
+from explorer.text.reading import BLANK, Text, as_tokens, blanks_as_tokens
 from explorer.text.tokenizers import Tokenizer
 
 OPTIONS = tuple(field.name for field in fields(Settings) if field.name != "extra")

@@ -12,14 +12,15 @@ import torch
 from explorer.decoding import Blanks, huggingface
 from explorer.decoding.filling import filling_steps
 from explorer.errors import ChoiceError, TextError
+from explorer.models.finetuned import below
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import check_eval_mode
 from explorer.models.transformer import TransformerModel
 from explorer.records import FillingStep, Tokens
-from explorer.text.reading import Text, as_tokens
+from explorer.text.reading import Text, as_tokens, blanks_as_tokens
 from explorer.text.tokenizers import Tokenizer
 
-BLANK = "___"
+ANOTHER = " Take ex.load('bert')."
 MOST = 40  # blanks: with more of them a page waits for minutes
 
 
@@ -32,7 +33,7 @@ def filled(
     tokenizer = huggingface.as_our_tokenizer(model[1]) if pair else getattr(model, "tokenizer", None)
     masked = pair or _is_masked(model)
     if not masked or tokenizer is None or tokenizer.vocabulary.mask is None:
-        raise ChoiceError(f"{name} does not fill blanks: it is not a masked model with a mask token. Take ex.load('bert').")
+        raise ChoiceError(f"{name} does not fill blanks: it is not a masked model with a mask token.{below(model) or ANOTHER}")
     given = blanks_as_tokens(text, tokenizer)
     tokens = as_tokens(given, tokenizer) if pair else model.tokens(given)
     if (count := int((tokens.ids == tokenizer.vocabulary.mask).sum())) > MOST:
@@ -51,21 +52,6 @@ def _is_masked(model: Any) -> bool:
     if isinstance(model, HubModel):
         return model.family == "encoder" and model.module.get_output_embeddings() is not None
     return isinstance(model, TransformerModel) and model.family == "encoder" and not model.config.replaced
-
-
-def blanks_as_tokens(text: Text, tokenizer: Tokenizer) -> Text:
-    """The text with the mask token at every blank, or T5's sentinels in their order."""
-    if not isinstance(text, str) or BLANK not in text:
-        return text
-    known, (first, *others) = tokenizer.vocabulary, text.split(BLANK)
-    marks = known.sentinels if known.mask is None else (known.mask,) * len(others)
-    if len(marks) < len(others):
-        raise TextError(
-            f"The text has {len(others)} blanks ({BLANK}), and this model knows {len(marks) or 'none'}. Write it out."
-        )
-    around = " " if tokenizer.style == "inside" else ""
-    names = (f"{around}{tokenizer.core.id_to_token(mark)}{around}" for mark in marks)
-    return first + "".join(name + part for name, part in zip(names, others, strict=False))
 
 
 def _tokens(before: Tokens, ids: np.ndarray, tokenizer: Tokenizer) -> Tokens:

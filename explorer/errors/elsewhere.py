@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+MODULE = "model.module is the network, a module of PyTorch"
 ATTRIBUTES = {
     "generate": "ex.decode(model, text) writes, step by step",
     "predict": "ex.guess fills what ex.hide hid; a fine-tuned model answers with .classify(texts)",
@@ -30,6 +31,19 @@ ATTRIBUTES = {
     "analogy": "ex.analysis.analogy answers one",
     "positional_encoding": "ex.places(scheme, …) gives the numbers of one",
     "confusion": "ex.training.answers(run).confusion counts it",
+    "weights": "trace.attention[0].weights has those of a layer, [head, query, key]; model.module has those that were learned",
+    "layers": "trace.attention has the layers, trace.hidden the states before and after each",
+    "last_hidden_state": "trace.hidden has the states by stream: trace.hidden['encoder'][-1] of an encoder",
+    "net": MODULE,
+    "eval": MODULE,
+    "to": MODULE,
+    "parameters": MODULE,
+    "state_dict": MODULE,
+    "save": "ex.export(model, folder) keeps a model, ex.save(figure, file) a picture, record.write(file) a record",
+    "AutoModel": "ex.load(name or folder) opens a model",
+    "AutoTokenizer": "ex.load(name).tokenizer is that of a model, ex.tokenizer(kind, texts, size=…) learns one",
+    "Trainer": "ex.fit(…) trains a new model, ex.finetune(model, task=…) trains one further",
+    "ids": "steps.last.ids has what was written, model.tokens(text).ids what is read",
     "attentions": "trace.attention has the layers, .weights their heads",
     "hidden_states": "trace.hidden has the states by stream",
     "logits": "trace.outputs['lm'] has the scores",

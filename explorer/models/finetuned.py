@@ -27,6 +27,7 @@ from explorer.text.letters import WIDTH
 from explorer.text.reading import Text
 
 LAYER = OUTPUT_LAYER  # the name of the output layer among the parts of a network
+FINETUNED = "fine-tuned for"  # as a note says it
 ROWS, LONGEST_ANSWER, LONGEST_TEXT = 64, 12, 60
 TAGGED = ("tags", "spans")  # kinds of output that say something of every word
 GivenText = str | tuple[str, str]
@@ -82,7 +83,7 @@ class FinetunedModel(TrainableModel):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of its pictures must know."""
-        return (*self.body.notes, f"fine-tuned for {self.output.task}")
+        return (*self.body.notes, f"{FINETUNED} {self.output.task}")
 
     def tokens(self, text: Text) -> Tokens:
         """The tokens that the body would read."""
@@ -139,6 +140,10 @@ class FinetunedModel(TrainableModel):
 
     def scores(self, batch: TaskBatch) -> Tensor:
         """The raw scores [batch, class], or [batch, position, class]; of texts read apart the first ones stand first."""
+        if not isinstance(batch, TaskBatch):
+            raise ChoiceError(
+                "scores takes a batch that model.batch made of rows. Of texts: model.outputs(text), model.classify(texts)."
+            )
         return cast(Tensor, self.layer(self.states(batch), batch.real))
 
     def classify(self, texts: GivenText | Sequence[GivenText]) -> list[Answer]:
@@ -236,6 +241,16 @@ class FinetunedModel(TrainableModel):
             if bool(ended.all()):
                 break
         return [self.tokenizer.decode(_until(row, end)).strip() for row in ids[:, 1:].tolist()]
+
+
+def below(model: object) -> str:
+    """What of a fine-tuned model still predicts tokens, for the error where it is asked to; empty for every other model."""
+    if not isinstance(model, FinetunedModel) or isinstance(model.body, HubBody):
+        return ""
+    return (
+        f" It was fine-tuned for {model.output.task} and answers with .classify(texts); its .body is the model below the output layer, "
+        "which still predicts tokens."
+    )
 
 
 def _row(tokens: Tokens) -> TaskRow:

@@ -22,7 +22,7 @@ from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
 from explorer.records import Edit, Tokens
 from explorer.records.summary import Summarised, Summary, shortened
-from explorer.text.reading import Text, as_tokens
+from explorer.text.reading import Text, as_tokens, blanks_as_tokens, knows_blanks
 from explorer.text.tokenizers import Tokenizer
 
 OurNetwork = Transformer | BiLM | WordVectors
@@ -135,11 +135,13 @@ class TextModel(Summarised):
         raise NotImplementedError
 
     def tokens(self, text: Text) -> Tokens:
-        """The tokens that the model would read; a clear error for a text that it cannot.
+        """The tokens that the model would read, of a masked model with its mask at every blank (___); a clear error for a text that it
+        cannot.
 
-        >>> len(ex.load("bert").tokens("A dog ran.").texts)
-        6
+        >>> ex.load("bert").tokens("A ___ ran.").texts
+        ('[CLS]', 'a', '[MASK]', 'ran', '.', '[SEP]')
         """
+        text = blanks_as_tokens(text, self.tokenizer) if knows_blanks(self.family, self.tokenizer) else text
         if isinstance(text, str) and len(text) > LETTERS * self.longest:  # counted first: the whole record takes far longer
             self._check_length(self.tokenizer.count(text))
         tokens = as_tokens(text, self.tokenizer)

@@ -47,6 +47,18 @@ class FrozenDict(dict[Any, Any]):
     def _refused(self, *_: object, **__: object) -> Never:
         raise TypeError("A record cannot be changed. Take a copy: dict(…).")
 
+    def __missing__(self, key: object) -> Never:
+        """Say what there is; still a KeyError, which a caller may expect."""
+        known = ", ".join(map(repr, self)) or "nothing"
+        first = repr(next(iter(self), ""))
+        raise KeyError(
+            f"There is no {key!r:.60} here, but {known}."
+            + (f" For example [{first}][{key}]." if isinstance(key, int) and self else "")
+        )
+
+    def __getattr__(self, name: str) -> Never:
+        raise AttributeError(f"It has no {name!r}." + (f" Write [{name!r}]." if name in self else ""), name=name, obj=None)
+
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refused
 
     def __reduce__(self) -> tuple[type[dict[Any, Any]], tuple[dict[Any, Any]]]:

@@ -13,6 +13,7 @@ from explorer.errors.kinds import checked
 from explorer.records import Tokens
 from explorer.text.tokenizers import AS_ELMO, MOST, Tokenizer
 
+BLANK = "___"
 Text = str | tuple[str, str] | Tokens | Sequence[int]
 
 
@@ -46,6 +47,26 @@ def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:
     if not len(tokens):
         raise TextError("There is no token in this text. Give at least one word.")
     return tokens
+
+
+def blanks_as_tokens(text: Text, tokenizer: Tokenizer) -> Text:
+    """The text with the mask token at every blank, or T5's sentinels in their order."""
+    if not isinstance(text, str) or BLANK not in text:
+        return text
+    known, (first, *others) = tokenizer.vocabulary, text.split(BLANK)
+    marks = known.sentinels if known.mask is None else (known.mask,) * len(others)
+    if len(marks) < len(others):
+        raise TextError(
+            f"The text has {len(others)} blanks ({BLANK}), and this model knows {len(marks) or 'none'}. Write it out."
+        )
+    around = " " if tokenizer.style == "inside" else ""
+    names = (f"{around}{tokenizer.core.id_to_token(mark)}{around}" for mark in marks)
+    return first + "".join(name + part for name, part in zip(names, others, strict=False))
+
+
+def knows_blanks(family: str, tokenizer: Tokenizer) -> bool:
+    """Whether a model has something to read where a text has a blank: a mask or a sentinel, and what comes after it."""
+    return family != "decoder" and (tokenizer.vocabulary.mask is not None or bool(tokenizer.vocabulary.sentinels))
 
 
 def are_several(text: Any) -> bool:

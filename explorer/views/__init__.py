@@ -59,7 +59,7 @@ from explorer.views import (
     words,
     writing,
 )
-from explorer.views.view import Choice, Control, Range, Toggle, View
+from explorer.views.view import Choice, Control, Range, Toggle, View, drawn_of
 
 OLD = {"walk": "attention"}  # views under names that they had: the steps of a layer are the stations of `ex.board`
 
@@ -77,7 +77,9 @@ class Gallery(dict[str, View]):
         >>> "attention" in ex.views.for_(ex.trace(ex.load("bert"), "A dog ran."))
         True
         """
-        return [name for name, view in self.items() if not view.fits(record)]
+        shown = drawn_of(record)
+        many = shown if isinstance(shown, list) and shown else [shown]  # a list is shown side by side
+        return [name for name, view in self.items() if not view.fits(shown) or not any(map(view.fits, many))]
 
     def __missing__(self, name: str) -> View:
         return view_of(name)

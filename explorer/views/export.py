@@ -91,6 +91,10 @@ def _path(path: Any) -> Path:
 def figure_of(shown: Any) -> go.Figure:
     """The figure itself, whether it was drawn by a view or is shown in a notebook."""
     figure = getattr(shown, "figure", shown)
+    if pictures := getattr(shown, "pictures", ()):
+        raise ChoiceError(
+            f"These are {len(pictures)} pictures, and a file holds one: ex.save(shown.pictures[0], 'x.html') saves the first."
+        )
     if not isinstance(figure, BaseFigure):
         raise ChoiceError(f"save takes a figure or what show gave back; this is {type(shown).__name__}.")
     return go.Figure(figure)

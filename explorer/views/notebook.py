@@ -14,7 +14,7 @@ from explorer.errors.kinds import checked
 from explorer.views import VIEWS, Choice, Control, Range, View, theme, view_of
 from explorer.views.export import ALONE, captioned, themed
 from explorer.views.lab import FRAME, Enlarge, Still, display_with_text, theme_of_lab
-from explorer.views.view import DRAWN
+from explorer.views.view import DRAWN, drawn_of
 
 PLOTLY = "application/vnd.plotly.v1+json"  # what JupyterLab, Notebook and VS Code draw by themselves
 NARROWEST = "24em"  # a picture of several side by side
@@ -62,7 +62,7 @@ class Shown(widgets.VBox):
 
 
 class Several(widgets.VBox):
-    """One view of several records side by side, with one caption. `pictures` are what `show` makes of each record."""
+    """One view of several records side by side, with one caption. `pictures` are what `show` makes of each record; each is saved alone."""
 
     def __init__(self, view: View, records: Sequence[Any], mode: str, given: dict[str, Any]) -> None:
         self.view = view
@@ -108,6 +108,7 @@ def show(view: View | str, record: Any, *, mode: str = "", **choices: Any) -> Sh
     view = view if isinstance(view, View) else view_of(view)
     if mode not in ("", *theme.MODES):
         raise unknown("mode", mode, theme.MODES)
+    record = drawn_of(record)
     if isinstance(record, list) and record and not any(map(view.fits, record)):
         return Several(view, record, mode, choices)
     return Shown(view, record, mode, choices)

@@ -158,7 +158,13 @@ class View:
 
     def __call__(self, record: Any, **given: Any) -> go.Figure:
         """Draw the record with these choices."""
+        record = drawn_of(record)
         return framed(theme.thinned(self.draw(record, **self.choices(record, given))))
+
+
+def drawn_of(given: Any) -> Any:
+    """What is drawn of what was given: of a decoding, which makes its steps one by one, all of them; otherwise the same."""
+    return tuple(given.taken) if "taken" in getattr(given, "__dict__", ()) and given.last else given
 
 
 def by_name(*views: View) -> dict[str, View]:

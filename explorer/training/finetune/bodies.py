@@ -41,6 +41,7 @@ def with_output_layer(model: TrainableModel, task: Task, labels: tuple[str, ...]
         body = knowing_marks(body, plan.seed)
     output = with_choices(output_of(body, task, labels), plan)
     finetuned = FinetunedModel(body, output, None if output.kind == "text" else output_layer(output, plan.seed))
+    finetuned.name = f"{body.name}-{task.name}".replace(" ", "-")
     _take_pooler(finetuned)
     _freeze(finetuned, plan)
     return finetuned

@@ -18,8 +18,8 @@ from explorer.app.lessons.decoding import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.decoding import ORDERS
-from explorer.decoding.fill import BLANK
 from explorer.records import Exercise
+from explorer.text.reading import BLANK
 from explorer.views import VIEWS
 
 PROSE = prose("decoding")
