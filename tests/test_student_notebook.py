@@ -62,6 +62,7 @@ def test_blanks_are_the_sentinels_of_t5_in_their_order() -> None:
         (lambda: ex.decode("gpt2", "The dog ___ home."), "End the text where the blank is"),
         (lambda: ex.decode("transformer", "The dog ___ home."), "knows none"),
         (lambda: ex.trace("bert", TEXT, output_attentions=True), r"always has \.attention"),  # type: ignore[call-arg]
+        (lambda: ex.finetune("bert", examples=[("Anna smiled.", "good")]), r"ex\.tasks\.from_file"),  # type: ignore[list-item]
         (lambda: ex.trace("gpt2", "The ___ ran."), "gpt2 has no mask token"),
         (lambda: ex.trace("elmo", ["A dog.", "The ___ ran."]), "elmo has no mask token"),
         (lambda: ex.save(ex.show("attention", [ex.trace("bert", TEXT)] * 2), "x.html"), r"shown\.pictures\[0\]"),

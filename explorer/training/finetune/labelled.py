@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from explorer.errors import ChoiceError, check_whole, repeated, unknown
+from explorer.errors.kinds import called
 from explorer.models.task_rows import AskedText
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.training.finetune.microworld import SEED
@@ -15,6 +16,7 @@ LARGEST = 100_000  # labelled texts at once
 MOST = 8  # so many times the texts are drawn again, twice as many each time, before there are too few
 
 
+@called("a Labelled of a task (texts and labels of your own are a file: task=ex.tasks.from_file('mine.csv'))")
 @dataclass(frozen=True)
 class Labelled:
     """What a model reads and what it shall say: a class, a number as text, a tag for each word, an answer or a text."""
