@@ -206,17 +206,18 @@ def test_the_page_of_positions_shows_a_registered_scheme(scheme: str, registered
     assert ex.places(scheme, count=9, dim=16).slot == slot and POSITIONS[scheme].slots == {slot}
     at = whole("positions", scheme=scheme)
     assert at.button_group(key="scheme").value == scheme
-    assert POSITIONS[scheme].says() in [re.sub(r"\[([^\]]*)\]\(glossary#[^)]*\)", r"\1", block.value) for block in at.markdown]
+    shown = [re.sub(r"\[([^\]]*)\]\(glossary#[^)]*\)", r"\1", block.value) for block in at.markdown]
+    assert POSITIONS[scheme].description() in shown
 
 
 def test_every_scheme_says_something_and_fills_at_most_one_slot() -> None:
     room = PositionContext(64, 4, 32, causal=False)
     for name, scheme in POSITIONS.items():
-        assert scheme.says().endswith(".") and scheme.says(trained=True).endswith("."), name
+        assert scheme.description().endswith(".") and scheme.description(trained=True).endswith("."), name
         assert len(scheme.slots) == (name != "none")
-        assert scheme.learns(room)[0] == sum(weight.numel() for weight in scheme(room).parameters())
-    assert Near.says() == "Tokens more than four positions apart score ten less, for every head alike."
-    assert Spinning.says(trained=True) == Spinning.about and Learning.learns(room) == (32, "32 · 1")
+        assert scheme.parameter_count(room)[0] == sum(weight.numel() for weight in scheme(room).parameters())
+    assert Near.description() == "Tokens more than four positions apart score ten less, for every head alike."
+    assert Spinning.description(trained=True) == Spinning.about and Learning.parameter_count(room) == (32, "32 · 1")
 
 
 # decoding

@@ -186,7 +186,7 @@ def feed_forward_count(config: Config) -> Count:
 def position_count(config: Config) -> Count:
     """What a scheme has to learn: a table, numbers for ranges of distances, or nothing."""
     stream = writing_stream(config)
-    return POSITIONS[config.positions].learns(position_context(config, stream, config.embedding_width))
+    return POSITIONS[config.positions].parameter_count(position_context(config, stream, config.embedding_width))
 
 
 SAYS = {

@@ -13,7 +13,7 @@ from explorer.nn import fast, tap
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
 from explorer.nn.layers import NORMS
-from explorer.nn.positions import NO_POSITIONS, POSITIONS, Position
+from explorer.nn.positions import NO_POSITIONS, POSITIONS, Position, Positions
 from explorer.records import TapPlace
 
 
@@ -21,18 +21,18 @@ from explorer.records import TapPlace
 class AttentionInputs:
     """What the attention of one stack needs besides its input x.
 
-    `at` are the positions of the queries and of the keys; `attention_mask` [batch, key] is False at padding (None: there is none);
+    `positions` are those of the queries and of the keys; `attention_mask` [batch, key] is False at padding (None: there is none);
     `memory` [batch, key, dim] are the encoder's last hidden states, which cross-attention attends to; `cache` holds what earlier
-    steps computed; keys and values are computed from `states` [batch, key, dim] instead of x (None: from x).
+    steps computed; keys and values are computed from `key_value_states` [batch, key, dim] instead of x (None: from x).
     """
 
     position: Position
-    at: tuple[Tensor, Tensor]
+    positions: Positions
     attention_mask: Tensor | None = None
     memory: Tensor | None = None
     memory_mask: Tensor | None = None
     cache: KeyValueCache | None = None
-    states: Tensor | None = None
+    key_value_states: Tensor | None = None
 
 
 def consecutive(count: int, cached: int = 0, device: torch.device | None = None) -> tuple[Tensor, Tensor]:
@@ -80,15 +80,15 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor, inputs: AttentionInputs) -> Tensor:
         """From [batch, position, dim] to the same shape."""
-        crossing = self.stream == "cross"
-        position, at = (NO_POSITIONS, inputs.at) if crossing else self._edited_positions(inputs)
-        mask = inputs.memory_mask if crossing else inputs.attention_mask
-        q = position.rotate(self._queries(x), at[0])  # W_Q x  [batch, head, query, dim]
+        is_cross = self.stream == "cross"
+        scheme, positions = (NO_POSITIONS, inputs.positions) if is_cross else self._edited_positions(inputs)
+        mask = inputs.memory_mask if is_cross else inputs.attention_mask
+        q = scheme.rotate(self._queries(x), positions[0])  # W_Q x  [batch, head, query, dim]
         q = tap.edited(TapPlace.VECTORS, *self.name, q, "q")
-        k, v = self._keys_and_values(x, position, at[0], inputs)  # W_K x, W_V x  [batch, key/value head, key, dim]
-        bias = None if crossing else self._bias(position, q, k, at)  # [batch or 1, head, query, key]
+        k, v = self._keys_values(x, scheme, positions[0], inputs)  # W_K x, W_V x  [batch, key/value head, key, dim]
+        bias = None if is_cross else self._bias(scheme, q, k, positions)  # [batch or 1, head, query, key]
         if fast.chosen():
-            qkv, dropout = (q, self.shared(k), self.shared(v)), self.dropout if self.training else 0.0
+            qkv, dropout = (q, self.repeat_kv(k), self.repeat_kv(v)), self.dropout if self.training else 0.0
             context = fast.fused_attention(qkv, bias, mask, scale=self.scale, causal=self.stream == "decoder", dropout=dropout)
         else:
             context = self._step_by_step(q, k, v, bias, mask)  # [batch, head, query, dim]
@@ -100,9 +100,9 @@ class MultiHeadAttention(nn.Module):
         """The six steps one by one, with taps and edits."""
         scale = tap.edited(TapPlace.SCALE, *self.name, self.scale)
         allowed = self._edited_mask(self._allowed(q, k, mask))
-        weights = attend(q, self.shared(k), scale, bias, allowed)  # steps 1 to 5  [batch, head, query, key]
+        weights = attend(q, self.repeat_kv(k), scale, bias, allowed)  # steps 1 to 5  [batch, head, query, key]
         weights = tap.edited(TapPlace.WEIGHTS, *self.name, weights, allowed)
-        context = weights.to(v.dtype) @ self.shared(v)  # 6  the values, weighted  [batch, head, query, dim]
+        context = weights.to(v.dtype) @ self.repeat_kv(v)  # 6  the values, weighted  [batch, head, query, dim]
         context = tap.edited(TapPlace.CONTEXT, *self.name, context)
         tap.tap(TapPlace.ATTENTION, *self.name, q=q, k=k, v=v, scale=scale, bias=bias, allowed=allowed, weights=weights)
         return context
@@ -125,38 +125,38 @@ class MultiHeadAttention(nn.Module):
         by_head: Tensor = x.unflatten(-1, (heads, -1)).transpose(1, 2)
         return by_head
 
-    def _keys_and_values(self, x: Tensor, position: Position, at: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
+    def _keys_values(self, x: Tensor, scheme: Position, positions: Tensor, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
         """Those of the text, with the earlier ones from the cache; in cross-attention those of the source, computed once."""
-        cache, source = inputs.cache, x if inputs.states is None else inputs.states
+        cache, source = inputs.cache, x if inputs.key_value_states is None else inputs.key_value_states
         if self.stream == "cross":
-            if cache is not None and self.name in cache.kept:
-                return cache.kept[self.name]
+            if cache is not None and self.name in cache.entries:
+                return cache.entries[self.name]
             assert inputs.memory is not None, "cross-attention needs the encoder's states"
             source = inputs.memory
-        k = position.rotate(self._keys(source), at)
+        k = scheme.rotate(self._keys(source), positions)
         v = self._by_head(self.value(source), self.groups)
         k, v = tap.edited(TapPlace.VECTORS, *self.name, k, "k"), tap.edited(TapPlace.VECTORS, *self.name, v, "v")
-        return (k, v) if cache is None else cache.grown(self.name, k, v)
+        return (k, v) if cache is None else cache.update(self.name, k, v)
 
-    def shared(self, x: Tensor) -> Tensor:
+    def repeat_kv(self, x: Tensor) -> Tensor:
         """Keys or values, once for every query head of their group."""
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
 
-    def _bias(self, position: Position, q: Tensor, k: Tensor, at: tuple[Tensor, Tensor]) -> Tensor | None:
+    def _bias(self, scheme: Position, q: Tensor, k: Tensor, positions: Positions) -> Tensor | None:
         """What a scheme adds to the scores: independent of the tokens, or the sum of its terms, which it fills instead."""
-        bias = position.bias(*at)
+        bias = scheme.bias(*positions)
         if bias is not None:
             bias = bias.expand(-1, self.heads, -1, -1)  # also where every head gets the same
-        terms = {} if bias is not None else position.score(q, self.shared(k), (self._queries, self._keys), at)
+        terms = {} if bias is not None else scheme.score(q, self.repeat_kv(k), (self._queries, self._keys), positions)
         tap.tap(TapPlace.TERMS, *self.name, terms=terms)
         for term in terms.values():
             bias = term if bias is None else bias + term
         return bias
 
-    def _edited_positions(self, inputs: AttentionInputs) -> tuple[Position, tuple[Tensor, Tensor]]:
+    def _edited_positions(self, inputs: AttentionInputs) -> tuple[Position, Positions]:
         """The scheme and the positions after edits; where an edit removes the positions, the scheme that does nothing."""
-        queries, keys = (tap.edited(TapPlace.POSITIONS, *self.name, positions) for positions in inputs.at)
-        return (NO_POSITIONS, inputs.at) if queries is None else (inputs.position, (queries, keys))
+        queries, keys = (tap.edited(TapPlace.POSITIONS, *self.name, positions) for positions in inputs.positions)
+        return (NO_POSITIONS, inputs.positions) if queries is None else (inputs.position, (queries, keys))
 
     def _allowed(self, q: Tensor, k: Tensor, attention_mask: Tensor | None) -> Tensor:
         """The attention mask [batch or 1, 1, query, key]: the one difference between an encoder and a decoder."""

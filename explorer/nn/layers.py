@@ -121,23 +121,23 @@ class AddNorm(nn.Module):
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], name: tuple[str, int, str]) -> Tensor:
         """Run `sublayer` on x, add x, and normalise where this model does so. `name` is (stream, layer, part)."""
-        entering, kept = x, self._kept(name, x)
+        norm_input, residual = x, self._residual(name, x)
         if self.place == "pre":
             out = self._edited(TapPlace.OUT, name, self.drop(sublayer(normed := self._normed(name, x))))
-            result = total = kept + out
+            result = total = residual + out
         elif self.place == "inside":
-            out = normed = self._edited(TapPlace.OUT, name, self.drop(self._normed(name, entering := sublayer(x))))
-            result = total = kept + out
+            out = normed = self._edited(TapPlace.OUT, name, self.drop(self._normed(name, norm_input := sublayer(x))))
+            result = total = residual + out
         else:
             out = self._edited(TapPlace.OUT, name, self.drop(sublayer(x)))
-            entering = total = kept + out
+            norm_input = total = residual + out
             result = normed = self._normed(name, total)
         if tap.watched():
-            values = {"given": x, "out": out, "total": total, "norm_input": entering, "normed": normed}
-            self._hand_out(name, values, residual=kept is x)
+            values = {"given": x, "out": out, "total": total, "norm_input": norm_input, "normed": normed}
+            self._tap(name, values, residual=residual is x)
         return result
 
-    def _kept(self, name: tuple[str, int, str], x: Tensor) -> Tensor:
+    def _residual(self, name: tuple[str, int, str], x: Tensor) -> Tensor:
         """What is added to the output of the sub-layer: x, or zeros."""
         return self._edited(TapPlace.RESIDUAL, name, x if self.residual else torch.zeros_like(x))
 
@@ -149,7 +149,7 @@ class AddNorm(nn.Module):
         stream, layer, part = name
         return tap.edited(place, stream, layer, value, *known, part)
 
-    def _hand_out(self, name: tuple[str, int, str], values: dict[str, Tensor], *, residual: bool) -> None:
+    def _tap(self, name: tuple[str, int, str], values: dict[str, Tensor], *, residual: bool) -> None:
         stream, layer, part = name
         gain, shift = self.norm.weight, self.norm.bias
         off = isinstance(self.norm, AbsentNorm) or any(edit.leaves_norm_out(part) for edit in tap.edits_on(stream, layer))

@@ -22,6 +22,7 @@ from explorer.nn.fast.attention import for_all_heads
 SLOTS = ("add", "rotate", "bias", "score")
 NOTHING = "0: a formula"  # what a scheme without weights has to learn
 Project = Callable[[Tensor], Tensor]
+Positions = tuple[Tensor, Tensor]  # of the queries and of the keys
 TO_PLACE, FROM_PLACE = "content → position", "position → content"  # the terms that DeBERTa adds to content → content
 
 
@@ -46,7 +47,7 @@ class Position(nn.Module):
     """
 
     about: ClassVar[str] = (
-        "No position encoding. To an encoder the sentence is then a bag of words."  # what students read, see `says`
+        "No position encoding. To an encoder the sentence is then a bag of words."  # what students read, see `description`
     )
     about_trained: ClassVar[str] = ""  # what they read where a trained model's is shown; empty: the same
     lr_scale: ClassVar[float] = 1.0  # how much faster than others its weights learn
@@ -64,7 +65,7 @@ class Position(nn.Module):
         self.context = context
         self._last: tuple[tuple[Tensor, ...], Tensor] | None = None
 
-    def once(self, make: Callable[[], Tensor], *positions: Tensor) -> Tensor:
+    def cached(self, make: Callable[[], Tensor], *positions: Tensor) -> Tensor:
         """What was made for these very positions, which all layers of a stack share; another tensor is made again for.
 
         Only for what has no gradient: a table of angles, of distances.
@@ -75,7 +76,7 @@ class Position(nn.Module):
         return last[1]
 
     @classmethod
-    def says(cls, *, trained: bool = False) -> str:
+    def description(cls, *, trained: bool = False) -> str:
         """What students read about it; a class without an `about` shows the first paragraph of its docstring."""
         known = vars(cls).get("about", "")
         return (vars(cls).get("about_trained", "") if trained else "") or known or cleandoc(cls.__doc__ or "").split("\n\n")[0]
@@ -91,28 +92,28 @@ class Position(nn.Module):
         return ""
 
     @classmethod
-    def learns(cls, context: PositionContext) -> tuple[int, str]:
+    def parameter_count(cls, context: PositionContext) -> tuple[int, str]:
         """How many numbers it has to learn, and that as a formula."""
         with torch.random.fork_rng(devices=[]):
             shapes = [weight.shape for weight in cls(context).parameters()]
         return sum(shape.numel() for shape in shapes), " + ".join(" · ".join(map(str, shape)) for shape in shapes) or NOTHING
 
-    def add(self, where: Tensor) -> Tensor | None:
-        """What is added to the embeddings at the positions `where`: [position, dim], or None."""
+    def add(self, positions: Tensor) -> Tensor | None:
+        """What is added to the embeddings at these positions: [position, dim], or None."""
         return None
 
-    def rotate(self, x: Tensor, where: Tensor) -> Tensor:
+    def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
         """Queries or keys [batch, head, position, dim] as the scheme leaves them."""
         return x
 
-    def bias(self, query: Tensor, key: Tensor) -> Tensor | None:
-        """What is added to the scores between the positions `query` and `key`: [1, head, query, key], or None."""
+    def bias(self, query_positions: Tensor, key_positions: Tensor) -> Tensor | None:
+        """What is added to the scores between queries and keys at these positions: [1, head, query, key], or None."""
         return None
 
-    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
+    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], positions: Positions) -> dict[str, Tensor]:
         """What is added to the scores and depends on the tokens: terms by name, [batch, head, query, key] each.
 
-        `project` makes queries and keys of any vectors; `at` are the positions of the queries and of the keys. They are consecutive,
+        `project` makes queries and keys of any vectors; `positions` are those of the queries and of the keys. They are consecutive,
         except where an edit has moved them.
         """
         return {}
@@ -138,9 +139,9 @@ class Learned(Position):
         angle = torch.arange(self.context.length)[:, None] / 10000 ** (pairs / self.context.dim)
         self.table.weight.copy_(height * torch.where(torch.arange(self.context.dim) % 2 == 0, angle.sin(), angle.cos()))
 
-    def add(self, where: Tensor) -> Tensor:
+    def add(self, positions: Tensor) -> Tensor:
         """The rows of the table."""
-        rows: Tensor = self.table(where)  # [position, dim]
+        rows: Tensor = self.table(positions)  # [position, dim]
         return rows
 
 
@@ -157,15 +158,15 @@ class Sinusoidal(Position):
         """Each sine is followed by its cosine."""
         return f"Sinusoidal positions come in pairs of sine and cosine: the width {embedding} must be even." * (embedding % 2)
 
-    def add(self, where: Tensor) -> Tensor:
+    def add(self, positions: Tensor) -> Tensor:
         """The values of the curves at these positions."""
-        angle = self.angles(where)
+        angle = self.angles(positions)
         return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)  # [position, dim]
 
-    def angles(self, where: Tensor) -> Tensor:
+    def angles(self, positions: Tensor) -> Tensor:
         """The angle of each pair of dimensions: [position, dim / 2]."""
-        pairs = torch.arange(0, self.context.dim, 2, device=where.device)
-        return where[:, None] / 10000 ** (pairs / self.context.dim)
+        pairs = torch.arange(0, self.context.dim, 2, device=positions.device)
+        return positions[:, None] / 10000 ** (pairs / self.context.dim)
 
 
 class SinusoidalHalves(Sinusoidal):
@@ -173,9 +174,9 @@ class SinusoidalHalves(Sinusoidal):
 
     about = "The same sines and cosines in another order (all sines first), as in Marian."
 
-    def add(self, where: Tensor) -> Tensor:
+    def add(self, positions: Tensor) -> Tensor:
         """The values of the curves at these positions."""
-        angle = self.angles(where)
+        angle = self.angles(positions)
         return torch.cat((angle.sin(), angle.cos()), dim=-1)  # [position, dim]
 
 
@@ -196,17 +197,17 @@ class Rotary(Position):
         """Features turn in pairs."""
         return f"RoPE turns pairs of features: the width of a head, {dim // heads}, must be even." * (dim // heads % 2)
 
-    def rotate(self, x: Tensor, where: Tensor) -> Tensor:
+    def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
         """x rotated by its position."""
         half = x.shape[-1] // 2
-        cos, sin = self.once(lambda: self._turns(half, where), where)
+        cos, sin = self.cached(lambda: self._turns(half, positions), positions)
         first, second = x[..., :half], x[..., half:]
         return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
 
-    def _turns(self, half: int, where: Tensor) -> Tensor:
+    def _turns(self, half: int, positions: Tensor) -> Tensor:
         """The cosines and sines of every angle [2, position, dim / 2]."""
-        speed = self.context.base ** (-torch.arange(half, device=where.device) / half)
-        angle = where[:, None] * speed  # [position, dim / 2]
+        speed = self.context.base ** (-torch.arange(half, device=positions.device) / half)
+        angle = positions[:, None] * speed  # [position, dim / 2]
         return torch.stack((angle.cos(), angle.sin()))
 
 
@@ -218,10 +219,10 @@ class Alibi(Position):
         "slope $m$: $-m\\,|i-j|$."
     )
 
-    def bias(self, query: Tensor, key: Tensor) -> Tensor:
+    def bias(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
         """−slope · distance."""
-        distance = (key[None, :] - query[:, None]).abs()
-        return -slopes(self.context.heads).to(key.device)[None, :, None, None] * distance
+        distance = (key_positions[None, :] - query_positions[:, None]).abs()
+        return -slopes(self.context.heads).to(distance.device)[None, :, None, None] * distance
 
 
 def slopes(heads: int) -> Tensor:
@@ -250,14 +251,15 @@ class RelativeBuckets(Position):
         super().__init__(context)
         self.table = nn.Embedding(self.buckets, context.heads)
 
-    def bias(self, query: Tensor, key: Tensor) -> Tensor:
+    def bias(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
         """The numbers of the buckets."""
-        buckets = self.once(lambda: self.bucket(key[None, :] - query[:, None]), query, key)
-        numbers: Tensor = self.table(buckets).permute(2, 0, 1)[None]
-        return numbers
+        positions = query_positions, key_positions
+        buckets = self.cached(lambda: self.bucket(key_positions[None, :] - query_positions[:, None]), *positions)
+        bias: Tensor = self.table(buckets).permute(2, 0, 1)[None]  # [1, head, query, key]
+        return bias
 
     @classmethod
-    def learns(cls, context: PositionContext) -> tuple[int, str]:
+    def parameter_count(cls, context: PositionContext) -> tuple[int, str]:
         """A number for each head and range of distances."""
         return cls.buckets * context.heads, f"{cls.buckets} · {context.heads} heads"
 
@@ -287,7 +289,7 @@ class Disentangled(Position):
         return "" if embedding == dim else "Disentangled positions are read by the layers themselves: leave embedding=… out."
 
     @classmethod
-    def learns(cls, context: PositionContext) -> tuple[int, str]:
+    def parameter_count(cls, context: PositionContext) -> tuple[int, str]:
         """A table with a row for each distance, and a norm."""
         return 2 * context.length * context.dim + 2 * context.dim, f"2 · {context.length} · {context.dim} + 2 · {context.dim}"
 
@@ -297,12 +299,12 @@ class Disentangled(Position):
         self.table = nn.Embedding(2 * self.span, context.dim)
         self.norm = nn.LayerNorm(context.dim, eps=context.norm_epsilon)
 
-    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
+    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], positions: Positions) -> dict[str, Tensor]:
         """Content to position and position to content; the same W_Q and W_K project tokens and relative positions."""
         as_query, as_key = project
         scale = (self.terms * q.shape[-1]) ** -0.5
         table = self.norm(self.table.weight)
-        row = (at[0][:, None] - at[1][None, :] + self.span).clamp(0, 2 * self.span - 1)  # [query, key]
+        row = (positions[0][:, None] - positions[1][None, :] + self.span).clamp(0, 2 * self.span - 1)  # [query, key]
         products = fast.shifted if fast.chosen() else looked_up
         to_place = products(q, lambda x: as_key(x) * scale, table, row)
         from_place = products(k, lambda x: as_query(x) * scale, table, row.T)

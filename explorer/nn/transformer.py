@@ -46,11 +46,11 @@ class Embeddings(nn.Module):
         self.scale = config.dim**0.5 if config.embedding_scale else 1.0
         self.drop = nn.Dropout(config.dropout)
 
-    def forward(self, ids: Tensor, segments: Tensor | None, at: Tensor) -> Tensor:
-        """From ids [batch, position], which are at the positions `at`, to vectors [batch, position, width]."""
+    def forward(self, ids: Tensor, segments: Tensor | None, positions: Tensor) -> Tensor:
+        """From ids [batch, position], which are at these positions, to vectors [batch, position, width]."""
         parts = {"token": self.tokens(ids) * self.scale}
-        where = tap.edited(TapPlace.POSITIONS, self.stream, -1, at)
-        added = None if where is None else self.position.add(where)
+        positions = tap.edited(TapPlace.POSITIONS, self.stream, -1, positions)
+        added = None if positions is None else self.position.add(positions)
         if added is not None:
             parts["position"] = added.expand_as(parts["token"])
         if self.segments is not None:
@@ -118,10 +118,10 @@ class MaskDecoder(nn.Module):
 
     def forward(self, last: Layer, x: Tensor, inputs: AttentionInputs) -> Tensor:
         """From the input of the last layer, [batch, position, dim], to the input of the output layer."""
-        seen = replace(inputs, states=x)
-        where = tap.edited(TapPlace.POSITIONS, last.name[0], -1, inputs.at[1])
-        asking = x if where is None else x + self.position.add(where)
-        states: Tensor = self.again(last(asking, seen), seen)
+        inputs = replace(inputs, key_value_states=x)
+        positions = tap.edited(TapPlace.POSITIONS, last.name[0], -1, inputs.positions[1])
+        queries = x if positions is None else x + self.position.add(positions)
+        states: Tensor = self.again(last(queries, inputs), inputs)
         return states
 
 
@@ -154,9 +154,9 @@ class Stack(nn.Module):
     ) -> Tensor:
         """The last hidden states [batch, position, dim] of `ids` [batch, position]; `memory` is the encoder's, with its mask."""
         begin = 0 if cache is None else cache.length
-        at, (encoded, mask) = consecutive(ids.shape[1], begin, ids.device), memory or (None, None)
-        inputs = AttentionInputs(self.embeddings.position, at, attention_mask, encoded, mask, cache)
-        x = self.embeddings(ids, segments, at[0])
+        positions, (encoded, mask) = consecutive(ids.shape[1], begin, ids.device), memory or (None, None)
+        inputs = AttentionInputs(self.embeddings.position, positions, attention_mask, encoded, mask, cache)
+        x = self.embeddings(ids, segments, positions[0])
         x = x if self.project is None else self.project(x)
         x = tap.edited(TapPlace.HIDDEN, self.stream, -1, x)
         tap.tap(TapPlace.HIDDEN, self.stream, -1, x=x)

@@ -37,7 +37,7 @@ class PreallocatedCache(KeyValueCache):
         self.cross: list[np.ndarray] | None = [] if cross else None
         self.keys_values: dict[Name, tuple[np.ndarray, np.ndarray]] = {}
         self.source: dict[Name, tuple[np.ndarray, np.ndarray]] = {}
-        for name, (k, v) in cache.kept.items():
+        for name, (k, v) in cache.entries.items():
             if name[0] == "cross":
                 self.source[name] = k[0].detach().numpy(), v[0].detach().numpy()
             else:
@@ -71,10 +71,10 @@ class PreallocatedCache(KeyValueCache):
         cache, count, beams = KeyValueCache(), self.count, 1
         for name, pair in self.keys_values.items():
             k, v = (torch.from_numpy(_by_beam(x)[:, :, :count].copy()) for x in pair)
-            cache.kept[name], beams = (k, v), len(k)
+            cache.entries[name], beams = (k, v), len(k)
         for name, pair in self.source.items():
             k, v = (torch.from_numpy(x)[None].expand(beams, *x.shape) for x in pair)
-            cache.kept[name] = k, v
+            cache.entries[name] = k, v
         return cache
 
 

@@ -47,7 +47,7 @@ def schemes() -> None:
     with st.container(key="placed.schemes"):  # beside the picture where there is room, below it on a telephone
         above, large = (st.container(key=f"{place}.schemes") for place in ("above", "picture"))
     with above:
-        say(POSITIONS[record.scheme].says(trained=scheme in TABLES))
+        say(POSITIONS[record.scheme].description(trained=scheme in TABLES))
         picture = st.segmented_control(
             "Picture", list(titles), default=next(iter(titles)), required=True, key="picture", bind="query-params"
         )
@@ -63,7 +63,7 @@ def schemes() -> None:
 def together() -> None:
     """Four schemes, a line and a picture for each."""
     for name in FOUR:
-        say(f"- **{name}**: {POSITIONS[result_of(placed(name)).scheme].says(trained=name in TABLES)}")
+        say(f"- **{name}**: {POSITIONS[result_of(placed(name)).scheme].description(trained=name in TABLES)}")
     web.beside(VIEWS["place-distances"], [placed(name) for name in FOUR], across=2)
 
 
