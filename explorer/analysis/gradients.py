@@ -128,12 +128,12 @@ def visibility(model: Model, text: Text, *, target: Text | None = None, seed: in
     """
     check_attention(model)
     seed = check_seed(seed)
-    tokens, reads = model.tokens(text), model.reads(target)
-    return Visibility(model.name, tokens if reads is None else reads, tokens, gradient_lengths(model, tokens, reads, seed))
+    tokens, decoder_tokens = model.tokens(text), model.reads(target)
+    return Visibility(model.name, decoder_tokens or tokens, tokens, gradient_lengths(model, tokens, decoder_tokens, seed))
 
 
 def gradient_lengths(
-    model: Model, tokens: Tokens, reads: Tokens | None, seed: int, rows: Sequence[int] | None = None
+    model: Model, tokens: Tokens, decoder_tokens: Tokens | None, seed: int, rows: Sequence[int] | None = None
 ) -> np.ndarray:
     """The length of the gradient of one random mix of the last state of these rows, or of all, by each token [row, token]."""
     entering = reading_stream(model)
@@ -145,7 +145,7 @@ def gradient_lengths(
             states.append(values["x"])
 
     with with_gradients(), tap.listening(hear), tap.editing([Leaf(entering, -1, holder)]):
-        model.run(tokens, reads)
+        model.run(tokens, decoder_tokens)
     if holder.leaf is None or len(states) < 2:
         raise ChoiceError(f"The layers of {model.name} were not found, so they cannot be traced.")
     last = states[-1].reshape(-1, states[-1].shape[-1])  # [output, dim]

@@ -46,9 +46,9 @@ def blueprint(model: Model, text: Text, *, target: Text | None = None) -> Bluepr
         raise ChoiceError(
             f"{model.name} was not built here, so its blocks are not known by name. Take a shipped model, or ex.build."
         )
-    reads = model.reads(target)
+    decoder_tokens = model.reads(target)
     rows = len(model.tokens(text))
-    sizes = Sizes(rows, rows if reads is None else len(reads))
+    sizes = Sizes(rows, rows if decoder_tokens is None else len(decoder_tokens))
     total = sum(weight.numel() for weight in model.module.parameters())
     return Blueprint(model.name, model.family, model.config.norm_place, tuple(_parts(model.module, sizes)), total)
 

@@ -113,15 +113,15 @@ def token_update(
 
 def predicted_tokens(model: TransformerModel, text: Text, target: Text | None) -> dict[int, PredictedToken]:
     """Every token that a model predicts of a text, by its position: from the text with a mask there, or from what comes before it."""
-    source, reads = model.tokens(text), model.reads(target)
-    if reads is not None and target is None:
+    source, decoder_tokens = model.tokens(text), model.reads(target)
+    if decoder_tokens is not None and target is None:
         raise ChoiceError(f"{model.name} writes a second text. Give it as `target`.")
     whole = source if target is None else model.tokens(target)
     places = [n for n, special in enumerate(whole.special) if not special]
     if model.family == "encoder":
         return {n: PredictedToken(model, _masked(source, n, model), None, n, int(whole.ids[n])) for n in places}
-    shift = int(reads is None)  # before the first token of a target comes the start, before that of a text nothing
-    return {n: PredictedToken(model, source, reads, n - shift, int(whole.ids[n])) for n in places if n >= shift}
+    shift = int(decoder_tokens is None)  # before the first token of a target comes the start, before that of a text nothing
+    return {n: PredictedToken(model, source, decoder_tokens, n - shift, int(whole.ids[n])) for n in places if n >= shift}
 
 
 def _last_word(questions: Mapping[int, PredictedToken]) -> int:

@@ -46,8 +46,8 @@ class ElmoModel(TrainableModel):
         return [states[:, n, : len(tokens)] for n, tokens in enumerate(many)]
 
     @torch.no_grad()
-    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
-        return self.module.outputs(self._states(many))
+    def _run(self, texts: Sequence[Tokens], decoder_tokens: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+        return self.module.outputs(self._states(texts))
 
     @torch.no_grad()
     def _states(self, many: Sequence[Tokens]) -> BiLMStates:

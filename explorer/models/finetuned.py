@@ -93,13 +93,13 @@ class FinetunedModel(TrainableModel):
         """What the decoder beside an encoder would read."""
         return self.body.reads(target)
 
-    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+    def _run(self, texts: Sequence[Tokens], decoder_tokens: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
         """Scores under their names; an encoder-decoder's over the vocabulary. A text that is read apart is compared with itself."""
         if self.output.kind == "text":
-            return self.body._run(many, reads)
+            return self.body._run(texts, decoder_tokens)
         check_eval_mode(self.module, self.name)
         with torch.set_grad_enabled(follows()):
-            rows = [_row(tokens) for tokens in many]
+            rows = [_row(tokens) for tokens in texts]
             return scores_by_name(self.scores(self.batch([*rows, *rows] if self.output.apart else rows)), self.output)
 
     def rows(self, texts: Sequence[AskedText]) -> list[list[TaskRow]]:

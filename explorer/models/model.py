@@ -61,7 +61,7 @@ class Model(Protocol):
     def reads(self, target: Text | None) -> Tokens | None:
         """What its decoder would read for this target; None where it has no decoder beside an encoder."""
 
-    def run(self, tokens: Tokens, reads: Tokens | None = None) -> dict[str, Tensor]:
+    def run(self, tokens: Tokens, decoder_tokens: Tokens | None = None) -> dict[str, Tensor]:
         """One forward pass over one text: raw scores by name, with a batch axis of one."""
 
     def refuses(self, edit: Edit) -> str:
@@ -165,11 +165,11 @@ class TextModel(Summarised):
         given = [] if target is None else self.tokens(target).ids.tolist()
         return self.tokenizer.tokens([self.start, *given[:-1]])
 
-    def run(self, tokens: Tokens, reads: Tokens | None = None) -> dict[str, Tensor]:
+    def run(self, tokens: Tokens, decoder_tokens: Tokens | None = None) -> dict[str, Tensor]:
         """One forward pass over one text: raw scores by name, with a batch axis of one."""
-        return self._run([tokens], None if reads is None else [reads])
+        return self._run([tokens], None if decoder_tokens is None else [decoder_tokens])
 
-    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+    def _run(self, texts: Sequence[Tokens], decoder_tokens: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
         raise NotImplementedError
 
     def outputs(self, text: Text, target: Text | None = None) -> dict[str, np.ndarray]:
@@ -195,13 +195,13 @@ class TextModel(Summarised):
         many = [self.tokens(text) for text in texts]
         if not many:
             return []
-        reads = [self.reads(target) for target in ([None] * len(many) if targets is None else targets)]
-        if len(reads) != len(many):
+        decoder_tokens = [self.reads(target) for target in ([None] * len(many) if targets is None else targets)]
+        if len(decoder_tokens) != len(many):
             raise TextError(
-                f"outputs_many was given {len(many)} texts and {len(reads)} targets. Give one for each text, or none."
+                f"outputs_many was given {len(many)} texts and {len(decoder_tokens)} targets. Give one for each text, or none."
             )
-        rows = [tokens if read is None else read for tokens, read in zip(many, reads, strict=True)]
-        decoder = [read for read in reads if read is not None]
+        rows = [source if target is None else target for source, target in zip(many, decoder_tokens, strict=True)]
+        decoder = [target for target in decoder_tokens if target is not None]
         outputs = {name: scores.float().cpu().numpy() for name, scores in self._run(many, decoder or None).items()}
         return [Outputs(self.name, _of_one(outputs, n, len(tokens))) for n, tokens in enumerate(rows)]
 

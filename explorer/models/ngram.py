@@ -140,7 +140,7 @@ class NGram(Summarised):
         """Every edit: they change attention and hidden states."""
         return "it counts, and has no attention or hidden states."
 
-    def run(self, tokens: Tokens, reads: Tokens | None = None) -> dict[str, torch.Tensor]:
+    def run(self, tokens: Tokens, decoder_tokens: Tokens | None = None) -> dict[str, torch.Tensor]:
         """What it predicts for one text, as a tensor with a batch axis of one."""
         import torch
 

@@ -44,16 +44,16 @@ class TransformerModel(TrainableModel):
             None if module is None else TransformerModel(f"the generator of {self.name}", module, self.tokenizer, self.preset)
         )
 
-    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+    def _run(self, texts: Sequence[Tokens], decoder_tokens: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
         """Texts as ids [batch, position], padded, through the network: raw scores by name."""
         check_eval_mode(self.module, self.name)
         with torch.set_grad_enabled(follows()):
-            ids, attention_mask = padded([t.ids.tolist() for t in many], self.device)
-            if reads is not None:
-                target, _ = padded([t.ids.tolist() for t in reads], self.device)
+            ids, attention_mask = padded([t.ids.tolist() for t in texts], self.device)
+            if decoder_tokens is not None:
+                target, _ = padded([t.ids.tolist() for t in decoder_tokens], self.device)
                 hidden = self.module.decode(self.module.encode(ids, attention_mask), target, attention_mask)
             else:
-                segments = padded([list(t.segments) for t in many], self.device)[0] if self.config.segments else None
+                segments = padded([list(t.segments) for t in texts], self.device)[0] if self.config.segments else None
                 hidden = self.module(ids, segments, attention_mask)  # [batch, position, dim]
             return self.module.outputs(hidden)
 

@@ -41,6 +41,6 @@ class StaticModel(TrainableModel):
         refuse_target(self.name, target)
 
     @torch.no_grad()
-    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
-        self.module(padded([tokens.ids.tolist() for tokens in many], self.device)[0])
+    def _run(self, texts: Sequence[Tokens], decoder_tokens: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+        self.module(padded([tokens.ids.tolist() for tokens in texts], self.device)[0])
         return {}

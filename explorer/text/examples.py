@@ -24,7 +24,8 @@ class Translation(NamedTuple):
     target: str
 
 
-Texts = Sequence[Sequence[str] | str | Translation]  # stories as lists of sentences, documents as they are, or translations
+Stories = Sequence[Sequence[str] | str]  # as lists of sentences, or documents as they are
+Texts = Sequence[Sequence[str] | str | Translation]  # stories, or translations
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,13 @@ def prepared_pairs(texts: Sequence[Translation], tokenizer: Tokenizer) -> list[T
     coded = tokenizer.plain([text for pair in texts for text in pair])
     stories = iter([_story([tokens]) for tokens in coded])
     examples = [TranslationExample(next(stories), next(stories)) for _ in texts]
-    return _some([pair for pair in examples if len(pair.source.ids) and len(pair.target.ids)])
+    return _not_empty([pair for pair in examples if len(pair.source.ids) and len(pair.target.ids)])
 
 
-def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[Example]:
+def prepared(texts: Stories, tokenizer: Tokenizer, max_length: int | None = None) -> list[Example]:
     """Stories in tokens. Where the sentences are given they are kept; in a document they are found by their full stops.
 
-    A document of more than `room` tokens becomes several stories, cut between sentences where that is possible.
+    A document of more than `max_length` tokens becomes several stories, cut between sentences where that is possible.
     """
     if not len(texts):
         raise TextError("There are no stories to train on.")
@@ -81,13 +82,12 @@ def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: i
     coded = iter(tokenizer.plain(flat))
     examples: list[Example] = []
     for story in texts:
-        examples += (
-            parted(_document(story, tokenizer), room) if isinstance(story, str) else [_story([next(coded) for _ in story])]
-        )
-    return _some([story for story in examples if len(story.ids)])
+        whole = _document(story, tokenizer) if isinstance(story, str) else _story([next(coded) for _ in story])
+        examples += split_story(whole, max_length if isinstance(story, str) else None)
+    return _not_empty([story for story in examples if len(story.ids)])
 
 
-def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[CharExample]:
+def prepared_letters(texts: Stories, tokenizer: Tokenizer, max_length: int | None = None) -> list[CharExample]:
     """Stories as words, each with its letters: a word outside the vocabulary is still read from its letters."""
     plain = [text if isinstance(text, str) else " ".join(text) for text in texts]
     numbers: dict[str, int] = {}
@@ -100,9 +100,9 @@ def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer,
                 numbers[word] = len(numbers)
                 known.append(number)
         forms = np.array([numbers[word] for word in written], np.int64)
-        examples += parted(Example(forms, np.arange(len(forms)), np.zeros_like(forms)), room)
+        examples += split_story(Example(forms, np.arange(len(forms)), np.zeros_like(forms)), max_length)
     table, ids = letters(list(numbers)), np.array(known, np.int64)
-    return _some(
+    return _not_empty(
         [
             CharExample(ids[example.ids], example.words, example.sentences, example.ids, table)
             for example in examples
@@ -111,18 +111,18 @@ def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer,
     )
 
 
-def _some(examples: list[Kind]) -> list[Kind]:
+def _not_empty(examples: list[Kind]) -> list[Kind]:
     if not examples:
         raise TextError("Every text of this corpus is empty, so there is nothing to train on. Give texts with words in them.")
     return examples
 
 
-def parted(story: Example, room: int | None) -> list[Example]:
+def split_story(story: Example, max_length: int | None) -> list[Example]:
     """A long story as several that fit: cut before a sentence that would not fit as a whole, and inside one that is too long."""
     cuts, begin = [0], 0
-    while room and len(story.ids) - begin > room:
-        fits = story.sentences[begin + room] == story.sentences[begin : begin + room]
-        begin += int(np.argmax(fits)) if fits.any() and not fits[0] else room
+    while max_length and len(story.ids) - begin > max_length:
+        fits = story.sentences[begin + max_length] == story.sentences[begin : begin + max_length]
+        begin += int(np.argmax(fits)) if fits.any() and not fits[0] else max_length
         cuts.append(begin)
     ends = [*cuts[1:], len(story.ids)]
     return [_between(story, begin, end) for begin, end in zip(cuts, ends, strict=True)] if len(cuts) > 1 else [story]
@@ -134,9 +134,9 @@ def _between(story: Example, begin: int, end: int) -> Example:
     return Example(ids, np.where(words < 0, -1, words - words[words >= 0].min(initial=words.max())), sentences - sentences[0])
 
 
-def packed(stories: Sequence[Example], separator: int, room: int) -> list[Example]:
-    """Full sentences, as in RoBERTa: stories one after the other, a separator between two, in rows of whole sentences that fill
-    the room. Only a sentence that is longer than a row is cut.
+def packed(stories: Sequence[Example], separator: int, max_length: int) -> list[Example]:
+    """Full sentences, as in RoBERTa: stories one after the other, a separator between two, in rows of whole sentences of at most
+    `max_length` tokens. Only a sentence that is longer than a row is cut.
     """
     ids, words, sentences = [], [], []
     word = sentence = 0
@@ -145,7 +145,7 @@ def packed(stories: Sequence[Example], separator: int, room: int) -> list[Exampl
         words.append(np.append(np.where(story.words < 0, -1, story.words + word), -1))
         sentences.append(np.append(story.sentences, story.sentences[-1]) + sentence)
         word, sentence = word + int(story.words.max()) + 1, sentence + int(story.sentences[-1]) + 1
-    rows = parted(Example(*(np.concatenate(part) for part in (ids, words, sentences))), room)
+    rows = split_story(Example(*(np.concatenate(part) for part in (ids, words, sentences))), max_length)
     return [example for row in rows if len((example := _trimmed(row, separator)).ids)]
 
 

@@ -99,14 +99,14 @@ def segments(text: str | Sequence[str], tokenizer: Tokenizer, *, longest: int = 
     """
     text = text if isinstance(text, str) else " ".join(text)
     whole, frame = tokenizer.encode(text, special=False), tokenizer.encode("a")
-    room = longest - sum(frame.special)
-    if room < 1:
+    max_length = longest - sum(frame.special)
+    if max_length < 1:
         raise ChoiceError(f"longest={longest} leaves no room: the special tokens alone are {sum(frame.special)}.")
     cuts, last = [0], 0
     for begin in (*(n for n in range(1, len(whole)) if whole.words[n] != whole.words[n - 1]), len(whole)):
-        if begin - last > room:
+        if begin - last > max_length:
             raise ChoiceError(f"A word of {begin - last} tokens does not fit into segments of {longest}. Allow longer ones.")
-        if begin - cuts[-1] > room:
+        if begin - cuts[-1] > max_length:
             cuts.append(last)
         last = begin
     return tuple(_segment(whole, slice(low, high), frame) for low, high in zip(cuts, [*cuts[1:], len(whole)], strict=True))

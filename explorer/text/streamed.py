@@ -21,13 +21,13 @@ COUNTED = 10_000  # so many are looked at by what counts in all texts, such as a
 
 
 class StreamedExamples(Sequence[Example]):
-    """The training examples of a prepared corpus for a model that reads `room` tokens; a longer document is several."""
+    """The training examples of a prepared corpus for a model that reads `max_length` tokens; a longer document is several."""
 
-    def __init__(self, corpus: PreparedCorpus, room: int | None) -> None:
+    def __init__(self, corpus: PreparedCorpus, max_length: int | None) -> None:
         if corpus.words is None or not (corpus.folder / HELD).is_file():
             raise FileError(f"{corpus.folder} was prepared by an earlier version. Delete it and prepare the corpus again.")
         self.corpus = corpus
-        self.spans = _spans(corpus, _held(corpus.folder)[0], room)
+        self.spans = _spans(corpus, _held(corpus.folder)[0], max_length)
         self._near: OrderedDict[int, Example] = OrderedDict()
 
     def __len__(self) -> int:
@@ -87,7 +87,7 @@ class StreamedTexts(Sequence[str]):
             return [self[n] for n in range(*number.indices(len(self)))]
         return self.tokenizer.decode(self.corpus.document(range(len(self))[number]).tolist())
 
-    def examples(self, tokenizer: Tokenizer, room: int | None) -> StreamedExamples:
+    def examples(self, tokenizer: Tokenizer, max_length: int | None) -> StreamedExamples:
         """What a model with this tokenizer learns from them."""
         recorded = self.corpus.fingerprint
         if fingerprint(tokenizer) != recorded and fingerprint(without_begin(tokenizer)) != recorded:
@@ -95,7 +95,7 @@ class StreamedTexts(Sequence[str]):
                 f"{self.corpus.folder} was prepared with another tokenizer than this model has. Prepare the texts again with the "
                 "model's own, or leave tokenizer=… out."
             )
-        return StreamedExamples(self.corpus, room)
+        return StreamedExamples(self.corpus, max_length)
 
 
 def _held(folder: Path) -> tuple[int, list[str]]:
@@ -107,24 +107,24 @@ def _held(folder: Path) -> tuple[int, list[str]]:
         raise FileError(f"{folder / HELD} cannot be read ({error}). Delete {folder} and prepare the corpus again.") from error
 
 
-def _spans(corpus: PreparedCorpus, count: int, room: int | None) -> np.ndarray:
+def _spans(corpus: PreparedCorpus, count: int, max_length: int | None) -> np.ndarray:
     """Where each example of the first `count` documents begins and ends [example, 2]."""
     edges = np.append(corpus.documents[: count + 1], len(corpus.ids))[: count + 1].astype(np.int64)
     whole = np.stack((edges[:-1], edges[1:]), axis=1)
-    long = np.flatnonzero(np.diff(edges) > room) if room else np.zeros(0, int)
+    long = np.flatnonzero(np.diff(edges) > max_length) if max_length else np.zeros(0, int)
     spans, before = [], 0
     for number in long.tolist():
         begin, end = whole[number].tolist()
-        spans += [whole[before:number], _cut(corpus, begin, end, room or 0)]
+        spans += [whole[before:number], _cut(corpus, begin, end, max_length or 0)]
         before = number + 1
     return np.concatenate((*spans, whole[before:]))
 
 
-def _cut(corpus: PreparedCorpus, begin: int, end: int, room: int) -> np.ndarray:
+def _cut(corpus: PreparedCorpus, begin: int, end: int, max_length: int) -> np.ndarray:
     """A long document as several that fit: cut before a sentence that would not fit as a whole, and inside one that is too long."""
     low, high = np.searchsorted(corpus.sentences, (begin, end))
     starts, cuts = np.asarray(corpus.sentences[low:high]), [begin]
-    while end - cuts[-1] > room:
-        last = int(starts[np.searchsorted(starts, cuts[-1] + room, side="right") - 1])
-        cuts.append(last if last > cuts[-1] else cuts[-1] + room)
+    while end - cuts[-1] > max_length:
+        last = int(starts[np.searchsorted(starts, cuts[-1] + max_length, side="right") - 1])
+        cuts.append(last if last > cuts[-1] else cuts[-1] + max_length)
     return np.stack((cuts, [*cuts[1:], end]), axis=1)

@@ -52,10 +52,10 @@ Examples = Callable[[Corpus, Tokenizer, int | None], Sequence[Any]]  # of how ma
 
 def text_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
     """Stories in tokens; a long document becomes several. Those of a prepared folder stay there until they are read."""
-    room = None if length is None else length - FRAME
+    length = None if length is None else length - FRAME
     if isinstance(corpus.texts, StreamedTexts):
-        return corpus.texts.examples(tokenizer, room)
-    return kept_examples(corpus, tokenizer, ("stories", room), lambda: prepared(corpus.texts, tokenizer, room))
+        return corpus.texts.examples(tokenizer, length)
+    return kept_examples(corpus, tokenizer, ("stories", length), lambda: prepared(corpus.texts, tokenizer, length))
 
 
 def pair_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
@@ -69,8 +69,8 @@ def pair_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> S
 
 def char_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
     """Stories as words with their letters."""
-    room = None if length is None else length - 2
-    return kept_examples(corpus, tokenizer, ("letters", room), lambda: prepared_letters(corpus.texts, tokenizer, room))
+    length = None if length is None else length - 2
+    return kept_examples(corpus, tokenizer, ("letters", length), lambda: prepared_letters(corpus.texts, tokenizer, length))
 
 
 def examples_with_counts(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:

@@ -75,8 +75,8 @@ def adopt(module: nn.Module) -> Adopted:
     adopted = Adopted(module, family="encoder-decoder" if two_stacks(module) else "encoder")
     adopted.names = {id(part): _stream(path, adopted.family) for path, part in module.named_modules()}
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
-        heard = _by_stages(adopted) or _by_weights(adopted)
-    _describe(adopted, heard)
+        recorded = _by_stages(adopted) or _by_weights(adopted)
+    _describe(adopted, recorded)
     _look_inside(adopted)
     return adopted
 
@@ -95,9 +95,9 @@ def _look_inside(adopted: Adopted) -> None:
         adopted.unclear = (
             f"{what} turns queries and keys after a matrix that makes more than them, which cannot be shown step by step."
         )
-    for name, (heard, result) in now.results.items() if not adopted.unclear else ():
+    for name, (recorded, result) in now.results.items() if not adopted.unclear else ():
         try:
-            adopted.plans[name] = plan(heard, result)
+            adopted.plans[name] = plan(recorded, result)
         except Unclear as reason:
             adopted.unclear = f"in {name[0]} layer {name[1]} of {what}, {reason}"
             break
@@ -109,12 +109,12 @@ def two_stacks(module: Any) -> bool:
     return bool(module.config.is_encoder_decoder) and "decoder_input_ids" in inspect.signature(module.forward).parameters
 
 
-def module_outputs(module: nn.Module, ids: Tensor, reads: Tensor | None = None, **more: Any) -> Any:
+def module_outputs(module: nn.Module, ids: Tensor, decoder_ids: Tensor | None = None, **more: Any) -> Any:
     """One forward pass; only the arguments that this class takes are passed on."""
     known = inspect.signature(module.forward).parameters
     given = {"input_ids": ids, "use_cache": False, "return_dict": True, **more}
-    if reads is not None:
-        given["decoder_input_ids"] = reads
+    if decoder_ids is not None:
+        given["decoder_input_ids"] = decoder_ids
     return module(**{name: value for name, value in given.items() if name in known or name in more and value is not None})
 
 
@@ -131,7 +131,7 @@ def probe(module: Any) -> Tensor:
 
 @dataclass
 class _Probe:
-    """What was heard in the small pass, by stream: the weights of each layer."""
+    """What is recorded in the small pass, by stream: the weights of each layer."""
 
     weights: dict[str, list[Tensor]] = field(default_factory=dict)
     modules: list[int] = field(default_factory=list)
@@ -146,11 +146,11 @@ class _Probe:
 
 def _by_stages(adopted: Adopted) -> _Probe | None:
     """Try transformers' own way; None where this class does not go it."""
-    ids, heard = probe(adopted.module), _Probe()
-    reads = ids if adopted.family == "encoder-decoder" else None
+    ids, recorded = probe(adopted.module), _Probe()
+    decoder_ids = ids if adopted.family == "encoder-decoder" else None
     try:
-        with adopted.watched(), tap.listening(heard):
-            module_outputs(adopted.module, ids, reads)
+        with adopted.watched(), tap.listening(recorded):
+            module_outputs(adopted.module, ids, decoder_ids)
     except (
         KeyError,
         LookupError,
@@ -160,17 +160,17 @@ def _by_stages(adopted: Adopted) -> _Probe | None:
         RuntimeError,
     ):  # the class knows only the names that it was made with, or reads no text of four tokens
         return None
-    return heard if heard.weights else None
+    return recorded if recorded.weights else None
 
 
 def _by_weights(adopted: Adopted) -> _Probe:
     """The other way: the weights that the class itself hands out."""
     adopted.way, what = WEIGHTS, type(adopted.module).__name__
-    ids, heard = probe(adopted.module), _Probe()
-    reads = ids if adopted.family == "encoder-decoder" else None
+    ids, recorded = probe(adopted.module), _Probe()
+    decoder_ids = ids if adopted.family == "encoder-decoder" else None
     try:
         with attending(adopted.module, "eager"):
-            out = module_outputs(adopted.module, ids, reads, output_attentions=True)
+            out = module_outputs(adopted.module, ids, decoder_ids, output_attentions=True)
     except (KeyError, LookupError, TypeError, AttributeError, ValueError) as error:
         raise ChoiceError(f"{what} cannot be opened: it gives no access to its attention weights ({error}).") from error
     except RuntimeError as error:
@@ -178,13 +178,13 @@ def _by_weights(adopted: Adopted) -> _Probe:
             f"{what} cannot be opened: it fails on a text of four tokens ({error}){_lengths(adopted.module.config)}. "
             "Only models that read texts of any length can be shown."
         ) from error
-    heard.weights = weights_of(out, adopted.family)
-    if not heard.weights:
+    recorded.weights = weights_of(out, adopted.family)
+    if not recorded.weights:
         raise ChoiceError(
             f"{what} hands out no attention weights. It may have no attention at all (Mamba, RWKV), or may have been loaded "
             "with an implementation that keeps them: load it with attn_implementation='eager'."
         )
-    return heard
+    return recorded
 
 
 def _lengths(config: Any) -> str:
@@ -211,10 +211,10 @@ def weights_of(out: Any, family: str) -> dict[str, list[Tensor]]:
     return {stream: weights for stream, weights in layers.items() if weights}
 
 
-def _describe(adopted: Adopted, heard: _Probe) -> None:
-    """Family, streams and places, from what was heard; refuse what is no matrix of queries and keys."""
+def _describe(adopted: Adopted, recorded: _Probe) -> None:
+    """Family, streams and places, from what was recorded; refuse what is no matrix of queries and keys."""
     what = type(adopted.module).__name__
-    for stream, layers in heard.weights.items():
+    for stream, layers in recorded.weights.items():
         odd = next((w for w in layers if not isinstance(w, Tensor) or w.dim() != 4 or w.shape[-2:] != (4, 4)), None)
         if isinstance(odd, Tensor) and odd.dim() == 3:  # [batch, position, dimension]: what RWKV calls attentions are states
             raise no_attention(what)
@@ -223,12 +223,12 @@ def _describe(adopted: Adopted, heard: _Probe) -> None:
                 f"{what} attends in bands or blocks: its {stream} weights have the shape {tuple(getattr(odd, 'shape', ()))} for "
                 "four tokens, not a row and a column for each. Such models cannot be shown."
             )
-    if adopted.family == "encoder" and all(sees_no_future(w) for w in heard.weights["encoder"]):
+    if adopted.family == "encoder" and all(sees_no_future(w) for w in recorded.weights["encoder"]):
         adopted.family = "decoder"
-        heard.weights = {"decoder" if name == "encoder" else name: w for name, w in heard.weights.items()}
+        recorded.weights = {"decoder" if name == "encoder" else name: w for name, w in recorded.weights.items()}
         adopted.names = {part: "decoder" if name == "encoder" else name for part, name in adopted.names.items()}
-    adopted.streams = {name: (len(w), max(layer.shape[1] for layer in w)) for name, w in heard.weights.items()}
-    adopted.width = heard.width or getattr(adopted.module.config.get_text_config(), "hidden_size", 0)
+    adopted.streams = {name: (len(w), max(layer.shape[1] for layer in w)) for name, w in recorded.weights.items()}
+    adopted.width = recorded.width or getattr(adopted.module.config.get_text_config(), "hidden_size", 0)
     adopted.places = module_map.module_map(adopted.module, adopted.names)
 
 

@@ -108,17 +108,17 @@ class HubModel(TextModel):
             return f"{what} hands out its attention weights, but lets nobody change them."
         return ""
 
-    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
-        ids, attention_mask = self._padded(many)
+    def _run(self, texts: Sequence[Tokens], decoder_tokens: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+        ids, attention_mask = self._padded(texts)
         given: dict[str, Any] = {"attention_mask": attention_mask}
-        if reads is not None:
-            target, target_mask = self._padded(reads)
-            given |= {"reads": target, "decoder_attention_mask": target_mask}
-        if any(any(tokens.segments) for tokens in many) and self._parted:
-            given["token_type_ids"] = self._padded(many, segments=True)[0]
+        if decoder_tokens is not None:
+            target, target_mask = self._padded(decoder_tokens)
+            given |= {"decoder_ids": target, "decoder_attention_mask": target_mask}
+        if any(any(tokens.segments) for tokens in texts) and self._parted:
+            given["token_type_ids"] = self._padded(texts, segments=True)[0]
         with torch.set_grad_enabled(follows()):
             out = self._watched(ids, given) if tap.watched() else module_outputs(self.module, ids, **given)
-            return named(self.module, out, (reads or many)[0])
+            return named(self.module, out, (decoder_tokens or texts)[0])
 
     @property
     def _parted(self) -> bool:
@@ -133,7 +133,7 @@ class HubModel(TextModel):
             out = module_outputs(self.module, ids, **given, output_attentions=True)
             for stream, layers in weights_of(out, self.family).items():
                 for layer, weights in enumerate(layers):
-                    _tell(stream, layer, weights)
+                    _tap_weights(stream, layer, weights)
             return out
 
     def _padded(self, many: Sequence[Tokens], *, segments: bool = False) -> tuple[Tensor, Tensor | None]:
@@ -143,7 +143,7 @@ class HubModel(TextModel):
         return filled, None if attention_mask is None else attention_mask.long()
 
 
-def _tell(stream: str, layer: int, weights: Tensor) -> None:
+def _tap_weights(stream: str, layer: int, weights: Tensor) -> None:
     """Tap the weights of a class that returns nothing else."""
     allowed = torch.ones(1, *weights.shape[-2:], dtype=torch.bool)
     allowed = allowed.tril() if stream == "decoder" and sees_no_future(weights) else allowed

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.models.hub.sublayers import Heard, Plan
+from explorer.models.hub.sublayers import LayerCalls, Plan
 from explorer.nn import tap
 from explorer.records import TapPlace
 
@@ -34,20 +34,20 @@ class Pass:
 
     streams: dict[int, str]  # by the id of the module
     projections: dict[int, int] = field(default_factory=dict)  # from an attention to the module that is its W_O
-    heard: dict[str, int] = field(default_factory=dict)
+    layer_counts: dict[str, int] = field(default_factory=dict)
     states: dict[str, int] = field(default_factory=dict)
     open: dict[int, tuple[str, int]] = field(default_factory=dict)  # attentions whose W_O is still to come
-    inside: Heard | None = None  # the layer that is running
+    inside: LayerCalls | None = None  # the layer that is running
     plans: dict[tuple[str, int], Plan] | None = None  # its sub-layers, by stream and layer; None while they are being found
-    results: dict[tuple[str, int], tuple[Heard, Tensor]] = field(default_factory=dict)  # then: what was heard, and the result
+    results: dict[tuple[str, int], tuple[LayerCalls, Tensor]] = field(default_factory=dict)  # then: its calls, and its result
     turned: dict[int, dict[str, Tensor]] = field(default_factory=dict)  # by attention: what W_Q and W_K made
     parted: bool = False  # whether one matrix made all three, and it was found which part of that is which
 
     def next(self, module: nn.Module) -> tuple[str, int]:
         """The stream and the layer of an attention, counted in the order of the calls (ALBERT calls one module again and again)."""
         stream = self.streams[id(module)]
-        layer = self.heard.get(stream, 0)
-        self.heard[stream] = layer + 1
+        layer = self.layer_counts.get(stream, 0)
+        self.layer_counts[stream] = layer + 1
         return stream, layer
 
 
@@ -107,14 +107,14 @@ def fused_parts(product: Tensor, query: Tensor, key: Tensor, value: Tensor) -> d
 
     Nothing turns a value: the order in which the values are found again, to the bit, is the right one.
     """
-    heads, shared, dim = query.shape[1], key.shape[1], query.shape[-1]
-    if product.shape[-1] != (heads + 2 * shared) * dim:
+    heads, values, dim = query.shape[1], key.shape[1], query.shape[-1]
+    if product.shape[-1] != (heads + 2 * values) * dim:
         return {}
-    sizes = (heads * dim, shared * dim, shared * dim)
-    each = product.unflatten(-1, (shared, -1, dim))  # or: the queries of a group, its key, its value, then the next group
+    sizes = (heads * dim, values * dim, values * dim)
+    each = product.unflatten(-1, (values, -1, dim))  # or: the queries of a group, its key, its value, then the next group
     grouped = (each[..., :-2, :].flatten(-3), each[..., -2, :].flatten(-2), each[..., -1, :].flatten(-2))
     for q, k, v in (product.split(sizes, -1), grouped):
-        if torch.equal(v.unflatten(-1, (shared, dim)).transpose(1, 2), value):
+        if torch.equal(v.unflatten(-1, (values, dim)).transpose(1, 2), value):
             return {"q": q, "k": k}
     return {}
 
@@ -153,13 +153,13 @@ class AttentionCall:
             low = torch.finfo(self.q.dtype).min
             self.mask = torch.zeros(seen.shape, dtype=self.q.dtype, device=self.q.device).masked_fill(~seen, low)
         out, weights = self.outcome()
-        aimed = tap.edited(TapPlace.WEIGHTS, *name, weights, self.allowed)
-        if aimed is not weights:
-            shared = self.v.repeat_interleave(self.q.shape[1] // self.v.shape[1], dim=1)
-            weights, out = aimed, (aimed.to(shared.dtype) @ shared).transpose(1, 2).contiguous()
+        new_weights = tap.edited(TapPlace.WEIGHTS, *name, weights, self.allowed)
+        if new_weights is not weights:
+            values = self.v.repeat_interleave(self.q.shape[1] // self.v.shape[1], dim=1)
+            weights, out = new_weights, (new_weights.to(values.dtype) @ values).transpose(1, 2).contiguous()
         context = out.transpose(1, 2)  # [batch, head, query, dim]
-        kept = tap.edited(TapPlace.CONTEXT, *name, context)
-        return out if kept is context else kept.transpose(1, 2).contiguous(), weights
+        new_context = tap.edited(TapPlace.CONTEXT, *name, context)
+        return out if new_context is context else new_context.transpose(1, 2).contiguous(), weights
 
     def _set_vectors(self, name: tuple[str, int]) -> None:
         """q, k and v after edits; q as it was before any factor."""

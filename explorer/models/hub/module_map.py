@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.models.hub.listening import Pass, current
-from explorer.models.hub.sublayers import Heard, norms_in, tell
+from explorer.models.hub.sublayers import LayerCalls, norms_in, tap_sublayers
 from explorer.nn import tap
 from explorer.records import TapPlace
 
@@ -172,7 +172,7 @@ def _entering(stream: str) -> Any:
         x = args[0] if args else given.get("hidden_states")
         if now is None or not isinstance(x, Tensor):
             return None
-        now.inside = Heard(x)
+        now.inside = LayerCalls(x)
         if stream in now.states:
             return None
         now.states[stream] = 0
@@ -206,14 +206,14 @@ def _leaving(stream: str) -> Any:
 
 
 def _finish(now: Pass, name: tuple[str, int], result: Tensor) -> None:
-    """Tell of the sub-layers of a layer, or keep what was heard while they are being found."""
-    heard, now.inside = now.inside, None
-    if heard is None:
+    """Tap the sub-layers of a layer, or keep the calls inside it while they are being found."""
+    calls, now.inside = now.inside, None
+    if calls is None:
         return
     if now.plans is None:
-        now.results[name] = (heard, result)
+        now.results[name] = (calls, result)
     elif name in now.plans:
-        tell(name, heard, now.plans[name])
+        tap_sublayers(name, calls, now.plans[name])
 
 
 def _out(stream: str, part: str) -> Any:

@@ -40,8 +40,8 @@ class Sublayer:
 
 
 @dataclass
-class Heard:
-    """What was heard inside one call of one layer, in the order of the calls."""
+class LayerCalls:
+    """The calls of norms and last matrices inside one layer, in their order."""
 
     given: Tensor
     norms: list[NormCall] = field(default_factory=list)
@@ -68,31 +68,31 @@ class Unclear(Exception):
     """Why the parts of a layer cannot be distinguished."""
 
 
-def plan(heard: Heard, result: Tensor) -> Plan:
-    """The sub-layers of one layer, from what was heard in it; they must add up to its result, to the bit."""
-    x, sublayers = heard.given, []
-    for when, part, out, _ in heard.outs:
-        place, norm, entry = _where(heard, x, (when, out))
+def plan(calls: LayerCalls, result: Tensor) -> Plan:
+    """The sub-layers of one layer, from the calls in it; they must add up to its result, to the bit."""
+    x, sublayers = calls.given, []
+    for when, part, out, _ in calls.outs:
+        place, norm, entry = _where(calls, x, (when, out))
         if norm is None:
             raise Unclear(f"no norm was found at its {part}, or more is done to it before it is added.")
         sublayers.append(replace(_sublayer(part, place, norm), entry=_sublayer(part, "pre", entry) if entry else None))
         x = {"post": norm[3], "inside": x + norm[3], "both": x + norm[3]}.get(place, x + out)
-    beside = [out for (_, _, out, _), sublayer in zip(heard.outs, sublayers, strict=True) if sublayer.place == "beside"]
-    if not (_side_by_side(heard, result) if beside else torch.equal(x, result)):
-        raise Unclear(_missing(heard, result))
+    beside = [out for (_, _, out, _), sublayer in zip(calls.outs, sublayers, strict=True) if sublayer.place == "beside"]
+    if not (_side_by_side(calls, result) if beside else torch.equal(x, result)):
+        raise Unclear(_missing(calls, result))
     if len({ALIKE.get(sublayer.place, sublayer.place) for sublayer in sublayers}) > 1:
         raise Unclear("its norms are in different places.")
     return tuple(sublayers)
 
 
-def _where(heard: Heard, x: Tensor, out: tuple[int, Tensor]) -> tuple[str, NormCall | None, NormCall | None]:
+def _where(calls: LayerCalls, x: Tensor, out: tuple[int, Tensor]) -> tuple[str, NormCall | None, NormCall | None]:
     """Where the norm of a sub-layer stands that adds to x, that norm, and the one before it where there are two."""
     when, output = out
-    earlier, later = [norm for norm in heard.norms if norm[0] < when], [norm for norm in heard.norms if norm[0] > when]
+    earlier, later = [norm for norm in calls.norms if norm[0] < when], [norm for norm in calls.norms if norm[0] > when]
     before = next((norm for norm in earlier if torch.equal(norm[2], x)), None)
     inner = next((norm for norm in later if torch.equal(norm[2], output)), None)
     after = next((norm for norm in later if torch.equal(norm[2], x + output)), None)
-    first = next((norm for norm in reversed(earlier) if torch.equal(norm[2], heard.given)), None)
+    first = next((norm for norm in reversed(earlier) if torch.equal(norm[2], calls.given)), None)
     if before is not None and inner is not None:
         return "both", inner, before
     if before is not None:
@@ -102,18 +102,18 @@ def _where(heard: Heard, x: Tensor, out: tuple[int, Tensor]) -> tuple[str, NormC
     return "beside", first, None
 
 
-def _side_by_side(heard: Heard, result: Tensor) -> bool:
+def _side_by_side(calls: LayerCalls, result: Tensor) -> bool:
     """Whether sub-layers that read the same states add up to the result, in one of the orders in which models add."""
-    x, outs = heard.given, [out for _, _, out, _ in heard.outs]
+    x, outs = calls.given, [out for _, _, out, _ in calls.outs]
     if len(outs) != 2:
         return False
     first, other = outs
     return any(torch.equal(total, result) for total in (x + first + other, x + other + first, first + other + x))
 
 
-def _missing(heard: Heard, result: Tensor) -> str:
-    """Why what was heard does not add up."""
-    parts = [part for _, part, _, _ in heard.outs]
+def _missing(calls: LayerCalls, result: Tensor) -> str:
+    """Why the calls do not add up."""
+    parts = [part for _, part, _, _ in calls.outs]
     if "feed-forward" not in parts:
         return "the end of its feed-forward sub-layer was not found."
     return f"what {' and '.join(parts)} make does not add up to what a layer hands out."
@@ -152,11 +152,11 @@ def _numbers(module: nn.Module, like: Tensor, offset: float) -> dict[str, Any]:
     }
 
 
-def tell(name: tuple[str, int], heard: Heard, planned: Plan) -> None:
+def tap_sublayers(name: tuple[str, int], calls: LayerCalls, planned: Plan) -> None:
     """Hand out the sub-layers of one layer, as our own models do."""
-    x = heard.given
-    norms = {id(module): (before, after) for _, module, before, after in heard.norms}
-    outs = {part: (output, units) for _, part, output, units in heard.outs}
+    x = calls.given
+    norms = {id(module): (before, after) for _, module, before, after in calls.norms}
+    outs = {part: (output, units) for _, part, output, units in calls.outs}
     for sublayer in planned:
         output, units = outs[sublayer.part]
         before, normed = norms[id(sublayer.norm)]
