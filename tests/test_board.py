@@ -26,7 +26,7 @@ from explorer.records import Trace
 from explorer.views import theme
 from explorer.views.board import pack as packing
 from explorer.views.board.module import ENGINE, FILES, FOLDER, HOMES, LIVE_FOLDER, module, style
-from explorer.views.board.pack import IN_A_FILE, hosted, pack
+from explorer.views.board.pack import IN_A_FILE, pack, with_host
 from explorer.views.board.place import addressed, placed
 from explorer.views.board.request import NOTE
 from explorer.views.board.stations import STATIONS
@@ -62,10 +62,10 @@ def refs(value: Any) -> list[list[Any]]:
 
 
 def test_the_buffer_holds_what_the_model_computed(trace: Trace) -> None:
-    data = hosted(pack(trace), mode="dark")
+    data = with_host(pack(trace), mode="dark")
     head = header(data)
     assert (4 + int.from_bytes(data[:4], "little")) % 8 == 0 and all(ref[1] % 8 == 0 for ref in refs(head["sites"]))
-    assert head["host"]["mode"] == "dark" and data == hosted(pack(trace), mode="dark")
+    assert head["host"]["mode"] == "dark" and data == with_host(pack(trace), mode="dark")
     for before, following in itertools.pairwise(head["sites"]):
         assert before["after"] == following["blocks"][0]["given"], "what is handed on and taken is kept once"
     assert head["tokens"]["source"]["texts"] == list(trace.source.texts) and not head["rounded"]
@@ -280,7 +280,7 @@ def test_tokens_are_changed_only_in_the_sentence_that_the_board_reads(trace: Tra
         reads = text == SENTENCE
         session = {"b": SimpleNamespace(edit={"what": "replace", "row": 2, "text": "dog"}), **({box: text} if text else {})}
         monkeypatch.setattr("explorer.app.board.st.session_state", session)
-        assert on_a_page._reads(trace, box) is reads
+        assert on_a_page._is_on_page(trace, box) is reads
         on_a_page._edited("b", trace, ("[MASK]", box), None)
         assert session.get(box) == (SENTENCE.replace("animal", "dog") if reads else text)
 

@@ -18,7 +18,7 @@ from explorer.errors import ExplorerError
 from explorer.records import ReplaceRow, SilenceHead, Trace
 from explorer.views.board.beams import moments
 from explorer.views.board.module import style
-from explorer.views.board.pack import hosted, pack, pack_series
+from explorer.views.board.pack import pack, pack_series, with_host
 from explorer.views.board.place import addressed, placed
 from explorer.views.board.reading import texts_of
 from explorer.views.board.request import NOTE, edit_of, head_of, row_of
@@ -44,18 +44,18 @@ def show(
     first: dict[str, Any] | None = None,
     steps: Expression | None = None,
     force: Force | None = None,
-    written: str = "text",
+    text_key: str = "text",
 ) -> None:
     """The board of the trace that a call makes, its place in the address of the page; below it the file and the code.
 
     `first` is where it begins, `steps` make the decoding that wrote the text, and `force` goes on with a token whose bar was
-    clicked; without it the token is written into the sentence of the page. `written` is the box of the sentence: its tokens can be
+    clicked; without it the token is written into the sentence of the page. `text_key` is the box of the sentence: its tokens can be
     masked and replaced.
     """
     taken: tuple[Any, ...] = ()
     try:
         taken = () if steps is None else tuple(result_of(steps))
-        live = _live(what, taken, written)
+        live = _live(what, taken, text_key)
         call = what if live else _with_edits(what, key)
         trace = result_of(call)
         data = b"" if live else _packed((call,), (), lambda: pack(trace, steps=taken))
@@ -66,15 +66,15 @@ def show(
         st.rerun()
     deeds.check()
     row = hold.held_row()
-    options = {"view": _begin(key, first, row, trace), **_turned(key, row), "live": live}
-    _drawn(key, call, trace, data, force, options | {"replace": _reads(trace, written)}, written)
+    options = {"view": _begin(key, first, row, trace), **_turn_to(key, row), "live": live}
+    _drawn(key, call, trace, data, force, options | {"replace": _is_on_page(trace, text_key)}, text_key)
     if live is None:
         _undoing(key, call)
     lines = {"steps": steps} if steps is not None else {}
     web.folded("Files · Code", f"{key}.files", lambda: _taken(_with_edits(what, key), key, steps=taken, named=lines))
 
 
-def _live(what: Expression, steps: tuple[Any, ...], written: str) -> dict[str, Any] | None:
+def _live(what: Expression, steps: tuple[Any, ...], text_key: str) -> dict[str, Any] | None:
     """What a browser needs to run the model of this call itself; None where the board stays as it was recorded here."""
     name = weights.name_in(what)
     address = "" if st.session_state.get(RECORDED) else weights.address_of(name)
@@ -85,24 +85,24 @@ def _live(what: Expression, steps: tuple[Any, ...], written: str) -> dict[str, A
     if texts is None:
         return None
     both = texts["target"] is not None and what.options.get("target") == given
-    followed = texts["text"] == st.session_state.get(written) and (both or texts["target"] is None)
-    box = f".st-key-{written} :is(input, textarea)" if followed else ""
+    followed = texts["text"] == st.session_state.get(text_key) and (both or texts["target"] is None)
+    box = f".st-key-{text_key} :is(input, textarea)" if followed else ""
     return texts | {"address": address, "both": both, "box": box, "decoding": moments(trace, steps)}
 
 
 def _drawn(  # noqa: PLR0913  what a page knows of its board
-    key: str, call: Expression, trace: Trace, data: bytes, force: Force | None, options: dict[str, Any], written: str
+    key: str, call: Expression, trace: Trace, data: bytes, force: Force | None, options: dict[str, Any], text_key: str
 ) -> None:
     """The component itself, and what it asks for."""
     mask = mask_of(trace)
-    forced = force or (_forced if trace.family != "encoder-decoder" and options["replace"] and written == "text" else None)
+    forced = force or (_forced if trace.family != "encoder-decoder" and options["replace"] and text_key == "text" else None)
     note = "" if options["live"] else NOTE.format(where="the server")
     options |= {"key": key, "asks": True, "note": note, "mask": mask, "force": forced is not None, "forces": force is not None}
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), large=present.on(), **options),
+        data=with_host(data, mode=web.mode(), large=present.on(), **options),
         on_view_change=lambda: _again(call, lambda current: _moved(key, current)),
-        on_edit_change=lambda: _again(call, lambda current: _edited(key, current, (mask, written), forced)),
+        on_edit_change=lambda: _again(call, lambda current: _edited(key, current, (mask, text_key), forced)),
     )
 
 
@@ -138,10 +138,10 @@ def series(
         st.rerun()
     deeds.check()
     row, shown = hold.held_row(), next(iter(every.values()))
-    options = {"moment": moment, "silence": silence is not None, **_turned(key, row)}
+    options = {"moment": moment, "silence": silence is not None, **_turn_to(key, row)}
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), large=present.on(), view=_begin(key, first, row, traces[0]), **options),
+        data=with_host(data, mode=web.mode(), large=present.on(), view=_begin(key, first, row, traces[0]), **options),
         on_view_change=lambda: _again(shown, lambda trace: _moved(key, trace)),
         on_edit_change=lambda: _again(shown, lambda trace: _silenced(key, trace, silence)),
     )
@@ -169,12 +169,12 @@ def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace
     return place if row is None or elsewhere else place | {"row": row}
 
 
-def _turned(key: str, row: int | None) -> dict[str, int]:
-    """The row that a board is told to turn to, −1 where none was held yet; `turn` grows whenever it is to turn, to the same row, too."""
-    before, shown, turn = st.session_state.get(f"{key}.told", (None, -1, 0))
+def _turn_to(key: str, row: int | None) -> dict[str, int]:
+    """The row that a board is sent to, −1 where none was held yet; `turn` grows whenever it is sent, to the same row, too."""
+    before, shown, turn = st.session_state.get(f"{key}.sent", (None, -1, 0))
     if row is not None and row != before:
         shown, turn = row, turn + 1
-    st.session_state[f"{key}.told"] = (row, shown, turn)
+    st.session_state[f"{key}.sent"] = (row, shown, turn)
     return {"row": int(shown), "turn": int(turn)}
 
 
@@ -187,7 +187,7 @@ def _moved(key: str, trace: Trace) -> None:
         st.session_state[f"{key}.row"] = row
         first = row not in (None, before) and view.get("stream") == trace.attention[0].stream
         if first and hold.follow(trace.source, row):  # it stands there already
-            st.session_state[f"{key}.told"] = (row, row, st.session_state[f"{key}.told"][2])
+            st.session_state[f"{key}.sent"] = (row, row, st.session_state[f"{key}.sent"][2])
 
 
 def mask_of(trace: Trace) -> str:
@@ -200,9 +200,9 @@ def mask_of(trace: Trace) -> str:
     return "" if mask is None else tokenizer.text_of(mask).strip()
 
 
-def _reads(trace: Trace, written: str) -> bool:
+def _is_on_page(trace: Trace, text_key: str) -> bool:
     """Whether a trace reads the sentence in this box and nothing else, so that its tokens can be changed there."""
-    text = st.session_state.get(written)
+    text = st.session_state.get(text_key)
     if not isinstance(text, str):
         return False
     try:
@@ -214,11 +214,11 @@ def _reads(trace: Trace, written: str) -> bool:
 
 def _edited(key: str, trace: Trace, box: tuple[str, str], force: Force | None) -> None:
     """Do what was asked: another word in the sentence of the page, a forced token, or the model once more on edited weights."""
-    request, (mask, written) = st.session_state[key].edit, box
+    request, (mask, text_key) = st.session_state[key].edit, box
     if not isinstance(request, dict):
         return None
     if request.get("what") in ("write", "recorded"):
-        return _followed(key, trace, request, written)
+        return _follow_browser(key, trace, request, text_key)
     if request.get("what") == "row":
         return _keep_row(key, trace, request)
     if request.get("what") == "undo":
@@ -231,27 +231,28 @@ def _edited(key: str, trace: Trace, box: tuple[str, str], force: Force | None) -
                 force(trace, row, rank)
                 st.session_state[f"{key}.edited"] = True
         return None
-    text = st.session_state.get(written)
-    if isinstance(text, str) and _reads(trace, written):
+    text = st.session_state.get(text_key)
+    if isinstance(text, str) and _is_on_page(trace, text_key):
         word = mask if request.get("what") == "mask" else str(request.get("text", ""))[:60]
-        st.session_state[written] = replaced(text, trace, request.get("row"), word)
-        place = request.get("view")
-        if isinstance(place, dict):  # another text may draw the board anew: it goes on where it was
-            st.session_state[f"{key}.begin"] = placed(addressed(place))
-        st.session_state[f"{key}.edited"] = True
+        _set_text(key, request, text_key, replaced(text, trace, request.get("row"), word))
     return None
 
 
-def _followed(key: str, trace: Trace, request: dict[str, Any], written: str) -> None:
+def _set_text(key: str, request: dict[str, Any], text_key: str, text: str) -> None:
+    """Another sentence on the page; should the board be drawn anew, it goes on where it was."""
+    st.session_state[text_key] = text
+    if isinstance(request.get("view"), dict):
+        st.session_state[f"{key}.begin"] = placed(addressed(request["view"]))
+    st.session_state[f"{key}.edited"] = True
+
+
+def _follow_browser(key: str, trace: Trace, request: dict[str, Any], text_key: str) -> None:
     """The page follows its board, on which the model was run in the browser; or the browser could not run it."""
-    text, edits, here = request.get("text"), request.get("edits"), st.session_state.get(written)
+    text, edits, here = request.get("text"), request.get("edits"), st.session_state.get(text_key)
     if request["what"] == "recorded":
         st.session_state[RECORDED] = st.session_state[f"{key}.edited"] = True
-    elif isinstance(text, str) and text != here and _reads(trace, written):
-        st.session_state[written] = text[:LETTERS]
-        if isinstance(request.get("view"), dict):  # another text may draw the board anew: it goes on where it was
-            st.session_state[f"{key}.begin"] = placed(addressed(request["view"]))
-        st.session_state[f"{key}.edited"] = True
+    elif isinstance(text, str) and text != here and _is_on_page(trace, text_key):
+        _set_text(key, request, text_key, text[:LETTERS])
     elif isinstance(edits, list):
         every = [_call_of(edit_of(trace, given)) for given in edits[:MOST] if isinstance(given, dict)]
         st.session_state[f"{key}.rows"] = sum(every, ())

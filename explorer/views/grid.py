@@ -34,7 +34,7 @@ def corruption_grid(record: Corruption, mode: str) -> dict[str, Any]:
     """Three frames of one grid: x, then x̃ below it, then ỹ."""
     tiles = text_tiles(record), input_tiles(record), target_tiles(record)
     columns = [
-        [[_told(row[n], n) for n in places] for row, places in zip(tiles, column, strict=True)] for column in columns_of(record)
+        [[_cell(row[n], n) for n in places] for row, places in zip(tiles, column, strict=True)] for column in columns_of(record)
     ]
     notes = [note for note in (*remarks(record), theme.unseen_note(record.original)) if note]
     title = f"{record.strategy}: from x to (x̃, ỹ)"
@@ -53,7 +53,7 @@ def corruption_grid(record: Corruption, mode: str) -> dict[str, Any]:
     }
 
 
-def _told(tile: Tile, n: int) -> dict[str, Any]:
+def _cell(tile: Tile, n: int) -> dict[str, Any]:
     """A token: its number in its row, and what is said of it."""
     return {
         "n": n,

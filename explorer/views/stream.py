@@ -136,7 +136,7 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
     You may conclude which tokens a hidden state can depend on at all. You may not conclude that it uses them, nor how much.
     """
     down = math.ceil(len(records) / 2)
-    titles = [_told(record) for record in records]
+    titles = [_title_of(record) for record in records]
     figure = make_subplots(
         down, min(2, len(records)), subplot_titles=titles, horizontal_spacing=0.22, vertical_spacing=0.34 / down
     )
@@ -176,7 +176,7 @@ def _crossed(record: Visibility) -> bool:
     return record.rows.ids.tolist() != record.columns.ids.tolist()
 
 
-def _told(record: Visibility) -> str:
+def _title_of(record: Visibility) -> str:
     """The title of one picture: its model, and for two texts which is which."""
     name = theme.printable(record.model)
     return f"{name}<br><span style='font-size:13px'>{WHOSE}</span>" if _crossed(record) else name

@@ -127,7 +127,7 @@ def strip_frames(every: Iterable[Drawn], mode: str, label: str) -> dict[str, Any
             {
                 "title": unescape(title),
                 "notes": [unescape(note) for note in notes if note],
-                "rows": [None if known else _told(row) for row, known in zip(rows, same, strict=True)],
+                "rows": [None if known else _row_data(row) for row, known in zip(rows, same, strict=True)],
                 "keys": _keys(rows),
             }
         )
@@ -147,7 +147,7 @@ def _keys(rows: Sequence[Strip]) -> list[str]:
     return keys
 
 
-def _told(strip: Strip) -> dict[str, Any]:
+def _row_data(strip: Strip) -> dict[str, Any]:
     """A row with its boxes."""
     boxes, at = [], 0
     for box in strip.boxes:

@@ -25,7 +25,7 @@ from explorer.models.card_figures import CARD
 from explorer.models.shelf import StoredModel
 from explorer.models.shelf import models as shelf
 from explorer.training.objectives import OBJECTIVES
-from explorer.views.board.reading import written
+from explorer.views.board.reading import text_of
 from explorer.views.live.figure import live_pack
 
 FAMILIES = {
@@ -108,7 +108,7 @@ def opening_text(model: Any, strategy: str) -> str:
     if strategy == "translation":
         return SOURCE if model.config.start == 0 and model.name == "transformer" else PREFIX + SOURCE
     damaged = ex.corrupt(STORY, strategy, tokenizer=model.tokenizer).source
-    return written(damaged, model)
+    return text_of(damaged, model)
 
 
 def _card(model: Any, stored: StoredModel, file: str, size: int) -> SiteCard:

@@ -113,7 +113,7 @@ def pack_series(traces: Sequence[Trace], labels: Sequence[str], *, budget: int =
     return _joined({"version": VERSION, "series": series}, b"".join(buffers))
 
 
-def hosted(data: bytes, **host: Any) -> bytes:
+def with_host(data: bytes, **host: Any) -> bytes:
     """The same buffer with a word from its host: light or dark, where to begin, a stamp that changes with the data.
 
     Where the model runs in the page there is no buffer, and the word alone is sent.
@@ -217,7 +217,7 @@ def _overview(buffer: _Buffer, trace: Trace, attention: Attention) -> dict[str, 
         "strange": int((~np.isfinite(attention.weights)).sum()),
         "steps": steps,
         "stations": stations_of(attention, blocks, last=last, speaks=speaks and _speaks(trace)),
-        "edited": _written(attention),
+        "edited": _edited_heads(attention),
         "residual": _finite(attention.residual) if attention.weights.shape[-1] <= EXACT else None,
         "place": blocks[0].place if blocks else "",
         "close": False,
@@ -306,10 +306,10 @@ def _size(trace: Trace, attention: Attention) -> int:
 
 def _keeps_weights(attention: Attention) -> bool:
     """Whether the model's own weights travel in full: to be compared, or because they cannot be derived."""
-    return attention.weights.shape[-1] <= EXACT or attention.q is None or bool(_written(attention))
+    return attention.weights.shape[-1] <= EXACT or attention.q is None or bool(_edited_heads(attention))
 
 
-def _written(attention: Attention) -> list[int]:
+def _edited_heads(attention: Attention) -> list[int]:
     """The heads whose weights an edit set, so that they do not follow from q and k."""
     setting = [edit for edit in attention.edited if TapPlace.WEIGHTS in edit.places]
     heads: set[Any] = {getattr(edit, "head", None) for edit in setting}
@@ -329,7 +329,7 @@ def _close_up(buffer: _Buffer, trace: Trace, attention: Attention) -> dict[str, 
         return {"stations": ["softmax"]}
     buffer.has_steps |= stepped and not full
     buffer.has_whole |= full
-    kept = _keeps_weights(attention) and (full and not stepped or attention.q is None or bool(_written(attention)))
+    kept = _keeps_weights(attention) and (full and not stepped or attention.q is None or bool(_edited_heads(attention)))
     sinks = None if attention.sinks is None else [float(value) for value in np.asarray(attention.sinks, float).reshape(-1)]
     how: tuple[str, int] = ("p2", FINER if full else rounding.FINE) if stepped else ("", 0)
     site: dict[str, Any] = {name: buffer.put(array, *how) for name, array in _attention_arrays(attention).items()}

@@ -18,17 +18,17 @@ def texts_of(trace: Trace, model: Any, text: str | None = None) -> dict[str, str
     >>> texts_of(ex.trace(bert, "A dog ran."), bert)
     {'text': 'a dog ran.', 'target': None}
     """
-    source = written(trace.source, model).replace(" ' ", "'") if text is None else text
+    source = text_of(trace.source, model).replace(" ' ", "'") if text is None else text
     if trace.edits or not np.array_equal(model.tokens(source).ids, trace.source.ids):
         return None
     if trace.target is None or len(trace.target) == 1:  # a start token alone
         return {"text": source, "target": None}
-    target = written(trace.target, model)
+    target = text_of(trace.target, model)
     same = np.array_equal(model.tokens(target).ids[:-1], trace.target.ids[1:])
     return {"text": source, "target": target} if same else None
 
 
-def written(tokens: Tokens, model: Any) -> str:
+def text_of(tokens: Tokens, model: Any) -> str:
     """Tokens as a text: with masks and sentinels, which are parts of it, and without what begins and ends it."""
     known = model.tokenizer.vocabulary
     inside = {known.mask, *known.sentinels}

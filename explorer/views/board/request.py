@@ -74,7 +74,7 @@ def answered(trace: Trace, model: Any, request: Mapping[str, Any]) -> Trace:
     new_edit = None if edit is None else edit(trace, request)
     if edit is not None and new_edit is None:
         raise ChoiceError("This trace has no such row or head.")
-    ids = trace.source.ids.tolist() if edit is not None else _written(trace, model, request)
+    ids = trace.source.ids.tolist() if edit is not None else _new_ids(trace, model, request)
     target = {} if trace.target is None else {"target": [*trace.target.ids[1:].tolist(), 0]}  # the last token is never read
     layers = sorted({attention.layer for attention in trace.attention})
     edits = [*trace.edits, *([] if new_edit is None else [new_edit])]
@@ -91,7 +91,7 @@ def reads_again(trace: Trace, model: Any, now: Mapping[str, Any]) -> Trace:
     return run(model, str(now["text"]), edits=edits, **asked) if edits else plain
 
 
-def _written(trace: Trace, model: Any, request: Mapping[str, Any]) -> list[int]:
+def _new_ids(trace: Trace, model: Any, request: Mapping[str, Any]) -> list[int]:
     """The tokens of the sentence with another one, or with the expected one that was chosen."""
     what, row, ids = request.get("what"), request.get("row"), trace.source.ids.tolist()
     if any(trace.source.segments):

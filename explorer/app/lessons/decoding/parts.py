@@ -114,7 +114,7 @@ def computed(name: str, text: str, prefix: tuple[int, ...]) -> None:
     call = passed(name, text, prefix)
     last = {"stream": "decoder", "layer": opened(name).streams["decoder"][0] - 1, "head": 0, "station": "next"}
     board.show(
-        call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward, written="beginning"
+        call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward, text_key="beginning"
     )
 
 
@@ -126,7 +126,7 @@ def rewritten(name: str, source: str, watching: Call, written: str) -> None:
         key="writing.board",
         first=at_the_source(name),
         steps=watching.attr("steps"),
-        written=written,
+        text_key=written,
     )
 
 

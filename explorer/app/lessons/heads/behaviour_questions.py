@@ -83,7 +83,7 @@ def who_question(by_model: Mapping[str, tuple[float, ...]]) -> Exercise:
         answer,
         options=options,
         models=", ".join(by_model),
-        figures="; ".join((f"{name}: {_told(figures)}" for name, figures in by_model.items())) + ".",
+        figures="; ".join((f"{name}: {_percentages(figures)}" for name, figures in by_model.items())) + ".",
     )
 
 
@@ -93,7 +93,7 @@ def _together(names: list[str]) -> list[str]:
     return pairs if len(names) < 3 else [*pairs, ALL]
 
 
-def _told(figures: tuple[float, ...]) -> str:
+def _percentages(figures: tuple[float, ...]) -> str:
     return ", ".join(f"{value:.0%}" for value in figures if value == value)
 
 
