@@ -66,8 +66,8 @@ GIVEN: dict[str, Callable[[], Any]] = {
 
 
 def every(corpus: sources.Corpus) -> list[Any]:
-    assert corpus.brought is not None
-    return [*corpus.texts, *corpus.brought.rest]
+    assert corpus.user_texts is not None
+    return [*corpus.texts, *corpus.user_texts.held_out]
 
 
 @pytest.mark.parametrize("name", FILES)

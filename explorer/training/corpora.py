@@ -47,12 +47,12 @@ SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
 
 
 @dataclass(frozen=True)
-class Brought:
+class UserTexts:
     """What is said of texts that somebody brought along."""
 
     count: int  # documents
-    rest: Texts = ()  # what is held out of them
-    held_out: str = ""  # the same in words
+    held_out: Texts = ()  # those of them that are not trained on
+    split: str = ""  # how many those are, in words
     units: str = ""  # what divides them, in words
     layout: Layout = Layout()
 
@@ -66,7 +66,7 @@ class Corpus:
     held: Callable[[int, str], EvalData]
     tokenizer: Tokenizer | None = None  # that of texts which are in tokens already
     mark: str = ""  # what it is made of, in letters: with it, what is made of the texts can be kept on disk
-    brought: Brought | None = None  # of texts that somebody brought along
+    user_texts: UserTexts | None = None  # of texts that somebody brought along
 
     @property
     def base(self) -> str:
@@ -84,7 +84,7 @@ class Corpus:
 
     def plan(self) -> dict[str, object]:
         """What the plan of a run says about it."""
-        layout = {} if self.brought is None else self.brought.layout.unusual()
+        layout = {} if self.user_texts is None else self.user_texts.layout.unusual()
         return {"name": self.name, "stories": len(self.texts), "held": len(self.held(MEASURED, "validation").texts)} | layout
 
     def report(self) -> str:
@@ -93,11 +93,11 @@ class Corpus:
             ready = self.texts.corpus
             size = f"{many(len(ready), 'document')}, {len(ready.ids):,} tokens on the disk"
             return f"{self.name}: {size}, {len(ready) - len(self.texts):,} held out."
-        if self.brought is None:
+        if self.user_texts is None:
             return f"{self.name}: {len(self.texts):,} generated texts."
-        units = f" ({self.brought.units})" if self.brought.units else ""
-        words = sum(map(number_of_words, (*self.texts, *self.brought.rest)))
-        return f"{self.name}: {many(self.brought.count, 'document')}{units}, {many(words, 'word')}, {self.brought.held_out}."
+        units = f" ({self.user_texts.units})" if self.user_texts.units else ""
+        words = sum(map(number_of_words, (*self.texts, *self.user_texts.held_out)))
+        return f"{self.name}: {many(self.user_texts.count, 'document')}{units}, {many(words, 'word')}, {self.user_texts.split}."
 
 
 def number_of_words(text: Sequence[str] | str) -> int:
@@ -111,60 +111,60 @@ def letters_in(text: object) -> int:
     return sum(len(part) for part in parts if isinstance(part, str))
 
 
-def corpus_of(what: str | Path | Texts | Iterable[Any], held: Texts | None = None, layout: Layout | None = None) -> Corpus:
+def corpus_of(source: str | Path | Texts | Iterable[Any], held: Texts | None = None, layout: Layout | None = None) -> Corpus:
     """A corpus by its name, a file, a folder or `hub:name`, or the texts that were given; `held` are texts to be measured on instead."""
     if held is not None:
         check_texts(held)
-    if isinstance(what, (str, Path)) and (Path(what) / CARD).is_file():  # a prepared corpus, which stays on the disk
-        texts = StreamedTexts(Path(what))
-        kept = texts.held if held is None else held
-        return Corpus(str(Path(what)), texts, lambda count, _: EvalData(kept[:count]), tokenizer=texts.tokenizer)
+    if isinstance(source, (str, Path)) and (Path(source) / CARD).is_file():  # a prepared corpus, which stays on the disk
+        texts = StreamedTexts(Path(source))
+        held_out = texts.held if held is None else held
+        return Corpus(str(Path(source)), texts, lambda count, _: EvalData(held_out[:count]), tokenizer=texts.tokenizer)
     layout = layout or Layout()
-    if is_source(what):
-        sources = parts(what, layout)  # type: ignore[arg-type]  # a path or hub:name
+    if is_source(source):
+        sources = parts(source, layout)  # type: ignore[arg-type]  # a path or hub:name
         plain = sum(part.size for part in sources if isinstance(part, TextFile) and not is_packed(part.path))
-        check_memory_for(plain // LETTER, str(what))
+        check_memory_for(plain // LETTER, str(source))
         units = " or ".join(dict.fromkeys(part.unit for part in sources))
-        corpus = own(str(what), collected(documents_of(sources), str(what)), held, units, layout)
-    elif not isinstance(what, str):
-        corpus = own("given", texts_of(what, layout.field), held, layout=layout)
+        corpus = from_user(str(source), collected(documents_of(sources), str(source)), held, units, layout)
+    elif not isinstance(source, str):
+        corpus = from_user("given", texts_of(source, layout.field), held, layout=layout)
     elif layout != Layout():
-        raise ChoiceError(f"field, document and encoding say how files are read, and {what!r} is not a file. Leave them out.")
+        raise ChoiceError(f"field, document and encoding say how files are read, and {source!r} is not a file. Leave them out.")
     else:
-        corpus = corpus_named(what)
+        corpus = corpus_named(source)
     return corpus if held is None else replace(corpus, held=lambda count, _: EvalData(held[:count]))
 
 
-def texts_to_learn(what: str | Path, layout: Layout) -> tuple[list[str], str]:
+def texts_to_learn(source: str | Path, layout: Layout) -> tuple[list[str], str]:
     """The texts for a tokenizer, each as a document, and what was read, in a line: nothing is held out of them."""
-    corpus = corpus_of(what, (), layout)
+    corpus = corpus_of(source, (), layout)
     return [text if isinstance(text, str) else " ".join(text) for text in corpus.texts], corpus.report()
 
 
-def is_source(what: object) -> bool:
+def is_source(name: object) -> bool:
     """Whether this is a file, a folder or a data set, and no name of ours."""
-    if not isinstance(what, str):
-        return isinstance(what, Path)
-    if what.partition(":")[0] in CORPORA and "/" not in what:
+    if not isinstance(name, str):
+        return isinstance(name, Path)
+    if name.partition(":")[0] in CORPORA and "/" not in name:
         return False
-    return what.startswith((".", HUB)) or "/" in what or os.sep in what or ending_of(what) in ENDINGS or os.path.exists(what)
+    return name.startswith((".", HUB)) or "/" in name or os.sep in name or ending_of(name) in ENDINGS or os.path.exists(name)
 
 
-def texts_of(what: Any, field: str) -> Texts:
+def texts_of(source: Any, field: str) -> Texts:
     """The texts of a list, of a table's column or a data set's field, or of anything that gives one after the other."""
-    if hasattr(what, "columns"):  # a table of pandas'
-        text_of_row(dict.fromkeys(what.columns), field, "The table")
-        what = what[field]
-    if isinstance(what, Mapping):
-        named = ", ".join(name if isinstance(name, str) else repeated(name) for name in what)
-        raise TextError(f"This corpus is a {type(what).__name__} of several parts: {named}. Give one of them.")
-    if not is_many(what):
-        check_texts(what)
-    if isinstance(what, Sequence) and not isinstance(what, deque) and not (len(what) and isinstance(what[0], Mapping)):
-        return what
+    if hasattr(source, "columns"):  # a table of pandas'
+        text_of_row(dict.fromkeys(source.columns), field, "The table")
+        source = source[field]
+    if isinstance(source, Mapping):
+        named = ", ".join(name if isinstance(name, str) else repeated(name) for name in source)
+        raise TextError(f"This corpus is a {type(source).__name__} of several parts: {named}. Give one of them.")
+    if not is_many(source):
+        check_texts(source)
+    if isinstance(source, Sequence) and not isinstance(source, deque) and not (len(source) and isinstance(source[0], Mapping)):
+        return source
     rows = (
         text_of_row(text, field, f"Row {number} of the corpus") if isinstance(text, Mapping) else text
-        for number, text in enumerate(what, 1)
+        for number, text in enumerate(source, 1)
     )
     return collected((text for text in rows if text is not None and text != ""), "The corpus")
 
@@ -217,31 +217,31 @@ def recorded_corpus(name: str) -> Corpus:
     return corpus_of(VERSIONED.sub(rf"\1-{FIRST}", name))
 
 
-def own(name: str, texts: Texts, held_out: Texts | None = None, units: str = "", layout: Layout | None = None) -> Corpus:
+def from_user(name: str, texts: Texts, held_out: Texts | None = None, units: str = "", layout: Layout | None = None) -> Corpus:
     """Texts that somebody brought along: the last 2 % of them, at least one, are held out; of a single text, its last 2 %."""
     check_texts(texts)
     count, layout = len(texts), layout or Layout()
     if held_out is not None:
-        beside = f"measured on {many(len(held_out), 'text')} beside them" if held_out else "none held out"
-        brought = Brought(count, (), beside, units, layout)
-        return Corpus(name, short(texts), lambda number, _: EvalData(held_out[:number]), brought=brought)
+        split = f"measured on {many(len(held_out), 'text')} beside them" if held_out else "none held out"
+        user_texts = UserTexts(count, (), split, units, layout)
+        return Corpus(name, split_long(texts), lambda number, _: EvalData(held_out[:number]), user_texts=user_texts)
     if count == 1:
         texts = split_end(texts[0])
-        words = "its end held out" if len(texts) > 1 else "too short for holding out an end"
-    kept = max(1, round(SHARE * len(texts))) if len(texts) > 1 else 0
-    rest = texts[len(texts) - kept :]
-    brought = Brought(count, rest, words if count == 1 else f"{kept:,} held out", units, layout)
-    return Corpus(name, short(texts[: len(texts) - kept]), lambda number, _: EvalData(rest[:number]), brought=brought)
+        split = "its end held out" if len(texts) > 1 else "too short for holding out an end"
+    end = len(texts) - (max(1, round(SHARE * len(texts))) if len(texts) > 1 else 0)
+    texts, rest = texts[:end], texts[end:]
+    user_texts = UserTexts(count, rest, split if count == 1 else f"{len(rest):,} held out", units, layout)
+    return Corpus(name, split_long(texts), lambda number, _: EvalData(rest[:number]), user_texts=user_texts)
 
 
-def short(texts: Texts) -> Texts:
+def split_long(texts: Texts) -> Texts:
     """The same texts; a document of over a million letters as several, that end with a word where they can."""
     if not any(isinstance(text, str) and len(text) > LONGEST for text in texts):
         return texts
-    return [part for text in texts for part in (short_parts(text) if isinstance(text, str) else [text])]
+    return [part for text in texts for part in (parts_of_long(text) if isinstance(text, str) else [text])]
 
 
-def short_parts(text: str) -> Iterator[str]:
+def parts_of_long(text: str) -> Iterator[str]:
     """The parts of a very long text."""
     begin = 0
     while len(text) - begin > LONGEST:
@@ -288,13 +288,13 @@ def _toy(count: int = TOYS) -> Corpus:
     def held(count: int, split: str) -> EvalData:
         return EvalData(list(toy_stories(count, SEEDS[split])))
 
-    texts, mark = _kept("toy", count, lambda: list(toy_stories(count, 1)), toy)
+    texts, mark = _generated("toy", count, lambda: list(toy_stories(count, 1)), toy)
     return Corpus("toy", texts, held, mark=mark)
 
 
-def _kept(kind: str, count: int, make: Callable[[], Sequence[Any]], told_by: Any = microworld) -> tuple[Sequence[Any], str]:
+def _generated(kind: str, count: int, make: Callable[[], Sequence[Any]], world: Any = microworld) -> tuple[Sequence[Any], str]:
     """Generated texts, from the disk where they were generated before, and the mark of what they are."""
-    mark = f"{kind}:{count}:{_source(told_by)}"
+    mark = f"{kind}:{count}:{_source(world)}"
     return cached("texts", (mark,), make, pack_corpus, unpack_texts), mark
 
 
@@ -311,7 +311,7 @@ def _microworld(count: int = STORIES, version: str = microworld.VERSION) -> Corp
     def make() -> list[list[str]]:
         return list(with_progress(stories(count, 1, version=version), "Generating stories", count))
 
-    texts, mark = _kept(f"stories {version}", count, make)
+    texts, mark = _generated(f"stories {version}", count, make)
     return Corpus("microworld" if version == FIRST else f"microworld-{version}", texts, held, mark=mark)
 
 
@@ -342,7 +342,7 @@ def _french(count: int = TRANSLATIONS, version: str = microworld.VERSION) -> Cor
         every = with_progress(pairs(count, 1, version=version), "Generating translations", count)
         return [Translation(pair.english, pair.french) for pair in every]
 
-    texts, mark = _kept("translations" if version == FIRST else f"translations {version}", count, make)
+    texts, mark = _generated("translations" if version == FIRST else f"translations {version}", count, make)
     return Corpus("english-french" if version == FIRST else f"english-french-{version}", texts, held, mark=mark)
 
 
@@ -362,7 +362,7 @@ def _tasks(count: int = TRANSLATIONS) -> Corpus:
         every = with_progress(tasks_as_text(count, 1), "Generating tasks as text", count)
         return [Translation(question.source, question.target) for question in every]
 
-    texts, mark = _kept("tasks as text", count, make)
+    texts, mark = _generated("tasks as text", count, make)
     return Corpus("tasks-as-text", texts, lambda count, split: EvalData(asked(count, split)), mark=mark)
 
 

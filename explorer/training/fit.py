@@ -102,7 +102,7 @@ def _run(  # noqa: PLR0913
     run = Run(model, examples, plan, folder, checks, teacher)
     run.log = log
     run = _with_report(run, source)
-    run.report += "" if source.brought is None else _without_pairs(examples, plan)
+    run.report += "" if source.user_texts is None else _without_pairs(examples, plan)
     return run
 
 
