@@ -27,7 +27,7 @@ def numbers(system: str, size: str, vocab: int) -> tuple[int, int]:
     kept = sum(
         (1 if type(part).__name__ == "StackedMuon" else 2)
         * sum(weight.numel() for group in part.param_groups for weight in group["params"])
-        for part, _ in optimiser.parts
+        for part, _ in optimiser.optimisers
     )
     return sum(weight.numel() for weight in module.parameters()), kept
 

@@ -349,7 +349,7 @@ def test_what_a_run_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     assert trained.weights == sum(weight.numel() for weight in theirs.parameters())
     assert trained.tokens == sum(run.batch(n).tokens for n in (1, 2, 3)) and trained.steps[-1] == 3
     assert np.isfinite(trained.losses).all() and trained.seconds > 0
-    assert [rate for _, rate in run.optimiser.parts] == pytest.approx([2 * sizes.ADAM_RATE, 2 * 0.02])
+    assert [rate for _, rate in run.optimiser.optimisers] == pytest.approx([2 * sizes.ADAM_RATE, 2 * 0.02])
     record, kept = sizes.measure("decoder", [trained], SHORT_SIZES).values()
     assert kept == {"tiny": {"weights": trained.weights, "tokens": trained.tokens, "seconds": trained.seconds}}
     assert record.lines[0].y.tolist() == trained.losses and "× 2 the usual rates" in record.note

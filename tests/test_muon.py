@@ -94,6 +94,6 @@ def test_gradients_longer_than_one_are_clipped_to_one(length: float) -> None:
         p.grad = gradient * scale
     optimiser = Optimiser(model, "adamw")
     optimiser.step(1.0)
-    state = optimiser.parts[0][0].state
+    state = optimiser.optimisers[0][0].state
     for p, gradient in zip(model.parameters(), gradients, strict=True):
         torch.testing.assert_close(state[p]["exp_avg"], 0.1 * gradient * scale * min(1.0, 1.0 / length), rtol=1e-4, atol=1e-7)

@@ -22,7 +22,7 @@ def test_every_rate_is_that_of_its_run(family: str, monkeypatch: pytest.MonkeyPa
 
     def seen(*given: object, **options: object) -> Run:
         run = make(*given, **options)  # type: ignore[arg-type]
-        taken.append({type(part).__name__: rate for part, rate in run.optimiser.parts})
+        taken.append({type(part).__name__: rate for part, rate in run.optimiser.optimisers})
         return run
 
     monkeypatch.setattr(study.runs, "run", seen)

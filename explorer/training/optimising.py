@@ -19,30 +19,30 @@ from explorer.training.processes import divided_like, whole_tensor
 MUON_RATE, ADAM_RATE, DECAY, CLIP = 0.02, 3e-3, 0.01, 1.0
 
 
-def pace_of(module: nn.Module) -> dict[int, float]:
-    """The weights that move at another pace than all others, by their identity.
+def lr_scales(module: nn.Module) -> dict[int, float]:
+    """The factors on the learning rate of the weights that have one, by their identity.
 
     Where q·k is not divided by √d (T5), the queries move by so much less instead: Muon moves every matrix as far, and scores
     that grow √d times as fast would soon make every head look at one place.
     """
-    paces: dict[int, float] = {}
+    scales: dict[int, float] = {}
     if isinstance(module, Transformer) and module.config.scaled_head:
-        paces[id(module.embeddings.tokens.weight)] = module.config.dim**0.5
+        scales[id(module.embeddings.tokens.weight)] = module.config.dim**0.5
     for part in module.modules():
         if isinstance(part, Position):
-            paces |= {id(weight): part.lr_scale for weight in part.parameters()}
+            scales |= {id(weight): part.lr_scale for weight in part.parameters()}
         elif isinstance(part, MultiHeadAttention) and part.scale == 1.0:
-            paces[id(part.query.weight)] = (part.query.out_features // part.heads) ** -0.5
-    return paces
+            scales[id(part.query.weight)] = (part.query.out_features // part.heads) ** -0.5
+    return scales
 
 
-def weight_groups(weights: list[nn.Parameter], paces: Mapping[int, float]) -> list[dict[str, Any]]:
-    """The weights as groups of one pace each."""
-    every = dict.fromkeys(paces.get(id(p), 1.0) for p in weights)
-    return [{"params": [p for p in weights if paces.get(id(p), 1.0) == lr_scale], "lr_scale": lr_scale} for lr_scale in every]
+def parameter_groups(weights: list[nn.Parameter], scales: Mapping[int, float]) -> list[dict[str, Any]]:
+    """The weights as groups with one factor each."""
+    distinct = dict.fromkeys(scales.get(id(p), 1.0) for p in weights)
+    return [{"params": [p for p in weights if scales.get(id(p), 1.0) == scale], "lr_scale": scale} for scale in distinct]
 
 
-def check_norm(norm: float) -> None:
+def check_gradient_norm(norm: float) -> None:
     """Refuse an update by gradients that are no numbers."""
     if not math.isfinite(norm):
         raise ChoiceError("A gradient is not a finite number. Choose a lower rate=…; the last resume point is intact.")
@@ -53,17 +53,17 @@ class Optimiser:
 
     def __init__(self, module: nn.Module, kind: str = "muon", rate: float | None = None) -> None:
         self.module, self._norm = module, cast("Tensor | None", None)
-        inner = [p for name, p in module.named_parameters() if kind == "muon" and ".layers." in f".{name}" and p.dim() == 2]
-        taken, paces = {id(p) for p in inner}, pace_of(module)
-        outer = [p for p in module.parameters() if id(p) not in taken]
+        matrices = [p for name, p in module.named_parameters() if kind == "muon" and ".layers." in f".{name}" and p.dim() == 2]
+        matrix_ids, scales = {id(p) for p in matrices}, lr_scales(module)
+        others = [p for p in module.parameters() if id(p) not in matrix_ids]
         scale = 1.0 if rate is None else rate / ADAM_RATE
         adam, muon = ADAM_RATE * scale, MUON_RATE * scale
-        groups = weight_groups(outer, paces)
-        self.parts: list[tuple[torch.optim.Optimizer, float]] = [
+        groups = parameter_groups(others, scales)
+        self.optimisers: list[tuple[torch.optim.Optimizer, float]] = [
             (torch.optim.AdamW(groups, lr=adam, weight_decay=DECAY, betas=(0.9, 0.98), fused=True), adam)
         ]
-        if inner:
-            self.parts.append((StackedMuon(weight_groups(inner, paces), lr=muon, weight_decay=DECAY), muon))
+        if matrices:
+            self.optimisers.append((StackedMuon(parameter_groups(matrices, scales), lr=muon, weight_decay=DECAY), muon))
 
     def norm(self) -> Tensor:
         """The length of all gradients as one vector, by which the next step clips them. Nobody waits for it here."""
@@ -71,15 +71,15 @@ class Optimiser:
         return self._norm
 
     def step(self, share: float) -> None:
-        """One update with this share of the full rates; gradients are clipped and then forgotten."""
+        """One update with this share of the peak learning rates; gradients are clipped and then forgotten."""
         if self._norm is None:
-            check_norm(float(self.norm()))
+            check_gradient_norm(float(self.norm()))
         assert self._norm is not None
         nn.utils.clip_grads_with_norm_(self.module.parameters(), CLIP, self._norm)
         self._norm = None
-        for optimiser, full in self.parts:
+        for optimiser, peak in self.optimisers:
             for group in optimiser.param_groups:
-                group["lr"] = full * share * group["lr_scale"]
+                group["lr"] = peak * share * group["lr_scale"]
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
 
@@ -91,14 +91,14 @@ class Optimiser:
         """The same without a copy: the next step changes them."""
         return {
             f"{n}.{place}.{name}": torch.as_tensor(value)
-            for n, (optimiser, _) in enumerate(self.parts)
+            for n, (optimiser, _) in enumerate(self.optimisers)
             for place, state in optimiser.state_dict()["state"].items()
             for name, value in state.items()
         }
 
     def fill(self, state: Mapping[str, Tensor]) -> None:
         """Take up a state that `state` handed out."""
-        for n, (optimiser, _) in enumerate(self.parts):
+        for n, (optimiser, _) in enumerate(self.optimisers):
             weights = [weight for group in optimiser.param_groups for weight in group["params"]]
             states: dict[int, dict[str, Tensor]] = {}
             for name, value in state.items():

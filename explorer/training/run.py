@@ -29,7 +29,7 @@ from explorer.training.distillation import Teacher, loss_of
 from explorer.training.interrupts import defer_sigint, memory_for
 from explorer.training.kept_run import KeptRun, Trained
 from explorer.training.objectives import OBJECTIVES
-from explorer.training.optimising import Optimiser, check_norm
+from explorer.training.optimising import Optimiser, check_gradient_norm
 from explorer.training.plan import Plan, check_fits, check_heads
 from explorer.training.processes import Shards, join_processes
 from explorer.training.schedules import lr_share
@@ -43,7 +43,7 @@ def check_losses(losses: Mapping[str, float], norm: float, step: int) -> None:
     wrong = next((name for name, value in losses.items() if not math.isfinite(value)), None)
     if wrong is not None:
         raise ChoiceError(f"The loss {wrong!r} is not a number at step {step}. Choose a lower rate=….")
-    check_norm(norm)
+    check_gradient_norm(norm)
 
 
 class Run(KeptRun[Trained]):
@@ -140,9 +140,9 @@ class Run(KeptRun[Trained]):
             batch = self._coming.pop(number, None) or self.batch(number)
             losses = self._gradients(batch, number)
             with defer_sigint():
-                rate = self._update(number)
+                share = self._update(number)
                 speed = batch.tokens / (time.perf_counter() - begin)
-                return self._keep(self._measured(TrainingStep(number, losses, rate, speed)))
+                return self._keep(self._measured(TrainingStep(number, losses, share, speed)))
 
     def batch(self, step: int) -> Batch:
         """The batch of a step: always the same one."""
@@ -186,12 +186,12 @@ class Run(KeptRun[Trained]):
         return self.loss(self.trained, tensors(part, self.model.device), self.plan.smoothing)
 
     def _update(self, number: int) -> float:
-        """Move the weights along the gradients of a step; the share of the full rate by which they moved."""
-        rate = lr_share(self.plan.schedule, number, self.plan.steps, self.plan.warm)
+        """Move the weights along the gradients of a step; the share of the peak learning rate."""
+        share = lr_share(self.plan.schedule, number, self.plan.steps, self.plan.warm)
         self._whole = False
-        self.optimiser.step(rate)
+        self.optimiser.step(share)
         self.step, self._whole = number, True
-        return rate
+        return share
 
     def _measured(self, step: TrainingStep) -> TrainingStep:
         """The step with what the model does on held-out text, where a check is due: the main process measures it."""
