@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.models.hub.bert import ACTIVATIONS
+from explorer.models.hub.bert import ACTIVATIONS, SETTINGS
 from explorer.models.hub.twins import Twin, WeightName, both, has, renamed, renamed_settings, their_name
 from explorer.nn.config import Config
 
@@ -22,13 +22,6 @@ THEIRS: dict[str, Any] = {
 OTHERWISE: dict[str, Any] = {  # what their class takes where the file is silent
     "relative_attention": False, "pos_att_type": [], "share_att_key": False, "norm_rel_ebd": "none",
     "position_biased_input": True, "legacy": True,
-}  # fmt: skip
-
-
-SETTINGS = {
-    "vocab": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads",
-    "hidden": "intermediate_size", "length": "max_position_embeddings", "segments": "type_vocab_size",
-    "norm_epsilon": "layer_norm_eps",
 }  # fmt: skip
 
 
