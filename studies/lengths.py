@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.analysis.evaluation.batches import Sheet, judged
+from explorer.analysis.evaluation.batches import Inputs, logp_of
 from explorer.corruption.collate import PARTS, Batch
 from explorer.corruption.masking import mlm
 from explorer.corruption.rows import rows_of
@@ -124,7 +124,7 @@ def held_out(family: str, vocabulary: Vocabulary, size: Size) -> Batch:
 
 def by_place(model: TransformerModel, batch: Batch, width: int) -> np.ndarray:
     """The mean −log P of the right tokens, for each stretch of so many places."""
-    logp, _ = judged(model, Sheet(batch.source, batch.attention_mask, batch.segments), batch.labels, batch.loss_mask)
+    logp, _ = logp_of(model, Inputs(batch.source, batch.attention_mask, batch.segments), batch.labels, batch.loss_mask)
     stretch = np.nonzero(batch.loss_mask)[1] // width
     return -np.bincount(stretch, logp) / np.bincount(stretch)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from explorer.analysis.evaluation.batches import given, in_turn, sheet_of, states
+from explorer.analysis.evaluation.batches import as_tensors, batches, inputs_of, states
 from explorer.analysis.evaluation.generating import rewritten
 from explorer.corruption.strategies import corrupt
 from explorer.errors import ExplorerError
@@ -195,10 +195,10 @@ def sentences(size: Size, split: str) -> tuple[list[str], list[str]]:
 def summed(model: TransformerModel, texts: Sequence[str]) -> np.ndarray:
     """The mean of the last states over a text's tokens, of the stack that reads [text, dim]."""
     means = []
-    sheet = sheet_of([model.tokens(text).ids for text in texts])
-    for rows in in_turn(len(texts)):
-        part = sheet.cut(rows)
-        ids, attention_mask = given(model, part.ids, part.attention_mask)
+    inputs = inputs_of([model.tokens(text).ids for text in texts])
+    for rows in batches(len(texts)):
+        part = inputs.cut(rows)
+        ids, attention_mask = as_tensors(model, part.ids, part.attention_mask)
         hidden = model.module.encode(ids, attention_mask) if model.family == "encoder-decoder" else states(model, part)
         means.append((hidden * attention_mask[..., None]).sum(1) / attention_mask.sum(1, keepdim=True))
     return torch.cat(means).double().cpu().numpy()

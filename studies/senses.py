@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from explorer.analysis.evaluation.batches import Sheet, in_turn, sheet_of, states
+from explorer.analysis.evaluation.batches import Inputs, batches, inputs_of, states
 from explorer.microworld import labelled
 from explorer.microworld.giveaway import classify
 from explorer.models.transformer import TransformerModel
@@ -24,7 +24,7 @@ STORIES = 6000
 class Uses:
     """Uses of words that have several senses: the row and the token of each, and its sense."""
 
-    sheet: Sheet
+    inputs: Inputs
     row: np.ndarray
     place: np.ndarray
     senses: np.ndarray  # like bank.river
@@ -59,16 +59,16 @@ def uses(split: str, each: int, longest: int) -> Uses:
             places.append((len(rows), begins.index(word.start), word.sense))
         rows.append(tokens.ids)
     row, place, senses = zip(*places, strict=True)
-    return Uses(sheet_of(rows), np.array(row), np.array(place), np.array(senses))
+    return Uses(inputs_of(rows), np.array(row), np.array(place), np.array(senses))
 
 
 @torch.no_grad()
 def vectors(model: TransformerModel, uses: Uses) -> np.ndarray:
     """The model's last state at each use: [use, dim]."""
     states_of_uses = []
-    for rows in in_turn(len(uses.sheet.ids)):
+    for rows in batches(len(uses.inputs.ids)):
         here = (uses.row >= rows.start) & (uses.row < rows.stop)
-        hidden = states(model, uses.sheet.cut(rows))
+        hidden = states(model, uses.inputs.cut(rows))
         states_of_uses.append(hidden[torch.as_tensor(uses.row[here] - rows.start), torch.as_tensor(uses.place[here])])
     return torch.cat(states_of_uses).double().cpu().numpy()
 

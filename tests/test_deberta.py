@@ -13,7 +13,7 @@ from test_twins import deberta, padded, random_shape, rows, shaken
 from transformers import DebertaV2Config, DebertaV2ForMaskedLM
 
 import explorer as ex
-from explorer.analysis.evaluation.batches import Sheet, sheet_of
+from explorer.analysis.evaluation.batches import Inputs, inputs_of
 from explorer.analysis.evaluation.terms import CONTENT, shares
 from explorer.models import store
 from explorer.models.transformer import TransformerModel
@@ -175,17 +175,17 @@ def test_what_has_no_twin_is_refused(bert: TransformerModel, tmp_path: Path) -> 
             ex.load(tmp_path / str(number), native=True)
 
 
-def sheet(model: TransformerModel, *texts: str) -> Sheet:
-    return sheet_of([model.tokenizer.encode(text).ids for text in texts])
+def inputs(model: TransformerModel, *texts: str) -> Inputs:
+    return inputs_of([model.tokenizer.encode(text).ids for text in texts])
 
 
 @pytest.mark.parametrize("decoder", [False, True])
 def test_the_shares_are_covariances_with_the_score(decoder: bool, bert: TransformerModel) -> None:
     model = ex.build("deberta", tokenizer=bert.tokenizer, seed=1, device="cpu", mask_decoder=decoder)
     shaken(model.module, 5)
-    by_term = shares(model, sheet(model, *TEXTS))
+    by_term = shares(model, inputs(model, *TEXTS))
     depth, heads = model.streams["encoder"]
-    assert np.abs(sum(by_term.values()) - 1).max() <= 1e-5 and shares(bert, sheet(bert, SENTENCE)) == {}
+    assert np.abs(sum(by_term.values()) - 1).max() <= 1e-5 and shares(bert, inputs(bert, SENTENCE)) == {}
     together, whole = {name: np.zeros((depth, heads)) for name in by_term}, np.zeros((depth, heads))
     for attention in (a for text in TEXTS for a in ex.trace(model, text).attention):
         for head in range(heads):

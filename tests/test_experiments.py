@@ -177,7 +177,7 @@ def test_a_use_is_where_the_gold_word_stands(bert: TransformerModel) -> None:
         for word in story.words:
             gold[word.sense].add(word.text.lower())
     for row, place, sense in zip(uses.row, uses.place, uses.senses, strict=True):
-        token = bert.tokenizer.text_of(int(uses.sheet.ids[row, place]))
+        token = bert.tokenizer.text_of(int(uses.inputs.ids[row, place]))
         assert any(word.startswith(token.lower()) for word in gold[sense]), (token, sense)
 
 
@@ -185,8 +185,8 @@ def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(b
     learned, tested = senses.both(6, 6, 128)
     vectors = senses.vectors(bert, learned)
     for n in (0, len(vectors) - 1):
-        real = learned.sheet.attention_mask[learned.row[n]]
-        ids = torch.as_tensor(learned.sheet.ids[learned.row[n]][real])[None]
+        real = learned.inputs.attention_mask[learned.row[n]]
+        ids = torch.as_tensor(learned.inputs.ids[learned.row[n]][real])[None]
         with torch.no_grad():
             state = bert.module(ids, torch.zeros_like(ids))[0, learned.place[n]]
         np.testing.assert_allclose(vectors[n], state.numpy(), atol=1e-5)

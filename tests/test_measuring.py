@@ -17,7 +17,7 @@ from conftest import ALL, some
 
 import explorer as ex
 from explorer.analysis.evaluation import blanks, causal, head_weights, masked, probing, restored, scores, translated
-from explorer.analysis.evaluation.batches import Sheet, sheet_of
+from explorer.analysis.evaluation.batches import Inputs, inputs_of
 from explorer.analysis.evaluation.context import EvalContext, EvalData
 from explorer.analysis.evaluation.generating import continued, rewritten
 from explorer.microworld import labelled, stories
@@ -125,18 +125,20 @@ def test_hidden_pieces_are_counted_one_by_one(bert: TransformerModel) -> None:
 
 def test_recoverable_words_really_stand_elsewhere(bert: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is hidden is one whole word a question, all of it under [MASK], and the same word is left visible."""
-    seen: list[tuple[Sheet, np.ndarray, np.ndarray]] = []
+    seen: list[tuple[Inputs, np.ndarray, np.ndarray]] = []
 
-    def oracle(model: TransformerModel, sheet: Sheet, answers: np.ndarray, scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        seen.append((sheet, answers, scored))
+    def oracle(
+        model: TransformerModel, inputs: Inputs, answers: np.ndarray, scored: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        seen.append((inputs, answers, scored))
         return np.zeros(int(scored.sum())), np.arange(int(scored.sum())) > 0  # only the first token is wrong
 
-    monkeypatch.setattr(masked, "judged", oracle)
+    monkeypatch.setattr(masked, "logp_of", oracle)
     ask = masked.recoverable(desk(bert, "mlm", EvalData(FRESH)))
     assert ask is not None
     share = ask(bert).metrics["recoverable accuracy"]
-    (sheet, answers, scored), words = seen[0], 0
-    assert (sheet.ids[scored] == bert.tokenizer.vocabulary.mask).all() and (sheet.ids == answers)[~scored].all()
+    (inputs, answers, scored), words = seen[0], 0
+    assert (inputs.ids[scored] == bert.tokenizer.vocabulary.mask).all() and (inputs.ids == answers)[~scored].all()
     for n, story in enumerate(FRESH):
         text = bert.tokenizer.encode(" ".join(story))
         hidden = {text.words[place] for place in np.flatnonzero(scored[n])}
@@ -207,15 +209,17 @@ def test_reasons_come_in_pairs_that_differ_in_one_word() -> None:
 def test_repetition_is_foreseen_by_a_model_that_copies(
     gpt2: TransformerModel, monkeypatch: pytest.MonkeyPatch, repeats: bool
 ) -> None:
-    def copier(model: TransformerModel, sheet: Sheet, answers: np.ndarray, scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def copier(
+        model: TransformerModel, inputs: Inputs, answers: np.ndarray, scored: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         right = []
-        for row, (ids, scores_) in enumerate(zip(sheet.ids, answers, strict=True)):
+        for row, (ids, scores_) in enumerate(zip(inputs.ids, answers, strict=True)):
             for at in np.flatnonzero(scored[row]):
                 earlier = np.flatnonzero(ids[:at] == ids[at])
                 right.append((ids[earlier[0] + 1] == scores_[at]) == repeats)
         return np.zeros(len(right)), np.array(right)
 
-    monkeypatch.setattr(causal, "judged", copier)
+    monkeypatch.setattr(causal, "logp_of", copier)
     ask = causal.repeated(desk(gpt2, "causal", EvalData(FRESH)))
     assert ask is not None and ask(gpt2).metrics["repeat accuracy"] == float(repeats)
 
@@ -223,23 +227,23 @@ def test_repetition_is_foreseen_by_a_model_that_copies(
 def test_induction_is_the_weight_on_the_piece_after_the_earlier_copy(
     gpt2: TransformerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts: list[tuple[Sheet, dict[str, head_weights.Links]]] = []
-    monkeypatch.setattr(causal, "weights_on", lambda model, sheet, context: texts.append((sheet, context)) or {})
+    texts: list[tuple[Inputs, dict[str, head_weights.Links]]] = []
+    monkeypatch.setattr(causal, "weights_on", lambda model, inputs, context: texts.append((inputs, context)) or {})
     ask = causal.repeated(desk(gpt2, "causal", EvalData(FRESH)))
     assert ask is not None
     ask(gpt2)
-    sheet, context = texts[0]
+    inputs, context = texts[0]
     for name, after in (("induction", 1), ("same token earlier", 0)):
         for row, query, key in zip(context[name].row, context[name].query, context[name].key, strict=True):
-            assert sheet.ids[row, key - after] == sheet.ids[row, query] and key < query
+            assert inputs.ids[row, key - after] == inputs.ids[row, query] and key < query
 
 
 def test_weights_are_those_of_a_trace(bert: TransformerModel, gpt2: TransformerModel) -> None:
     """Padded batches against one trace a text."""
     for model, stream in ((bert, "encoder"), (gpt2, "decoder")):
         texts = [model.tokenizer.encode(" ".join(story)) for story in FRESH[:3]]
-        sheet = sheet_of([text.ids for text in texts])
-        actual = head_weights.weights_on(model, sheet, {"x": head_weights.links([(0, 5, 1), (0, 5, 2), (2, 9, 4)])})["x"]
+        inputs = inputs_of([text.ids for text in texts])
+        actual = head_weights.weights_on(model, inputs, {"x": head_weights.links([(0, 5, 1), (0, 5, 2), (2, 9, 4)])})["x"]
         first, last = ex.trace(model, texts[0].ids.tolist()), ex.trace(model, texts[2].ids.tolist())
         for layer in range(model.config.layers):
             lower, other = first.at(stream, layer).weights, last.at(stream, layer).weights
@@ -305,7 +309,7 @@ def test_alignment_is_found_where_a_head_is_rigged(translator: TransformerModel,
     coded = [(translator.tokenizer.encode(p.english), translator.tokenizer.encode(p.french), p) for p in texts]
     gold = [(n, row, keys) for n, first in enumerate(coded) for row, keys in translated.gold_rows(*first)]
 
-    def rigged(model: TransformerModel, read: Sheet, scores_: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def rigged(model: TransformerModel, read: Inputs, scores_: Inputs, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
         weights = np.zeros((2, len(gold), 2, read.ids.shape[1]))
         for n, (pair, row, keys) in enumerate(gold):
             assert (at[n], rows[n]) == (pair, row)
@@ -381,17 +385,17 @@ def test_a_copied_piece_is_looked_for_where_it_stands(strategy: str, monkeypatch
     texts = [" ".join(story) for story in FRESH]
     pieces = ex.tokenizer("byte-bpe", texts, size=400, specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"))
     model = ex.build("bart", tokenizer=pieces, seed=0, device="cpu", **SMALL)
-    kept_links: list[tuple[Sheet, dict[str, head_weights.Links], np.ndarray]] = []
+    kept_links: list[tuple[Inputs, dict[str, head_weights.Links], np.ndarray]] = []
     monkeypatch.setattr(
-        restored, "weights_on", lambda m, sheet, context, stream, target: kept_links.append((sheet, context, target)) or {}
+        restored, "weights_on", lambda m, inputs, context, stream, target: kept_links.append((inputs, context, target)) or {}
     )
     ask = restored.copying_cross_attention(desk(model, "denoising", EvalData(FRESH), strategy))
     assert ask is not None
     ask(model)
-    sheet, context, target = kept_links[0]
+    inputs, context, target = kept_links[0]
     kept, hidden = context["source token that is copied"], context["mark that hides the token"]
-    assert len(kept.row) and (sheet.ids[kept.row, kept.key] == target[kept.row, kept.query]).all()
-    assert (sheet.ids[hidden.row, hidden.key] == pieces.vocabulary.mask).all()
+    assert len(kept.row) and (inputs.ids[kept.row, kept.key] == target[kept.row, kept.query]).all()
+    assert (inputs.ids[hidden.row, hidden.key] == pieces.vocabulary.mask).all()
     assert bool(len(hidden.row)) == (strategy in ("bart", "bart-mask"))
     hidden_links = {(int(row), int(query)) for link in (kept, hidden) for row, query in zip(link.row, link.query, strict=True)}
     whole = sum(len(pieces.encode(text)) for text in texts)

@@ -15,7 +15,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from explorer.analysis.evaluation.batches import sheet_of
+from explorer.analysis.evaluation.batches import inputs_of
 from explorer.analysis.evaluation.blanks import one_piece, preferred
 from explorer.analysis.evaluation.head_weights import links, weights_each
 from explorer.errors import ChoiceError
@@ -121,13 +121,13 @@ def _judged(model: TransformerModel, questions: Sequence[HeadQuestion], heads: i
 
 def head_answers(model: TransformerModel, questions: Sequence[HeadQuestion]) -> np.ndarray:
     """Whether each head puts more weight on the right candidate than on every other: [layer, head, question]."""
-    sheet = sheet_of([question.ids for question in questions])
+    inputs = inputs_of([question.ids for question in questions])
     most = max(len(question.occurrences) for question in questions)
     each = []
     for number in range(most):
         here = [(row, question) for row, question in enumerate(questions) if number < len(question.occurrences)]
         each.append(links([(row, question.query, key) for row, question in here for key in question.occurrences[number]]))
-    weights = weights_each(model, sheet, each)
+    weights = weights_each(model, inputs, each)
     return np.asarray(weights[0] > np.max(weights[1:], axis=0))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.analysis.evaluation import bilm
-from explorer.analysis.evaluation.batches import judged, sheet_of
+from explorer.analysis.evaluation.batches import inputs_of, logp_of
 from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
@@ -76,14 +76,14 @@ def _masked(tokens: Tokens, known: Vocabulary) -> list[Row]:
 
 def _logp(model: TransformerModel, rows: Sequence[Row]) -> np.ndarray:
     """Log P of the right token at every place that counts, row after row."""
-    labels = sheet_of([right for _, right, _ in rows])
+    labels = inputs_of([right for _, right, _ in rows])
     there = np.zeros(labels.ids.shape, bool)
     for number, (_, _, where) in enumerate(rows):
         there[number, where] = True
-    read = sheet_of([ids for ids, _, _ in rows])
+    read = inputs_of([ids for ids, _, _ in rows])
     if model.family != "encoder-decoder":
-        return judged(model, read, labels.ids, there)[0]
-    logp, _ = judged(model, read, labels.ids, labels.attention_mask)  # its decoder predicts every token of a row
+        return logp_of(model, read, labels.ids, there)[0]
+    logp, _ = logp_of(model, read, labels.ids, labels.attention_mask)  # its decoder predicts every token of a row
     return logp[there[labels.attention_mask]]
 
 

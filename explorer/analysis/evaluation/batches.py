@@ -20,23 +20,23 @@ ROWS = 64
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Inputs:
     """Rows of ids padded at the right, which positions are real, and the segment of each: [row, position]."""
 
     ids: np.ndarray
     attention_mask: np.ndarray
     segments: np.ndarray
 
-    def cut(self, rows: slice) -> Sheet:
+    def cut(self, rows: slice) -> Inputs:
         """Some of the rows, as wide as the longest of them."""
         wide = max(1, int(self.attention_mask[rows].sum(axis=1).max()))
-        return Sheet(self.ids[rows, :wide], self.attention_mask[rows, :wide], self.segments[rows, :wide])
+        return Inputs(self.ids[rows, :wide], self.attention_mask[rows, :wide], self.segments[rows, :wide])
 
 
-def sheet_of(rows: Sequence[Sequence[int] | np.ndarray], segments: Sequence[Sequence[int]] | None = None) -> Sheet:
-    """Rows of ids as a sheet."""
+def inputs_of(rows: Sequence[Sequence[int] | np.ndarray], segments: Sequence[Sequence[int]] | None = None) -> Inputs:
+    """Rows of ids, padded."""
     ids, attention_mask = padded_batch(rows)
-    return Sheet(ids, attention_mask, np.zeros_like(ids) if segments is None else padded_batch(segments)[0])
+    return Inputs(ids, attention_mask, np.zeros_like(ids) if segments is None else padded_batch(segments)[0])
 
 
 def rows_from(texts: Sequence[Any], pad: int) -> Rows:
@@ -47,46 +47,48 @@ def rows_from(texts: Sequence[Any], pad: int) -> Rows:
     return rows_of(ids, attention_mask, words, np.where(words < 0, -1, parts))
 
 
-def in_turn(count: int) -> Iterator[slice]:
+def batches(count: int) -> Iterator[slice]:
     """The rows in turn."""
     for first in range(0, count, ROWS):
         yield slice(first, min(first + ROWS, count))
 
 
-def given(model: TransformerModel, *arrays: np.ndarray) -> list[Tensor]:
+def as_tensors(model: TransformerModel, *arrays: np.ndarray) -> list[Tensor]:
     """Arrays as tensors on the device of the model."""
     return [torch.as_tensor(np.ascontiguousarray(array), device=model.device) for array in arrays]
 
 
-def states(model: TransformerModel, sheet: Sheet) -> Tensor:
-    """The last hidden states of one stack for a sheet, [row, position, dim]."""
-    ids, attention_mask, segments = given(model, sheet.ids, sheet.attention_mask, sheet.segments)
+def states(model: TransformerModel, inputs: Inputs) -> Tensor:
+    """The last hidden states of one stack, [row, position, dim]."""
+    ids, attention_mask, segments = as_tensors(model, inputs.ids, inputs.attention_mask, inputs.segments)
     return model.module(ids, segments if model.config.segments else None, attention_mask)
 
 
 @torch.no_grad()
-def logp_at(model: TransformerModel, sheet: Sheet, where: np.ndarray) -> np.ndarray:
+def logp_at(model: TransformerModel, inputs: Inputs, where: np.ndarray) -> np.ndarray:
     """The log-probabilities over the vocabulary at some positions, in the order of rows and positions: [position, vocab]."""
     parts = []
-    for rows in in_turn(len(sheet.ids)):
-        part = sheet.cut(rows)
-        (there,) = given(model, where[rows, : part.ids.shape[1]])
+    for rows in batches(len(inputs.ids)):
+        part = inputs.cut(rows)
+        (there,) = as_tensors(model, where[rows, : part.ids.shape[1]])
         parts.append(_logp(model, states(model, part)[there]).cpu().numpy())
     return np.concatenate(parts)
 
 
 @torch.no_grad()
-def judged(model: TransformerModel, sheet: Sheet, labels: np.ndarray, loss_mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def logp_of(
+    model: TransformerModel, inputs: Inputs, labels: np.ndarray, loss_mask: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """At every predicted position, in the order of rows and positions: log P of the label, and whether it was the most probable
     token.
 
-    An encoder or a decoder predicts over the sheet. An encoder-decoder reads the sheet, and its decoder the right tokens, shifted.
+    An encoder or a decoder predicts over the inputs. An encoder-decoder reads the inputs, and its decoder the right tokens, shifted.
     """
     logp, right = [], []
-    for rows in in_turn(len(sheet.ids)):
-        part = sheet.cut(rows)
+    for rows in batches(len(inputs.ids)):
+        part = inputs.cut(rows)
         wide = part.ids.shape[1] if model.family != "encoder-decoder" else int(loss_mask[rows].sum(axis=1).max())
-        target, there = given(model, labels[rows, :wide], loss_mask[rows, :wide])
+        target, there = as_tensors(model, labels[rows, :wide], loss_mask[rows, :wide])
         hidden = decoder_states(model, part, target) if model.family == "encoder-decoder" else states(model, part)
         chances = _logp(model, hidden[there])
         logp.append(chances.gather(1, target[there][:, None])[:, 0].cpu().numpy())
@@ -94,9 +96,9 @@ def judged(model: TransformerModel, sheet: Sheet, labels: np.ndarray, loss_mask:
     return np.concatenate(logp).astype(np.float64), np.concatenate(right)
 
 
-def decoder_states(model: TransformerModel, source: Sheet, target: Tensor) -> Tensor:
+def decoder_states(model: TransformerModel, source: Inputs, target: Tensor) -> Tensor:
     """The decoder's last states when it reads the right tokens, shifted: row i is about token i of the target."""
-    ids, attention_mask = given(model, source.ids, source.attention_mask)
+    ids, attention_mask = as_tensors(model, source.ids, source.attention_mask)
     read = shifted_right(target, model.config.start)
     return model.module.decode(model.module.encode(ids, attention_mask), read, attention_mask)
 

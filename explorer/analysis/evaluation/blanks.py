@@ -9,7 +9,7 @@ import numpy as np
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import logp_at, sheet_of
+from explorer.analysis.evaluation.batches import inputs_of, logp_at
 from explorer.analysis.evaluation.context import EvalContext
 from explorer.microworld.derived.blanks import blanks
 from explorer.microworld.derived.reasons import Reason, reasons
@@ -106,8 +106,8 @@ def one_piece(tokenizer: Tokenizer, before: str, word: str) -> int | None:
 
 def preferred(model: TransformerModel, questions: list[Question]) -> np.ndarray:
     """For each question the number of the word that the model prefers."""
-    sheet = sheet_of([ids for ids, _, _ in questions])
-    where = np.zeros(sheet.ids.shape, bool)
+    inputs = inputs_of([ids for ids, _, _ in questions])
+    where = np.zeros(inputs.ids.shape, bool)
     where[np.arange(len(questions)), [at for _, at, _ in questions]] = True
-    logp = logp_at(model, sheet, where)
+    logp = logp_at(model, inputs, where)
     return np.array([int(row[choices].argmax()) for row, (_, _, choices) in zip(logp, questions, strict=True)])

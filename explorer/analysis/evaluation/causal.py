@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import Sheet, judged, sheet_of
+from explorer.analysis.evaluation.batches import Inputs, inputs_of, logp_of
 from explorer.analysis.evaluation.context import EvalContext, plain
 from explorer.analysis.evaluation.generating import continued
 from explorer.analysis.evaluation.head_weights import Links, weights_on
@@ -46,8 +46,8 @@ def expected(context: EvalContext) -> Measure | None:
     texts, characters = rows(context)
     if not texts:
         return None
-    sheet = sheet_of([row[:-1] for row in texts])
-    answers = sheet_of([row[1:] for row in texts])
+    inputs = inputs_of([row[:-1] for row in texts])
+    answers = inputs_of([row[1:] for row in texts])
     beside: dict[str, float] = {}
 
     def measure(model: TransformerModel) -> Measured:
@@ -56,7 +56,7 @@ def expected(context: EvalContext) -> Measure | None:
                 context.held.train, context.tokenizer, order=4, begin=(edge(context.tokenizer) or [0])[0]
             )
             beside.update(_prices(np.concatenate(ngram_metrics.logp(texts)), characters, "4-gram "))
-        logp, _ = judged(model, sheet, answers.ids, answers.attention_mask)
+        logp, _ = logp_of(model, inputs, answers.ids, answers.attention_mask)
         metrics = {"held-out loss": -float(logp.mean()), **_prices(logp, characters), **beside}
         return Measured(metrics, counts={"predictions": len(logp)})
 
@@ -102,15 +102,15 @@ def repeated(context: EvalContext) -> Measure | None:
     drawn = np.stack([rng.choice(known, period, replace=False) for _ in range(min(64, max(16, context.count)))])
     begin = np.full((len(drawn), 1), (edge(context.tokenizer) or [0])[0])
     ids = np.hstack([begin, drawn, drawn])
-    sheet = Sheet(ids[:, :-1], np.ones(ids[:, 1:].shape, bool), np.zeros_like(ids[:, 1:]))
-    again = np.zeros(sheet.ids.shape, bool)
+    inputs = Inputs(ids[:, :-1], np.ones(ids[:, 1:].shape, bool), np.zeros_like(ids[:, 1:]))
+    again = np.zeros(inputs.ids.shape, bool)
     again[:, period + 1 :] = True  # from the first token of the second copy on, the next can be predicted
     row, query = np.nonzero(again)
     questions = {"induction": Links(row, query, query - period + 1), "same token earlier": Links(row, query, query - period)}
 
     def measure(model: TransformerModel) -> Measured:
-        _, right = judged(model, sheet, ids[:, 1:], again)
-        return Measured({"repeat accuracy": scores.share(right)}, probes=weights_on(model, sheet, questions))
+        _, right = logp_of(model, inputs, ids[:, 1:], again)
+        return Measured({"repeat accuracy": scores.share(right)}, probes=weights_on(model, inputs, questions))
 
     return measure
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.analysis.evaluation.batches import ROWS, given
+from explorer.analysis.evaluation.batches import ROWS, as_tensors
 from explorer.models.model import padded_batch
 from explorer.models.transformer import TransformerModel
 from explorer.nn.cache import KeyValueCache
@@ -22,7 +22,7 @@ def rewritten(model: TransformerModel, sources: Sequence[Sequence[int] | np.ndar
     """What an encoder-decoder writes for each source of ids, up to its end token (which is left out)."""
     texts: list[list[int]] = []
     for first in range(0, len(sources), ROWS):
-        ids, attention_mask = given(model, *padded_batch(sources[first : first + ROWS]))
+        ids, attention_mask = as_tensors(model, *padded_batch(sources[first : first + ROWS]))
         memory = model.module.encode(ids, attention_mask)
         start = torch.full((len(ids), 1), model.config.start, device=model.device)
         texts += _greedy(model, start, longest, _decoder(model, memory, attention_mask))
@@ -32,7 +32,7 @@ def rewritten(model: TransformerModel, sources: Sequence[Sequence[int] | np.ndar
 @torch.no_grad()
 def continued(model: TransformerModel, prompts: np.ndarray, longest: int) -> list[list[int]]:
     """How a causal language model continues prompts of one length [row, position], up to its end token."""
-    (ids,) = given(model, prompts)
+    (ids,) = as_tensors(model, prompts)
     return _greedy(model, ids, min(longest, model.longest - ids.shape[1]), lambda ids, cache: model.module(ids, cache=cache))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, in_turn, states
+from explorer.analysis.evaluation.batches import Inputs, as_tensors, batches, decoder_states, states
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.widest import in_widest, widest
@@ -48,14 +48,14 @@ def from_mask(mask: np.ndarray) -> Links:
 
 
 def weights_on(
-    model: TransformerModel, sheet: Sheet, questions: Mapping[str, Links], stream: str = "", target: np.ndarray | None = None
+    model: TransformerModel, inputs: Inputs, questions: Mapping[str, Links], stream: str = "", target: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
     """For every name the mean weight on its links, [layer, head]; a name without links is left out.
 
     `stream` is that of the model unless given. An encoder-decoder also reads `target`, shifted.
     """
     names = [name for name, link in questions.items() if len(link.row)]
-    each = weights_each(model, sheet, [questions[name] for name in names], stream, target)
+    each = weights_each(model, inputs, [questions[name] for name in names], stream, target)
     return {
         name: (rows.sum(axis=-1) / questions[name].looking).astype(np.float32) for name, rows in zip(names, each, strict=True)
     }
@@ -63,19 +63,19 @@ def weights_on(
 
 @torch.no_grad()
 def weights_each(
-    model: TransformerModel, sheet: Sheet, questions: Sequence[Links], stream: str = "", target: np.ndarray | None = None
+    model: TransformerModel, inputs: Inputs, questions: Sequence[Links], stream: str = "", target: np.ndarray | None = None
 ) -> list[np.ndarray]:
-    """The weights on links, added up for every row of the sheet: [layer, head, row] for each of `asked`."""
+    """The weights on links, added up for every row: [layer, head, row] for each of `asked`."""
     stream = stream or model.family
-    total = [np.zeros((*model.streams[stream], len(sheet.ids))) for _ in questions]
-    for rows in in_turn(len(sheet.ids)):
-        part = sheet.cut(rows)
+    total = [np.zeros((*model.streams[stream], len(inputs.ids))) for _ in questions]
+    for rows in batches(len(inputs.ids)):
+        part = inputs.cut(rows)
         here = [link.within(rows) for link in questions]
         with tap.listening(_adder(stream, here, [value[..., rows] for value in total])):
             if target is None:
                 states(model, part)
             else:
-                decoder_states(model, part, given(model, target[rows])[0])
+                decoder_states(model, part, as_tensors(model, target[rows])[0])
     return total
 
 

@@ -14,7 +14,7 @@ import torch
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import Sheet, in_turn, judged, logp_at, rows_from, sheet_of, states
+from explorer.analysis.evaluation.batches import Inputs, batches, inputs_of, logp_at, logp_of, rows_from, states
 from explorer.analysis.evaluation.context import EvalContext, plain, sentences
 from explorer.corruption.masking import mlm
 from explorer.corruption.rows import MASKED
@@ -47,9 +47,9 @@ def as_read(context: EvalContext, salt: int) -> list[Tokens]:
     return fitting(corrupted, context.length)
 
 
-def _sheet(tokens: Sequence[Tokens], source: np.ndarray | None = None) -> Sheet:
-    sheet = sheet_of([text.ids for text in tokens], [text.segments for text in tokens])
-    return sheet if source is None else Sheet(source, sheet.attention_mask, sheet.segments)
+def _inputs(tokens: Sequence[Tokens], source: np.ndarray | None = None) -> Inputs:
+    inputs = inputs_of([text.ids for text in tokens], [text.segments for text in tokens])
+    return inputs if source is None else Inputs(source, inputs.attention_mask, inputs.segments)
 
 
 def masked_accuracy(context: EvalContext) -> Measure | None:
@@ -61,10 +61,10 @@ def masked_accuracy(context: EvalContext) -> Measure | None:
         return None
     rows = rows_from(tokens, context.tokenizer.vocabulary.pad or 0)
     corrupted = mlm(rows, context.tokenizer.vocabulary, context.rng(2))
-    sheet, covered = _sheet(tokens, corrupted.source.ids), (corrupted.source.action == MASKED)[corrupted.scored]
+    inputs, covered = _inputs(tokens, corrupted.source.ids), (corrupted.source.action == MASKED)[corrupted.scored]
 
     def measure(model: TransformerModel) -> Measured:
-        logp, right = judged(model, sheet, rows.ids, corrupted.scored)
+        logp, right = logp_of(model, inputs, rows.ids, corrupted.scored)
         figures = {"held-out loss": -float(logp.mean()), "mlm accuracy": scores.share(right)}
         figures["mlm accuracy, as [MASK]"] = scores.share(right[covered])
         return Measured(figures, counts={"predictions": len(right)})
@@ -124,15 +124,15 @@ def recoverable(context: EvalContext) -> Measure | None:
             questions.append((row, np.flatnonzero(np.array(tokens[row].words) == number)))
     if not questions:
         return None
-    sheet = _sheet(tokens)
-    where = np.zeros(sheet.ids.shape, bool)
-    owner = np.full(sheet.ids.shape, -1)
+    inputs = _inputs(tokens)
+    where = np.zeros(inputs.ids.shape, bool)
+    owner = np.full(inputs.ids.shape, -1)
     for n, (row, hidden_places) in enumerate(questions):
         where[row, hidden_places], owner[row, hidden_places] = True, n
-    covered = Sheet(np.where(where, context.tokenizer.vocabulary.mask or 0, sheet.ids), sheet.attention_mask, sheet.segments)
+    masked = Inputs(np.where(where, context.tokenizer.vocabulary.mask or 0, inputs.ids), inputs.attention_mask, inputs.segments)
 
     def measure(model: TransformerModel) -> Measured:
-        _, right = judged(model, covered, sheet.ids, where)
+        _, right = logp_of(model, masked, inputs.ids, where)
         wrong = np.bincount(owner[where], weights=~right, minlength=len(questions))
         return Measured({"recoverable accuracy": scores.share(wrong == 0)})
 
@@ -147,17 +147,17 @@ def next_sentence(context: EvalContext) -> Measure | None:
     plain_questions = _questions(context, _other_ends(context, _plain_texts(context)))
 
     @torch.no_grad()
-    def right(model: TransformerModel, sheet: Sheet, answers: np.ndarray) -> np.ndarray:
+    def right(model: TransformerModel, inputs: Inputs, answers: np.ndarray) -> np.ndarray:
         head = model.module.next_sentence
         assert head is not None
-        classes = [head(states(model, sheet.cut(rows))).argmax(-1) for rows in in_turn(len(answers))]
+        classes = [head(states(model, inputs.cut(rows))).argmax(-1) for rows in batches(len(answers))]
         return np.asarray(torch.cat(classes).cpu().numpy() == answers)
 
     def measure(model: TransformerModel) -> Measured:
         if model.module.next_sentence is None:
             return Measured()
-        sheet, answers, rule = questions
-        metrics = {"nsp accuracy": scores.share(right(model, sheet, answers)), "nsp, shared-name rule": scores.share(rule)}
+        inputs, answers, rule = questions
+        metrics = {"nsp accuracy": scores.share(right(model, inputs, answers)), "nsp, shared-name rule": scores.share(rule)}
         if plain_questions is not None:
             metrics["nsp accuracy, plain sentences"] = scores.share(right(model, *plain_questions[:2]))
         return Measured(metrics)
@@ -165,14 +165,14 @@ def next_sentence(context: EvalContext) -> Measure | None:
     return measure
 
 
-def _questions(context: EvalContext, pairs: Sequence[tuple[str, str, bool]]) -> tuple[Sheet, np.ndarray, list[bool]] | None:
+def _questions(context: EvalContext, pairs: Sequence[tuple[str, str, bool]]) -> tuple[Inputs, np.ndarray, list[bool]] | None:
     """Pairs as a model reads them, the right answers, and whether the rule of the shared name is right."""
     coded = [(context.tokenizer.encode(a, b), a, b, follows) for a, b, follows in pairs]
     coded = [pair for pair in coded if len(pair[0]) <= context.length]
     if not coded:
         return None
     rule = [bool(set(NAME.findall(a)) & set(NAME.findall(b))) == follows for _, a, b, follows in coded]
-    return _sheet([pair[0] for pair in coded]), np.array([0 if pair[3] else 1 for pair in coded]), rule
+    return _inputs([pair[0] for pair in coded]), np.array([0 if pair[3] else 1 for pair in coded]), rule
 
 
 def _pairs(context: EvalContext) -> list[tuple[str, str, bool]]:
@@ -214,11 +214,11 @@ def samples(context: EvalContext) -> Measure | None:
             shown.append(_blanked(context, text, single[int(rng.integers(len(single)))]))
     if not shown:
         return None
-    sheet = _sheet([text for text, _, _ in shown])
-    where = sheet.ids == context.tokenizer.vocabulary.mask
+    inputs = _inputs([text for text, _, _ in shown])
+    where = inputs.ids == context.tokenizer.vocabulary.mask
 
     def measure(model: TransformerModel) -> Measured:
-        logp = logp_at(model, sheet, where)
+        logp = logp_at(model, inputs, where)
         lines = []
         ids, texts = top_tokens(logp, BEST, context.tokenizer.text_of)
         for row, best, names, (_, line, gold) in zip(logp, ids, texts, shown, strict=True):

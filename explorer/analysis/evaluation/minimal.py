@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.analysis.evaluation.batches import Sheet, judged, logp_at, sheet_of
+from explorer.analysis.evaluation.batches import Inputs, inputs_of, logp_at, logp_of
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, check_whole
 from explorer.errors.kinds import checked
@@ -70,10 +70,10 @@ def preferences(model: TransformerModel, pairs: Sequence[ContrastPair]) -> np.nd
         return logp_of(model, questions).reshape(-1, 2, 2)
 
 
-def checked_sheet(model: TransformerModel, rows: Sequence[Sequence[int]]) -> Sheet:
-    """The rows as one sheet; a clear error where the longest is longer than the model reads."""
+def checked_inputs(model: TransformerModel, rows: Sequence[Sequence[int]]) -> Inputs:
+    """The rows, padded; a clear error where the longest is longer than the model reads."""
     model.tokens(list(rows[int(np.argmax([len(row) for row in rows]))]))
-    return sheet_of(rows)
+    return inputs_of(rows)
 
 
 def logp_filled(model: TransformerModel, questions: Asked) -> np.ndarray:
@@ -87,11 +87,11 @@ def logp_filled(model: TransformerModel, questions: Asked) -> np.ndarray:
         answers.append(ids[first:last])
         rows.append([*ids[:first], *[mask] * (last - first), *ids[last:]])
         where.append(range(first, last))
-    sheet = checked_sheet(model, rows)
-    there = np.zeros(sheet.ids.shape, bool)
+    inputs = checked_inputs(model, rows)
+    there = np.zeros(inputs.ids.shape, bool)
     for row, places in enumerate(where):
         there[row, places] = True
-    logp = logp_at(model, sheet, there)
+    logp = logp_at(model, inputs, there)
     chosen = logp[np.arange(len(logp)), np.concatenate(answers)]
     return np.add.reduceat(chosen, np.cumsum([0, *map(len, answers)])[:-1])
 
@@ -100,16 +100,16 @@ def logp_continued(model: TransformerModel, questions: Asked) -> np.ndarray:
     """Log P of the choice and of all that comes after it; what comes before is the same for both choices."""
     ends = edge(model.tokenizer)
     rows = [[*ends, *model.tokenizer.coded(pair.text(n, c), special=False).ids, *ends] for pair, n, c in questions]
-    answers = sheet_of([row[1:] for row in rows])
-    logp, _ = judged(model, checked_sheet(model, [row[:-1] for row in rows]), answers.ids, answers.attention_mask)
+    answers = inputs_of([row[1:] for row in rows])
+    logp, _ = logp_of(model, checked_inputs(model, [row[:-1] for row in rows]), answers.ids, answers.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *(len(row) - 1 for row in rows)])[:-1])
 
 
 def logp_written(model: TransformerModel, questions: Asked) -> np.ndarray:
     """Log P of what should be written: a translation, the whole text, or what a sentinel hides."""
     read, write = zip(*(read_and_write(model, *question) for question in questions), strict=True)
-    answers = checked_sheet(model, write)
-    logp, _ = judged(model, checked_sheet(model, read), answers.ids, answers.attention_mask)
+    answers = checked_inputs(model, write)
+    logp, _ = logp_of(model, checked_inputs(model, read), answers.ids, answers.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *map(len, write)])[:-1])
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from explorer import microworld
-from explorer.analysis.evaluation.batches import judged, logp_at, sheet_of
+from explorer.analysis.evaluation.batches import inputs_of, logp_at, logp_of
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
@@ -63,8 +63,8 @@ def log_likelihoods(model: TransformerModel, sentences: Sequence[str]) -> np.nda
 def _causal(model: TransformerModel, sentences: Sequence[str]) -> np.ndarray:
     ends = edge(model.tokenizer)
     rows = [[*ends, *model.tokenizer.coded(text, special=False).ids, *ends] for text in sentences]
-    labels = sheet_of([row[1:] for row in rows])
-    logp, _ = judged(model, sheet_of([row[:-1] for row in rows]), labels.ids, labels.attention_mask)
+    labels = inputs_of([row[1:] for row in rows])
+    logp, _ = logp_of(model, inputs_of([row[:-1] for row in rows]), labels.ids, labels.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *(len(row) - 1 for row in rows)])[:-1])
 
 
@@ -79,8 +79,8 @@ def _masked(model: TransformerModel, sentences: Sequence[str]) -> np.ndarray:
             rows.append(hidden)
             labels.append((place, int(tokens.ids[place])))
         counts.append(len(places))
-    sheet = sheet_of(rows)
-    where = np.zeros(sheet.ids.shape, bool)
+    inputs = inputs_of(rows)
+    where = np.zeros(inputs.ids.shape, bool)
     where[np.arange(len(rows)), [place for place, _ in labels]] = True
-    logp = logp_at(model, sheet, where)[np.arange(len(rows)), [label for _, label in labels]]
+    logp = logp_at(model, inputs, where)[np.arange(len(rows)), [label for _, label in labels]]
     return np.add.reduceat(logp, np.cumsum([0, *counts])[:-1])

@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import Sheet, sheet_of
+from explorer.analysis.evaluation.batches import Inputs, inputs_of
 from explorer.analysis.evaluation.context import EvalContext, plain
 from explorer.analysis.evaluation.head_weights import Links, from_mask, links, weights_each, weights_on
 from explorer.microworld.antecedents import antecedents
@@ -30,17 +30,17 @@ def near(context: EvalContext) -> Measure | None:
     tokens = [text for text in tokens if 2 < len(text) <= context.length]
     if not tokens:
         return None
-    sheet = sheet_of([text.ids for text in tokens])
-    free = np.zeros(sheet.ids.shape, bool)
+    inputs = inputs_of([text.ids for text in tokens])
+    free = np.zeros(inputs.ids.shape, bool)
     for row, text in enumerate(tokens):
         free[row, : len(text)] = ~np.array(text.special)
-    both, (query, key) = free[:, :, None] & free[:, None, :], np.indices((sheet.ids.shape[1],) * 2)
-    same = sheet.ids[:, :, None] == sheet.ids[:, None, :]
+    both, (query, key) = free[:, :, None] & free[:, None, :], np.indices((inputs.ids.shape[1],) * 2)
+    same = inputs.ids[:, :, None] == inputs.ids[:, None, :]
     before = {"previous token": from_mask(both & (key == query - 1))}
     earlier = {"same token earlier": from_mask(both & same & (key < query))}
 
     def measure(model: TransformerModel) -> Measured:
-        return Measured(probes=weights_on(model, sheet, before | (earlier if model.family == "encoder" else {})))
+        return Measured(probes=weights_on(model, inputs, before | (earlier if model.family == "encoder" else {})))
 
     return measure
 
@@ -60,10 +60,10 @@ def meant(context: EvalContext) -> Measure | None:
             tokens.append(text)
     if not triples:
         return None
-    sheet, questions = sheet_of([text.ids for text in tokens]), {NAME: links(triples)}
+    inputs, questions = inputs_of([text.ids for text in tokens]), {NAME: links(triples)}
 
     def measure(model: TransformerModel) -> Measured:
-        return Measured(probes=weights_on(model, sheet, questions))
+        return Measured(probes=weights_on(model, inputs, questions))
 
     return measure
 
@@ -77,17 +77,17 @@ def decided(context: EvalContext) -> Measure | None:
     pairs = _pairs(context)
     if pairs is None:
         return None
-    sheet, questions = pairs
+    inputs, questions = pairs
 
     def measure(model: TransformerModel) -> Measured:
-        each = np.stack(weights_each(model, sheet, questions))  # [right or wrong, layer, head, text]
+        each = np.stack(weights_each(model, inputs, questions))  # [right or wrong, layer, head, text]
         metrics = {"it → the right noun, best head": two_way(*each)}
         return Measured(metrics, probes=dict(zip((RIGHT, OTHER), each.mean(axis=-1), strict=True)))
 
     return measure
 
 
-def _pairs(context: EvalContext) -> tuple[Sheet, tuple[Links, Links]] | None:
+def _pairs(context: EvalContext) -> tuple[Inputs, tuple[Links, Links]] | None:
     """Pairs of texts, and the links from *it* to the right noun phrase and to the wrong one."""
     if context.held.world != "microworld":
         return None
@@ -104,7 +104,7 @@ def _pairs(context: EvalContext) -> tuple[Sheet, tuple[Links, Links]] | None:
                 right += [(len(tokens), query, key) for key in phrases[which]]
                 wrong += [(len(tokens), query, key) for key in phrases[1 - which]]
                 tokens.append(text)
-    return (sheet_of([text.ids for text in tokens]), (links(right), links(wrong))) if tokens else None
+    return (inputs_of([text.ids for text in tokens]), (links(right), links(wrong))) if tokens else None
 
 
 def taught(context: EvalContext) -> Measure | None:
@@ -112,10 +112,10 @@ def taught(context: EvalContext) -> Measure | None:
     pairs = _pairs(context)
     if pairs is None:
         return None
-    sheet, questions = pairs
+    inputs, questions = pairs
 
     def measure(model: TransformerModel) -> Measured:
-        right, wrong = (each[-1, SUPERVISED_HEAD] for each in weights_each(model, sheet, questions))
+        right, wrong = (each[-1, SUPERVISED_HEAD] for each in weights_each(model, inputs, questions))
         metrics = {"it → the right noun, taught head": scores.share(np.where(right == wrong, 0.5, right > wrong))}
         return Measured(metrics | {"weight on it": float(right.mean()), "weight on the other": float(wrong.mean())})
 

@@ -10,7 +10,7 @@ import torch
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import Sheet, in_turn, logp_at, rows_from, states
+from explorer.analysis.evaluation.batches import Inputs, batches, logp_at, rows_from, states
 from explorer.analysis.evaluation.context import EvalContext, plain
 from explorer.analysis.evaluation.masked import fitting
 from explorer.corruption.rows import MASKED, Rows, chosen_count, drawn
@@ -54,23 +54,23 @@ def replaced_token_scores(context: EvalContext) -> Measure | None:
 
 def _filled(
     generator: TransformerModel, rows: Rows, hidden: np.ndarray, chosen: np.ndarray, rng: np.random.Generator
-) -> tuple[Sheet, dict[str, float]]:
+) -> tuple[Inputs, dict[str, float]]:
     """The texts as the generator fills them in, each mask by a draw from its probabilities; and how often its best token is right."""
-    sheet = Sheet(hidden, rows.attention_mask, np.zeros_like(hidden))
-    logp = logp_at(generator, sheet, chosen)
+    inputs = Inputs(hidden, rows.attention_mask, np.zeros_like(hidden))
+    logp = logp_at(generator, inputs, chosen)
     filled = rows.ids.copy()
     filled[chosen] = (logp + rng.gumbel(size=logp.shape)).argmax(axis=1)  # as likely as the softmax says
     right = scores.share(logp.argmax(axis=1) == rows.ids[chosen])
-    return replace(sheet, ids=filled), {"generator accuracy": right}
+    return replace(inputs, ids=filled), {"generator accuracy": right}
 
 
 @torch.no_grad()
-def doubts(model: TransformerModel, sheet: Sheet) -> np.ndarray:
+def doubts(model: TransformerModel, inputs: Inputs) -> np.ndarray:
     """What the discriminator says of every token, [row, place]: above 0, that it was replaced."""
-    finds, scores = model.module.replaced, np.zeros(sheet.ids.shape)
+    finds, scores = model.module.replaced, np.zeros(inputs.ids.shape)
     assert finds is not None, "only a discriminator is asked"
-    for rows in in_turn(len(sheet.ids)):
-        part = sheet.cut(rows)
+    for rows in batches(len(inputs.ids)):
+        part = inputs.cut(rows)
         scores[rows, : part.ids.shape[1]] = finds(states(model, part)).float().cpu().numpy()
     return scores
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import Sheet, judged, rows_from
+from explorer.analysis.evaluation.batches import Inputs, logp_of, rows_from
 from explorer.analysis.evaluation.context import EvalContext, plain
 from explorer.analysis.evaluation.generating import rewritten
 from explorer.analysis.evaluation.head_weights import links, weights_on
@@ -26,10 +26,10 @@ SHOWN, WRITTEN = 2, 24  # in a run only so many texts are written out: that take
 
 @dataclass(frozen=True)
 class _Damaged:
-    """What a strategy makes of the held-out texts: as a sheet, and its rows and theirs as ids."""
+    """What a strategy makes of the held-out texts: as inputs, and its rows and theirs as ids."""
 
     corrupted: Corrupted
-    sheet: Sheet
+    inputs: Inputs
     target: np.ndarray
     sources: list[np.ndarray]
     gold: list[np.ndarray]
@@ -46,23 +46,23 @@ def _damaged(context: EvalContext, strategy: str, most: int | None = None) -> _D
     corrupted = STRATEGIES[strategy].apply(rows, context.tokenizer.vocabulary, context.rng(7))
     assert corrupted.target is not None
     ids = corrupted.source.ids[:, : context.length]  # a mask put in may be one too many
-    sheet = Sheet(ids, corrupted.source.attention_mask[:, : context.length], np.zeros_like(ids))
-    sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
+    inputs = Inputs(ids, corrupted.source.attention_mask[:, : context.length], np.zeros_like(ids))
+    sources = [row[mask] for row, mask in zip(inputs.ids, inputs.attention_mask, strict=True)]
     gold = [row[mask] for row, mask in zip(corrupted.target, corrupted.scored, strict=True)]
-    return _Damaged(corrupted, sheet, corrupted.target, sources, gold, min(context.length, max(map(len, gold)) + 8))
+    return _Damaged(corrupted, inputs, corrupted.target, sources, gold, min(context.length, max(map(len, gold)) + 8))
 
 
 def teacher_forced(context: EvalContext) -> Measure | None:
     """The loss and the accuracy per token when the decoder reads the right tokens so far."""
     damaged = _damaged(context, context.strategy)
-    return None if damaged is None else forced(damaged.sheet, damaged.target, damaged.corrupted.scored)
+    return None if damaged is None else forced(damaged.inputs, damaged.target, damaged.corrupted.scored)
 
 
-def forced(sheet: Sheet, labels: np.ndarray, scored: np.ndarray) -> Measure:
+def forced(inputs: Inputs, labels: np.ndarray, scored: np.ndarray) -> Measure:
     """The same of sources and the right tokens [row, position]."""
 
     def measure(model: TransformerModel) -> Measured:
-        logp, right = judged(model, sheet, labels, scored)
+        logp, right = logp_of(model, inputs, labels, scored)
         metrics = {"held-out loss": -float(logp.mean()), "token accuracy": scores.share(right)}
         return Measured(metrics, counts={"predictions": len(logp)})
 
@@ -74,12 +74,12 @@ def copying_cross_attention(context: EvalContext) -> Measure | None:
     damaged = _damaged(context, context.strategy, None if context.thorough else WRITTEN)
     if damaged is None or (begins := damaged.corrupted.target_start) is None:
         return None
-    corrupted, sheet, source = damaged.corrupted, damaged.sheet, damaged.corrupted.source
+    corrupted, inputs, source = damaged.corrupted, damaged.inputs, damaged.corrupted.source
     kept: list[tuple[int, int, int]] = []
     hidden: list[tuple[int, int, int]] = []
-    for row in range(len(sheet.ids)):
+    for row in range(len(inputs.ids)):
         decoder_places = {int(place): n for n, place in enumerate(begins[row]) if place >= 0 and corrupted.scored[row, n]}
-        for key in np.flatnonzero(sheet.attention_mask[row]):
+        for key in np.flatnonzero(inputs.attention_mask[row]):
             start, count = int(source.start[row, key]), int(source.count[row, key])
             pairs = [
                 (row, decoder_places[int(p)], int(key))
@@ -90,7 +90,7 @@ def copying_cross_attention(context: EvalContext) -> Measure | None:
     questions = {"source token that is copied": links(kept), "mark that hides the token": links(hidden)}
 
     def measure(model: TransformerModel) -> Measured:
-        return Measured(probes=weights_on(model, sheet, questions, "cross", damaged.target))
+        return Measured(probes=weights_on(model, inputs, questions, "cross", damaged.target))
 
     return measure
 

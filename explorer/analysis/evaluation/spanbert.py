@@ -10,7 +10,7 @@ import torch
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import Sheet, given, in_turn, judged, rows_from, sheet_of, states
+from explorer.analysis.evaluation.batches import Inputs, as_tensors, batches, inputs_of, logp_of, rows_from, states
 from explorer.analysis.evaluation.context import EvalContext
 from explorer.analysis.evaluation.masked import as_read
 from explorer.corruption.masking import spanbert
@@ -31,19 +31,19 @@ def spans(context: EvalContext) -> Callable[[TransformerModel], Measured] | None
         return None
     rows = rows_from(tokens, context.tokenizer.vocabulary.pad or 0)
     corrupted = spanbert(rows, context.tokenizer.vocabulary, context.rng(9))
-    blank = sheet_of([text.ids for text in tokens])
-    sheet, scored = Sheet(corrupted.source.ids, blank.attention_mask, blank.segments), corrupted.scored
+    blank = inputs_of([text.ids for text in tokens])
+    inputs, scored = Inputs(corrupted.source.ids, blank.attention_mask, blank.segments), corrupted.scored
     answers, place = rows.ids[scored], places_in_spans(scored)
     under, owner = (corrupted.source.action == MASKED)[scored], np.cumsum(place == 0) - 1
     usual = usual_pieces(context.held.train[:COUNTED], context) if len(context.held.train) else None
 
     def measure(model: TransformerModel) -> Measured:
-        _, right = judged(model, sheet, rows.ids, scored)
+        _, right = logp_of(model, inputs, rows.ids, scored)
         wrong, open_ = (np.bincount(owner, weights=~flags) for flags in (right, under))
         figures = {"mlm accuracy, in spans": scores.share(right)}
         figures["masked spans exactly right"] = scores.share(wrong[open_ == 0] == 0)
         if model.module.span_boundary is not None:
-            between = bounded(model, sheet, scored) == answers
+            between = bounded(model, inputs, scored) == answers
             figures |= {"sbo accuracy": scores.share(between), "sbo accuracy, as [MASK]": scores.share(between[under])}
         if usual is not None:
             figures["sbo, place in the span only"] = scores.share(usual[place] == answers)
@@ -53,13 +53,13 @@ def spans(context: EvalContext) -> Callable[[TransformerModel], Measured] | None
 
 
 @torch.no_grad()
-def bounded(model: TransformerModel, sheet: Sheet, scored: np.ndarray) -> np.ndarray:
+def bounded(model: TransformerModel, inputs: Inputs, scored: np.ndarray) -> np.ndarray:
     """The likeliest token at every scored place, in the order of rows and places, from the boundaries of its span."""
     head, answers = model.module.span_boundary, []
     assert head is not None
-    for rows in in_turn(len(sheet.ids)):
-        part = sheet.cut(rows)
-        (there,) = given(model, scored[rows, : part.ids.shape[1]])
+    for rows in batches(len(inputs.ids)):
+        part = inputs.cut(rows)
+        (there,) = as_tensors(model, scored[rows, : part.ids.shape[1]])
         where = there.flatten().nonzero()[:, 0]
         scores = head(states(model, part), there, where, model.module.embeddings.tokens.weight)
         answers.append(scores.argmax(-1).cpu().numpy())

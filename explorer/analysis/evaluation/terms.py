@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import Sheet, given, in_turn, sheet_of, states
+from explorer.analysis.evaluation.batches import Inputs, as_tensors, batches, inputs_of, states
 from explorer.analysis.evaluation.context import EvalContext
 from explorer.analysis.evaluation.masked import as_read
 from explorer.models.transformer import TransformerModel
@@ -30,17 +30,17 @@ def term_spread(context: EvalContext) -> Callable[[TransformerModel], Measured] 
     texts = as_read(context, 1)[:MOST]
     if not texts:
         return None
-    sheet = sheet_of([text.ids for text in texts], [text.segments for text in texts])
+    inputs = inputs_of([text.ids for text in texts], [text.segments for text in texts])
 
     def measure(model: TransformerModel) -> Measured:
-        figures = {f"spread of scores, {name}": share for name, share in shares(model, sheet).items()}
+        figures = {f"spread of scores, {name}": share for name, share in shares(model, inputs).items()}
         return Measured({name: float(share.mean()) for name, share in figures.items()}, probes=figures)
 
     return measure
 
 
 @torch.no_grad()
-def shares(model: TransformerModel, sheet: Sheet) -> dict[str, np.ndarray]:
+def shares(model: TransformerModel, inputs: Inputs) -> dict[str, np.ndarray]:
     """By term the share of the spread of the scores that it makes, [layer, head]; those of a head sum to one.
 
     A row of scores is compared with itself by the softmax, so each row counts from its own mean. With s the sum of the terms t,
@@ -50,9 +50,9 @@ def shares(model: TransformerModel, sheet: Sheet) -> dict[str, np.ndarray]:
     if model.module.embeddings.position.terms == 1:
         return {}
     total: dict[str, np.ndarray] = {}
-    for rows in in_turn(len(sheet.ids)):
-        part = sheet.cut(rows)
-        with tap.listening(_adder(total, model.streams[model.family], given(model, part.attention_mask)[0])):
+    for rows in batches(len(inputs.ids)):
+        part = inputs.cut(rows)
+        with tap.listening(_adder(total, model.streams[model.family], as_tensors(model, part.attention_mask)[0])):
             states(model, part)
     whole = np.sum(list(total.values()), axis=0)
     return {name: (value / whole).astype(np.float32) for name, value in total.items()}

@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.analysis.evaluation import scores
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, sheet_of
+from explorer.analysis.evaluation.batches import Inputs, as_tensors, decoder_states, inputs_of
 from explorer.analysis.evaluation.context import EvalContext
 from explorer.analysis.evaluation.generating import rewritten
 from explorer.analysis.evaluation.head_weights import heard, links, weights_on
@@ -27,8 +27,8 @@ def teacher_forced(context: EvalContext) -> Measure | None:
     source, target = _coded(context)
     if not source:
         return None
-    written = sheet_of([text.ids for text in target])
-    return forced(sheet_of([text.ids for text in source]), written.ids, written.attention_mask)
+    written = inputs_of([text.ids for text in target])
+    return forced(inputs_of([text.ids for text in source]), written.ids, written.attention_mask)
 
 
 def exact(context: EvalContext) -> Measure | None:
@@ -66,7 +66,7 @@ def aligned(context: EvalContext) -> Measure | None:
     coded = [entry for entry in coded if max(len(entry[0]), len(entry[1])) <= context.length]
     if len(coded) < 2:
         return None
-    read, written = sheet_of([entry[0].ids for entry in coded]), sheet_of([entry[1].ids for entry in coded])
+    read, written = inputs_of([entry[0].ids for entry in coded]), inputs_of([entry[1].ids for entry in coded])
     gold = [(n, row, keys) for n, entry in enumerate(coded) for row, keys in gold_rows(*entry)]
     mask = np.zeros((len(gold), read.ids.shape[1]), bool)
     for n, (_, _, keys) in enumerate(gold):
@@ -90,9 +90,9 @@ def aligned(context: EvalContext) -> Measure | None:
     return measure
 
 
-def _rows(model: TransformerModel, read: Sheet, written: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _rows(model: TransformerModel, read: Inputs, written: Inputs, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The cross-attention of the rows asked about: [layer, asked, head, key]."""
-    weights = heard(model, "cross", lambda: decoder_states(model, read, given(model, written.ids)[0]))
+    weights = heard(model, "cross", lambda: decoder_states(model, read, as_tensors(model, written.ids)[0]))
     return np.stack([layer[at, :, rows] for layer in weights])
 
 

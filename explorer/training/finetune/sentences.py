@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from explorer.analysis.corpus_edits import plain_words
-from explorer.analysis.evaluation.batches import in_turn, sheet_of, states
+from explorer.analysis.evaluation.batches import batches, inputs_of, states
 from explorer.errors import ChoiceError, TextError, an
 from explorer.errors.kinds import checked
 from explorer.models import store
@@ -45,9 +45,9 @@ def cls_state(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
 def _last(model: TrainableModel, texts: Sequence[str], pool: Callable[[Tensor, Tensor], Tensor]) -> np.ndarray:
     if model.family != "encoder":
         raise ChoiceError(f"This needs an encoder, such as bert; {model.name} is {an(model.family)}.")
-    sheet, pooled = sheet_of([model.tokens(text).ids for text in texts]), []
-    for rows in in_turn(len(sheet.ids)):
-        part = sheet.cut(rows)
+    inputs, pooled = inputs_of([model.tokens(text).ids for text in texts]), []
+    for rows in batches(len(inputs.ids)):
+        part = inputs.cut(rows)
         pooled.append(pool(states(transformer(model), part), torch.as_tensor(part.attention_mask, device=model.device)))
     return torch.cat(pooled).double().cpu().numpy()
 

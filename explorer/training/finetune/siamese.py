@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from explorer.analysis.evaluation.batches import Sheet, given, sheet_of, states
+from explorer.analysis.evaluation.batches import Inputs, as_tensors, inputs_of, states
 from explorer.errors import ChoiceError, an, check_seed, check_whole
 from explorer.errors.kinds import checked
 from explorer.microworld.derived.paraphrase import paraphrases
@@ -93,7 +93,7 @@ class Siamese:
         self.model = TransformerModel("sentence-bert", deepcopy(model.module), model.tokenizer, model.preset)
         self.pairs, self.steps, self.batch = pairs, steps, batch
         self.rng = np.random.default_rng((seed, 9))
-        self.sheets = [sheet_of([model.tokens(text).ids for text in side]) for side in (pairs.first, pairs.second)]
+        self.sides = [inputs_of([model.tokens(text).ids for text in side]) for side in (pairs.first, pairs.second)]
         self.head: Compared | None = None
         if pairs.classes:
             with torch.random.fork_rng(devices=[]):
@@ -118,15 +118,15 @@ class Siamese:
 
     def loss(self, rows: Sequence[int] | np.ndarray) -> Tensor:
         """The loss of some of the pairs."""
-        u, v = (self._read(sheet, np.asarray(rows)) for sheet in self.sheets)
+        u, v = (self._read(inputs, np.asarray(rows)) for inputs in self.sides)
         gold = torch.as_tensor(self.pairs.gold[rows], device=u.device)
         if self.head is not None:
             return functional.cross_entropy(self.head(u, v), gold)
         return functional.mse_loss(functional.cosine_similarity(u, v), gold.to(u.dtype))
 
-    def _read(self, sheet: Sheet, rows: np.ndarray) -> Tensor:
-        part = Sheet(sheet.ids[rows], sheet.attention_mask[rows], sheet.segments[rows]).cut(slice(None))
-        return pooled(states(self.model, part), given(self.model, part.attention_mask)[0])
+    def _read(self, inputs: Inputs, rows: np.ndarray) -> Tensor:
+        part = Inputs(inputs.ids[rows], inputs.attention_mask[rows], inputs.segments[rows]).cut(slice(None))
+        return pooled(states(self.model, part), as_tensors(self.model, part.attention_mask)[0])
 
 
 def siamese_rate_share(step: int, steps: int) -> float:
