@@ -6,7 +6,6 @@ checksum of each file is. Files and JSON only: nothing here asks a network.
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import ChoiceError, FileError
-from explorer.models.folders import own_folder
+from explorer.models.folders import own_folder, read_json
 from explorer.records.summary import shortened
 
 HUB, ORIGIN = "hub:", "hub.json"
@@ -89,7 +88,7 @@ def carried_models(source: Path) -> dict[str, Path]:
 def origin_of(folder: Path) -> dict[str, Any]:
     """Where a fetched model came from: its id and revision on the hub, and the checksums of its files; empty where it is unknown."""
     try:
-        origin = json.loads((folder / ORIGIN).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        origin = read_json(folder / ORIGIN)
+    except FileError:
         return {}
-    return origin if isinstance(origin, dict) and isinstance(origin.get("files"), dict) else {}
+    return origin if isinstance(origin.get("files"), dict) else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import sys
@@ -10,9 +11,12 @@ import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 from filelock import FileLock, Timeout
+
+from explorer.errors import FileError
 
 STAGE = ".writing-"  # so begins the folder in which files are written before they take their places
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)  # what a file system without locks answers
@@ -28,6 +32,17 @@ def data_folder() -> Path:
 def own_folder() -> Path:
     """Where a user's own models lie: the folder that EXPLORER_HOME names, or .explorer in the home folder."""
     return Path(os.environ.get("EXPLORER_HOME") or Path.home() / ".explorer") / "models"
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A file of named settings."""
+    try:
+        settings = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileError(f"{path} cannot be read as JSON ({error}).") from error
+    if not isinstance(settings, dict):
+        raise FileError(f"{path} cannot be read as JSON with named settings: it holds a {type(settings).__name__}.")
+    return settings
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from explorer.errors.kinds import checked
 from explorer.models import run_folder
 from explorer.models.caching import CachePolicy, cache_policy
 from explorer.models.fetched import HUB, HUB_NAME, fetched_models, listed_models, name_on_shelf
-from explorer.models.folders import data_folder, own_folder
+from explorer.models.folders import data_folder, own_folder, read_json
 from explorer.models.presets import size_of
 
 WEIGHTS, CONFIG, PIECES = run_folder.WEIGHTS, "config.json", "tokenizer.json"
@@ -138,10 +137,4 @@ def read_config(folder: Path) -> dict[str, Any]:
         )
     if not held:
         raise FileError(f"There is no model in {folder}: a model folder holds {CONFIG}, {WEIGHTS} and {PIECES}.")
-    try:
-        config = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise FileError(f"{path} cannot be read as JSON ({error}).") from error
-    if not isinstance(config, dict):
-        raise FileError(f"{path} does not hold a configuration.")
-    return config
+    return read_json(path)

@@ -151,15 +151,8 @@ def _by_stages(adopted: Adopted) -> _Probe | None:
     try:
         with adopted.watched(), tap.listening(recorded):
             module_outputs(adopted.module, ids, decoder_ids)
-    except (
-        KeyError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        ValueError,
-        RuntimeError,
-    ):  # the class knows only the names that it was made with, or reads no text of four tokens
-        return None
+    except (LookupError, TypeError, AttributeError, ValueError, RuntimeError):
+        return None  # the class knows only the names that it was made with, or reads no text of four tokens
     return recorded if recorded.weights else None
 
 
@@ -171,7 +164,7 @@ def _by_weights(adopted: Adopted) -> _Probe:
     try:
         with attending(adopted.module, "eager"):
             out = module_outputs(adopted.module, ids, decoder_ids, output_attentions=True)
-    except (KeyError, LookupError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise ChoiceError(f"{what} cannot be opened: it gives no access to its attention weights ({error}).") from error
     except RuntimeError as error:
         raise ChoiceError(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import FileError
+from explorer.models.folders import read_json
 from explorer.models.hub.settings import architectures
 
 ADAPTER, INDEX = "adapter_config.json", "model.safetensors.index.json"
@@ -74,10 +74,9 @@ def without_tokenizer(folder: Path) -> FileError:
 def _read(path: Path) -> Mapping[str, Any]:
     """A file of settings; nothing where it cannot be read, which others say."""
     try:
-        settings = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return read_json(path)
+    except FileError:
         return {}
-    return settings if isinstance(settings, dict) else {}
 
 
 def _written(place: str | Path, otherwise: str = "FOLDER") -> str:

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from explorer.errors import FileError
+from explorer.models.folders import read_json
 from explorer.records.summary import shortened
 
 CONFIG, INDEX = "config.json", "model.safetensors.index.json"
@@ -41,13 +42,7 @@ DEPTHS = re.compile(r"(layers?|blocks|block_sizes)$")
 def read_settings(path: Path) -> dict[str, Any]:
     """A file of settings."""
     check_file_of(path, JSON_BYTES)
-    try:
-        settings = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise FileError(f"{path} cannot be read as JSON ({error}).") from error
-    if not isinstance(settings, dict):
-        raise FileError(f"{path} cannot be read as JSON with named settings: it holds a {type(settings).__name__}.")
-    return settings
+    return read_json(path)
 
 
 def check_file_of(path: Path, most: int = TOKEN_BYTES) -> None:
