@@ -28,6 +28,7 @@ if (
 import pytest
 import torch
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from plotly import basedatatypes
 from streamlit.components.v2 import manifest_scanner
 
 import explorer as ex
@@ -40,6 +41,8 @@ gc.set_threshold(10_000, 20, 50)  # searching for garbage as often as Python doe
 # a visitor of a page without a browser has Streamlit read what every installed package says of itself: once is enough
 scan = "scan_component_manifests"
 setattr(manifest_scanner, scan, functools.cache(getattr(manifest_scanner, scan)))
+parse = "_str_to_dict_path_full"  # Plotly takes the same few names of properties apart for every one that is set
+setattr(basedatatypes, parse, functools.cache(getattr(basedatatypes, parse)))
 expect.set_options(timeout=120_000)  # a new server's first page, beside other tests on two cores, may take over 20 seconds
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has them ignore Ctrl-C
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end

@@ -193,8 +193,12 @@ def translate(tree: Sentence) -> Pair:
     return pair_of(PlainText("", "", (tree,), (tuple(said(tree)),), ()))
 
 
+COUNT = 6000  # pairs in which a rule is looked for,
+MANY = 12000 if ALL else COUNT  # and one that rarely applies
+
+
 @cache
-def drawn(split: str = "train", count: int = 6000) -> tuple[Pair, ...]:
+def drawn(split: str = "train", count: int = COUNT) -> tuple[Pair, ...]:
     return tuple(pairs(count, 11, split))
 
 
@@ -279,7 +283,7 @@ def test_elision_is_made_where_it_must_be_and_nowhere_else() -> None:
 
 def test_prepositions_and_articles_are_contracted() -> None:
     pronouns = 0
-    for pair in drawn(count=12000):
+    for pair in drawn(count=MANY):
         assert not re.search(r"\bde (des|du|de)\b", pair.french), pair.french
         for match in re.finditer(r"(\w+) (?:pas |plus |jamais )?(?:de|à) (?:le|les) (\w+)", pair.french):
             # only a pronoun stands uncontracted, after "oublier de", "essayer de", "commencer à" and before an infinitive
@@ -345,7 +349,7 @@ MOVED = r"(allé|arrivé|parti|venu|tombé|resté|rentré|sorti)(e?s?)\b"
 
 def test_participles_with_être_agree_with_their_subject() -> None:
     checked = 0
-    for pair in drawn(count=12000):
+    for pair in drawn(count=MANY):
         match = re.match(rf"^({'|'.join(ENDINGS)}) (?:n'|ne )?(?:y )?{ÊTRE} (?:pas |jamais |déjà |plus )?{MOVED}", pair.french)
         if match:
             checked += 1
@@ -355,7 +359,7 @@ def test_participles_with_être_agree_with_their_subject() -> None:
 
 def test_participles_with_avoir_agree_with_an_object_before_them_only() -> None:
     before = 0
-    for pair in drawn(count=12000):
+    for pair in drawn(count=MANY):
         if re.search(r"\b(la|les|l'|que|qu'|combien|m'|t'|nous|vous)", pair.french.lower()):
             before += bool(re.search(r"(é|u|i)(es|e)\b", pair.french))
             continue
@@ -365,7 +369,7 @@ def test_participles_with_avoir_agree_with_an_object_before_them_only() -> None:
 
 def test_how_many_agrees_with_what_is_counted() -> None:
     checked = 0
-    for pair in drawn(count=12000):
+    for pair in drawn(count=MANY):
         match = re.search(r"^Combien d['e] ?(\w+) est-ce que? ?.* (?:a|ai|ont|avez|avons) \w+?(e?s)\b ?", pair.french)
         if match and match[1].removesuffix("s") in FEMININE | MASCULINE:
             checked += 1
@@ -418,7 +422,7 @@ def test_conjugation(line: str) -> None:
 
 def test_one_english_sentence_has_one_translation() -> None:
     met: dict[str, str] = {}
-    for pair in (*drawn(count=12000), *drawn("test", 1500)):
+    for pair in (*drawn(count=MANY), *drawn("test", 1500)):
         assert met.setdefault(pair.english, pair.french) == pair.french
 
 

@@ -171,7 +171,7 @@ def test_splits_share_no_fact_and_held_out_words_stay_in_the_test() -> None:
     }
     facts = {}
     for split in SPLITS:
-        told_stories = list(labelled(1500 if ALL else 800, 2, split))
+        told_stories = list(labelled(1500 if ALL else 500, 2, split))
         facts[split] = {fact for story in told_stories for fact in story.facts}
         assert all(place(*fact) in PLACES[split] for fact in facts[split])
         met = {w.text for story in told_stories for w in story.words} & held_out

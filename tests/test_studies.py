@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import ALL
+from conftest import some
 
 from explorer.corruption.collate import Batch
 from explorer.errors import ChoiceError
@@ -119,7 +119,7 @@ def test_a_card_is_made_of_its_record_and_prints_the_command_of_its_study(name: 
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("name", TINY if ALL else list(TINY)[::8])
+@pytest.mark.parametrize("name", some(TINY, "blank-pairs", "lengths-encoder", "labels"))
 def test_a_study_runs_as_its_command_does_and_comes_out_the_same_again(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
