@@ -25,7 +25,7 @@ import explorer as ex
 from explorer.errors import FileError
 from explorer.models import ngram, ngram_files, store
 from explorer.models.transformer import TransformerModel
-from explorer.text.examples import Translation, parted, prepared
+from explorer.text.examples import Translation, prepared, split_story
 from explorer.training import resume
 from explorer.training.fit import fit
 from explorer.training.objectives import OBJECTIVES
@@ -153,7 +153,7 @@ def test_translations_of_nothing_are_left_out() -> None:
 def test_a_long_document_is_read_to_its_end(bert: TransformerModel) -> None:
     text = "The dog did not cross the street. It was too tired to walk home. A cat ran. " * 40 + "Word " * 300
     (whole,) = prepared([text], bert.tokenizer)
-    parts = parted(whole, 50)
+    parts = split_story(whole, 50)
     assert np.concatenate([part.ids for part in parts]).tolist() == whole.ids.tolist()
     assert all(len(part.ids) <= 50 for part in parts)
     begins = np.cumsum([0, *(len(part.ids) for part in parts)])
