@@ -233,6 +233,7 @@ def test_a_board_begins_in_the_upper_half_of_a_small_screen(visit: Visit, lesson
     expect(page.locator(".st-key-says p").first).to_be_visible()
 
 
+@LONG  # test_a_board_begins_in_the_upper_half_of_a_small_screen measures such a place
 def test_what_an_edit_does_stands_right_below_its_controls(visit: Visit) -> None:
     page = visit("/whatif", width=1280, height=800)
     page.wait_for_function(f"({TOPS})() > 0")

@@ -132,7 +132,7 @@ def test_the_interval_is_wilson_s_by_scipy() -> None:
 def test_the_recorded_search_is_what_the_model_does() -> None:
     recorded = results.recorded("heads-bert", HeadSearch)
     again = head_search(
-        ex.load("bert", device="cpu"), count=60 if ALL else 40, heads=2, version=attention_there.world_of("bert")
+        ex.load("bert", device="cpu"), count=60 if ALL else 24, heads=2, version=attention_there.world_of("bert")
     )
     assert again.phenomena == recorded.phenomena
     assert np.abs(again.intact - recorded.intact).max() < 0.25

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import long
+from conftest import LONG, long
 from learning_page import page_with
 from playwright.sync_api import Browser, Page, expect
 from torch.nn import functional
@@ -417,12 +417,14 @@ def test_a_loss_that_grows_without_end_is_said_and_the_last_good_moment_offered(
     ("text", "said"),
     [
         ("", "at least two lines"),
-        ("ten words in one single line and nothing more here", "at least two lines"),
         ("The dog ran home. The cat slept. " * 30_000, "the first 200,000"),
-        ("\u200b\n\u200d", "no words"),
         ("[MASK] [PAD]\n[MASK] a b\n[SEP]", "No word of the held-out lines"),
-        ("x" * 50_000 + "\n" + "y" * 50_000, "No word of the held-out lines"),
         ("<script>alert(1)</script>\n<b>yes</b> 😀👩‍👩‍👧‍👦\nשלום עולם. مرحبا\n<b>no</b>", ""),
+        *long(
+            ("ten words in one single line and nothing more here", "at least two lines"),
+            ("\u200b\n\u200d", "no words"),
+            ("x" * 50_000 + "\n" + "y" * 50_000, "No word of the held-out lines"),
+        ),
     ],
 )
 def test_an_own_text_is_read_or_refused_in_a_sentence(shown: Shown, text: str, said: str) -> None:
@@ -659,6 +661,7 @@ def test_a_link_that_somebody_edited_is_refused_in_a_sentence_and_another_is_rea
             run_of(given.replace(before, after))
 
 
+@LONG  # test_the_link_of_a_run_holds_it_and_whoever_opens_it_trains_the_same follows a link
 def test_the_link_of_a_run_on_an_own_text_asks_for_the_text(shown: Shown) -> None:
     page = shown(dim=16, layers=1, source={"data": "own", "unit": "words", "text": OWN})
     trained(page, 2)

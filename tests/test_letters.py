@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Visit
+from conftest import Visit, long
 from playwright.sync_api import Page, expect
 from scipy.special import softmax
 from test_board import header
@@ -38,7 +38,7 @@ def read_page(visit: Visit, tmp_path: Path) -> Callable[[bytes], Page]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize("older", [*long(False), True])
 def test_a_browser_reads_them_back(older: bool, read_page: Callable[[bytes], Page]) -> None:
     """Also one that has no `Uint8Array.fromBase64`."""
     raws = [np.random.default_rng(1).bytes(length) for length in (*range(40), 100_000)]

@@ -167,6 +167,7 @@ def test_a_move_brings_the_board_s_script_no_second_time(visit: Visit) -> None:
     assert 0 < sum(sizes) < 60_000
 
 
+@LONG  # nor do the weights, below
 def test_where_the_script_does_not_arrive_one_sentence_says_so(browser: Browser, app: tuple[str, Path]) -> None:
     page = browser.new_context().new_page()
     page.route("**/*-board.js", lambda route: route.abort())
@@ -248,7 +249,7 @@ def test_two_models_on_a_page_answer_for_themselves(both: Page) -> None:
         assert state["model"] == name and gap(state["logits"], trace.outputs["lm"]) < CLOSE
 
 
-@pytest.mark.parametrize("first", ("", *long(NO_WORKERS[0]), NO_WORKERS[1]))
+@pytest.mark.parametrize("first", ("", *long(*NO_WORKERS)))
 def test_the_sentence_that_was_typed_last_wins_with_and_without_workers(pages: Any, first: str) -> None:
     page = pages(("bert", FIRST), first=first)
     texts = [f"{SECOND} {'dog ' * n}" for n in range(6)]

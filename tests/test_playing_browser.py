@@ -19,6 +19,7 @@ from explorer.text import classroom
 pytestmark = pytest.mark.browser
 
 
+@LONG  # tokens move below, and test_playing.py leads this one without a browser
 def test_merges_move_as_they_are_recorded_and_play_until_a_touch(visit: Visit) -> None:
     steps = classroom.learned("wordpiece", "count", ("animal", "tired"))
     page = visit("/tokens?merges.step=5&watch=animal+tired")

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import LONG, some
+from conftest import ALL, LONG, some
 from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
@@ -58,7 +58,10 @@ def test_a_card_says_what_its_model_does(name: str) -> None:
     text, about = (folder / "CARD.md").read_text("utf-8"), run_folder.described(folder)
     place = text.split("| figure |")[1].split("\n")[0].split("|").index(f" seed {about['plan']['seed']} ")
     again = measure(
-        ex.load(name, device="cpu"), about["plan"]["objective"], held_of(about["plan"], 150), strategy=about["plan"]["strategy"]
+        ex.load(name, device="cpu"),
+        about["plan"]["objective"],
+        held_of(about["plan"], 150 if ALL else 60),
+        strategy=about["plan"]["strategy"],
     )
     printed = model_cards.figures(text)
     wanted = [figure for figure in recipes.RECIPES[name].shown if not figure.startswith("4-gram")]

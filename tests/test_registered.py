@@ -14,7 +14,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import torch
-from conftest import ALL, LONG, SENTENCE
+from conftest import ALL, LONG, SENTENCE, long
 from opening import opened
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
@@ -183,7 +183,7 @@ def test_a_model_with_a_registered_scheme_is_not_exported(preset: str, tmp_path:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("preset", ["bert", "gpt2", "bart"])
+@pytest.mark.parametrize("preset", [*long("bert", "gpt2"), "bart"])  # it has what the others have
 def test_a_registered_scheme_is_built_traced_and_decoded(scheme: str, preset: str, registered: None) -> None:
     model = small(preset, positions=scheme, layers=2)
     target = {"target": SENTENCE} if preset == "bart" else {}

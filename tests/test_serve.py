@@ -115,7 +115,7 @@ compute()
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, *long(signal.SIGINT)])
 def test_a_server_that_is_asked_to_end_is_gone_soon_whatever_it_computes(number: signal.Signals) -> None:
     """The threads of its pages go on, and what it would leave on the disk is removed."""
     with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, text=True) as process:

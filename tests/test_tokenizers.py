@@ -43,7 +43,7 @@ FIVE = [
     "Животное не перешло улицу, потому что оно слишком устало. 😀😀 👩‍👩‍👧 नमस्ते नमस्ते",
 ]
 MORE = [*product(("bpe", "byte-bpe"), (0, 7, 150, 3000))]
-EXAMPLES = 1500 if ALL else 60
+EXAMPLES = 1500 if ALL else 40
 ALPHABET = set(ascii_lowercase + digits)
 SMALL = st.lists(st.text(alphabet="ab c", max_size=24), min_size=1, max_size=8)  # many ties, and runs of one letter
 WILD = st.lists(st.text(max_size=30), min_size=1, max_size=6)

@@ -77,7 +77,7 @@ def test_stories_are_the_same_pieces_under_every_tokenizer(kind: str) -> None:
 
 def test_the_transformer_reads_english_and_is_taught_french() -> None:
     texts = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
-    run = ex.fit("transformer", corpus=texts, pieces=300, steps=120 if ALL else 80, batch=16, device="cpu", seed=1, **SMALL)
+    run = ex.fit("transformer", corpus=texts, pieces=300, steps=120 if ALL else 50, batch=16, device="cpu", seed=1, **SMALL)
     pieces, batch, numbers = run.model.tokenizer, run.batch(1), examples_of_step(1, 392, 16, 1)
     for row, number in enumerate(numbers):
         source = batch.source[row][batch.attention_mask[row]].tolist()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import long
 from opening import opened
 from torch.nn import functional
 
@@ -37,7 +38,7 @@ def loss_by_hand(module: Any, update: TokenUpdate, model: Any) -> torch.Tensor:
     return functional.cross_entropy(module.head(hidden)[0, update.row : update.row + 1], torch.tensor([update.label]))
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "transformer"])
+@pytest.mark.parametrize("name", ["gpt2", *long("bert", "llama"), "transformer"])
 def test_gradients_and_losses_are_those_of_autograd_and_of_torch_optim(name: str) -> None:
     model = loaded(name)
     given: dict[str, Any] = FRENCH if name == "transformer" else {}
@@ -78,7 +79,7 @@ def test_the_gradient_at_the_scores_is_p_minus_y_and_goes_back_to_the_matrices_b
     assert not update.states_slope[:, update.row + 1 :].any(), "nothing that comes later is read"
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
+@pytest.mark.parametrize("name", [*long("gpt2"), "bert", "t5"])
 def test_every_gradient_that_is_shown_is_the_finite_difference(name: str) -> None:
     given: dict[str, Any] = {"target": TEXT} if name == "t5" else {}
     update = ex.analysis.token_update(loaded(name), TEXT, position=2, **given)
