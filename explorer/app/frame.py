@@ -17,6 +17,7 @@ from explorer.records import Exercise
 from explorer.views import theme
 
 KEY = "part"  # in the address of a page
+SHORT = 180  # letters: an introduction of about a line and a half stays whole
 ALL = "all"  # as the part: every part, one below the other, as one prints a page
 EVERY_PART = False  # whether a page that names no part shows them all
 
@@ -92,8 +93,10 @@ class LessonPage:
         present.keys(
             [part.name for part in every if part in chosen or not part.more], chosen[0].name if len(chosen) == 1 else ""
         )
+        lead, rest = lead_of(self.about)
         if chosen[0] is every[0]:
-            self._open()
+            with self._says:
+                st.markdown(marked(lead))
         with present.screen(self.line, chosen[0].title if len(chosen) == 1 else ""):
             _own_question()
             for part in chosen:
@@ -102,12 +105,9 @@ class LessonPage:
                 if more := self.prose.sections.get(f"lectures: {part.name}"):
                     st.markdown(marked(more))
                 if part is every[0]:
+                    if rest:
+                        st.markdown(marked(rest))
                     self._written_as_formulas()
-
-    def _open(self) -> None:
-        """What the page is about, above its first part."""
-        with self._says:
-            st.markdown(marked(self.about))
 
     def _written_as_formulas(self) -> None:
         """The same in formulas, below the first picture: what each symbol means, then the lines."""
@@ -138,6 +138,12 @@ class LessonPage:
             )  # fmt: skip
             _more([part for part in every if part.name not in shown], name)
         return (named[name],)
+
+
+def lead_of(about: str) -> tuple[str, str]:
+    """What a page is about in a sentence, above its first picture; and the rest, below it."""
+    lead, _, rest = about.partition(". ")
+    return (f"{lead}.", rest) if len(about) > SHORT else (about, "")
 
 
 def _own_question() -> None:

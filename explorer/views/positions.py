@@ -27,7 +27,7 @@ def table(record: Places) -> go.Figure:
     assert record.vectors is not None
     notes = ("rows are positions, columns are dimensions",)
     figure = _heat(record.vectors, f"Position vectors: {theme.printable(record.label)}", notes, "position %{y}, dimension %{x}")
-    figure.update_xaxes(title="dimension", side="top")
+    figure.update_xaxes(title="dimension")
     figure.update_yaxes(title="position", autorange="reversed")
     return figure
 

@@ -67,16 +67,14 @@ def pick() -> tuple[int, ...]:
         st.session_state["hidden.text"] = [*words.values()]
         st.session_state.pop("hidden", None)
     picked = st.pills(
-        "Words", list(words), format_func=lambda n: words[n], selection_mode="multi", default=[first], key="hidden",
-        bind="query-params",
+        "Words to hide: the model reads [MASK] in their place", list(words), format_func=lambda n: words[n], selection_mode="multi",
+        default=[first], key="hidden", bind="query-params",
     )  # fmt: skip
     return tuple(sorted(picked or [first]))
 
 
 def hidden() -> None:
     """Hide words, guess, and see what the model predicts."""
-    lab.presets(name)
-    say("Choose one word or several: the model reads [MASK] in their place.")
     chosen = pick()
     guess = lab.guessed(name, text, chosen)
 
@@ -91,6 +89,7 @@ def hidden() -> None:
         VIEWS["guess"], guess, question=question,
         below=None if core.on() else partial(web.show, VIEWS["surprises"], guess),
     )  # fmt: skip
+    lab.presets(name)
 
 
 def how_much() -> None:

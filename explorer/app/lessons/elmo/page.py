@@ -25,9 +25,9 @@ def letters() -> None:
     say(PROSE("letters"))
     word = st.text_input("Word", "fishing", key="word", bind="query-params", width=240)
     read(lab.letter_filters(word))
+    web.show(VIEWS["letter-filters"], lab.letter_filters(word))
     if not core.on():
         lab.notice_word(word)
-    web.show(VIEWS["letter-filters"], lab.letter_filters(word))
 
 
 def turned() -> tuple[Any, Any, int]:

@@ -55,7 +55,6 @@ def frame_held() -> None:
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
     frame_held()
-    say(PROSE("famous") + (" " + PROSE("one head supervised") if behaviour.supervised(name) else ""))
     question = lesson.pointing_question(record)
     if question is None:
         st.caption(
@@ -64,6 +63,7 @@ def glance() -> None:
         web.show(VIEWS["glance"], traced)
     else:
         web.show(VIEWS["glance"], traced, question=(question, "guess.pointing"))
+    say(PROSE("famous") + (" " + PROSE("one head supervised") if behaviour.supervised(name) else ""))
 
 
 def contributing() -> None:

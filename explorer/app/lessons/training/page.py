@@ -33,20 +33,19 @@ def watch() -> None:
     folder = runs[name]
     model, steps = read(partial(opened, name)), lab.read_steps(name)
     vocabulary, cost = model.tokenizer.vocabulary.size, lab.budget(folder, steps[-1].step)
-    with st.container(horizontal=True):
-        st.metric("Steps", f"{cost.steps:,}")
-        st.metric("Tokens read (approx.)", f"{cost.pieces:,.0f}")
-        st.metric("Predictions scored (approx.)", f"{cost.answers:,.0f}")
-        st.metric("Weights", f"{cost.weights:,}")
-        st.metric("Operations, 6 × weights × tokens", powers(cost.operations), help=PROSE("operations"))
     planned = lab.plan(folder)
-    if not core.on():
-        say(lab.said_of(planned, preset(model.preset).objective), small=True)
     half = None
     if not planned.get("mask_rate_first"):  # else the loss at the end has another masking rate than at the start
         half = partial(answered, lesson.half_question(steps), f"guess.half.{name}")
     question = lesson.first_question(steps, vocabulary, systems.teacher_of(name))
     web.show(VIEWS["training"], lab.steps_of(name), question=(question, f"guess.first.{name}"), below=half)
+    st.markdown(
+        f"**{cost.steps:,}** steps · about **{cost.pieces:,.0f}** tokens read and **{cost.answers:,.0f}** predictions scored · "
+        f"**{cost.weights:,}** weights · **{powers(cost.operations)}** operations",
+        help=PROSE("operations"),
+    )
+    if not core.on():
+        say(lab.said_of(planned, preset(model.preset).objective), small=True)
 
 
 def probes() -> None:
