@@ -5,12 +5,14 @@ import { eased, percent } from "./elements.js";
 /** @typedef {{layer: number, head: number, heads: number, tokens: string[], row: number, scores: number[], weights: number[], values: number[][], mixed: number[][]}} Inside
  * `values` [token, dim] of one head, `mixed` [head, dim] */
 /** @typedef {{text: string, share: number}[][]} Floors  the best guesses after so many layers */
+/** @typedef {{x: number, y: number, size: number}} Spot  where a word ends, its middle and its letters, in the picture */
 /** @typedef {{ink: string, dim: string, line: string, on: string, hold: string, signed: string[]}} Paint */
 
 /** When each beat of this part begins, in seconds. */
-export const BEATS = { inside: 10, compare: 13, weigh: 18, mix: 22, heads: 26, rise: 30, end: 45 };
+export const BEATS = { inside: 7, compare: 8.3, weigh: 13.3, mix: 17.3, heads: 21.3, rise: 25.3, end: 40.3 };
 
 const SVG = "http://www.w3.org/2000/svg", FLOOR = 2.6; // seconds a floor
+const LEFT = 0.25, AFTER = 0.03, TRAVELS = 0.8; // seconds: when the first word leaves its sentence, how long after it the next, and how long it goes
 const LEAST = 0.01; // a weight below it has no ribbon
 
 export class InsidePicture {
@@ -23,6 +25,7 @@ export class InsidePicture {
     this.svg.setAttribute("class", "inside");
     this.svg.setAttribute("role", "img");
     this.size = "";
+    this.spots = /** @type {(Spot | null)[]} */ ([]); // the tokens in the sentence that they come from
     /** @type {((time: number) => void)[]} */
     this.parts = [];
   }
@@ -73,14 +76,24 @@ export class InsidePicture {
     const middle = (/** @type {number} */ n) => top + (n + 0.5) * high;
     this.#titles(into, { bars: at.bars, values, block, end: width, letters: labels(width) }, paint);
     tokens.forEach((token, n) => {
-      const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", "font-size": letters, fill: n === row ? paint.hold : paint.ink }, into);
-      this.parts.push((time) => name.setAttribute("opacity", String(n === row ? 1 : 1 - 0.55 * eased(time, BEATS.compare - 0.3, BEATS.compare) * (1 - lit(time, n)))));
+      const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", fill: n === row ? paint.hold : paint.ink }, into), place = { x: at.names, y: middle(n), size: letters };
+      this.parts.push((time) => this.#travel(name, time, n, place));
+      this.parts.push((time) => name.setAttribute("opacity", String((this.spots[n] ? 1 : eased(time, BEATS.inside + 0.7, BEATS.inside + 1.2)) * (n === row ? 1 : 1 - 0.55 * eased(time, BEATS.compare - 0.3, BEATS.compare) * (1 - lit(time, n))))));
       this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, alone: width - at.bars - 60, high: Math.max(3, high * 0.56) }, paint);
       this.#value(into, n, { x: values, y: middle(n), cell: at.cell, high: Math.max(3, high * 0.56) }, paint);
     });
     const span = Math.min(height - top - 24, high * tokens.length * 0.7), from = middle(row) - span / 2, low = Math.min(Math.max(top + 16, from), height - span - 4);
     this.#ribbons(into, { from: right, to: block, middle, high: high * 0.8, low, span }, paint);
     this.#mixed(into, { x: block, low, span, strip }, paint);
+  }
+
+  /** A token on its way from the sentence into the column. @param {Element} name @param {number} time @param {number} n @param {Spot} place */
+  #travel(name, time, n, place) {
+    const from = this.spots[n] ?? place, begin = BEATS.inside + LEFT + AFTER * n, gone = eased(time, begin, begin + TRAVELS);
+    const between = (/** @type {"x" | "y" | "size"} */ key) => String(from[key] + (place[key] - from[key]) * gone);
+    name.setAttribute("x", between("x"));
+    name.setAttribute("y", between("y"));
+    name.setAttribute("font-size", between("size"));
   }
 
   /** What the columns are. @param {Element} into @param {{bars: number, values: number, block: number, end: number, letters: number}} at @param {Paint} paint */
@@ -196,7 +209,7 @@ export class InsidePicture {
 const labels = (width) => (width >= 700 ? Math.max(15, width / 90) : 13);
 
 /** How far a token is lit while scores are compared: one after the other. @param {number} time @param {number} n */
-const lit = (time, n) => eased(time, BEATS.compare + 0.3 + 0.14 * n, BEATS.compare + 0.8 + 0.14 * n);
+const lit = (time, n) => eased(time, BEATS.compare + 0.1 + 0.14 * n, BEATS.compare + 0.6 + 0.14 * n);
 
 /** When a floor is reached. @param {number} n */
 const floorAt = (n) => BEATS.rise + 0.3 + FLOOR * n;

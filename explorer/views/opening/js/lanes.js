@@ -114,6 +114,25 @@ function around(letters, words, gap, most) {
   return { first, last };
 }
 
+/** The letters of tokens in a line, one token after the other. @param {HTMLElement} line @param {string[]} tokens @param {number} row the gap */
+function placesIn(line, tokens, row) {
+  const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT), nodes = /** @type {Text[]} */ ([]);
+  while (walk.nextNode()) nodes.push(/** @type {Text} */ (walk.currentNode));
+  let node = 0, from = 0;
+  return tokens.map((token, n) => {
+    const letters = token.replace(/^##/u, "");
+    for (let at = node, start = from; n !== row && at < nodes.length; at++, start = 0) {
+      const place = nodes[at].data.toLowerCase().indexOf(letters, start), range = document.createRange();
+      if (place < 0) continue;
+      [node, from] = [at, place + letters.length];
+      range.setStart(nodes[at], place);
+      range.setEnd(nodes[at], from);
+      return range;
+    }
+    return null;
+  });
+}
+
 /** All lanes. */
 export class Lanes {
   /** @param {HTMLElement} root @param {LaneModel[]} models */
@@ -138,9 +157,24 @@ export class Lanes {
     this.root.style.setProperty("--grown", String(grown));
   }
 
-  /** They give way to a picture of one model, whose lane is the last to go. @param {string} name @param {number} others @param {number} last from 0 to 1 */
-  fade(name, others, last) {
-    for (const lane of this.lanes) lane.root.style.opacity = String(1 - (lane.model.name === name ? last : others));
+  /** They give way to a picture of one model, which has the words of its lane. @param {string} name @param {number} gone from 0 to 1 */
+  fade(name, gone) {
+    for (const lane of this.lanes) {
+      lane.root.style.opacity = String(1 - gone);
+      lane.line.style.visibility = lane.model.name === name && gone < 1 ? "hidden" : "";
+    }
+  }
+
+  /** Where the tokens of a picture stand in a model's lane; null where one does not. @param {string} name @param {{tokens: string[], row: number}} read @param {Element} picture
+   * @returns {(import("./inside.js").Spot | null)[]} */
+  spots(name, { tokens, row }, picture) {
+    const line = this.lanes.find(({ model }) => model.name === name)?.line, { left, top } = picture.getBoundingClientRect();
+    if (!line?.clientWidth) return [];
+    const size = Number.parseFloat(getComputedStyle(line).fontSize), blank = line.querySelector(".blank"), places = placesIn(line, tokens, row);
+    return tokens.map((_, n) => {
+      const box = (n === row ? blank : places[n])?.getBoundingClientRect();
+      return box ? { x: box.right - left, y: box.top + box.height / 2 - top, size } : null;
+    });
   }
 
   spoken() {

@@ -15,7 +15,7 @@ function linesOf({ inside, floors, lanes }) {
     [0, ["Four language models guess the missing word. Yours?"]],
     [3, ["They differ in what they may read."]],
     [BEATS.inside, [`Inside ${title}: one head of its `, number(String(heads * layers)), ". What does it do?"]],
-    [BEATS.compare, ["Compare: the gap scores every token. “", tokens[best(scores)], "” gets ", number(scores[best(scores)].toFixed(1)), "."]],
+    [BEATS.compare + 0.9, ["Compare: the gap scores every token. “", tokens[best(scores)], "” gets ", number(scores[best(scores)].toFixed(1)), "."]],
     [BEATS.weigh, ["Weigh: scores become weights that sum to one. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],
     [BEATS.mix, ["Mix: values, as thick as their weights, become ", number(String(mixed[head].length)), " numbers."]],
     [BEATS.heads, ["All ", number(String(heads)), " heads of a layer do this at once."]],

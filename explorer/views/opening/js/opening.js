@@ -17,7 +17,7 @@ import { Models } from "./models.js";
 
 const LETTERS = 400, TYPED = 700; // letters of a sentence, at most; milliseconds without a letter before the page follows
 const INKED = 1, EACH = 0.2, GROWS = [3.1, 4.1]; // seconds: the words of the lanes become dark, one after the other, and then the bars grow
-const STILLS = /** @type {[string, number][]} */ ([["Four answers", BEATS.inside - 0.1], ["One head", BEATS.rise - 0.7], ["Layer by layer", BEATS.end - 0.1], ["Your turn", BEATS.end]]);
+const STILLS = /** @type {[string, number][]} */ ([["Four answers", BEATS.inside - 0.1], ["One head", BEATS.rise - 0.7], ["Layer by layer", BEATS.end - 0.8], ["Your turn", BEATS.end]]);
 const BLANK = /^_+$/, HIDDEN = "it"; // a word of strokes is a gap; some word has to be hidden there, and no model reads it
 
 export class Opening {
@@ -148,10 +148,10 @@ export class Opening {
     const inside = time >= BEATS.inside && time < BEATS.end;
     this.root.dataset.view = inside ? "inside" : "lanes";
     this.root.toggleAttribute("data-own", this.own);
+    if (inside && time < BEATS.compare) this.picture.spots = this.lanes.spots("bert", this.record.inside, this.picture.svg);
     if (inside && this.paint) this.picture.draw(time, this.paint);
-    const back = eased(time, BEATS.end - 0.6, BEATS.end), opened = eased(time, BEATS.inside + 0.5, BEATS.inside + 1.2) * (1 - back);
-    this.lanes.fade("bert", eased(time, BEATS.inside, BEATS.inside + 0.5) * (1 - back), opened);
-    this.picture.svg.style.opacity = String(opened);
+    this.lanes.fade(inside ? "bert" : "", eased(time, BEATS.inside, BEATS.inside + 0.4) * (1 - eased(time, BEATS.end - 0.4, BEATS.end)));
+    this.picture.svg.style.opacity = String(1 - eased(time, BEATS.end - 0.8, BEATS.end - 0.4));
     this.lanes.draw(Math.floor((time - INKED) / EACH), Math.min(1, Math.max(0, (time - GROWS[0]) / (GROWS[1] - GROWS[0]))) ** 0.6);
     if (this.own) return;
     const line = lineAt(time, this.record);
