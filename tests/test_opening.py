@@ -500,6 +500,13 @@ def test_the_front_page_opens_with_it_and_its_doors_lead_on(visit: Visit) -> Non
     assert [str(way).partition("?")[0] for way in (why, *others)] == ["attention", "training", "decoding"]
     own = urlencode({"text": "The dgo ran home.", "chosen": "ran"})
     assert begins == f"{tour.address()}&{own}" and "step=1" in tour.address(), "the tour begins on the first screen as well"
+    front = page.url
+    for door, picture in (("How was it learned?", ".st-key-over-steps-figure"), ("Let it write.", ".st-key-chain-figure")):
+        page.get_by_role("link", name=door).click()  # it opens with a picture, of the sentence that was typed
+        expect(page.locator(picture)).to_be_visible()
+        expect(page.get_by_label(re.compile("A sentence that|beginning"))).to_have_value(re.compile(r"^The dgo"))
+        page.goto(front)
+        expect(page.get_by_role("textbox", name="Your own sentence")).to_have_value("The dgo ran home.")
     page.get_by_role("link", name="Why “ran”?").click()
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     expect(page.get_by_label("Your sentence")).to_have_value(re.compile(r"\[MASK\]"))

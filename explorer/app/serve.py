@@ -12,6 +12,7 @@ os.environ.setdefault(
 from explorer.app import streamlit_inside
 from explorer.app.compressed import Compressed
 from explorer.app.early import Early
+from explorer.app.filmed import Filmed
 from explorer.app.guard import Guard
 from explorer.app.room import take_over
 
@@ -27,6 +28,7 @@ def main() -> None:
         import_module(module)
     streamlit_inside.keep_inside()
     streamlit_inside.put_before(Early)
+    streamlit_inside.put_before(Filmed)
     streamlit_inside.put_before(Compressed)
     streamlit_inside.put_before(Guard)
     streamlit_inside.end_within(ENDS)
