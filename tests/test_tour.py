@@ -100,6 +100,27 @@ def test_the_first_steps_keep_the_sentence_and_the_gap_of_the_front_page() -> No
     assert at.text_input(key="text").value == own and "**1 of" in shown(at)
 
 
+def test_a_step_is_found_again_as_it_was_left_and_begins_anew_after_the_tour() -> None:
+    def go_to(number: int) -> AppTest:
+        at.query_params.clear()  # as the links of the card do
+        at.query_params["step"], at.query_params["part"] = str(number), STEPS[number - 1].part
+        return at.switch_page(str(LESSONS[STEPS[number - 1].page].page)).run()
+
+    at, own, preset = session(), "unbelievable ελιά", STEPS[3].choices["text.tokens"]
+    assert go_to(4).text_input(key="text.tokens").value == preset and not knows(at, STEPS[3].know)
+    assert knows(at.text_input(key="text.tokens").set_value(own).run(), STEPS[3].know)
+    assert go_to(5).session_state["relation"] == STEPS[4].choices["relation"]
+    at.session_state["relation"] = "plural"
+    at.run()
+    assert go_to(4).text_input(key="text.tokens").value == own and knows(at, STEPS[3].know) and not at.exception
+    at.query_params.clear()
+    at.switch_page(str(LESSONS["heads"].page)).run()  # by the menu, and back
+    assert go_to(4).text_input(key="text.tokens").value == own and knows(at, STEPS[3].know)
+    assert go_to(5).session_state["relation"] == "plural" and knows(at, STEPS[4].know)
+    at.button(key="tour.leave").click().run()
+    assert go_to(4).text_input(key="text.tokens").value == preset and not knows(at, STEPS[3].know)
+
+
 @pytest.mark.parametrize("asked", ["0", "99", "-1", "x", "²", "", "<script>"])
 def test_an_address_without_a_step_starts_no_tour(asked: str) -> None:
     assert lesson.number_of(asked, len(STEPS)) is None

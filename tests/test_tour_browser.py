@@ -160,6 +160,12 @@ def test_what_is_done_after_next_on_the_same_page_counts(visit: Visit, number: i
     do(page, STEPS[number])
     expect(card(page)).to_contain_text("Now you know")
     expect(card(page)).to_contain_text(f"{number + 1} of {len(STEPS)}")
+    card(page).get_by_role("button", name="Previous step").click()
+    expect(card(page)).to_contain_text(f"{number} of {len(STEPS)}")
+    still(page)
+    going_on(page).click()
+    expect(card(page)).to_contain_text(f"{number + 1} of {len(STEPS)}")
+    expect(card(page)).to_contain_text("Now you know")
 
 
 BOXES = ("Your sentence", "Your text, a few sentences", "Your text", "The beginning", "Words to watch", "Word")

@@ -8,20 +8,58 @@ it stands there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
+from explorer.app import streamlit_inside
 from explorer.views.board.place import VIEW
 
-WATCHED, FIRST, DONE = "deeds.watched", "deeds.first", "deeds.done"
+WATCHED, FIRST, DONE, KEPT = "deeds.watched", "deeds.first", "deeds.done", "deeds.kept"
+
+
+@dataclass(frozen=True)
+class Left:
+    """A step as it was left: its controls, where its boards stood, and what was done."""
+
+    controls: Mapping[str, Any] = field(default_factory=dict)
+    boards: Mapping[str, str] = field(default_factory=dict)
+    first: Mapping[str, Any] = field(default_factory=dict)
+    done: frozenset[str] = frozenset()
 
 
 def watch(step: object, deeds: tuple[str, ...]) -> None:
-    """From now on these deeds are looked for; those of another step are forgotten."""
+    """From now on these deeds are looked for, and none of another step; what was done at an earlier visit is done."""
     if st.session_state.get(WATCHED, (None, ()))[0] != step:
-        st.session_state[WATCHED], st.session_state[FIRST], st.session_state[DONE] = (step, deeds), {}, frozenset()
+        before = left(step) or Left()
+        st.session_state[WATCHED], st.session_state[FIRST], st.session_state[DONE] = (
+            (step, deeds),
+            {**before.first},
+            before.done,
+        )
+
+
+def keep() -> None:
+    """Keep the watched step as it is now: once its page is left, Streamlit has forgotten it."""
+    if _watched():
+        step, boards = st.session_state[WATCHED][0], {deed.partition("@")[0] for deed in _watched() if "@" in deed}
+        stand = {name: st.query_params[name] for name in boards if name in st.query_params}
+        now = Left(streamlit_inside.controls(), stand, dict(st.session_state[FIRST]), st.session_state[DONE])
+        st.session_state[KEPT] = st.session_state.get(KEPT, {}) | {step: now}
+
+
+def left(step: object) -> Left | None:
+    """How a step was left; None where nobody has done anything in it."""
+    found: Left | None = st.session_state.get(KEPT, {}).get(step)
+    return found
+
+
+def forget() -> None:
+    """Look for nothing, and begin every step anew."""
+    stop()
+    st.session_state.pop(KEPT, None)
 
 
 def stop() -> None:
@@ -34,6 +72,7 @@ def done() -> bool:
     """Whether all watched deeds are done; what is done once stays so."""
     if watched := frozenset(_watched()):
         st.session_state[DONE] |= set(filter(_is_done, watched))
+        keep()
     return bool(watched) and st.session_state[DONE] == watched
 
 
@@ -56,6 +95,7 @@ def settle() -> None:
 
 def check() -> None:
     """In a part that is drawn alone: where a deed has just been done, draw the page again, so that the tour goes on."""
+    keep()
     if not _watched() or st.session_state[DONE] == frozenset(_watched()):
         return
     first = st.session_state[FIRST]

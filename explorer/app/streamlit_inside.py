@@ -104,6 +104,20 @@ def forget_widgets() -> None:
             del described[name]
 
 
+def controls() -> dict[str, Any]:
+    """What the visitor has chosen in the controls of the page that an address holds, by their keys."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    context = get_script_run_ctx()
+    if context is None:
+        return {}
+    with suppress(AttributeError):  # a Streamlit that keeps them elsewhere: then none is known, and a test says so
+        state = context.session_state._state
+        names = {state._key_id_mapper.id_key_mapping.get(control) for control in state._query_param_bound_widget_ids}
+        return {name: value for name, value in context.session_state.filtered_state.items() if name in names}
+    return {}
+
+
 def let_go(names: Iterable[str]) -> None:
     """Let an address set these boxes again: Streamlit refuses to set one that is already on the page."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx

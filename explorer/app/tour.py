@@ -37,6 +37,8 @@ def guide(here: str) -> None:
     if number is None or _is_over(number, here):
         return
     st.session_state[KEY] = number
+    if (before := st.session_state.get(SET)) and before <= len(every) and every[before - 1].page == here:
+        deeds.keep()
     if address != str(number):
         st.query_params[KEY] = str(number)
     if present.on():  # a room sees the page alone; the tour waits
@@ -51,6 +53,7 @@ def guide(here: str) -> None:
             _say(number, every[number - 1])
         else:
             deeds.stop()
+            st.session_state[SET] = 0
             st.markdown(f"**{number} of {len(every)}** · The tour continues on another page.")
         _doors(number, here)
 
@@ -118,10 +121,13 @@ def _doors(number: int, here: str) -> None:
 
 
 def _arrive(number: int, step: lesson.TourStep) -> None:
-    """Set the controls of the page once; afterwards they are the visitor's."""
+    """Set the controls of the page once, at a later visit as they were left; afterwards they are the visitor's."""
     if st.session_state.get(SET) != number:
-        for key, value in {**step.choices, **_own(step)}.items():
+        before = deeds.left(number)
+        for key, value in {**step.choices, **_own(step), **(before.controls if before else {})}.items():
             st.session_state[key] = value
+        for key, place in before.boards.items() if before else ():
+            st.query_params[key] = place
         st.session_state[SET] = number
         deeds.stop()
     deeds.watch(number, step.done)
@@ -164,6 +170,6 @@ def leave() -> None:
     """End the tour."""
     for key in (KEY, SET, ENDED, OWN):
         st.session_state.pop(key, None)
-    deeds.stop()
+    deeds.forget()
     if KEY in st.query_params:
         del st.query_params[KEY]
