@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 import streamlit
-from streamlit import net_util
+from opening import opened
+from streamlit import error_util, net_util
 from streamlit.runtime import Runtime
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.session_state import WStates
 
-from explorer.app import streamlit_inside
+from explorer.app import core, mishap, streamlit_inside
 
 APP = Path(streamlit_inside.__file__).parent
 INSIDE = re.compile(r"streamlit\.(runtime|web)\b|\b_session_mgr|\.session_state\._(?!_)|net_util|data-test|\.st[A-Z]\w+")
@@ -29,8 +31,30 @@ def test_what_is_reached_into_is_there() -> None:
     state = SessionState()
     assert isinstance(state._new_widget_state, WStates) and isinstance(state._old_state, dict)
     assert state._new_widget_state.widget_metadata == {} and state._new_widget_state.states == {}
+    assert state._key_id_mapper.id_key_mapping == {} and state._query_param_bound_widget_ids == set()
     assert callable(net_util.get_external_ip) and "_session_mgr" in Runtime.__init__.__code__.co_names
     assert streamlit_inside.visitors() == 0 and streamlit_inside.session() == "", "outside of a page"
+
+
+def test_an_error_that_escapes_is_said_in_our_words_and_logged_in_full(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(page: str) -> None:
+        raise RuntimeError(f"a secret of {page}")
+
+    monkeypatch.setattr(
+        error_util, "invoke_script_error_handler", error_util.invoke_script_error_handler
+    )  # put back afterwards
+    streamlit_inside.say_errors(mishap.say)
+    with monkeypatch.context() as patched:
+        patched.setattr(core, "begin", fails)
+        at = opened("tokens", part="one-text")
+    assert not at.exception and [said.value for said in at.warning] == [mishap.SAID] and not at.title
+    assert any(block.proto.body == mishap.BACK for block in at.get("html"))
+    assert "a secret of tokens" in capsys.readouterr().out + caplog.text, "with rich on the machine, it is printed"
+    (again,) = [button for button in at.button if button.label == "Try again"]
+    at = again.click().run()
+    assert at.title and not at.warning and not at.exception
 
 
 def test_nothing_else_reaches_into_it() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import core, deeds, hold, hosted, polling, present
+from explorer.app import core, deeds, hold, hosted, polling, present, streamlit_inside
 from explorer.app.glossary import say
 from explorer.records import Exercise
 from explorer.records.answering import verdict
@@ -84,7 +84,8 @@ def answered(question: Exercise, key: str) -> bool:
 
 def _mark_right(question: Exercise, key: str) -> None:
     """Mark the right option as a picture marks it; the style of the page marks the visitor's own."""
-    right = f"{deeds.selector(f'card.{key}')} [data-testid=stRadioOption]:has([value='{question.options.index(str(question.answer))}'])"
+    option = f"{streamlit_inside.OPTION}:has([value='{question.options.index(str(question.answer))}'])"
+    right = f"{deeds.selector(f'card.{key}')} {option}"
     st.html(f"<style>{right} {{ border: 2px solid var(--ink) !important; }} {right} p::after {{ content: '\\00a0✓'; }}</style>")
 
 

@@ -9,7 +9,7 @@ os.environ.setdefault(
     "OMP_NUM_THREADS", "1"
 )  # before PyTorch is imported: the visitors share the processors, and a short text needs one
 
-from explorer.app import streamlit_inside
+from explorer.app import mishap, streamlit_inside
 from explorer.app.compressed import Compressed
 from explorer.app.early import Early
 from explorer.app.filmed import Filmed
@@ -27,6 +27,7 @@ def main() -> None:
     for module in NEEDED:
         import_module(module)
     streamlit_inside.keep_inside()
+    streamlit_inside.say_errors(mishap.say)
     streamlit_inside.put_before(Early)
     streamlit_inside.put_before(Filmed)
     streamlit_inside.put_before(Compressed)

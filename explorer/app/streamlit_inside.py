@@ -22,6 +22,8 @@ SEEN = "1.67.0"
 QUIET = "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"
 REMOVES = 3.0  # seconds in which a server that ends removes what it leaves
 VERDICT = "[data-testid=stAlert]"  # whether an answer was right
+OPTION = "[data-testid=stRadioOption]"
+FAILED = '<span data-testid="stException"></span>'  # marks a page that stopped at an error, as Streamlit's own message does
 MAIN, BLOCK, PICTURE = (
     "[data-testid=stMain]",
     ".stMainBlockContainer",
@@ -239,6 +241,14 @@ def put_before(layer: Callable[..., Any]) -> None:
 
     usual = starlette_app.create_streamlit_middleware
     starlette_app.create_streamlit_middleware = lambda: [Middleware(layer), *usual()]
+
+
+def say_errors(say: Callable[[Exception], bool]) -> None:
+    """Have an error that escapes on a page, or in a part of it that is drawn alone, said in this way; the terminal gets it as usual."""
+    from streamlit import error_util
+
+    usual = error_util.invoke_script_error_handler
+    error_util.invoke_script_error_handler = lambda error, given: usual(error, given or say)
 
 
 def end_within(seconds: float) -> None:
