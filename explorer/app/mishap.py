@@ -12,7 +12,7 @@ SAID = (
     "**Something went wrong here, and it was not your doing.** This part of the page stopped at an error that we did not foresee. Its "
     "details are in the terminal in which the explorer runs."
 )
-BACK = f'{streamlit_inside.FAILED}<a href="?">Back to the page as it opens</a>'
+BACK = f'{streamlit_inside.FAILED}<a href="?" style="color: inherit">Back to the page as it opens</a>'
 _number = count()  # two parts of a page may stop in the same run
 
 

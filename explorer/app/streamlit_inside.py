@@ -248,7 +248,7 @@ def say_errors(say: Callable[[Exception], bool]) -> None:
     from streamlit import error_util
 
     usual = error_util.invoke_script_error_handler
-    error_util.invoke_script_error_handler = lambda error, given: usual(error, given or say)
+    error_util.invoke_script_error_handler = lambda ex, on_script_error: usual(ex, on_script_error or say)
 
 
 def end_within(seconds: float) -> None:
