@@ -36,7 +36,7 @@ function tokensOf({ steps, at, judged, own }) {
 /** The token that a step took. @param {Step} step */
 export const takenIn = (step) => step.candidates.find((one) => one.fate === "kept" || one.fate === "finished");
 
-/** A candidate as a row: its token, its bar, its probability, and what became of it. @param {Candidate} one @param {Scene} scene @param {string} last what it fans out of @returns {Thing} */
+/** A candidate as a row: its token, its bar, its probability, and what became of it. @param {Candidate} one @param {Scene} scene @param {string} [last] what it fans out of @returns {Thing} */
 function rowOf(one, { judged, held, hold }, last) {
   const key = `row ${one.id}`, cut = one.fate.startsWith("cut") || one.fate === "forced-out", fate = judged || cut ? one.fate : "open", p = Math.exp(one.logp);
   const drawn = !cut && one.share !== undefined && Math.abs(one.share - p) > 1e-4, share = one.share ?? 0;
@@ -53,7 +53,7 @@ function rowOf(one, { judged, held, hold }, last) {
 export function fanOf(scene) {
   const { steps, at } = scene, step = steps[at];
   if (!step) return [textThing(scene, [])];
-  const tokens = tokensOf(scene), before = at ? `written ${at - 1} ${takenIn(steps[at - 1])?.id}` : "strong";
+  const tokens = tokensOf(scene), before = at ? undefined : "strong"; // later rows come where they belong: others stand on their way
   const list = { key: "fan", tag: "ol", name: "fan", is: { "aria-label": "Candidates for this token" }, inside: step.candidates.map((one) => rowOf(one, scene, before)) };
   const drawn = step.candidates.some(({ share }) => share !== undefined);
   const caption = { key: "caption", tag: "p", name: "caption", text: `The most probable tokens here, with their probability${drawn ? " → the one that they are drawn with, after temperature and cuts" : ""}.` };

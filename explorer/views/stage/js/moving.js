@@ -1,4 +1,5 @@
-// Objects that keep their identity from frame to frame: what stays moves to its new place, what is new grows out of another object, what goes fades.
+// Objects that keep their identity from frame to frame: what stays moves to its new place, what is new grows out of another object, what goes fades,
+// before what is new comes.
 
 /** An object of a frame. `from` is the key of the object that it grows out of; one that `flies` comes from there as it is, without fading in;
  * one that `turns` is moved by its own style.
@@ -6,7 +7,7 @@
  *   is?: Record<string, string | undefined>, press?: () => void, inside?: Thing[]}} Thing */
 /** @typedef {{x: number, y: number, wide: number, high: number}} Spot */
 
-export const MOVES = 350; // milliseconds of a motion at normal speed
+export const MOVES = 350, LEAVES = 120; // milliseconds of a motion at normal speed, and until what goes is gone
 const SHAPES = ["svg", "path"], EASING = "cubic-bezier(.3, .7, .3, 1)";
 
 /** Whether motion is not wanted. */
@@ -21,6 +22,7 @@ export class Moving {
     this.known = /** @type {Map<string, any>} */ (new Map()); // the element of each key
     this.turning = /** @type {Set<string>} */ (new Set()); // keys of what its own style moves: nobody asks where it is
     this.moves = /** @type {Animation[]} */ ([]);
+    this.waits = 0; // milliseconds until what is new comes
   }
 
   /** Milliseconds of a motion. */
@@ -39,6 +41,7 @@ export class Moving {
     for (const [key, old] of whole) this.#leave(old, before.get(key));
     settle();
     if (calm()) return;
+    this.waits = whole.length ? LEAVES / this.speed : 0;
     const after = this.#spots();
     for (const thing of things) this.#move(thing, before, after, { x: 0, y: 0 });
   }
@@ -84,7 +87,7 @@ export class Moving {
       Object.assign(old.style, { position: "absolute", left: `${spot.x}px`, top: `${spot.y}px`, width: `${spot.wide}px`, height: `${spot.high}px`, margin: "0" });
       this.root.append(old);
     }
-    old.animate([{ offset: 1, opacity: 0 }], { duration: this.long, fill: "forwards" }).finished.then(() => old.remove(), () => old.remove());
+    old.animate([{ offset: 1, opacity: 0 }], { duration: LEAVES / this.speed, fill: "forwards" }).finished.then(() => old.remove(), () => old.remove());
   }
 
   /** From where an object was, or from what it grows out of, to where it is. @param {Thing} thing @param {Map<string, Spot>} before @param {Map<string, Spot>} after
@@ -96,7 +99,8 @@ export class Moving {
     const x = whole.x - carried.x, y = whole.y - carried.y, fades = !old && !thing.flies;
     if (fades || Math.abs(x) > 0.5 || Math.abs(y) > 0.5) {
       const begin = { offset: 0, transform: `translate(${x}px, ${y}px)`, ...(fades && { opacity: 0 }) };
-      this.moves.push(this.known.get(thing.key).animate([begin], { duration: this.long, easing: EASING }));
+      const delay = fades ? this.waits : 0;
+      this.moves.push(this.known.get(thing.key).animate([begin], { duration: this.long - delay, delay, fill: "backwards", easing: EASING }));
     }
     for (const inner of thing.inside ?? []) this.#move(inner, before, after, whole);
   }
