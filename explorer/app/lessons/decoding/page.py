@@ -85,7 +85,6 @@ def next_tokens() -> None:
 
 def searching() -> None:
     """The tree of beam search."""
-    say(PROSE("search") if core.on() else f"{PROSE('search')} {PROSE('penalty')}")
     strategy, options = sections.search_settings(length)
     forced = desk.forced_options()
     if forced:
@@ -96,6 +95,7 @@ def searching() -> None:
         box="beginning",
         forced=partial(desk.choose, "path"),
     )
+    say(PROSE("search") if core.on() else f"{PROSE('search')} {PROSE('penalty')}")
     decoder.caption(PROSE("search: reading"), PROSE("search: limits"))
 
 

@@ -1,5 +1,5 @@
 // A decoder: a prompt, a strategy, and a text that grows token by token, with what could have been written instead.
-import { branchesOf, sizeOf, treeOf } from "./branches.js";
+import { branchesOf, columnOf, sizeOf, treeOf } from "./branches.js";
 import { candidateSentence, finishedOf, sentenceOf } from "./candidates.js";
 import { element } from "./element.js";
 import { fanOf, rowsOf } from "./fan.js";
@@ -180,6 +180,7 @@ export class LiveDecoder {
     this.waiting = 0;
     this.player.play(false);
     this.#offer();
+    this.frame.dataset.way = this.way;
     const run = (this.run = ++count), given = { run, ...this.#task() };
     this.steps = [];
     this.at = -1;
@@ -255,8 +256,8 @@ export class LiveDecoder {
 
   /** What is to be drawn of this step, before or after a token is taken. @param {boolean} judged */
   #scene(judged) {
-    const { steps, at, own, held } = this, prompt = this.prompt.value;
-    return { steps, at, judged, own, held, prompt, size: this.#size(), hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
+    const { steps, at, own, held } = this, prompt = this.prompt.value, size = this.#size(), column = columnOf(at + 1, this.stage.root.clientWidth, size);
+    return { steps, at, judged, own, held, prompt, size, column, hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
   }
 
   /** How large a tree is drawn: on a wall it fills the room while it is small. */
