@@ -12,7 +12,7 @@ from explorer.views import strips, theme
 from explorer.views.strips import Box, Strip
 from explorer.views.view import Choice, Control, View, also, by_name, only, only_many
 
-SHOWN, BAR = 16, 21  # how many tokens have a bar, and how many pixels high it is
+SHOWN, BAR = 6, 30  # how many tokens have a bar, and how many pixels high it is
 OFF = "off"
 LABEL = 28  # letters of a strategy's name: a heading has more room than an axis
 SYMBOLS = ("diamond", "circle", "square", "triangle-up", "x", "cross")
@@ -42,7 +42,8 @@ def next_piece(
     kept, shown = why == 0, min(SHOWN, len(record.texts))
     mass = float(shares[kept].sum())
     drawn = [_bars(record, shares, why, mass, part) for part in (True, False)]
-    figure = go.Figure([*drawn, *_cut_line(kept, shown)])
+    others = _others(shares, shown) if len(shares) > shown else []
+    figure = go.Figure([*drawn, *_cut_line(kept, shown), *others])
     notes = (
         f"after: … {theme.printable(record.prompt[-60:])}",
         f"{int(kept.sum()):,} of {len(shares):,} tokens are left, probability {mass:.1%} in all; the {shown} most probable are shown",
@@ -51,8 +52,8 @@ def next_piece(
     return figure.update_layout(
         title=theme.title("Which token comes next?", *notes),
         xaxis={"title": "probability", "range": [0, 1.15], "tickformat": ".0%", "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]},
-        yaxis=theme.named_axis([theme.label(t) for t in record.texts[:shown]], down=True),
-        barmode="overlay", height=BAR * shown,
+        yaxis=theme.named_axis([*(theme.label(t) for t in record.texts[:shown]), *["others"][: len(others)]], down=True),
+        barmode="overlay", height=BAR * (shown + len(others)),
     )  # fmt: skip
 
 
@@ -74,6 +75,16 @@ def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float
         meta=0 if kept else 6, customdata=hovers,
         marker={"pattern": {"shape": "" if kept else "/"}}, hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
+
+
+def _others(shares: np.ndarray, shown: int) -> list[go.Bar]:
+    """All tokens that have no bar of their own, in one."""
+    rest = float(shares[shown:].sum())
+    return [go.Bar(
+        orientation="h", base=0, x=[rest], y=[shown], width=0.72, text=[f"{rest:.1%}"], textposition="outside", textfont={"size": 13},
+        constraintext="none", cliponaxis=False, name="others", meta=6, showlegend=False,
+        hovertemplate=f"{len(shares) - shown:,} other tokens together: {rest:.4g}<extra></extra>",
+    )]  # fmt: skip
 
 
 def _cut_line(kept: np.ndarray, shown: int) -> list[go.Scatter]:

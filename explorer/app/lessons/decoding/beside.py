@@ -88,4 +88,4 @@ def _fork(name: str, text: str, rows: Sequence[Written]) -> None:
 
 def _taken(before: tuple[int, ...], found: Distribution, point: dict[str, Any]) -> None:
     """Write on from another token."""
-    desk.choose(BRANCH, (*before, int(found.ids[int(point["y"])])))
+    desk.take(BRANCH, before, found, int(point["y"]))

@@ -48,7 +48,7 @@ def bars(prefix: tuple[int, ...]) -> None:
     here = read(next_token)
 
     def clicked(point: dict[str, Any]) -> None:
-        desk.choose("path", (*prefix, int(here.ids[int(point["y"])])))
+        desk.take("path", prefix, here, int(point["y"]))
 
     question = None if prefix else (lesson.next_question(record), f"guess.next.{name}.{text}")  # of the beginning alone
     kept = ("temperature", "top_p")

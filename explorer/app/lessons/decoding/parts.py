@@ -17,7 +17,8 @@ from explorer.decoding import STRATEGIES
 from explorer.decoding.decode import writer
 from explorer.models import run_folder
 from explorer.models.suited import writes_as
-from explorer.records import Trace
+from explorer.records import Distribution, Trace
+from explorer.views.writing import SHOWN
 
 LENGTH = 4  # of the texts that are all tried
 Way = tuple[str, str, dict[str, Any]]  # what a row is called, its strategy, its options
@@ -181,3 +182,9 @@ def choose(key: str, ids: tuple[int, ...]) -> None:
         st.query_params[key] = ".".join(map(str, ids))
     else:
         st.query_params.pop(key, None)
+
+
+def take(key: str, before: tuple[int, ...], found: Distribution, row: int) -> None:
+    """Go on with the token of a bar; the last bar stands for all others, and chooses none."""
+    if row < SHOWN:
+        choose(key, (*before, int(found.ids[row])))
