@@ -15,10 +15,9 @@ import pytest
 from conftest import Visit
 from playwright.sync_api import Route, expect
 
-from explorer.app import early, filmed, hosted, opening
+from explorer.app import early, hosted, opening
 from explorer.app.guard import Message, Receive, Send
 from explorer.app.lessons.start import parts, questions
-from explorer.models.store import models
 
 SHELL = b'<title>Streamlit</title><body><div id="root"></div>'
 
@@ -82,13 +81,6 @@ def test_a_room_that_begins_in_another_way_has_none(settings: dict[str, Any], mo
 def test_before_its_numbers_are_there_the_page_comes_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early.READY, "is_set", lambda: False)
     assert answered("/")[1] == SHELL
-
-
-@pytest.mark.parametrize("kept", ["bert", "bert-tiny", "nobody"])
-def test_an_address_of_snapshots_leads_on_where_the_training_kept_none(kept: str) -> None:
-    none = kept in models() and not (models()[kept].folder / "snapshots").is_dir()
-    assert filmed.leads_on(f"part=snapshots&kept={kept}&text=A+b") == ("training?part=snapshots&text=A+b" if none else "")
-    assert filmed.leads_on(f"part=watch&kept={kept}") == "" and none == (kept == "bert")
 
 
 @pytest.mark.browser

@@ -12,7 +12,6 @@ os.environ.setdefault(
 from explorer.app import mishap, streamlit_inside
 from explorer.app.compressed import Compressed
 from explorer.app.early import Early
-from explorer.app.filmed import Filmed
 from explorer.app.guard import Guard
 from explorer.app.room import take_over
 
@@ -29,7 +28,6 @@ def main() -> None:
     streamlit_inside.keep_inside()
     streamlit_inside.say_errors(mishap.say)
     streamlit_inside.put_before(Early)
-    streamlit_inside.put_before(Filmed)
     streamlit_inside.put_before(Compressed)
     streamlit_inside.put_before(Guard)
     streamlit_inside.end_within(ENDS)

@@ -361,7 +361,7 @@ export class Opening {
     /** @type {Record<string, string>[]} */
     const queries = [
       { part: "walk", model: "bert", text: masked, board: `encoder.${layer}.${head}.softmax.${row}.${row}` },
-      { part: "snapshots", kept: "bert", text: masked },
+      { part: "snapshots", text: masked },
       { part: "greedy", writer: "gpt2", beginning: letters.slice(0, from).join("").trim() || this.words[0].text },
     ];
     const hidden = letters.slice(from, to).join("");
