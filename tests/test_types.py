@@ -18,7 +18,8 @@ REASONS = {
     "whoever runs models says so here, and this room knows none": "records/again.py",
     "settings by name, checked by whoever reads them": "decoding/settings.py decoding/strategy.py corruption/strategy.py "
     "corruption/counting.py corruption/strategies.py models/presets.py",
-    "settings, lines and descriptions as they lie in a JSON file": "nn/factory.py models/run_folder.py models/shelf.py models/fetched.py",
+    "settings, lines and descriptions as they lie in a JSON file": "nn/factory.py models/folders.py models/run_folder.py "
+    "models/shelf.py models/fetched.py",
     "a model or objects of transformers', which has no types": "models/load.py models/hub/ decoding/huggingface.py "
     "decoding/decode.py decoding/comparison.py decoding/generation_trace.py decoding/fill.py",
     "whatever gives scores for a text": "decoding/native.py",

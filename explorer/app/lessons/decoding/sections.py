@@ -24,12 +24,6 @@ from explorer.views import VIEWS
 
 PROSE = prose("decoding")
 
-BESIDE = """<style>@media (min-width: 1200px) {
-  .st-key-search { position: relative; z-index: 1; width: fit-content !important; margin: 0 0 -4.1rem auto; flex-wrap: nowrap; }
-  .st-key-search .stSlider { display: flex; align-items: center; gap: 0.5rem; }
-  .st-key-search .stSlider > label { flex: none; margin: 0; min-height: 0; }
-  .st-key-search .stSlider > div { flex: 1; min-width: 0; }
-}</style>"""  # the settings of a search, at the right of its player
 RULES = {"nᵅ": "power", "((5 + n) / 6)ᵅ": "gnmt"}
 EARLY = {"no": False, "yes": True, "never": "never"}
 TRANSLATOR, FILLS, BLANKS = "transformer", "bert", "blank-pairs"
@@ -37,7 +31,6 @@ TRANSLATOR, FILLS, BLANKS = "transformer", "bert", "blank-pairs"
 
 def search_settings(length: int) -> tuple[str, dict[str, Any]]:
     """The settings of a search: how many beams and the length penalty in place, the others folded."""
-    st.html(BESIDE)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="search"):
         beams = st.slider("Beams", 1, 8, 4, key="beams", bind="query-params", width=160)
         penalty = st.select_slider("Length penalty α", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=240)
