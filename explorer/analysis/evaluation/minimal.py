@@ -62,12 +62,12 @@ def translates(model: TransformerModel) -> bool:
 
 def preferences(model: TransformerModel, pairs: Sequence[ContrastPair]) -> np.ndarray:
     """The log-probability of each choice in each text of each pair: [pair, text, choice]."""
-    logp_of = {"encoder": logp_filled, "decoder": logp_continued, "encoder-decoder": logp_written}.get(model.family)
-    if logp_of is None or not hasattr(model.module, "head"):
+    measure = {"encoder": logp_filled, "decoder": logp_continued, "encoder-decoder": logp_written}.get(model.family)
+    if measure is None or not hasattr(model.module, "head"):
         raise ChoiceError(f"{model.name} has no words to choose from, so it cannot be asked. Take a masked or a causal model.")
     questions = [(pair, which, choice) for pair in pairs for which in (0, 1) for choice in (0, 1)]
     with during("Comparing the pairs"):
-        return logp_of(model, questions).reshape(-1, 2, 2)
+        return measure(model, questions).reshape(-1, 2, 2)
 
 
 def checked_inputs(model: TransformerModel, rows: Sequence[Sequence[int]]) -> Inputs:
