@@ -99,7 +99,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(visit: Visit) -> 
     page.wait_for_selector(DRAWN, state="attached")
     page.get_by_role("combobox", name="Model").click()
     page.get_by_role("option", name="gpt2", exact=True).click()
-    combined = page.locator(".gtitle", has_text="all layers: ").first  # while it is drawn again there may be two
+    combined = page.locator(".figure-title", has_text="all layers: ").first  # while it is drawn again there may be two
     expect(combined).to_contain_text("decoder, all layers: mean")
     page.get_by_label("Your sentence").fill("The walrus was tired.")
     page.get_by_label("Your sentence").press("Enter")
@@ -109,7 +109,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(visit: Visit) -> 
     shared = page.url
     assert "model=gpt2" in shared and "part=" in shared and "walrus" in shared and "rollout" in shared
     other = visit(shared)
-    expect(other.locator(".gtitle", has_text="all layers: ")).to_contain_text("decoder, all layers: rollout")
+    expect(other.locator(".figure-title", has_text="all layers: ")).to_contain_text("decoder, all layers: rollout")
     expect(other.get_by_label("Your sentence")).to_have_value("The walrus was tired.")
     other.goto(urljoin(other.url, "/tokens"))
     expect(other.locator(".staged .box").first).to_be_attached()
@@ -167,7 +167,7 @@ def test_an_exported_file_draws_itself_from_disk(visit: Visit, tmp_path: Path) -
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_fits_every_screen(visit: Visit, lesson: str, mode: str, width: int) -> None:
     page = visit(f"/{lesson}", mode, width)
-    expect(page.locator(".gtitle", has_text=LESSONS[lesson]).first).to_be_visible()
+    expect(page.locator(".figure-title", has_text=LESSONS[lesson]).first).to_be_visible()
     page.wait_for_timeout(1000)
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out at the side"
     for plot in page.locator(".js-plotly-plot").all():
@@ -230,12 +230,18 @@ def turn_to(page: Page, part: str) -> None:
 @LONG
 def test_a_click_on_a_bar_forces_its_piece_and_temperature_moves_the_bars(visit: Visit) -> None:
     page = visit("/decoding?path=100", height=6000)
-    bars = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Which token comes next?")).first
+    bars = figure_titled(page, "Which token comes next?")
     click_on(page, bars, ".barlayer .point path", 1)
     expect(page).to_have_url(re.compile(r"path=100\.\d+(&|$)"))
     tab_to(page, "Temperature")
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile("temperature=1"))
+
+
+def figure_titled(page: Page, title: str) -> Locator:
+    """The figure below this title."""
+    titled = page.locator("[class*=st-key-titled]", has=page.locator(".figure-title", has_text=title))
+    return titled.locator(".js-plotly-plot").first
 
 
 def click_on(page: Page, plot: Locator, mark: str, which: int) -> None:
@@ -268,7 +274,7 @@ def test_attention_is_walked_through_with_the_keyboard_alone(visit: Visit) -> No
     turn_to(page, "Why √dₖ")
     tab_to(page, "it stays the same")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(".gtitle", has_text="Scores without and with")).to_be_visible()
+    expect(page.locator(".figure-title", has_text="Scores without and with")).to_be_visible()
 
 
 @LONG
@@ -276,15 +282,15 @@ def test_positions_are_explored_with_the_keyboard_alone(visit: Visit) -> None:
     page = visit("/")
     page.wait_for_selector(OPENING)
     walk_to(page, "Text", "Positions")
-    expect(page.locator(".gtitle").first).to_contain_text("Position vectors")
+    expect(page.locator(".figure-title").first).to_contain_text("Position vectors")
     tab_to(page, "Position vectors")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".gtitle").first).to_contain_text("Dimensions over positions")
+    expect(page.locator(".figure-title").first).to_contain_text("Dimensions over positions")
     turn_to(page, "Shuffle")
     tab_to(page, "no state changes")
     page.keyboard.press("Space")
-    expect(page.locator(".gtitle", has_text="Another order: bert")).to_be_visible()
+    expect(page.locator(".figure-title", has_text="Another order: bert")).to_be_visible()
     expect(page.get_by_text("a bag of words", exact=False).last).to_be_visible()
 
 
@@ -346,7 +352,7 @@ def walked(visit: Visit, address: str) -> list[float]:
         if not lesson.startswith("training"):
             start = time.perf_counter()
             page.goto(f"{address}/{lesson}")
-            expect(page.locator(".gtitle", has_text=title).first).to_be_visible(timeout=120_000)
+            expect(page.locator(".figure-title", has_text=title).first).to_be_visible(timeout=120_000)
             seconds.append(time.perf_counter() - start)
             expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
             page.wait_for_timeout(1000)

@@ -291,7 +291,7 @@ def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
         assert not at.exception and len(pictures(at)) == before
         for name in ("lengths", "learning"):
             record = results.result(f"{name}-{family}")
-            spec = next(json.loads(c.proto.spec) for c in pictures(at) if record.title in c.proto.spec)
+            spec = next(json.loads(c.proto.spec) for c in pictures(at) if record.title in c.proto.alt)
             assert [trace["name"] for trace in spec["data"]][: len(lengths.SCHEMES)] == list(lengths.SCHEMES)
             code = next(block.value for block in at.code if f"'{name}-{family}'" in block.value)
             names: dict[str, Any] = {}

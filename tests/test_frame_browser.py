@@ -127,7 +127,7 @@ def test_a_picture_is_one_stop_of_the_tab_key_and_a_page_is_presented_with_keys(
     page.wait_for_selector(HEATMAP, state="attached")
     rested(page)
     check_tab_stops(page)
-    line = ".gtitle tspan"  # the first; a title has fewer lines for a room
+    line = ".js-plotly-plot .ytick text"
     small = page.locator(line).first.evaluate("e => e.getBoundingClientRect().height")
     page.get_by_role("button", name="Present").click()
     expect(page).to_have_url(re.compile("present=1"))

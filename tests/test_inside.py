@@ -256,7 +256,7 @@ def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: Tran
     assert np.allclose(bars[0].y, slope.values / np.abs(slope.values).max())
     assert np.allclose(bars[1].customdata, slope.attention[1])
     silenced = ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0))
-    assert np.allclose(views["change"](silenced).data[0].y, silenced.divergence)
+    assert np.allclose(views["change"](silenced).data[0].x, silenced.divergence)
     assert np.allclose(views["downstream"](silenced).data[0].z, silenced.downstream("encoder"))
 
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import LONG, Visit
 from playwright.sync_api import Locator, expect
 from test_board_hands import APP
-from test_browser import click_on
+from test_browser import click_on, figure_titled
 from test_frame_browser import rested
 
 import explorer as ex
@@ -120,17 +120,17 @@ def _read(words: Locator) -> list[str]:
 @LONG
 def test_a_corner_of_the_triangle_is_one_layer_alone_and_the_sliders_follow(visit: Visit) -> None:
     page = visit("/elmo?part=mix-by-hand", height=1500)
-    triangle = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Your mix in the triangle"))
+    triangle = figure_titled(page, "Your mix in the triangle")
     click_on(page, triangle, ".scatterlayer .trace:nth-child(1) .point", 0)
     for layer, value in zip("₀₁₂", (0, 0, 20), strict=True):
         expect(page.get_by_role("slider", name=f"Weight s{layer}")).to_have_value(str(value))
-    expect(page.locator(".gtitle", has_text="Mix the layers by hand")).to_be_visible()
+    expect(page.locator(".figure-title", has_text="Mix the layers by hand")).to_be_visible()
 
 
 @LONG
 def test_a_row_of_the_matrix_and_a_link_beside_it_open_their_strategy(visit: Visit) -> None:
     page = visit("/corruption?part=every-strategy", height=1500)
-    matrix = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="One text under every strategy"))
+    matrix = figure_titled(page, "One text under every strategy")
     row = matrix.locator(".ytick", has_text=re.compile("^bart-delete$"))
     expect(row).to_be_visible()
     name, area = row.bounding_box(), matrix.locator(".nsewdrag").first.bounding_box()
@@ -150,10 +150,25 @@ def test_a_row_of_the_matrix_and_a_link_beside_it_open_their_strategy(visit: Vis
 @LONG
 def test_a_dot_of_the_plane_opens_the_neighbours_of_its_word(visit: Visit) -> None:
     page = visit("/vectors?part=plane", height=1500)
-    plane = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Words on a plane"))
+    plane = figure_titled(page, "Words on a plane")
     expect(plane.locator(".scatterlayer .point").first).to_be_attached()
     rested(page)
     word = plane.evaluate("plot => plot.data[1].customdata[2]")
     click_on(page, plane, ".scatterlayer .point", 2)
     expect(page).to_have_url(re.compile("part=neighbours"))
     expect(page.get_by_role("textbox", name="Word", exact=True)).to_have_value(word)
+
+
+def test_a_part_that_is_clicked_in_the_grid_is_silenced(visit: Visit) -> None:
+    page = visit("/whatif", height=1500)
+    expect(page.locator(".figure-note").first).to_contain_text("silenced")
+    rested(page)
+    grid = figure_titled(page, "Click a part to silence it")
+    first_of_layer_1 = len(ex.damage(ex.load("bert", device="cpu"), SENTENCE).heads[0]) + 2  # and both kinds of layers
+    click_on(page, grid, ".scatterlayer .point", first_of_layer_1)
+    expect(page.locator(".figure-note").first).to_have_text("head 0 of layer 1 silenced")
+    expect(page.get_by_label("Edited layer")).to_have_value("1")
+    rested(page)
+    click_on(page, grid, ".scatterlayer .point", first_of_layer_1 - 1)
+    expect(page.locator(".figure-note").first).to_have_text("feed-forward of layer 0 silenced")
+    expect(page).to_have_url(re.compile("edit=silence(%20|\\+)feed-forward"))

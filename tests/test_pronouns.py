@@ -117,9 +117,9 @@ def test_pairs_that_do_not_fit_are_refused_with_what_to_do() -> None:
 def test_the_part_switches_the_reason_and_takes_an_own_pair_with_unknown_words_marked() -> None:
     at = opened("heads", part="tired-or-wide", reason__of="wide")
     record = ex.analysis.noun_preference(shipped("bert"), *next(iter(lesson.PAIRS.values())))
-    nouns, french = (json.loads(chart.proto.spec) for chart in pictures(at))
-    assert "“wide”" in nouns["layout"]["title"]["text"] and "elle" in french["layout"]["title"]["text"]
-    assert f"P = {np.exp(record.logp[1, 0]):.4f}" in nouns["data"][0]["customdata"][0]
+    nouns, french = (chart.proto for chart in pictures(at))
+    assert "“wide”" in nouns.alt and "elle" in french.alt
+    assert f"P = {np.exp(record.logp[1, 0]):.4f}" in json.loads(nouns.spec)["data"][0]["customdata"][0]
     at = at.button_group(key="reason.look").set_value("What the heads do").run()
     assert not at.exception and json.loads(pictures(at)[1].proto.spec)["data"]
     at = at.selectbox(key="reason.pair").set_value(lesson.OWN).run()

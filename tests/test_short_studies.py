@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -124,7 +123,7 @@ def part(lesson: str, name: str, **address: str) -> AppTest:
 
 
 def drawn(at: AppTest) -> list[str]:
-    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in at.get("plotly_chart")]
+    return [chart.proto.alt for chart in at.get("plotly_chart")]
 
 
 @pytest.mark.usefixtures("unfolded")

@@ -21,6 +21,7 @@ from explorer.app.lessons.training.systems_questions import IDEAS, OWN, beside_c
 from explorer.models.card_figures import command, every_seed
 from explorer.models.presets import PRESETS
 from explorer.views import VIEWS, export
+from explorer.views.spoken import spoken
 from studies import model_cards
 from studies.recipes import RECIPES
 
@@ -87,8 +88,10 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
         for code, chart in zip(codes, at.get("plotly_chart"), strict=True):
             namespace: dict[str, Any] = {"shown": lambda name, trace, **chosen: VIEWS[name](trace, **chosen)}
             exec(compile(code.replace("ex.show(", "figure = shown("), "page", "exec"), namespace)  # noqa: S102
-            drawn, spec = json.loads(export.themed(namespace["figure"], "light").to_json()), json.loads(chart.proto.spec)
-            assert spec["data"] == drawn["data"] and spec["layout"]["title"] == drawn["layout"]["title"]
+            figure = export.themed(namespace["figure"], "light")
+            assert json.loads(chart.proto.spec)["data"] == json.loads(figure.to_json())["data"] and chart.proto.alt == spoken(
+                figure
+            )
 
 
 @pytest.mark.parametrize("name", sorted(set(parts.shelf()) - set(SHOWN)))

@@ -432,8 +432,7 @@ def test_a_number_for_the_hidden_share_is_sent_also_where_it_is_the_usual_one() 
 
 
 def charts(at: AppTest) -> dict[str, Any]:
-    drawn = [json.loads(chart.proto.spec) for chart in pictures(at)]
-    return {figure["layout"]["title"]["text"].split("<br>")[0]: figure for figure in drawn}
+    return {chart.proto.alt.split(". ")[0]: json.loads(chart.proto.spec) for chart in pictures(at)}
 
 
 def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:

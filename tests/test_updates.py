@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from typing import Any
 
 import numpy as np
@@ -172,7 +171,7 @@ def test_the_page_shows_a_pair_and_a_token_and_says_what_it_cannot() -> None:
         "training", part="one-update", **{"update.of": "A Transformer, one token", "kept": "bert-tiny", "update.at": "1"}
     )
     assert not at.exception and len(at.get("plotly_chart")) == 1
-    title = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
+    title = at.get("plotly_chart")[0].proto.alt
     update = ex.analysis.token_update(loaded("bert-tiny", step=1), at.text_input("text").value)
     assert f"{update.loss:.3f}" in title
     at = opened("training", part="one-update", **{"update.of": "A Transformer, one token", "kept": "electra"})

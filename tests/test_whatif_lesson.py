@@ -20,6 +20,7 @@ from explorer.app.lessons.whatif.edits import changed
 from explorer.models.transformer import TransformerModel
 from explorer.records import Damage
 from explorer.views import VIEWS
+from explorer.views.spoken import spoken
 
 
 def page(**address: str) -> AppTest:
@@ -27,7 +28,7 @@ def page(**address: str) -> AppTest:
 
 
 def titles(at: AppTest) -> list[str]:
-    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in at.get("plotly_chart")]
+    return [chart.proto.alt for chart in at.get("plotly_chart")]
 
 
 @pytest.mark.parametrize("name", ["bart", *long("bert", "gpt2", "llama", "t5", "deberta")])
@@ -56,7 +57,7 @@ def test_what_is_set_on_the_page_is_the_edit_of_its_code(bert: TransformerModel)
         assert not at.exception and not at.warning
         codes = ["".join(block.value.split()) for block in at.code if what in block.value]
         assert codes and all(code in text and (address is not ROW or f"np.eye({count})" in text) for text in codes), what
-        assert VIEWS["change"](ex.change(bert, SENTENCE, edit)).layout.title.text in titles(at)
+        assert spoken(VIEWS["change"](ex.change(bert, SENTENCE, edit))) in titles(at)
 
 
 def test_what_cannot_be_patched_is_said_in_one_line() -> None:
@@ -140,8 +141,8 @@ def test_the_picture_names_both_tokens_where_they_differ_and_the_edits_can_be_un
     at = at.button(key="edit.undo").click().run()
     assert not at.exception and at.selectbox(key="edit").value == "nothing"
     assert not any(widget.key == "edit.undo" for widget in at.button)
-    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
-    assert "nothing changed" in spec["layout"]["title"]["text"] and not any(spec["data"][0]["text"])
+    chart = at.get("plotly_chart")[0].proto
+    assert "nothing changed" in chart.alt and not any(json.loads(chart.spec)["data"][0]["text"])
 
 
 def test_what_is_said_of_the_sum_is_its_answer() -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from html import escape
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -19,8 +20,8 @@ from explorer.app.glossary import marked
 from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export, theme
 from explorer.views.emptied import emptied
-from explorer.views.margins import resized, widened
-from explorer.views.spoken import spoken
+from explorer.views.margins import resized, untitled, widened
+from explorer.views.spoken import spoken, titled
 from explorer.views.view import LIMITS, READING
 
 UNFOLDED = False  # whether numbers and files stand open at first
@@ -131,7 +132,7 @@ def _drawn_with(figure: Any, name: str, click: Callable[[dict[str, Any]], None] 
         if guessing.may_choose(figure, *asked):
             click = partial(guessing.choose, figure, *asked)
     listens: Any = "ignore" if click is None else partial(_clicked, name, "figure", click)
-    drawn(widened(figure) if present.on() else figure, f"{name}.figure", on_select=listens)
+    drawn(figure, f"{name}.figure", on_select=listens)
 
 
 def styled(figure: Any) -> Any:
@@ -139,9 +140,22 @@ def styled(figure: Any) -> Any:
     return export.themed(figure, mode())
 
 
-def drawn(figure: Any, key: str, **more: Any) -> None:
-    """A figure on the page; a screen reader hears its title, its notes and its largest value."""
-    st.plotly_chart(figure, theme=None, key=key, config=export.CONFIG, alt=spoken(figure), **more)
+def drawn(figure: Any, key: str, alt: str = "", **more: Any) -> None:
+    """A figure on the page, below its title and its notes; a screen reader hears them with its largest value."""
+    chart = partial(st.plotly_chart, theme=None, key=key, config=export.CONFIG, alt=alt or spoken(figure), **more)
+    if present.on():  # it is scaled with its title
+        chart(widened(figure))
+        return
+    with st.container(key=f"titled.{key}", gap=None):
+        _titled(figure)
+        chart(untitled(figure))
+
+
+def _titled(figure: Any) -> None:
+    """A figure's title, and its notes in lines as long as there is room."""
+    title, *notes = (escape(part) for part in titled(figure))
+    lines = [note for note in notes if note] or ["&nbsp;"] * bool(notes)  # a line is kept free for notes that come later
+    st.html(f"<div class='figure-title'>{title}</div>" + "".join(f"<span class='figure-note'>{line}</span>" for line in lines))
 
 
 def _laid(name: str, around: Around, *, beside: bool) -> tuple[Any, Any, Any, Any]:
@@ -164,7 +178,7 @@ def _waiting(view: View, figure: Any, name: str, places: tuple[Any, Any], asked:
     bare.update_traces(textfont_color=theme.INK[mode()], selector={"type": "bar"})
     listens = partial(_clicked, name, "empty", partial(guessing.choose, bare, *asked))
     with picture:
-        st.plotly_chart(bare, theme=None, key=f"{name}.empty", config=export.CONFIG, alt=alt, on_select=listens)
+        drawn(bare, f"{name}.empty", alt, on_select=listens)
     if not present.on():
         with words:
             first_of(view)
@@ -180,7 +194,7 @@ def beside(view: View, several: Sequence[Any], *, across: int = 0) -> None:
     for number, (column, what, figure) in enumerate(zip(columns, several, figures, strict=False)):
         with column:
             name = f"{view.name}.{number}"
-            drawn(figure, f"{name}.figure")
+            st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=spoken(figure))
             if not present.on():
                 _more(view, figure, (name, what))
     if not present.on():

@@ -11,6 +11,7 @@ from explorer.records import Change, Damage
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name, only
 
+MOST = 24  # positions that are shown
 WHOLE = {"tickmode": "linear", "dtick": 1, "showgrid": False}
 
 
@@ -20,8 +21,8 @@ def edits_of(record: Change) -> str:
 
 
 def predictions(record: Change) -> go.Figure:
-    """How much the prediction at each position changed: the KL divergence in bits (0: not at all). The text on a bar is
-    the most probable token before and after, where it changed.
+    """How much the prediction at each position changed: the KL divergence in bits (0: not at all). The text beside a
+    bar is the most probable token before and after, where it changed.
 
     For a causal model the bar at a token belongs to the prediction of the next token.
 
@@ -36,24 +37,27 @@ def predictions(record: Change) -> go.Figure:
         else [["", ""]] * len(rows)
     )
     other = pairs[:, 0] != pairs[:, 1]
-    changed = int(other.sum())
+    kept = np.sort(np.argsort(-np.nan_to_num(record.divergence), kind="stable")[:MOST])
     notes = (
         edits_of(record),
-        f"the most probable token changed at {changed} of {len(rows)} positions",
+        f"the most probable token changed at {int(other.sum())} of {len(rows)} positions",
+        f"the {len(kept)} of {len(rows)} positions that changed most" if len(kept) < len(rows) else "",
         theme.unseen_note(rows),
         *record.before.notes,
     )
+    names = [theme.labels(rows)[place] for place in kept]
     figure = go.Figure(
-        go.Bar(x=list(range(len(rows))), y=record.divergence, customdata=pairs, name="bits",
-               text=[f"{a} → {b}" if moved else "" for (a, b), moved in zip(pairs, other, strict=True)], textposition="outside",
-               textangle=-90, textfont={"size": 13}, constraintext="none", cliponaxis=False,
-               hovertemplate="<b>%{x}</b><br>%{y:.3f} bits<br>before: %{customdata[0]}<br>after: %{customdata[1]}<extra></extra>")
+        go.Bar(y=list(range(len(kept))), x=record.divergence[kept], orientation="h", customdata=pairs[kept], name="bits",
+               text=[f"{a} → {b}" if moved else "" for (a, b), moved in zip(pairs[kept], other[kept], strict=True)], textposition="outside",
+               textfont={"size": 13}, constraintext="none", cliponaxis=False,
+               hovertemplate="<b>%{y}</b><br>%{x:.3f} bits<br>before: %{customdata[0]}<br>after: %{customdata[1]}<extra></extra>")
     )  # fmt: skip
+    largest = float(np.nanmax(record.divergence)) or 1.0
     return figure.update_layout(
         title=theme.title("How the predictions changed", *notes),
-        xaxis={**theme.token_axis(rows), "tickangle": -60},
-        yaxis={"title": "KL in bits", "range": [0, (float(np.nanmax(record.divergence)) or 1.0) * (1.7 if changed else 1.05)]},
-        height=240,
+        yaxis=theme.downwards(rows) if len(kept) == len(rows) else theme.named_axis(names, down=True),
+        xaxis={"title": "KL in bits", "range": [0, largest * (1.4 if other.any() else 1.05)]},
+        height=22 * len(kept) + 20,
     )
 
 

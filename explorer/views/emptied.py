@@ -21,7 +21,10 @@ def emptied(figure: go.Figure, title: str, options: Sequence[str] = ()) -> go.Fi
     pairs = {(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data if "xaxis" in trace} or {("x", "y")}
     hidden = [go.Scatter(x=[None], y=[None], xaxis=x, yaxis=y, showlegend=False, hoverinfo="skip") for x, y in sorted(pairs)]
     margin = {"l": 40, "r": 10, "t": figure.layout.margin.t or 64, "b": 60}
-    bare = go.Figure(hidden).update_layout(title=title, height=figure.layout.height, margin=margin)
+    lines = (figure.layout.title.text or "").count("<br>")  # of notes, which may say the answer
+    bare = go.Figure(hidden).update_layout(
+        title=title + "<br><span>&nbsp;</span>" * lines, height=figure.layout.height, margin=margin
+    )
     for name, axis in axes.items():
         called = "" if DIGIT.search(axis.title.text or "") else axis.title.text
         bare.layout[name] = {

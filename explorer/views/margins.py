@@ -53,6 +53,20 @@ def resized(figure: go.Figure, height: float, top: int, bottom: int) -> go.Figur
     return figure
 
 
+def untitled(figure: go.Figure) -> go.Figure:
+    """A figure without its title, its drawing as high as before: a page writes the title above it, in lines as long as there is room.
+
+    >>> bars = framed(go.Figure(go.Bar(y=[1, 2])).update_layout(title="Two bars<br>a note", height=200))
+    >>> bare = untitled(bars)
+    >>> (bare.layout.title.text, bare.layout.margin.t, bars.layout.height - bare.layout.height)
+    (None, 6, 84)
+    """
+    bare, top = go.Figure(figure), figure.layout.margin.t or 0
+    bare.update_layout(title={"text": None})
+    spared = min(top, _above(figure) - _above(bare))
+    return resized(bare, (figure.layout.height or 450) - spared, top - spared, figure.layout.margin.b or 0)
+
+
 def widened(figure: go.Figure) -> go.Figure:
     """The same figure for a room: each note of its title in as few lines as fit there, and the drawing higher by those that it had.
 

@@ -17,13 +17,13 @@ def spoken(figure: go.Figure) -> str:
     >>> spoken(bars)
     'Two bars. Largest value: 3, at “b”.'
     """
-    sentences = [*_titled(str(figure.layout.title.text or "Picture")), _largest(figure)]
+    sentences = [*titled(figure), _largest(figure)]
     return " ".join(sentence if sentence[-1] in ".?!…" else f"{sentence}." for sentence in sentences if sentence)
 
 
-def _titled(text: str) -> list[str]:
-    """The title and its notes; a line that was only broken to fit goes on with the next."""
-    return [_plain(part) for part in re.split("<br>(?=<span)", text)]
+def titled(figure: go.Figure) -> list[str]:
+    """The title and its notes as plain text; a line that was only broken to fit goes on with the next."""
+    return [_plain(part) for part in re.split("<br>(?=<span)", str(figure.layout.title.text or "Picture"))]
 
 
 def _plain(text: str) -> str:

@@ -18,7 +18,7 @@ from explorer.app.controls import (
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
-from explorer.app.lessons.whatif import edits, faults, parts, steer
+from explorer.app.lessons.whatif import edits, faults, grid, parts, steer
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -65,7 +65,8 @@ def one_thing() -> None:
     edited = edits.changed(name, text, (*first, *second))
     layer, head = edits.costliest_head(name, text)
     read(edited)
-    web.show(VIEWS[CHANGED[shown]], edited)
+    view, silenced = VIEWS[CHANGED[shown]], next(((kind, *place[1:]) for kind, place in first), ())
+    web.show(view, edited, beside=lambda _: grid.parts_to_silence(name, text, view, stream, silenced))
     say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
     board.series(
         {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,

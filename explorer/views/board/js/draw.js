@@ -142,7 +142,13 @@ export class Painter {
       if (column.id === "q") g.fillRect(b.x - 5, b.y, 4, b.h);
       else g.fillRect(b.x, b.y - 5, b.w, 4);
     }
-    this.under(column.id, now ?? before ?? states[0], b, Boolean(now));
+    if (now ?? before) this.under(column.id, now ?? before, b, Boolean(now));
+    else this.awaited(states[0], b);
+  }
+
+  /** The name of a column that comes later, in its empty frame. @param {State | undefined} state @param {Box} b */
+  awaited(state, b) {
+    if (state) this.write(state.says, b.x + b.w / 2, b.y + Math.min(b.h / 2, 22), { align: "center", colour: this.s.look.dim, most: b.w - 8 });
   }
 
   /** The name of a column. @param {string} id @param {State | undefined} state @param {Box} b @param {boolean} now */

@@ -91,11 +91,14 @@ export function controlsOf(board) {
   for (const { id, name } of HABITS) put(by, "option", { value: id }, name);
   by.value = board.habit;
   by.onchange = () => board.colourBy(by.value);
-  const speed = put(choices, "select", { class: "speed", "aria-label": "Speed" });
+  const looks = put(choices, "details", { class: "looks" });
+  put(looks, "summary", {}, "view");
+  const inside = put(looks, "div");
+  const speed = put(inside, "select", { class: "speed", "aria-label": "Speed" });
   for (const [value, text] of [["0.25", "¼ ×"], ["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"]]) put(speed, "option", { value }, text);
   speed.value = String(board.speed);
   speed.onchange = () => (board.speed = Number(speed.value));
-  toggles(board, choices);
+  toggles(board, inside);
   const silence = () => board.options.silence({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
   if (board.options.silence) put(bar, "button", { type: "button", class: "silence" }, "silence this head").onclick = silence;
   put(bar, "button", { type: "button", class: "present", "aria-label": "Present on the whole screen (P)", title: "Present on the whole screen (P)" }, "⛶").onclick = () => board.fullscreen();
