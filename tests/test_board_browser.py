@@ -206,6 +206,7 @@ def by_words(trace: Trace) -> np.ndarray:
 def test_words_specials_and_threshold(show: Show) -> None:
     trace = ex.trace(ex.load("bert", device="cpu"), "Photosynthesis made the walrus tired.", blocks=True)
     page = show(trace, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"})
+    page.locator(".looks summary").click()
     page.get_by_role("button", name="words").click()
     drawn = page.evaluate(f"Array.from({BOARD}.shownAs({BOARD}.columns.find(c => c.id === 'S').states.at(-1).m).a)")
     assert np.abs(np.reshape(drawn, trace.attention[0].weights[1].shape) - by_words(trace)).max() < 1e-5

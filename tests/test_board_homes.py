@@ -161,6 +161,7 @@ def ways_to_look(page: Page) -> None:
         assert state(page, f"b.{what}") is True
         page.keyboard.press(key)
         assert state(page, f"b.{what}") is False
+    page.locator(".looks summary").click()
     page.get_by_label("Hide weights below").fill("0.2")
     assert state(page, "b.faint") == 0.2
     page.get_by_label("Hide weights below").fill("0")
@@ -173,6 +174,7 @@ def ways_to_look(page: Page) -> None:
     expect(page.locator(".field td")).to_have_count(256)
     page.get_by_text("The numbers as a table").click()
     page.get_by_label("Speed").select_option("2")
+    page.locator(".looks summary").click()
     assert state(page, "b.speed") == 2
 
 

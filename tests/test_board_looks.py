@@ -123,6 +123,7 @@ def test_a_board_begins_as_it_was_looked_at(visit: Visit, tmp_path: Path) -> Non
     page = visit(ex.save(board, tmp_path / "x.html").as_uri())
     expect(page.locator(".holds")).to_contain_text("because → animal")
     assert page.evaluate(f"{BOARD}.view()") == board.view
+    page.locator(".looks summary").click()
     expect(page.get_by_role("button", name="words")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_label("Hide weights below")).to_have_value("0.2")
     page.keyboard.press("Tab")
@@ -138,6 +139,7 @@ def test_the_address_of_a_board_holds_how_it_is_looked_at(visit: Visit) -> None:
     page = visit("/attention?step=6&part=walk&board=encoder.0.1.qk.4.7.w_a20_h4-7", height=720)
     rested(page)
     expect(page.locator(".board .holds")).to_contain_text("held: not → river")
+    page.locator(".looks summary").click()
     expect(page.get_by_role("button", name="words")).to_have_attribute("aria-pressed", "true")
     strip = page.locator(".st-key-tour")
     expect(strip).not_to_contain_text("Now you know")

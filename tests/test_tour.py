@@ -24,7 +24,7 @@ def shown(at: AppTest) -> str:
     words = [block.value for kind in (at.title, at.header, at.subheader, at.markdown, at.info) for block in kind]
     charts = [chart.proto.spec.encode().decode("unicode_escape", "ignore") for chart in at.get("plotly_chart")]
     staged = [json.dumps(json.loads(one.proto.json or "{}"), ensure_ascii=False) for one in at.get("bidi_component")]
-    return " ".join([*words, *charts, *staged, *(chart.proto.spec for chart in at.get("plotly_chart"))])
+    return " ".join([*words, *charts, *staged, *(chart.proto.alt for chart in at.get("plotly_chart"))])
 
 
 def links(at: AppTest) -> dict[str, tuple[str, str]]:

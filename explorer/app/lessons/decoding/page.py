@@ -111,7 +111,7 @@ with page.bar:
 notice(text, name)
 
 page.parts(
-    PagePart("Which token comes next?", next_tokens, "Next token"),
+    PagePart("The next token", next_tokens, "Next token"),
     PagePart("Token by token", growing, "Greedy"),
     PagePart("The tree of beam search", searching, "Beams"),
     PagePart("Does beam search help?", partial(show_contest, name), "Contest", more=True),

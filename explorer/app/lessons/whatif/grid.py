@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import present, web
 from explorer.app.controls import opened, result_of
 from explorer.app.lessons.whatif.edits import EDITS, MANY, hurt
 from explorer.errors import ExplorerError
@@ -19,9 +19,11 @@ KEY = "edit.grid"
 
 
 def parts_to_silence(name: str, text: str, view: View, stream: str, chosen: tuple[Any, ...]) -> None:
-    """The grid, the part that is silenced in a frame; nothing where each part would take long, or none can be silenced."""
+    """The grid, the part that is silenced in a frame; nothing where each part would take long or none can be
+    silenced, nor to a room, which would see it too small.
+    """
     layers, heads = opened(name).streams[stream]
-    if layers * heads > MANY:
+    if layers * heads > MANY or present.on():
         return
     try:
         record: Damage = result_of(hurt(name, text))
@@ -43,7 +45,9 @@ def parts_to_silence(name: str, text: str, view: View, stream: str, chosen: tupl
         figure.add_shape(
             type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5, line={"color": theme.HELD[web.mode()], "width": 3},
         )  # fmt: skip
-    figure.update_layout(coloraxis={"showscale": False}, yaxis={"range": [count - 0.5, -0.5]}, height=44 * count)
+    figure.update_layout(
+        coloraxis={"showscale": False}, yaxis={"range": [count - 0.5, -0.5], "autorange": False}, height=44 * count
+    )
     web.drawn(web.styled(framed(figure)), KEY, selection_mode="points", on_select=partial(clicked, record, view))
 
 
