@@ -22,6 +22,12 @@ def session() -> AppTest:
     return at
 
 
+def guessing_first(at: AppTest) -> AppTest:
+    """The same page, where a picture that would answer its own question waits for a guess."""
+    button = next(button for button in at.button if str(button.key).startswith("wait."))
+    return button.click().run()
+
+
 def opened(lesson: str, *, at: AppTest | None = None, **address: str) -> AppTest:
     """A lesson's page (or another, by its file) with what its address asks for: "ways__part" is the key "ways.part" there."""
     if at is None:

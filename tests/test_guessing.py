@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from conftest import some
-from opening import opened
+from opening import guessing_first, opened
 from plotly.subplots import make_subplots
 from streamlit.testing.v1 import AppTest
 
@@ -91,7 +91,7 @@ def test_a_verdict_is_beside_the_distribution_that_it_speaks_of_alone() -> None:
     def asked(at: AppTest) -> list[Any]:
         return [component for component in at.radio if str(component.key).startswith("guess.next.")]
 
-    at = opened("decoding")
+    at = guessing_first(opened("decoding"))
     (card,) = asked(at)
     at = card.set_value(card.options[0]).run()
     assert at.success or at.info
@@ -135,6 +135,8 @@ def test_a_picture_is_drawn_at_once_and_the_verdict_waits() -> None:
 @pytest.mark.usefixtures("parts")
 def test_a_guess_that_stands_in_the_picture_is_marked_there_beside_the_answer() -> None:
     at = opened("training", part="how-much-to-mask")
+    assert not at.radio and len(drawn(at)[0]["data"]) > 2, "what would answer its own question does not ask it"
+    at = guessing_first(at)
     radio = at.radio(key="guess.rates")
     at = radio.set_value(radio.options[0]).run()
     figure = drawn(at)[0]

@@ -196,7 +196,7 @@ def test_sentences_and_the_corpus_follow_what_is_typed() -> None:
     there = len(pictures(at))
     assert not at.exception and there > 11
     at.session_state["corpus.shows"] = "Counts"
-    assert any("Counts near a word" in chart.proto.spec for chart in pictures(at.run()))
+    assert any("Counts near a word" in chart.proto.alt for chart in pictures(at.run()))
     at.text_area(key="corpus").set_value("ice <b>bold</b> steam\n" + "مرحبا 😀 ice\n" * 9)
     at.text_area(key="sentences").set_value("<script>alert(1)</script>\n😀 مرحبا").run()
     assert not at.exception and not at.warning and len(pictures(at)) == there

@@ -26,8 +26,22 @@ def first() -> bool:
 
 
 def waits(key: str) -> bool:
-    """Whether the picture of a question waits for its answer: everywhere, or since a step of the tour asks for a guess."""
-    return first() or deeds.asks(key)
+    """Whether the picture of a question waits for its answer: everywhere, or since the visitor or a step of the tour wants to guess."""
+    return first() or deeds.asks(key) or bool(st.session_state.get(f"{key}.waits"))
+
+
+def gives_away(figure: Any, question: Exercise, key: str) -> bool:
+    """Whether a picture that is drawn at once would answer its own question: then the guess is offered, not asked."""
+    return core.asks(key) and not (present.on() or waits(key) or known(key)) and bool(spots(figure, question.options))
+
+
+def offer(question: Exercise, key: str) -> None:
+    """A question about what the picture shows: on request its axes are emptied, and the guess is made in them."""
+    st.button("◇ Guess first", key=f"wait.{key}", on_click=_wait, args=(key,), help=question.question)
+
+
+def _wait(key: str) -> None:
+    st.session_state[f"{key}.waits"] = True
 
 
 def begin() -> None:

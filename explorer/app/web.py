@@ -98,6 +98,10 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
         st.rerun()
     asked = around.question()
     above, picture, aside, words = _laid(name, around, beside=asked is not None)
+    if asked is not None and guessing.gives_away(view(record), *asked):
+        with aside:
+            guessing.offer(*asked)
+        asked = None
     if asked is not None:
         waits = guessing.waits(asked[1])
         with above if waits and not present.on() else aside:  # shown to a room, it never moves

@@ -46,7 +46,9 @@ def next_piece(
     figure = go.Figure([*drawn, *_cut_line(kept, shown), *others])
     notes = (
         f"after: … {theme.printable(record.prompt[-60:])}",
-        f"{int(kept.sum()):,} of {len(shares):,} tokens are left, probability {mass:.1%} in all; the {shown} most probable are shown",
+        f"the {shown} most probable of {len(shares):,} tokens"
+        if kept.all()
+        else f"{int(kept.sum()):,} of {len(shares):,} tokens are left, probability {mass:.1%} in all; the {shown} most probable are shown",
         f"entropy of the model's own distribution: {record.entropy:.2f} nats",
     )
     return figure.update_layout(

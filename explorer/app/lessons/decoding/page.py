@@ -25,9 +25,6 @@ PROSE = prose("decoding")
 
 def growing() -> None:
     """Greedy decoding or sampling, token by token, and below it P(y) of the text."""
-    say(PROSE("greedy and sampling"))
-    if not core.on():
-        sections.offer_unicorns()
     way, chosen = decoder.way_in_address("write")
     options = {"max_tokens": length} | chosen | desk.forced_options()
     decoder.show(
@@ -37,6 +34,9 @@ def growing() -> None:
         ways=("greedy", "sample"),
         forced=partial(desk.choose, "path"),
     )
+    say(PROSE("greedy and sampling"))
+    if not core.on():
+        sections.offer_unicorns()
     best = desk.written(name, text, way, way, **options)
     read(best)
     web.show(VIEWS["chain"], best)
