@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from opening import opened, pictures
+from opening import guessing_first, opened, pictures
 from torch.nn import functional
 from transformers import GPT2Config, GPT2LMHeadModel
 
@@ -284,6 +284,7 @@ def test_the_recorded_decoders_part_ways_beyond_the_trained_length_in_every_seed
 def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
     at = opened("positions")
     before = len(pictures(at))
+    at = guessing_first(at)
     radio = next(radio for radio in at.radio if radio.key == "guess.reach")
     at = radio.set_value(radio.options[0]).run()
     for family in lengths.FAMILIES:

@@ -169,6 +169,7 @@ def test_a_part_that_is_clicked_in_the_grid_is_silenced(visit: Visit) -> None:
     expect(page.locator(".figure-note").first).to_have_text("head 0 of layer 1 silenced")
     expect(page.get_by_label("Edited layer")).to_have_value("1")
     rested(page)
+    grid.locator(".shapelayer path").first.wait_for(state="attached")  # the frame of the part that is silenced now
     click_on(page, grid, ".scatterlayer .point", first_of_layer_1 - 1)
     expect(page.locator(".figure-note").first).to_have_text("feed-forward of layer 0 silenced")
     expect(page).to_have_url(re.compile("edit=silence(%20|\\+)feed-forward"))

@@ -380,7 +380,9 @@ def test_every_picture_of_a_divergence_names_its_unit(bert: TransformerModel) ->
         unit = "nats" if np.allclose(ours, nats, atol=1e-4) else "bits"
         np.testing.assert_allclose(ours, nats / (1 if unit == "nats" else np.log(2)), atol=1e-4)
         figure = VIEWS[view](record, **settings)
-        assert re.search(rf"KL\b.* {unit}\b", f"{title_of(figure)} {figure.layout.yaxis.title.text}"), view
+        assert re.search(
+            rf"KL\b.* {unit}\b", f"{title_of(figure)} {figure.layout.xaxis.title.text} {figure.layout.yaxis.title.text}"
+        ), view
         units.add(unit)
     assert all(unit in glossary.meaning("KL divergence") for unit in units) and len(units) == 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from opening import guessing_first
 from streamlit.testing.v1 import AppTest
 from test_short_studies import drawn, part
 
@@ -98,7 +99,9 @@ def words(at: AppTest) -> str:
 @pytest.mark.usefixtures("unfolded")
 def test_what_is_concluded_waits_for_a_guess() -> None:
     at = part("elmo", "tagger")
+    assert any(ex.result("tagging").title in title for title in drawn(at)) and CONCLUDED in words(at), "the picture shows it"
+    at = guessing_first(at)
     radio_ = next(radio for radio in at.radio if radio.key == "guess.tagging")
-    assert any(ex.result("tagging").title in title for title in drawn(at)) and CONCLUDED not in words(at)
+    assert CONCLUDED not in words(at)
     at = radio_.set_value(radio_.options[0]).run()
     assert not at.exception and any(ex.result("tagging").title in title for title in drawn(at)) and CONCLUDED in words(at)

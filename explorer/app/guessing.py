@@ -37,6 +37,7 @@ def gives_away(figure: Any, question: Exercise, key: str) -> bool:
 
 def offer(question: Exercise, key: str) -> None:
     """A question about what the picture shows: on request its axes are emptied, and the guess is made in them."""
+    st.session_state[f"{key}.offered"] = True
     st.button("◇ Guess first", key=f"wait.{key}", on_click=_wait, args=(key,), help=question.question)
 
 
@@ -124,8 +125,11 @@ def after_answer(question: Exercise, key: str, conclude: Callable[[], object] | 
 
 
 def conclusion(key: str, words: str) -> None:
-    """Words that give the answer to a question, once that may be seen; a room sees their place before, so that they move no picture."""
-    if known(key):
+    """Words that give the answer to a question, once that may be seen, as where its picture shows it.
+
+    A room sees their place before, so that they move no picture.
+    """
+    if known(key) or (st.session_state.get(f"{key}.offered") and not waits(key)):
         say(words)
     elif present.on():
         say("What may be concluded comes with the answer.")

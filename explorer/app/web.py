@@ -97,9 +97,11 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
     asked = around.question()
-    above, picture, aside, words = _laid(name, around, beside=asked is not None)
-    if asked is not None and guessing.gives_away(view(record), *asked):
-        with aside:
+    away = asked is not None and guessing.gives_away(view(record), *asked)
+    beside = asked is not None and (not away or bool(view.controls(record)))
+    above, picture, aside, words = _laid(name, around, beside=beside)
+    if asked is not None and away:
+        with aside if beside else words:
             guessing.offer(*asked)
         asked = None
     if asked is not None:

@@ -15,8 +15,6 @@ from explorer.records import Damage
 from explorer.views import VIEWS, View, theme
 from explorer.views.margins import framed
 
-KEY = "edit.grid"
-
 
 def parts_to_silence(name: str, text: str, view: View, stream: str, chosen: tuple[Any, ...]) -> None:
     """The grid, the part that is silenced in a frame; nothing where each part would take long or none can be
@@ -48,7 +46,8 @@ def parts_to_silence(name: str, text: str, view: View, stream: str, chosen: tupl
     figure.update_layout(
         coloraxis={"showscale": False}, yaxis={"range": [count - 0.5, -0.5], "autorange": False}, height=44 * count
     )
-    web.drawn(web.styled(framed(figure)), KEY, selection_mode="points", on_select=partial(clicked, record, view))
+    key = f"edit.grid.{'.'.join(map(str, chosen))}"  # another one after each click, since a figure keeps what was clicked in it
+    web.drawn(web.styled(framed(figure)), key, selection_mode="points", on_select=partial(clicked, key, record, view))
 
 
 def part_at(record: Damage, layer: int, column: int) -> tuple[Any, ...] | None:
@@ -60,13 +59,13 @@ def part_at(record: Damage, layer: int, column: int) -> tuple[Any, ...] | None:
     return (kind, layer) if kind in EDITS else None
 
 
-def clicked(record: Damage, view: View) -> None:
+def clicked(key: str, record: Damage, view: View) -> None:
     """Silence the part that was clicked, and draw the whole page again."""
-    points = st.session_state[KEY].selection.points
+    points = st.session_state[key].selection.points
     cell = points[0].get("customdata") if points else None
     part = part_at(record, *map(int, cell.split())) if isinstance(cell, str) else None
     if part is None:
         return
-    for key, value in zip(("edit", "edit.layer", "edit.head"), part, strict=False):
-        st.session_state[key] = value
+    for place, value in zip(("edit", "edit.layer", "edit.head"), part, strict=False):
+        st.session_state[place] = value
     web.again(view)

@@ -143,11 +143,11 @@ export class Painter {
       else g.fillRect(b.x, b.y - 5, b.w, 4);
     }
     if (now ?? before) this.under(column.id, now ?? before, b, Boolean(now));
-    else if (states[0]) this.awaited(states[0].says, b);
+    else if (states[0]) this.ahead(states[0].says, b);
   }
 
   /** The name of a column that comes later, in its empty frame. @param {string} name @param {Box} b */
-  awaited(name, b) {
+  ahead(name, b) {
     this.write(name, b.x + b.w / 2, b.y + Math.min(b.h / 2, 22), { align: "center", colour: this.s.look.dim, most: b.w - 8 });
   }
 
@@ -337,7 +337,7 @@ export class Painter {
     g.strokeStyle = s.look.none;
     if (!t) {
       g.strokeRect(b.x - 0.5, b.y - 0.5, b.w + 1, b.h + 1);
-      return this.awaited(s.data.prose.next.name, b);
+      return this.ahead(s.data.prose.next.name, b);
     }
     const found = s.expected(row), room = b.w * 0.45;
     this.write(found.says, b.x, b.y + 6, { size: s.layout.font - 1, colour: s.look.dim, most: b.w });
