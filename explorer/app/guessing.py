@@ -125,12 +125,15 @@ def after_answer(question: Exercise, key: str, conclude: Callable[[], object] | 
 
 
 def conclusion(key: str, words: str) -> None:
-    """Words that give the answer to a question, once that may be seen, as where its picture shows it.
+    """Words that give the answer to a question, once that may be seen; folded where its picture shows it and nobody has guessed.
 
     A room sees their place before, so that they move no picture.
     """
-    if known(key) or (st.session_state.get(f"{key}.offered") and not waits(key)):
+    if known(key):
         say(words)
+    elif st.session_state.get(f"{key}.offered") and not waits(key):
+        with st.expander("What may be concluded"):
+            say(words)
     elif present.on():
         say("What may be concluded comes with the answer.")
 
