@@ -63,6 +63,12 @@ SAME = {  # file, part of the line, change: why nobody could notice it
         "False  →  True",
     ): "dataclass writes no __eq__ and no __hash__ where the class has its own",
     ("record", "ensure_ascii=False", "False  →  True"): "other bytes of the same JSON text",
+    (
+        "resume",
+        'non_blocking=device.type == "cuda")\n    if device',
+        "!=",
+    ): "a copy that waits or does not; the next line waits for it",
+    ("resume", "file.readline(10_000)", "10001"): "a claim as long as that is refused either way",
     ("opening", "int(file.file_size or 0)", "0  →  1"): "a file of unknown size counts as one byte",
     ("trace", ".mean(axis=-1) + epsilon", "-1  →  +1"): "the last axis of two, named from the front",
     ("beams", "1 + len(search.stepper.ends)", "1  →  2"): "more candidates than can be taken",
