@@ -238,7 +238,10 @@ def test_what_an_edit_does_stands_right_below_its_controls(visit: Visit) -> None
     page = visit("/whatif", width=1280, height=800)
     page.wait_for_function(f"({TOPS})() > 0")
     rested(page)
-    effect, control = page.locator(".js-plotly-plot").first.bounding_box(), page.get_by_label("Edited head").bounding_box()
+    effect, control = (
+        page.locator("[class*=st-key-titled]").first.bounding_box(),
+        page.get_by_label("Edited head").bounding_box(),
+    )
     assert effect is not None and control is not None and control["y"] < effect["y"] < 420
     assert effect["y"] + effect["height"] < page.evaluate(TOPS), "the board comes after it"
 
