@@ -30,9 +30,9 @@ def waits(key: str) -> bool:
     return first() or deeds.asks(key) or bool(st.session_state.get(f"{key}.waits"))
 
 
-def gives_away(figure: Any, question: Exercise, key: str) -> bool:
+def gives_away(draw: Callable[[], Any], question: Exercise, key: str) -> bool:
     """Whether a picture that is drawn at once would answer its own question: then the guess is offered, not asked."""
-    return core.asks(key) and not (present.on() or waits(key) or known(key)) and bool(spots(figure, question.options))
+    return core.asks(key) and not (present.on() or waits(key) or known(key)) and bool(spots(draw(), question.options))
 
 
 def offer(question: Exercise, key: str) -> None:

@@ -97,7 +97,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
     asked = around.question()
-    away = asked is not None and guessing.gives_away(view(record), *asked)
+    away = asked is not None and guessing.gives_away(partial(view, record), *asked)
     beside = asked is not None and (not away or bool(view.controls(record)))
     above, picture, aside, words = _laid(name, around, beside=beside)
     if asked is not None and away:
