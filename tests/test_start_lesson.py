@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -49,10 +47,6 @@ def elmo() -> TransformerModel:
 
 def open_page() -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
-
-
-def specs(at: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(chart.proto.spec) for chart in pictures(at)]
 
 
 def test_the_masks_are_what_gradients_prove(shipped: TransformerModel) -> None:
