@@ -198,12 +198,19 @@ def test_a_token_flies_from_its_row_and_those_before_it_stay_the_same_objects(fi
     gone = figure.evaluate(
         """async () => {
           const decoder = explorerDecoders[0];
+          const bars = () => [...decoder.frame.querySelectorAll(".candidate .fill")], wide = () => bars().map((bar) => bar.style.width);
           await decoder.show(0);
+          const before = bars(), begin = wide();
           decoder.show(1);
-          return [...decoder.stage.root.querySelectorAll(":scope > [aria-hidden]")].map((one) => one.className);
+          const slides = bars().flatMap((bar) => bar.getAnimations()).map((one) => one.transitionProperty);
+          return { names: [...decoder.stage.root.querySelectorAll(":scope > [aria-hidden]")].map((one) => one.className),
+            same: bars().every((bar, n) => bar === before[n]), slides,
+            changed: wide().filter((one, n) => Math.abs(parseFloat(one) - parseFloat(begin[n])) > 1).length };
         }"""
     )
-    assert "candidate" in gone and set(gone) <= {"candidate", "token"}, "a row that goes fades as one object"
+    assert "token-text" in gone["names"] and set(gone["names"]) <= {"token-text", "token"}, "tokens go, their rows stay"
+    assert gone["same"], "bars stay,"
+    assert set(gone["slides"]) == {"width"} and len(gone["slides"]) >= gone["changed"] > 1, "and slide to their new length"
     assert all(moved["same"]) and len(moved["same"]) >= 3 and 300 <= moved["long"] <= 400
     assert moved["off"] < 1.5 and moved["opacity"] in (None, "", "1", 1), moved
 
@@ -226,9 +233,9 @@ def test_a_token_that_is_held_is_marked_in_every_step_and_can_be_forced(figure: 
     part.get_by_role("button", name="One token back").focus()
     figure.keyboard.press("ArrowDown")
     figure.keyboard.press("ArrowDown")
-    held = part.locator(".candidate[data-held]")
+    held = part.locator(".candidate [data-held]")
     chosen = figure.evaluate("explorerDecoders[0].steps[0].candidates[1].id")
-    assert held.get_attribute("data-key") == f"row {chosen}" and "log P" in part.locator(".says").inner_text()
+    assert held.get_attribute("data-key") == f"chip {chosen}" and "log P" in part.locator(".says").inner_text()
     part.get_by_role("button", name="Write it here").click()
     expect(part.locator(".written strong")).to_have_text(model.tokenizer.decode([chosen]).strip())
     part.get_by_role("button", name="To the end").click()

@@ -294,19 +294,24 @@ def test_odd_sentences_have_an_answer_or_a_sentence(pages: Any, name: str) -> No
 
 
 def test_a_long_text_never_holds_its_page_up(both: Page) -> None:
-    """The longest time in which the page could not draw a frame, while its model reads 128 tokens five times."""
-    worst, whole = both.evaluate(
-        """async (text) => { const { engine } = explorerBoards[0];
-        const begin = performance.now(); let last = begin, worst = 0, on = true;
+    """The longest wait for a frame within each of five readings of 128 tokens. A busy machine holds one of them up; a reading
+    that ran in the page itself would hold up all five."""
+    readings = both.evaluate(
+        """async (text) => { const { engine } = explorerBoards[0], readings = [];
+        let last = performance.now(), worst = 0, on = true;
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = () => { const now = performance.now(); worst = Math.max(worst, now - last); last = now;
           if (on) port2.postMessage(0); };
         port2.postMessage(0);
-        for (let n = 0; n < 5; n++) await engine.ask("read", { text, target: null, edits: [] });
-        on = false; return [worst, performance.now() - begin]; }""",
+        for (let n = 0; n < 5; n++) {
+          const begin = performance.now(); worst = 0;
+          await engine.ask("read", { text, target: null, edits: [] });
+          readings.push(worst / (performance.now() - begin));
+        }
+        on = false; return readings; }""",
         "dog " * 126,
-    )  # fmt: skip
-    assert worst < whole / 10, (worst, whole)
+    )
+    assert sorted(readings)[2] < 0.5, readings
 
 
 @LONG  # the pages of a site are looked at on a telephone, too

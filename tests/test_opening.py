@@ -37,7 +37,7 @@ TEXTS = (
     "The " + "very " * 58 + "tired dog.",
 )
 WINDOWS = ((1280, 640), (390, 700), (320, 568), (1920, 1080))
-BEATS = (0.5, 4.0, 8.0, 11.0, 15.0, 20.0, 23.0, 31.0)
+BEATS = (0.5, 4.0, 8.0, 10.5, 14.0, 18.0, 22.0, 26.0, 31.0)
 O = "globalThis.explorerOpening"  # noqa: E741
 
 
@@ -200,6 +200,10 @@ def test_the_film_shows_one_row_of_the_formula_of_attention() -> None:
         if int(weights[head, row].argmax()) in others and weights[head, row].max() < MIXES
     )
     assert largest[1:] == (film["layer"], head)
+    for weights, attention in zip(film["all"], trace.attention, strict=True):
+        assert attention.q is not None and attention.k is not None
+        every = softmax(attention.q @ attention.k.swapaxes(-1, -2) / np.sqrt(attention.q.shape[-1]))
+        np.testing.assert_allclose(weights, 100 * every, atol=0.51)
     top, bert = record()["floors"][-1], predictions(lesson.TEXT, word_offsets(lesson.TEXT)[record()["gap"]])["bert"]
     assert [guess["text"] for guess in top] == list(bert.texts[0])
     np.testing.assert_allclose([guess["share"] for guess in top], bert.shares[0], rtol=1e-4)
@@ -297,7 +301,7 @@ def test_reduced_motion_has_four_stills(shown: Callable[..., Page]) -> None:
 @pytest.mark.parametrize(("width", "height"), some(WINDOWS, WINDOWS[1], WINDOWS[2]))
 def test_nothing_is_below_the_fold_or_beside_the_window(shown: Callable[..., Page], width: int, height: int) -> None:
     page = shown(width, height, mode="dark" if width == 390 else "light")
-    for time in (0, 4.4, 7.8, 11, 15, 21.3, 24, 39, 45):
+    for time in (0, 4.4, 7.8, 9.2, 11, 15, 18.5, 24, 27, 39, 45):
         page.evaluate(f"{O}.show({time})")
         out = page.evaluate(OUTSIDE)
         assert out == [], time
@@ -312,7 +316,7 @@ def test_nothing_is_below_the_fold_or_beside_the_window(shown: Callable[..., Pag
 @pytest.mark.parametrize("mode", ("dark", *long("light")))
 def test_it_is_readable_for_everybody(shown: Callable[..., Page], mode: str) -> None:
     page = shown(390, 700, mode=mode)
-    for time in (4.4, 21.3, 45):
+    for time in (4.4, 9.2, 24, 45):
         page.evaluate(f"{O}.show({time})")
         page.wait_for_timeout(400)  # words become dark
         assert [*judged(page), *audit(page)] == [], time

@@ -112,6 +112,7 @@ def inside(trace: Trace, row: int) -> dict[str, Any]:
         "layer": attention.layer, "head": head, "heads": attention.heads, "tokens": texts, "row": row,
         "scores": _rounded(attention.stage("scaled", head)[row]), "weights": _rounded(attention.weights[head][row]),
         "values": [_rounded(value) for value in attention.v[head]], "mixed": [_rounded(vector) for vector in mixed],
+        "all": [np.rint(100 * np.asarray(one.weights)).astype(int).tolist() for one in trace.attention],
     }  # fmt: skip
 
 

@@ -36,29 +36,29 @@ function tokensOf({ steps, at, judged, own }) {
 /** The token that a step took. @param {Step} step */
 export const takenIn = (step) => step.candidates.find((one) => one.fate === "kept" || one.fate === "finished");
 
-/** A candidate as a row: its token, its bar, its probability, and what became of it. @param {Candidate} one @param {Scene} scene @param {string} [last] what it fans out of @returns {Thing} */
-function rowOf(one, { judged, held, hold }, last) {
-  const key = `row ${one.id}`, cut = one.fate.startsWith("cut") || one.fate === "forced-out", fate = judged || cut ? one.fate : "open", p = Math.exp(one.logp);
+/** A candidate in its row, which stays from step to step: its token, its bar, its probability, and what became of it. @param {Candidate} one @param {number} row
+ * @param {Scene} scene @returns {Thing} */
+function rowOf(one, row, { at, judged, held, hold }) {
+  const key = `chip ${one.id}`, cut = one.fate.startsWith("cut") || one.fate === "forced-out", fate = judged || cut ? one.fate : "open", p = Math.exp(one.logp);
   const drawn = !cut && one.share !== undefined && Math.abs(one.share - p) > 1e-4, share = one.share ?? 0;
-  const bars = [{ key: `p ${one.id}`, tag: "span", name: "fill", style: { width: `${100 * p}%` } },
-    ...(drawn ? [{ key: `share ${one.id}`, tag: "span", name: "fill drawn", style: { width: `${100 * share}%` } }] : [])];
-  return { key, tag: "li", name: "candidate", from: last, is: { "data-fate": fate, "data-held": held === key ? "" : undefined }, inside: [
-    { key: `chip ${one.id}`, tag: "button", name: "token-text", text: one.text || "∅", is: { type: "button", dir: "auto", "aria-pressed": String(held === key) }, press: () => hold(key) },
-    { key: `track ${one.id}`, tag: "span", name: "track", inside: bars },
-    { key: `number ${one.id}`, tag: "span", name: "number", text: percent(p) + (drawn ? ` → ${percent(share)}` : "") },
-    { key: `fate ${one.id}`, tag: "span", name: "fate", text: fate === "open" ? "" : fateOf(one) }] };
+  const bars = [{ key: `p ${row}`, tag: "span", name: "fill", style: { width: `${100 * p}%` } },
+    ...(drawn ? [{ key: `share ${row}`, tag: "span", name: "fill drawn", style: { width: `${100 * share}%` } }] : [])];
+  return { key: `row ${row}`, tag: "li", name: "candidate", from: at ? undefined : "strong", is: { "data-fate": fate }, inside: [
+    { key, tag: "button", name: "token-text", text: one.text || "∅", is: { type: "button", dir: "auto", "data-held": held === key ? "" : undefined, "aria-pressed": String(held === key) }, press: () => hold(key) },
+    { key: `track ${row}`, tag: "span", name: "track", inside: bars },
+    { key: `number ${row}`, tag: "span", name: "number", text: percent(p) + (drawn ? ` → ${percent(share)}` : "") },
+    { key: `fate ${row}`, tag: "span", name: "fate", text: fate === "open" ? "" : fateOf(one) }] };
 }
 
 /** The text, and below it the candidates of this step. @param {Scene} scene @returns {Thing[]} */
 export function fanOf(scene) {
   const { steps, at } = scene, step = steps[at];
   if (!step) return [textThing(scene, [])];
-  const tokens = tokensOf(scene), before = at ? undefined : "strong"; // later rows come where they belong: others stand on their way
-  const list = { key: "fan", tag: "ol", name: "fan", is: { "aria-label": "Candidates for this token" }, inside: step.candidates.map((one) => rowOf(one, scene, before)) };
+  const tokens = tokensOf(scene), list = { key: "fan", tag: "ol", name: "fan", is: { "aria-label": "Candidates for this token" }, inside: step.candidates.map((one, row) => rowOf(one, row, scene)) };
   const drawn = step.candidates.some(({ share }) => share !== undefined);
   const caption = { key: "caption", tag: "p", name: "caption", text: `The most probable tokens here, with their probability${drawn ? " → the one that they are drawn with, after temperature and cuts" : ""}.` };
   return [textThing(scene, tokens), caption, list];
 }
 
 /** The candidates of a step that can be held, and the tokens that lead to each. @param {Step[]} steps @param {number} at */
-export const rowsOf = (steps, at) => (steps[at]?.candidates ?? []).map((one, row) => ({ key: `row ${one.id}`, one, row, step: at, ids: [...steps[at].ids.slice(0, -1), one.id] }));
+export const rowsOf = (steps, at) => (steps[at]?.candidates ?? []).map((one, row) => ({ key: `chip ${one.id}`, one, row, step: at, ids: [...steps[at].ids.slice(0, -1), one.id] }));

@@ -2,18 +2,19 @@
 // function of the time in the film.
 import { eased, percent } from "./elements.js";
 
-/** @typedef {{layer: number, head: number, heads: number, tokens: string[], row: number, scores: number[], weights: number[], values: number[][], mixed: number[][]}} Inside
- * `values` [token, dim] of one head, `mixed` [head, dim] */
+/** @typedef {{layer: number, head: number, heads: number, tokens: string[], row: number, scores: number[], weights: number[], values: number[][], mixed: number[][],
+ * all: number[][][][]}} Inside  `values` [token, dim] of one head, `mixed` [head, dim], `all` weights [layer, head, row, token] in percent */
 /** @typedef {{text: string, share: number}[][]} Floors  the best guesses after so many layers */
 /** @typedef {{x: number, y: number, size: number}} Spot  where a word ends, its middle and its letters, in the picture */
 /** @typedef {{ink: string, dim: string, line: string, on: string, hold: string, signed: string[]}} Paint */
 
 /** When each beat of this part begins, in seconds. */
-export const BEATS = { inside: 7, compare: 8.3, weigh: 13.3, mix: 17.3, heads: 21.3, rise: 25.3, end: 40.3 };
+export const BEATS = { inside: 7, one: 9.4, compare: 12, weigh: 16.6, mix: 20.4, heads: 24.2, rise: 27.2, end: 40.3 };
 
-const SVG = "http://www.w3.org/2000/svg", FLOOR = 2.6; // seconds a floor
+const SVG = "http://www.w3.org/2000/svg", FLOOR = 2.2; // seconds a floor
 const LEFT = 0.25, AFTER = 0.03, TRAVELS = 0.8; // seconds: when the first word leaves its sentence, how long after it the next, and how long it goes
 const LEAST = 0.01; // a weight below it has no ribbon
+const WIDEST = 2.2; // times as wide as high, the picture of a head among the others
 
 export class InsidePicture {
   /** @param {HTMLElement} root @param {Inside} inside @param {Floors} floors @param {string} title of the model */
@@ -75,6 +76,7 @@ export class InsidePicture {
     const block = width - this.inside.heads * (strip + 3) - (wide ? 40 : 4);
     const middle = (/** @type {number} */ n) => top + (n + 0.5) * high;
     this.#titles(into, { bars: at.bars, values, block, end: width, letters: labels(width) }, paint);
+    this.#heads(into, { x: at.bars, y: top, wide: width - at.bars - 4, high: height - top - 4, letters: labels(width) }, paint);
     tokens.forEach((token, n) => {
       const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", fill: n === row ? paint.hold : paint.ink }, into), place = { x: at.names, y: middle(n), size: letters };
       this.parts.push((time) => this.#travel(name, time, n, place));
@@ -94,6 +96,34 @@ export class InsidePicture {
     name.setAttribute("x", between("x"));
     name.setAttribute("y", between("y"));
     name.setAttribute("font-size", between("size"));
+  }
+
+  /** The weights of every head, a square each; the one of the film grows until its rows stand beside their tokens, and its row of the gap is framed.
+   * @param {Element} into @param {{x: number, y: number, wide: number, high: number, letters: number}} at @param {Paint} paint */
+  #heads(into, { x, y, wide, high, letters }, paint) {
+    const { all, layer, head, row, tokens } = this.inside, side = letters * 5, gap = 6, left = x + side, upper = y + letters;
+    const across = (x + wide - left) / all[0].length, down = (y + high - upper) / all.length, low = down - gap, broad = Math.min(across - gap, WIDEST * low);
+    const names = this.#add("g", {}, into), style = { "font-size": letters, fill: paint.dim };
+    all[0].forEach((_, n) => this.#text(`${n ? "" : "head "}${n}`, { x: left + n * (broad + gap) + broad / 2, y: y + letters / 2 - 4, "text-anchor": "middle", ...style }, names));
+    all.forEach((_, n) => this.#text(`layer ${n}`, { x: left - 8, y: upper + n * down + low / 2, "text-anchor": "end", ...style }, names));
+    this.parts.push((time) => names.setAttribute("opacity", String(eased(time, BEATS.inside + 0.5, BEATS.inside + 1.1) * (1 - eased(time, BEATS.one + 0.5, BEATS.one + 0.9)))));
+    all.forEach((heads, l) => heads.forEach((weights, h) => {
+      const chosen = l === layer && h === head, from = { x: left + h * (broad + gap), y: upper + l * down, width: broad, height: low }, to = { x, y, width: wide, height: high };
+      const picture = this.#add("image", { href: shaded(weights, paint.on), preserveAspectRatio: "none", style: "image-rendering:pixelated" }, into);
+      const frame = this.#add("rect", { fill: "none", stroke: chosen ? paint.hold : paint.line, "stroke-width": 1 }, into), begin = BEATS.inside + 0.5 + 0.06 * (l * heads.length + h);
+      this.parts.push((time) => {
+        const grown = chosen ? eased(time, BEATS.one + 0.5, BEATS.one + 1.3) : 0, gone = chosen ? eased(time, BEATS.compare - 0.5, BEATS.compare) : eased(time, BEATS.one + 0.5, BEATS.one + 0.9);
+        for (const one of [picture, frame]) {
+          for (const [key, value] of Object.entries(from)) one.setAttribute(key, String(value + (to[/** @type {keyof typeof to} */ (key)] - value) * grown));
+          one.setAttribute("opacity", String(eased(time, begin, begin + 0.4) * (1 - gone)));
+        }
+        if (chosen) frame.setAttribute("stroke-width", String(1 + 3 * eased(time, BEATS.one - 0.2, BEATS.one + 0.2) * (1 - grown)));
+      });
+    }));
+    const one = high / tokens.length, each = wide / tokens.length, framed = this.#add("g", {}, into);
+    this.#add("rect", { x, y: y + row * one, width: wide, height: one, fill: "none", stroke: paint.hold, "stroke-width": 3, rx: 2 }, framed);
+    if (each > 3.5 * letters) tokens.forEach((token, n) => this.#text(token, { x: x + (n + 0.5) * each, y: y - 12, "text-anchor": "middle", ...style, fill: n === row ? paint.hold : paint.dim }, framed));
+    this.parts.push((time) => framed.setAttribute("opacity", String(eased(time, BEATS.one + 1.3, BEATS.one + 1.6) * (1 - eased(time, BEATS.compare - 0.3, BEATS.compare + 0.2)))));
   }
 
   /** What the columns are. @param {Element} into @param {{bars: number, values: number, block: number, end: number, letters: number}} at @param {Paint} paint */
@@ -211,8 +241,20 @@ const labels = (width) => (width >= 700 ? Math.max(15, width / 90) : 13);
 /** How far a token is lit while scores are compared: one after the other. @param {number} time @param {number} n */
 const lit = (time, n) => eased(time, BEATS.compare + 0.1 + 0.14 * n, BEATS.compare + 0.6 + 0.14 * n);
 
+/** The weights of a head as the address of a small picture: a row of cells for each token, darker where the weight is larger. @param {number[][]} weights in percent
+ * @param {string} colour */
+function shaded(weights, colour) {
+  const canvas = Object.assign(document.createElement("canvas"), { width: weights.length, height: weights.length }), pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  pen.fillStyle = colour;
+  weights.forEach((row, y) => row.forEach((weight, x) => {
+    pen.globalAlpha = weight / 100;
+    pen.fillRect(x, y, 1, 1);
+  }));
+  return canvas.toDataURL();
+}
+
 /** When a floor is reached. @param {number} n */
-const floorAt = (n) => BEATS.rise + 0.3 + FLOOR * n;
+export const floorAt = (n) => BEATS.rise + 0.3 + FLOOR * n;
 
 /** How many floors the position has climbed. @param {number} time @param {number} top */
 function climbed(time, top) {

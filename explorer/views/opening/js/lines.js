@@ -1,7 +1,7 @@
 // The line under the sentence at each moment of the film: at most twelve words and one number.
 import { element } from "../../live/js/element.js";
 import { percent } from "./elements.js";
-import { BEATS } from "./inside.js";
+import { BEATS, floorAt } from "./inside.js";
 
 /** @typedef {(string | HTMLElement)[]} Line */
 
@@ -14,13 +14,14 @@ function linesOf({ inside, floors, lanes }) {
   return [
     [0, ["Four language models guess the missing word. Yours?"]],
     [3, ["They differ in what they may read."]],
-    [BEATS.inside, [`Inside ${title}: one head of its `, number(String(heads * layers)), ". What does it do?"]],
-    [BEATS.compare + 0.9, ["Compare: the gap scores every token. “", tokens[best(scores)], "” gets ", number(scores[best(scores)].toFixed(1)), "."]],
+    [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. Each shows what every token attends to."]],
+    [BEATS.one, ["One of them. How does it find what the gap attends to?"]],
+    [BEATS.compare, ["Compare: each token’s score says how well it fits. “", tokens[best(scores)], "”: ", number(scores[best(scores)].toFixed(1)), "."]],
     [BEATS.weigh, ["Weigh: scores become weights that sum to one. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],
     [BEATS.mix, ["Mix: values, as thick as their weights, become ", number(String(mixed[head].length)), " numbers."]],
     [BEATS.heads, ["All ", number(String(heads)), " heads of a layer do this at once."]],
     [BEATS.rise, ["After each layer: its best guesses so far."]],
-    [BEATS.rise + 2.6 * layers + 0.6, [`After the last layer: “${top.text}”, `, number(percent(top.share)), "."]],
+    [floorAt(layers) + 0.3, [`After the last layer: “${top.text}”, `, number(percent(top.share)), "."]],
   ];
 }
 

@@ -33,6 +33,7 @@ export class Moving {
   /** Show these objects and no others. @param {Thing[]} things @param {() => void} [settle] what else changes before they move, such as how far a list is scrolled */
   show(things, settle = () => {}) {
     const before = this.#spots(), gone = new Map(this.known);
+    for (const key of keysOf(things)) gone.delete(key);
     for (const move of this.moves) move.cancel(); // they go on from where they were
     this.moves = [];
     this.#join(this.root, things, gone);
@@ -68,9 +69,9 @@ export class Moving {
       if (thing.turns) this.turning.add(key);
       const at = this.known.get(key) ?? (SHAPES.includes(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag));
       this.known.set(key, at);
-      gone.delete(key);
       dressed(at, thing);
-      const next = last ? last.nextSibling : parent.firstChild;
+      let next = last ? last.nextSibling : parent.firstChild;
+      while (next && gone.has(next.dataset?.key)) next = next.nextSibling; // nothing is put in again because of what goes: its motion would end
       if (at !== next) parent.insertBefore(at, next);
       last = at;
       if (thing.inside) this.#join(at, thing.inside, gone);
@@ -105,6 +106,9 @@ export class Moving {
     for (const inner of thing.inside ?? []) this.#move(inner, before, after, whole);
   }
 }
+
+/** The keys of objects, and of those inside them. @param {Thing[]} things @returns {string[]} */
+const keysOf = (things) => things.flatMap(({ key, inside = [] }) => [key, ...keysOf(inside)]);
 
 /** What an object is called, says and looks like. @param {any} at @param {Thing} thing */
 function dressed(at, { key, name = "", text, style = {}, is = {}, press, inside }) {
