@@ -491,16 +491,20 @@ def test_the_page_answers_while_it_trains_and_fits_a_telephone(shown: Shown) -> 
     page = shown(320, dim=32, batch=16)
     press(page, "Start")
     page.wait_for_function("explorerTrainings[0].at >= 2")
-    worst, changed = page.evaluate(
-        """async () => { let last = performance.now(), worst = 0, on = true; const begin = explorerTrainings[0].at;
+    held, changed = page.evaluate(
+        """async () => { const held = [], begin = explorerTrainings[0].at; let last = performance.now(), worst = 0, on = true;
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = () => { const now = performance.now(); worst = Math.max(worst, now - last); last = now;
           if (on) port2.postMessage(0); };
         port2.postMessage(0);
-        await new Promise((done) => setTimeout(done, 4000));
-        on = false; return [worst, explorerTrainings[0].at - begin]; }"""
+        for (let n = 0; n < 5; n++) {
+          worst = 0;
+          await new Promise((done) => setTimeout(done, 1000));
+          held.push(worst);
+        }
+        on = false; return [held, explorerTrainings[0].at - begin]; }"""
     )
-    assert changed > 0 and worst < 1000, "a hundred milliseconds on a quiet machine"
+    assert changed > 0 and sorted(held)[2] < 500, "about 100 ms; a busy machine holds one second up, not most"
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
