@@ -30,5 +30,5 @@
   if (!picture || !side) return faults;
   const [left, right] = [seen(picture.querySelector(".main-svg") || picture), seen(side)];
   if (!right) return [...faults, "a column is left free for nothing"];
-  return left && left.right > right.left + 1 ? [...faults, "the question lies over the picture"] : faults;
+  return left && left.right > right.left + 1 && left.top < right.bottom - 1 ? [...faults, "the question lies over the picture"] : faults;
 }

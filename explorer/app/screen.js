@@ -1,6 +1,8 @@
 /** The screen of a room: one picture at a time, as large as the screen allows, its question beside it, the rest folded away. */
 let inside = {};  // the selectors of what Streamlit draws, by what it is: charts, pictures, rows, words, folded
-const GAP = 16, LEAST = { one: 700, several: 240, type: 18 }, LARGEST = 2.2, STRETCHED = 1.6, LOW = 0.7, LATE = 600;  // ms
+const GAP = 16, LEAST = { one: 700, several: 240, type: 22, line: 1200 }, LONGEST = 320, LARGEST = 2.2, STRETCHED = 1.6, LOW = 0.7, LATE = 600;  // ms
+
+const CARD = "[class*='st-key-card-guess']";
 
 /** The pictures of a part: those side by side are one. */
 function picturesOf(root) {
@@ -14,7 +16,7 @@ function picturesOf(root) {
 
 /** What a room sees one after the other: a picture with what stands beside it, or the words of a part. */
 function scenesOf(root) {
-  const pictures = picturesOf(root), cards = [...root.querySelectorAll("[class*='st-key-card-guess']")];
+  const pictures = picturesOf(root), cards = [...root.querySelectorAll(CARD)];
   const beside = new Map(pictures.map(picture => {
     const aside = picture.closest("[class*='st-key-placed-']")?.querySelector("[class*='st-key-aside-']");
     return [picture, aside?.offsetHeight ? [aside] : []];  // small print, which a room is not shown, has no height
@@ -110,6 +112,14 @@ function fitPicture(one, box) {
   for (const chart of one.matches(inside.chart) ? [one] : one.querySelectorAll(inside.chart)) enlargeType(chart);
 }
 
+/** Whether a question is asked in a line above its chart, which then has the whole width: one that is short, with nothing else beside it. */
+function asksAbove({ picture, side }, wide) {
+  if (!side || wide < LEAST.line || !picture.matches(`${inside.chart}, ${inside.row}`)) return false;
+  const card = side.closest(CARD) ?? side.querySelector(CARD), asks = [...card?.querySelectorAll(inside.asks) ?? []];
+  const alone = side === card || [...side.children].every(one => one.matches(CARD) || one.querySelector(CARD));
+  return card && alone && asks.slice(0, 2).reduce((sum, one) => sum + one.textContent.length, 0) < LONGEST;
+}
+
 /** Words beside a picture: smaller where they are many. */
 function fitWords(one, box, least) {
   for (let scale = 1; scale >= least - 0.01; scale -= 0.05) {
@@ -160,14 +170,15 @@ class Screen {
 
   scenes() {
     const root = this.page.querySelector(".st-key-shown");
-    return root ? scenesOf(root) : [];
+    return root && !root.querySelector(inside.comes) ? scenesOf(root) : [];
   }
 
   show() {
     const scenes = this.scenes(), line = this.page.querySelector(".st-key-heading");
     if (!scenes.length || !line) return;
     const { innerWidth, innerHeight } = this.page.defaultView, { picture, side, words } = scenes[Math.min(this.scene, scenes.length - 1)];
-    const top = line.getBoundingClientRect().bottom + 6, high = innerHeight - top - 8, column = side ? Math.min(Math.max(250, 0.26 * innerWidth), 520) : 0;
+    const above = asksAbove({ picture, side }, innerWidth) ? Math.round(0.095 * innerHeight) : 0, begin = line.getBoundingClientRect().bottom + 6;
+    const top = begin + (above && above + GAP / 2), high = innerHeight - top - 8, column = side && !above ? Math.min(Math.max(250, 0.26 * innerWidth), 520) : 0;
     const roles = new Map([[picture, "picture"], [side, "side"], [words, "words"]]);
     this.page.querySelectorAll("[data-scene]").forEach(one => { if (!roles.has(one)) delete one.dataset.scene; });
     roles.forEach((role, one) => { if (one && one.dataset.scene !== role) one.dataset.scene = role; });
@@ -175,7 +186,8 @@ class Screen {
       fitPicture(picture, { left: GAP, top, width: innerWidth - 2 * GAP - (column && column + GAP) - this.reminded % 2, height: high });
       this.sizes.observe(picture);
     }
-    if (side) fitWords(side, { left: innerWidth - GAP - column, top, width: column, height: high }, 0.5);
+    side?.toggleAttribute("data-above", above > 0);
+    if (side) fitWords(side, above ? { left: GAP, top: begin, width: innerWidth - 2 * GAP, height: above } : { left: innerWidth - GAP - column, top, width: column, height: high }, 0.5);
     if (words) {
       fitWords(words, { left: GAP, top, width: innerWidth - 2 * GAP, height: high }, 0.75);
       words.scrollLeft = this.turned * (words.clientWidth + 32);

@@ -40,6 +40,8 @@ SCREEN = {  # for the script that presents: what it puts on the screen, and what
     "pictures": f"{CHART}, .st-key-board, .st-key-learning, .st-key-start-opening, "
     ".stElementContainer:is([class*='-board '], [class*='-board-'], [class*='-staged '])",
     "row": "[data-testid=stHorizontalBlock]",
+    "asks": ".stMarkdown, .stRadio",
+    "comes": "[data-testid=stSkeleton]",
     "words": ".stMarkdown, .stTable, .stDataFrame, .stMetric, .stAlert, [data-testid=stRadio], [data-testid=stImage]",
     "folded": "details:not([open]), [data-testid=stWidgetLabel], [class*='st-key-above-'], [class*='st-key-aside-'], "
     "[class*='st-key-card-'], .stButton, .stPopover, .stHeading",

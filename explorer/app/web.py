@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from html import escape
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -21,7 +20,7 @@ from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export, theme
 from explorer.views.emptied import emptied
 from explorer.views.margins import resized, untitled, widened
-from explorer.views.spoken import spoken, titled
+from explorer.views.spoken import spoken, written
 from explorer.views.view import LIMITS, READING
 
 UNFOLDED = False  # whether numbers and files stand open at first
@@ -159,7 +158,7 @@ def drawn(figure: Any, key: str, alt: str = "", **more: Any) -> None:
 
 def _titled(figure: Any) -> None:
     """A figure's title, and its notes in lines as long as there is room."""
-    title, *notes = (escape(part) for part in titled(figure))
+    title, *notes = written(figure)
     lines = [note for note in notes if note] or ["&nbsp;"] * bool(notes)  # a line is kept free for notes that come later
     st.html(f"<div class='figure-title'>{title}</div>" + "".join(f"<span class='figure-note'>{line}</span>" for line in lines))
 

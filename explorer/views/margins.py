@@ -23,7 +23,17 @@ SIZE = 15  # of letters that say no other
 TITLE, NOTE, PANEL = 64, 20, 24  # pixels of a title, of each line below it, and of the title of a panel
 TICK, AXIS_TITLE, BAR = 10, 30, 56  # of a tick, the title of an axis, and a colour bar
 SYMBOL, ENTRY, ROWS = 52, 23, 4  # of a legend: how wide a symbol is, how high a line, and for how many lines there is room
-WIDE, TALL = 90, 35  # letters of a note for a room, and lines of type one below the other
+WIDE, TALL, HIGHER = (
+    115,
+    35,
+    20,
+)  # for a room: letters of a note, lines of type one below the other, pixels by which a drawing is nearer to its title
+ROOM, HIGH, DRAWN, ROW = (
+    800,
+    620,
+    300,
+    26,
+)  # pixels for a room: between the sides, high at most, of a drawing and of a row of boxes at least
 GAP, SIDE, SLANTED = 6, 10, 36  # below a title, at the sides, and where the last name of an axis leans out
 
 
@@ -36,18 +46,23 @@ def framed(figure: go.Figure) -> go.Figure:
     """
     least = figure.layout.margin
     top = max(_above(figure), least.t or 0)
-    foot = min(_entries(figure), ROWS) * ENTRY + BAR * bool(_scales(figure))
-    bottom = max(_names(figure, top=False) + foot + SIDE, least.b or 0)
+    bottom = max(_below(figure, TELEPHONE), least.b or 0)
     figure.update_layout(margin={"l": SIDE, "r": _right(figure)})
     return resized(figure, (figure.layout.height or 300) + top + bottom, top, bottom)
 
 
-def resized(figure: go.Figure, height: float, top: int, bottom: int) -> go.Figure:
+def resized(figure: go.Figure, height: float, top: int, bottom: int, wide: int = TELEPHONE) -> go.Figure:
     """The same figure in another height, with these margins above and below; its legend is below its names, a colour bar at its foot."""
     figure.update_layout(height=int(height), margin={"t": top, "b": bottom})
-    if rows := _entries(figure):  # plotly makes the drawing lower where a legend has more lines than there is room for
+    if rows := _entries(figure, wide):  # plotly makes the drawing lower where a legend has more lines than there is room for
         drawing = max(1, height - top - bottom - ENTRY * max(0, rows - ROWS))
-        figure.update_layout(legend={"x": 0, "y": max(-2, -(_names(figure, top=False) + 4) / drawing), "yanchor": "top"})
+        figure.update_layout(
+            legend={
+                "x": 0,
+                "y": max(-2, -(_names(figure, top=False, wide=wide) + (4 if wide == TELEPHONE else 12)) / drawing),
+                "yanchor": "top",
+            }
+        )
     for name in _scales(figure):
         figure.update_layout({name: {"colorbar": {"yref": "container", "yanchor": "bottom", "y": 4 / height, "ypad": 8}}})
     return figure
@@ -68,27 +83,53 @@ def untitled(figure: go.Figure) -> go.Figure:
 
 
 def widened(figure: go.Figure) -> go.Figure:
-    """The same figure for a room: each note of its title in as few lines as fit there, and the drawing higher by those that it had.
+    """The same figure for a room: each note of its title in as few lines as fit there, and no higher than type for the last row allows.
 
     Cells have as many lines as there is room for in large type.
 
     >>> note = "<br><span style='font-size:14px'>a note<br>that was broken</span>"
-    >>> bars = widened(framed(go.Figure(go.Bar(y=[1, 2])).update_layout(title=f"Two bars{note}", height=200)))
-    >>> (bars.layout.title.text.count("<br>"), bars.layout.margin.t)
-    (1, 90)
+    >>> bars = widened(framed(go.Figure(go.Bar(y=[1, 2])).update_layout(title=f"Two bars{note}{note}", height=800)))
+    >>> (bars.layout.title.text.count("<br>"), bars.layout.margin.t, bars.layout.height)
+    (1, 70, 620)
     """
-
-    def unbroken(note: re.Match[str]) -> str:
-        return "<br>".join(theme.even(note[0].replace("<br>", " "), WIDE))
-
     for heat in figure.select_traces({"type": "heatmap"}):
         if heat.text is not None and heat.texttemplate == "%{text}":
             lines = max(1, TALL // len(heat.text))
             heat.text = [["<br>".join(str(cell).split("<br>")[:lines]) for cell in row] for row in heat.text]
-    text, margin = figure.layout.title.text or "", figure.layout.margin
-    figure.update_layout(title_text=re.sub("(?<='>).*?(?=</span>)", unbroken, text))
-    spared = NOTE * (text.count("<br>") - figure.layout.title.text.count("<br>"))
-    return resized(figure, figure.layout.height, max(_above(figure), margin.t - spared), margin.b) if spared else figure
+    text, margin, named = figure.layout.title.text or "", figure.layout.margin, _below(figure, TELEPHONE)
+    title, *notes = text.split("<br><span", 1)
+    if notes:
+        every = " · ".join(note.replace("<br>", " ") for note in re.findall("(?<='>).*?(?=</span>)", notes[0]))
+        figure.update_layout(
+            title_text=f"{title}<br><span style='font-size:{SIZE}px'>{'<br>'.join(theme.even(every, WIDE))}</span>"
+        )
+    spared = NOTE * (text.count("<br>") - (figure.layout.title.text or "").count("<br>"))
+    for scale in _scales(figure):
+        figure.layout[scale].colorbar.tickfont.size = SIZE
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        axis.tickfont.size = max(axis.tickfont.size or SIZE, SIZE)
+    figure.update_layout(title_pad_t=6)
+    top, bottom = (
+        max(_above(figure), (margin.t or 0) - spared) - HIGHER * bool(text),
+        max(0, (margin.b or 0) - named + _below(figure, ROOM)),
+    )
+    least = DRAWN
+    for boxes in figure.select_traces({"type": "bar", "name": theme.BOXES}):
+        boxes.constraintext = "none"  # plotly writes smaller what is higher than a box with room around it
+        least = max(least, ROW * len(figure.layout.yaxis.tickvals or ()))
+    high = min(figure.layout.height or 450, max(HIGH, top + bottom + least))
+    for axis in figure.select_yaxes():
+        _spaced(axis, high - top - bottom)
+    return resized(figure, high, top, bottom, ROOM)
+
+
+def _spaced(axis: Any, high: float) -> None:
+    """Write as many names of an axis of this length as have room one below the other."""
+    begin, end = axis.domain or (0, 1)
+    few, names = max(1, int(high * (end - begin) / (LINE * SIZE))), axis.ticktext or ()
+    if axis.showticklabels is not False and sum(map(bool, names)) > few:
+        step = math.ceil(len(names) / few)
+        axis.update(ticktext=names[::step], tickvals=axis.tickvals[::step])
 
 
 def _right(figure: go.Figure) -> int:
@@ -109,9 +150,14 @@ def _above(figure: go.Figure) -> int:
     return title + (max(panels, default=0) * PANEL or (4 if names else GAP)) + names
 
 
-def _names(figure: go.Figure, *, top: bool) -> int:
+def _below(figure: go.Figure, wide: int) -> int:
+    """The pixels below the drawing: names, legend and colour bar, in a figure that is this wide between its sides."""
+    return _names(figure, top=False, wide=wide) + min(_entries(figure, wide), ROWS) * ENTRY + BAR * bool(_scales(figure)) + SIDE
+
+
+def _names(figure: go.Figure, *, top: bool, wide: int = TELEPHONE) -> int:
     """The pixels of the names, and of the titles, of the x axes at the upper or the lower edge."""
-    return round(max((_depth(figure, name, axis) for name, axis in _edge(figure, top=top)), default=0))
+    return round(max((_depth(figure, name, axis, wide) for name, axis in _edge(figure, top=top)), default=0))
 
 
 def _edge(figure: go.Figure, *, top: bool) -> Iterator[tuple[str, Any]]:
@@ -124,7 +170,7 @@ def _edge(figure: go.Figure, *, top: bool) -> Iterator[tuple[str, Any]]:
             yield name, axis
 
 
-def _depth(figure: go.Figure, name: str, axis: Any) -> float:
+def _depth(figure: go.Figure, name: str, axis: Any, wide: int) -> float:
     """How far an axis's names and its title reach out of the drawing."""
     title = AXIS_TITLE if axis.title.text else 0
     if axis.showticklabels is False:
@@ -135,7 +181,7 @@ def _depth(figure: go.Figure, name: str, axis: Any) -> float:
     longest, angle = max((width(text, size) for text in names), default=0.0), axis.tickangle
     begin, end = axis.domain or (0, 1)
     if angle is None and axis.side != "top":  # plotly turns names that have no room beside each other
-        room = (TELEPHONE - _left(figure)) * (end - begin) / max(1, len(names))
+        room = (wide - _left(figure)) * (end - begin) / max(1, len(names))
         angle = 0 if longest + size / 2 < room else 30 if room / 2 > LINE * size else 90
     turned = math.radians(abs(angle or 0))
     return longest * math.sin(turned) + lines * math.cos(turned) + TICK + title
@@ -155,14 +201,14 @@ def width(text: str, size: float) -> float:
     return LETTER * size * max(len(unescape(re.sub(r"<[^>]*>", "", line))) for line in text.split("<br>"))
 
 
-def _entries(figure: go.Figure) -> int:
-    """The lines of the legend on a telephone: its entries in columns, each as wide as the longest."""
+def _entries(figure: go.Figure, wide: int) -> int:
+    """The lines of the legend in this width: its entries in columns, each as wide as the longest."""
     able = [trace for trace in figure.data if trace.type in ("bar", "scatter", "scatter3d")]
     widths = [SYMBOL + width(trace.name or "trace 0", SIZE) for trace in able if trace.showlegend is not False]
     shown = figure.layout.showlegend
     if shown is False or not widths or not (shown or len(able) > 1 or able[0].showlegend):
         return 0
-    room = TELEPHONE - _left(figure)
+    room = wide - _left(figure)
     return 1 if sum(widths) <= room else math.ceil(len(widths) / max(1, room // max(widths)))
 
 

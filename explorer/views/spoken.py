@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from html import unescape
+from html import escape, unescape
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+
+SIGNS = {"<b>": "\ue000", "</b>": "\ue001"}  # of no text
+NO_SIGNS = dict.fromkeys(map(ord, SIGNS.values()))
 
 
 def spoken(figure: go.Figure) -> str:
@@ -24,6 +27,21 @@ def spoken(figure: go.Figure) -> str:
 def titled(figure: go.Figure) -> list[str]:
     """The title and its notes as plain text; a line that was only broken to fit goes on with the next."""
     return [_plain(part) for part in re.split("<br>(?=<span)", str(figure.layout.title.text or "Picture"))]
+
+
+def written(figure: go.Figure) -> list[str]:
+    """The same as HTML: what is bold stays bold, and no other tag is one.
+
+    >>> written(go.Figure().update_layout(title="<b>BERT</b> &lt;i&gt; &amp; <i>GPT</i>"))
+    ['<b>BERT</b> &lt;i&gt; &amp; GPT']
+    """
+    kept = go.Figure().update_layout(title=str(figure.layout.title.text or "Picture").translate(NO_SIGNS))
+    for tag, sign in SIGNS.items():
+        kept.layout.title.text = kept.layout.title.text.replace(tag, sign)
+    parts = [escape(part) for part in titled(kept)]
+    for tag, sign in SIGNS.items():
+        parts = [part.replace(sign, tag) for part in parts]
+    return parts
 
 
 def _plain(text: str) -> str:

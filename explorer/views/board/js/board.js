@@ -1,6 +1,6 @@
 // The board itself: its state and what it hears.
 import { lookOf, Pictures } from "./colour.js";
-import { columnsOf, stateAt, strangeNote } from "./columns.js";
+import { aheadOf, columnsOf, openedAt, stateAt, strangeNote } from "./columns.js";
 import { openBuffer, seriesOf } from "./data.js";
 import { forbids, headOf, numbersOf } from "./derive.js";
 import { bandsOf, FONT, namedAt, Painter } from "./draw.js";
@@ -12,8 +12,8 @@ import { actOf } from "./keys.js";
 import { layoutOf, NARROW, thumbs, WIDE } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { modeOf, whenTurned } from "./mode.js";
-import { controlsOf, say, skeleton } from "./parts.js";
-import { fillScreen, screenFilled } from "./room.js";
+import { controlsOf, say, skeleton, tidied } from "./parts.js";
+import { fillScreen, heightOf, screenFilled } from "./room.js";
 import { begin, show, viewOf } from "./share.js";
 import { onOther, otherOf, stack } from "./stacked.js";
 import { hiddenLine, inWords, pronounIn, wordLine } from "./words.js";
@@ -295,7 +295,7 @@ export class Board {
     const { canvas, stage, frame } = this.parts, W = Math.floor(stage.clientWidth) || 0;
     if (!this.data || !W) return;
     this.large = this.presenter || (this.room && W >= 1100);
-    frame.classList.toggle("large", this.large);
+    tidied(this);
     frame.dataset.kind = W < NARROW ? "phone" : W < WIDE && !this.large ? "bands" : "wide";
     const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), px = this.large ? 24 : 14;
     if (this.wide?.px !== px) {
@@ -303,8 +303,7 @@ export class Board {
       const widest = (/** @type {string[]} */ texts) => Math.max(...texts.slice(0, 512).map((t) => g.measureText(readable(t)).width), 8);
       this.wide = { px, rows: widest(this.rows), cols: widest(this.cols), other: this.other ? widest(this.other.rows) : 0 };
     }
-    const H = innerHeight * (this.presenter || !this.large ? 1 : this.other ? 1.45 : 0.7); // the bar of a page stands above its board
-    const ask = { W, H, presenter: this.large, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
+    const ask = { ahead: aheadOf(this.columns, this.site, this.step), W, H: heightOf(this), presenter: this.large, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
       station: this.station, rowLabel: this.wide.rows, colLabel: this.wide.cols, columns: this.columns, speaks: this.speaks, stacked: Boolean(this.other) };
     this.layout = layoutOf(ask);
     stack(this, ask);
@@ -348,6 +347,7 @@ export class Board {
     if (peek) this.parts.weight.hidden = true;
     say(this.parts.holds, this.note || (held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (${frame.dataset.kind === "phone" ? "tap it again to release it" : "Esc releases"})` : ""));
     box.style.cssText = place ? `left:${place.x}px;top:${place.y}px;width:${place.w}px;max-height:${place.h}px` : "";
+    box.classList.toggle("tall", Boolean(place?.tall));
     box.tabIndex = place && box.scrollHeight > place.h ? 0 : -1; // what is longer than its place is scrolled with the keyboard, too
   }
 
@@ -394,7 +394,7 @@ export class Board {
     if (thumb) return { thumb };
     if (onOther(this, y)) return { other: true };
     for (const b of this.layout.boxes)
-      if (x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h) return { box: b, i: Math.floor(((y - b.y) / b.h) * b.r), j: Math.floor(((x - b.x) / b.w) * b.c) };
+      if (x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h) return b.tab ? { ahead: b.id } : { box: b, i: Math.floor(((y - b.y) / b.h) * b.r), j: Math.floor(((x - b.x) / b.w) * b.c) };
     const named = namedAt(this.layout, x, y);
     if (named != null) return { named };
     for (const b of bandsOf(this.layout.boxes))
@@ -405,10 +405,10 @@ export class Board {
   /** Follow a pointer. @param {number} x @param {number} y */
   hover(x, y) {
     const found = this.under(x, y), { row, col } = this.cursor;
-    const chooses = found?.thumb || found?.other || found?.token != null || found?.named != null || barAt(this, found, y);
+    const chooses = found?.thumb || found?.other || found?.ahead || found?.token != null || found?.named != null || barAt(this, found, y);
     this.parts.canvas.style.cursor = chooses ? "pointer" : found?.box?.id === "S" && liftable(this, found.i, found.j) ? "ns-resize" : "default";
     if (peekAt(this, found) && (!found || found.thumb)) this.ledger();
-    if (!found || found.thumb || found.other) return false;
+    if (!found || found.thumb || found.other || found.ahead) return false;
     if (found.token != null) this.point(found.token, col);
     else if (found.named != null) this.point(row, found.named);
     else if (found.box.id === "S") this.point(found.i, found.j);
@@ -473,6 +473,7 @@ export class Board {
     this.peek = null;
     if (found?.thumb) return this.choose(found.thumb.site, found.thumb.head);
     if (found?.other) return this.choose(this.other.at, this.other.head);
+    if (found?.ahead) return this.go(this.site.stations.indexOf(openedAt(this.columns, found.ahead)));
     const bar = barAt(this, found, y);
     if (bar) return this.options.ask?.({ what: "force", row: this.cursor.row, rank: bar.rank });
     if (found?.token != null && this.changeable(found.token)) this.parts.menu(this, found.token, x, y);

@@ -72,6 +72,12 @@ export function columnsOf(site, h, key) {
 /** What a column shows: the state that came last. @param {Column | undefined} column @param {Site} site @param {number} step */
 export const stateAt = (column, site, step) => column?.states.filter((s) => site.stations.indexOf(s.at) <= step).at(-1);
 
+/** The columns that no station has reached. @param {Column[]} columns @param {Site} site @param {number} step */
+export const aheadOf = (columns, site, step) => [...columns.filter((c) => !stateAt(c, site, step)).map((c) => c.id), ...(site.stations[step] === "next" ? [] : ["next"])];
+
+/** The station that opens a column. @param {Column[]} columns @param {string} id */
+export const openedAt = (columns, id) => columns.find((c) => c.id === id)?.states[0].at ?? "next";
+
 /** @param {any} add @param {Site} site @param {number} h @param {string} key */
 function addHead(add, site, h, key) {
   const head = headOf(site, h), { n, m, d, dv, q, k, v, group } = head, pq = site.pq, pk = site.pk;

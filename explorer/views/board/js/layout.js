@@ -1,10 +1,10 @@
 // Where everything stands. Rows of tokens run across; a number's parents lie to its left and above it.
 
-/** @typedef {{id: string, x: number, y: number, w: number, h: number, r: number, c: number}} Box */
+/** @typedef {{id: string, x: number, y: number, w: number, h: number, r: number, c: number, tab?: boolean}} Box  a tab where its station is not reached yet */
 /** @typedef {{boxes: Box[], wide: number, high: number, cell: number, kind: "wide" | "bands" | "phone", label: number, keys: number,
- *   map: {x: number, y: number, w: number, h: number} | null, ledger: {x: number, y: number, w: number, h: number} | null, font: number}} Layout */
+ *   map: {x: number, y: number, w: number, h: number} | null, ledger: {x: number, y: number, w: number, h: number, tall: boolean} | null, font: number}} Layout */
 
-const GAP = 16, PAD = 8, BELOW = 24;
+const GAP = 16, PAD = 8, BELOW = 24, TAB = 20, BETWEEN = 4; // dots; a tab holds the name of what comes later, upright
 
 export const NARROW = 600, WIDE = 940; // dots: a telephone below the first, everything in one band from the second on
 
@@ -14,7 +14,7 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({ x: ["x"], norm1: ["n1"]
   post2: ["s2"], up: ["s2"], next: ["next"] });
 
 /** @typedef {{W: number, H: number, presenter: boolean, n: number, m: number, d: number, station: string, rowLabel: number, colLabel: number, stacked: boolean,
- *   small?: boolean, columns: import("./columns.js").Column[], speaks: boolean}} Ask */
+ *   small?: boolean, ahead: string[], columns: import("./columns.js").Column[], speaks: boolean}} Ask */
 
 /** @param {Ask} ask @returns {Layout} */
 export const layoutOf = (ask) => (ask.W < NARROW && !ask.presenter ? phone(ask) : across(ask, ask.W >= WIDE || ask.presenter || Boolean(ask.small)));
@@ -31,12 +31,12 @@ const clamp = (/** @type {number} */ x, /** @type {number} */ a, /** @type {numb
 function across(ask, one) {
   const { W, H, n, m, columns, presenter, stacked, small: less } = ask, font = presenter ? 24 : 14, below = presenter ? 34 : BELOW;
   const label = clamp(ask.rowLabel + 12, 40, presenter ? 240 : 130), keys = m <= 64 ? clamp(ask.colLabel * 0.85 + 10, 24, presenter ? 120 : 74) : 8;
-  const most = less ? 0.22 * H : presenter ? Math.min((stacked ? 0.27 : 0.6) * H, W * 0.35) : one ? Math.min(Math.max(340, Math.min(0.24 * W, H - 660)), W * 0.31, Math.max(210, (stacked ? 0.3 : 0.42) * H)) : Math.min(330, W * 0.4);
-  const cell = Math.min(most / m, most / n, less ? (presenter ? 24 : 16) : presenter ? 64 : 28), side = cell * m, tall = Math.max(cell * n, 12);
   const has = (/** @type {string} */ id) => columns.some((c) => c.id === id);
-  const kh = has("k") ? (less ? 44 : clamp(ask.d * 7, 56, presenter ? 160 : 120)) : 0, high = Math.max(keys + kh, less ? 0 : presenter ? 250 : one ? 196 : 132);
+  const kh = has("k") ? (less ? 44 : clamp(ask.d * (one ? 5 : 7), 48, presenter ? 110 : one ? 80 : 120)) : 0, high = Math.max(keys + kh, less ? 0 : presenter ? 220 : one ? 160 : 132), top = PAD + high + GAP;
+  const most = less ? 0.22 * H : presenter ? (stacked ? 0.27 * H : Math.min(Math.max(H - top - below, 0.45 * H), W * 0.38)) : one ? Math.min(Math.max(340, Math.min(0.24 * W, H - 660)), W * 0.31, Math.max(210, (stacked ? 0.3 : 0.42) * H)) : Math.min(330, W * 0.4);
+  const cell = Math.min(most / m, most / n, less ? (presenter ? 24 : 16) : presenter ? 96 : 28), side = cell * m, square = Math.max(cell * n, 12);
   const bars = presenter ? 240 : one ? clamp(W * 0.084, 118, 220) : 118; // the room of what is expected
-  const firsts = ["x", "n1", "q", "S", "z"], top = PAD + high + GAP;
+  const firsts = ["x", "n1", "q", "S", "z"];
   /** @type {Box[]} */
   const boxes = [];
   const band = (/** @type {any[]} */ held, /** @type {number} */ y, /** @type {number} */ h) => {
@@ -44,8 +44,8 @@ function across(ask, one) {
     const parts = held.reduce((sum, c) => sum + c.wide, 0), room = W - 2 * PAD - label - fixed - GAP * held.length;
     const widest = presenter ? 150 : one ? 240 : 132, equal = clamp(room / (parts || 1), 14, widest);
     const early = held.filter((c) => firsts.includes(c.id) && c.id !== "S"), before = early.reduce((sum, c) => sum + c.wide, 0);
-    const least = one && !presenter && before ? Math.max(60, (0.64 * W - PAD - label - side - GAP * early.length) / before) : equal;
-    const unit = Math.min(equal, least), rest = parts > before ? clamp((room - before * unit) / (parts - before), 14, widest) : unit;
+    const least = one && before ? Math.max(60, (0.64 * W - PAD - label - side - GAP * early.length) / before) : equal;
+    const unit = presenter ? Math.max(equal, Math.min(least, widest)) : Math.min(equal, least), rest = parts > before ? clamp((room - before * unit) / (parts - before), 14, widest) : unit;
     let x = PAD + label;
     for (const c of held) {
       const w = c.id === "S" ? side : c.id === "next" ? Math.min(W - PAD - x, presenter ? 340 : 260) : c.wide * (firsts.includes(c.id) ? unit : rest);
@@ -57,9 +57,9 @@ function across(ask, one) {
   };
   const shown = columns.filter((c) => !["k", "v"].includes(c.id)), next = ask.speaks ? [{ id: "next", wide: 0 }] : [];
   const left = shown.filter((c) => one || firsts.includes(c.id)), right = shown.filter((c) => !one && !firsts.includes(c.id));
-  band(one ? [...left, ...next] : left, top, tall);
-  let bottom = top + tall + below;
-  const small = Math.min(tall, Math.max(12 * n, 60), 260);
+  band(one ? [...left, ...next] : left, top, square);
+  let bottom = top + square + below;
+  const small = Math.min(square, Math.max(12 * n, 60), 260);
   if (!one && right.length + next.length) {
     band([...right, ...next], bottom + 8, Math.max(small, next.length ? 96 : 0));
     bottom += 8 + Math.max(small, next.length ? 96 : 0) + BELOW;
@@ -67,8 +67,11 @@ function across(ask, one) {
   const S = /** @type {Box} */ (boxes.find((b) => b.id === "S")), z = boxes.find((b) => b.id === "z");
   if (kh) boxes.push({ id: "k", x: S.x, y: PAD + high - kh, w: side, h: kh, r: ask.d, c: m });
   if (kh && z) boxes.push({ id: "v", x: z.x, y: PAD + high - Math.min(kh, Math.max(m * 10, 40)), w: z.w, h: Math.min(kh, Math.max(m * 10, 40)), r: m, c: ask.d });
-  const edge = z ? z.x + z.w : S.x + S.w;
-  const ledger = one ? { x: edge + GAP, y: 0, w: W - edge - GAP - PAD, h: high + GAP } : null;
+  const edge = z ? z.x + z.w : S.x + S.w, tab = presenter ? 1.5 * TAB : TAB, tabs = one ? boxes.filter((b) => b.x > edge && ask.ahead.includes(b.id)) : [];
+  tabs.forEach((b, at) => Object.assign(b, { x: W - PAD - (tabs.length - at) * (tab + BETWEEN) + BETWEEN, w: tab, tab: true }));
+  const newest = boxes.findLast((b) => b.x > edge && !b.tab), tall = tabs.length > 0 && !newest, until = tall ? tabs[0].x - GAP : W - PAD;
+  if (newest && tabs.length) newest.w = tabs[0].x - GAP - newest.x; // it has their room until they come
+  const ledger = one ? { x: edge + GAP, y: 0, w: until - edge - GAP, h: tall ? top + square : high + GAP, tall } : null;
   if (one && next.length) bottom = Math.max(bottom, top + (presenter ? 290 : 150));
   return { boxes, wide: W, high: bottom, cell, kind: one ? "wide" : "bands", label, keys, font, ledger: less ? null : ledger,
     map: less ? null : { x: PAD, y: PAD, w: Math.max(60, S.x - GAP - PAD - (kh ? 24 : 0)), h: high - 8 } };

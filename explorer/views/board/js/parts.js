@@ -105,6 +105,19 @@ export function controlsOf(board) {
   put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(helpOf(board));
 }
 
+/** Shown to a room, what is seldom turned stands under *view*, and that in the first line. @param {any} board */
+export function tidied({ large, parts: { frame, bar, choices, where } }) {
+  frame.classList.toggle("large", large);
+  const [looks, inside] = choices.querySelectorAll(".looks, .looks > div"), beside = large ? bar : where.parentElement;
+  if (!inside || choices.parentElement === beside) return;
+  beside.append(choices);
+  if (large) inside.append(...[choices, bar].flatMap((place) => [...place.querySelectorAll(":scope > :is(.habit, .silence, .present, .keys)")]));
+  else {
+    looks.before(inside.querySelector(".habit"));
+    bar.append(...inside.querySelectorAll(":scope > :is(.silence, .present, .keys)"));
+  }
+}
+
 /** The slider of a series, or of a text as it is written. @param {HTMLElement} time @param {any} board */
 function timed(time, board) {
   const growing = grows(board) && board.site.stream !== "encoder";

@@ -1,5 +1,7 @@
 // A board for a room: the whole screen, or larger type on a page that is shown to one.
 
+const LINE = 98, ABOVE = 118; // dots around a board: of its page, and of its own bar and title
+
 /** Fill the screen, or give it back. @param {any} board */
 export function fillScreen(board) {
   if (board.presenter) {
@@ -28,6 +30,9 @@ function present(board, on) {
   board.parts.frame.classList.toggle("presenter", on);
   board.size();
 }
+
+/** How high a board may be: to a room, what its page and its own bar and title leave; more for two boards, which are then made smaller. @param {any} board */
+export const heightOf = ({ large, presenter, other }) => !large || (other && presenter) ? innerHeight : other ? 1.45 * innerHeight : innerHeight - ABOVE - (presenter ? 0 : LINE);
 
 /** Whether the page of a board is shown to a room. @param {any} board @param {boolean} room */
 export function showRoom(board, room) {

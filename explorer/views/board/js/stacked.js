@@ -22,7 +22,7 @@ export function stack(board, ask) {
   other.layout = null;
   if (layout.kind === "phone") return; // one station at a time
   const size = other.data.sites[other.at].q?.s[2] ?? 0, n = other.rows.length;
-  other.layout = layoutOf({ ...ask, small: true, n, m: n, d: size, columns: other.columns, speaks: false, rowLabel: board.wide.other, colLabel: board.wide.other });
+  other.layout = layoutOf({ ...ask, small: true, ahead: [], n, m: n, d: size, columns: other.columns, speaks: false, rowLabel: board.wide.other, colLabel: board.wide.other });
   if (other.below) {
     other.edge = layout.high;
     lowered(other.layout, layout.high + CHANNEL / 2);
