@@ -238,6 +238,18 @@ def test_a_click_on_a_bar_forces_its_piece_and_temperature_moves_the_bars(visit:
     expect(page).to_have_url(re.compile("temperature=1"))
 
 
+def test_a_figure_that_fills_the_screen_has_its_title(visit: Visit) -> None:
+    page = visit("/positions")
+    title, drawn = page.locator(".figure-title").first, page.locator("[class*=st-key-titled] .js-plotly-plot").first
+    drawn.hover()
+    page.get_by_role("button", name="Fullscreen", exact=True).first.click()
+    expect(page.get_by_role("button", name="Close fullscreen")).to_be_visible()
+    above, below = title.bounding_box(), drawn.bounding_box()
+    assert above is not None and below is not None and 0 <= above["y"] and above["y"] + above["height"] <= below["y"]
+    on_top = "one => { const { x, y } = one.getBoundingClientRect(); return one.contains(document.elementFromPoint(x + 5, y + 12)); }"
+    assert title.evaluate(on_top)
+
+
 def figure_titled(page: Page, title: str) -> Locator:
     """The figure below this title."""
     titled = page.locator("[class*=st-key-titled]", has=page.locator(".figure-title", has_text=title))

@@ -23,7 +23,7 @@ PLACE = """() => [...document.querySelectorAll("[data-scene=picture] .main-svg")
   .map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.right].map(Math.round))"""
 SMALL = """() => [...document.querySelectorAll("[data-scene=picture] .main-svg :is(text, tspan)")]
   .filter(({ style, textContent, ownerSVGElement: drawn }) => style.fontSize && textContent.trim()
-    && parseFloat(style.fontSize) * drawn.getBoundingClientRect().width / drawn.width.baseVal.value < Math.min(18, innerHeight / 60) - 0.1)
+    && parseFloat(style.fontSize) * drawn.getBoundingClientRect().width / drawn.width.baseVal.value < 22 * Math.min(1, innerHeight / 1080) - 0.1)
   .map(one => [one.style.fontSize, one.textContent])"""
 AGAIN = """() => [...document.querySelectorAll("[data-scene=words] [class*='st-key-card-guess'] :is(div, p)")]
   .filter(one => getComputedStyle(one).visibility === 'visible').map(one => one.textContent)"""
@@ -115,6 +115,14 @@ def test_the_keys_of_the_presenter_work_after_typing_and_bring_back_the_controls
     expect(box).to_be_focused()
     page.keyboard.press("PageDown")
     expect(page).to_have_url(re.compile("part=why-d"))
+
+
+def test_a_short_question_stands_in_a_line_above_its_figure_which_has_the_whole_width(visit: Visit) -> None:
+    page = presented(visit, "heads", "1920 × 1080")
+    settled(page)
+    expect(page.locator("[data-scene=side][data-above]")).to_contain_text("Predict.")
+    [(left, top, right)] = place(page)
+    assert left < 20 and right > 1890 and top < 200
 
 
 @LONG
