@@ -245,7 +245,7 @@ def test_a_figure_that_fills_the_screen_has_its_title(visit: Visit) -> None:
     page.get_by_role("button", name="Fullscreen", exact=True).first.click()
     expect(page.get_by_role("button", name="Close fullscreen")).to_be_visible()
     above, below = title.bounding_box(), drawn.bounding_box()
-    assert above is not None and below is not None and 0 <= above["y"] and above["y"] + above["height"] <= below["y"]
+    assert above is not None and below is not None and above["y"] >= 0 and above["y"] + above["height"] <= below["y"]
     on_top = "one => { const { x, y } = one.getBoundingClientRect(); return one.contains(document.elementFromPoint(x + 5, y + 12)); }"
     assert title.evaluate(on_top)
 

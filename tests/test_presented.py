@@ -23,7 +23,8 @@ PLACE = """() => [...document.querySelectorAll("[data-scene=picture] .main-svg")
   .map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.right].map(Math.round))"""
 SMALL = """() => [...document.querySelectorAll("[data-scene=picture] .main-svg :is(text, tspan)")]
   .filter(({ style, textContent, ownerSVGElement: drawn }) => style.fontSize && textContent.trim()
-    && parseFloat(style.fontSize) * drawn.getBoundingClientRect().width / drawn.width.baseVal.value < 22 * Math.min(1, innerHeight / 1080) - 0.1)
+    && parseFloat(style.fontSize) * drawn.getBoundingClientRect().width / drawn.width.baseVal.value
+      < 22 * Math.min(1, innerHeight / 1080) - 0.1)
   .map(one => [one.style.fontSize, one.textContent])"""
 AGAIN = """() => [...document.querySelectorAll("[data-scene=words] [class*='st-key-card-guess'] :is(div, p)")]
   .filter(one => getComputedStyle(one).visibility === 'visible').map(one => one.textContent)"""
