@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import ALL, long
+from conftest import ALL, long, some
 from opening import opened, session
 from streamlit.testing.v1 import AppTest
 
@@ -17,19 +17,37 @@ from explorer.app import tour_steps as lesson
 from explorer.app.lessons import LESSONS, Lesson
 
 STEPS = tour.steps()
+GO = 20  # words before *Do*, at most
+
+
+def number_of(part: str, deed: str = "") -> int:
+    """The number of the first step in a part, or of the one with this deed."""
+    return next(number for number, step in enumerate(STEPS, 1) if step.part == part and (not deed or deed in step.done))
 
 
 def shown(at: AppTest) -> str:
     """Everything that a page says, in words and in pictures."""
-    words = [block.value for kind in (at.title, at.header, at.subheader, at.markdown, at.info) for block in kind]
+    words = [block.value for kind in (at.title, at.header, at.subheader, at.markdown, at.info, at.caption) for block in kind]
     charts = [chart.proto.spec.encode().decode("unicode_escape", "ignore") for chart in at.get("plotly_chart")]
     staged = [json.dumps(json.loads(one.proto.json or "{}"), ensure_ascii=False) for one in at.get("bidi_component")]
-    return " ".join([*words, *charts, *staged, *(chart.proto.alt for chart in at.get("plotly_chart"))])
+    return unmarked(" ".join([*words, *charts, *staged, *(chart.proto.alt for chart in at.get("plotly_chart"))]))
+
+
+def unmarked(text: str) -> str:
+    """A text without the marks of the glossary, which may hold a token in brackets."""
+    return re.sub(
+        r'\[((?:\\.|[^\]\\])+)\]\(glossary#[^ )]*(?: "[^"]*")?\)', lambda mark: re.sub(r"\\(.)", r"\1", mark[1]), text
+    )
 
 
 def links(at: AppTest) -> dict[str, tuple[str, str]]:
     """The links of the card: by label the page and the address's rest."""
     return {link.proto.label: (link.proto.page, link.proto.query_string) for link in at.get("page_link")}
+
+
+def labels(at: AppTest) -> list[str]:
+    """What the controls of a page are called."""
+    return [control.label for kind in ASKED.split(", ") for control in at.get(kind) if getattr(control, "label", "")]
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +69,9 @@ def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
     assert not at.exception and not at.warning
     assert at.session_state["part.chosen"] == step.part, "the part is there, alone"
     said = shown(at)
-    assert f"**{number} of {len(STEPS)}**" in said and step.do in said and step.look in said
+    assert f"Step {number} of {len(STEPS)}" in said and all(text in said for text in (step.says, step.do, step.look))
     assert step.know not in said or step.done == (), "what one knows then comes when it is done"
-    assert step.mark in said.replace(f"**{number} of {len(STEPS)}** · {step.says}", ""), f"step {number} promises {step.mark!r}"
+    assert step.mark in said.replace(step.says, ""), f"step {number} promises {step.mark!r}"
     for key, value in step.choices.items():
         assert at.session_state[key] == value, "the page has taken over what the step sets"
     found = links(at)
@@ -67,37 +85,124 @@ def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
             assert f"step={other}" in query and page == ("" if STEPS[other - 1].page == "start" else STEPS[other - 1].page)
 
 
+@pytest.mark.parametrize("number", some(range(1, len(STEPS) + 1), 2, 15, 25))
+def test_what_is_to_be_done_is_named_as_the_control_is_labelled(number: int) -> None:
+    step = STEPS[number - 1]
+    at = opened(step.page, step=str(number))
+    called = labels(at)
+    for deed in (deed for deed in step.done[:-1] if deed.startswith("guess.")):  # what comes after the answer
+        question = next(radio for radio in at.radio if str(radio.key).startswith(deed.rstrip("*")))
+        called += labels(question.set_value(question.options[0]).run())
+    for name in set(re.findall(r"\*\*(.+?)\*\*", step.do)) - set(PLAYER):
+        assert any(label.startswith(name) for label in called), f"no control is called {name}"
+
+
 def test_the_visitor_may_change_what_a_step_has_set_and_may_leave(walk: AppTest) -> None:
     walk.query_params["step"] = "1"
     at = walk.switch_page("explorer/app/lessons/start/page.py").run()
     at = at.text_input(key="text").set_value("The dog was tired.").run()
     assert at.text_input(key="text").value == "The dog was tired." and not at.exception
     at = at.button(key="tour.leave").click().run()
-    assert "**1 of" not in shown(at) and "step" not in at.query_params
+    assert "Step 1 of" not in shown(at) and "step" not in at.query_params
 
 
-def test_the_first_steps_keep_the_sentence_and_the_gap_of_the_front_page() -> None:
-    own = "The dog was cold, so he went home."
-    at = opened("start", step="1", part="masks", text=own, chosen="dog")
+def test_the_film_has_its_own_sentence_and_the_steps_after_it_that_of_the_front_page() -> None:
+    own, film = "The dog was cold, so he went home.", (STEPS[0].choices["text"], STEPS[0].choices["chosen"])
+    at = opened("start", step="1", part="opening", text=own, chosen="dog")
 
     def shown_now() -> tuple[str, str]:
         return at.text_input(key="text").value, at.session_state["chosen"]
 
-    assert shown_now() == (own, "dog") and "**1 of" in shown(at)
+    assert shown_now() == film and "Step 1 of" in shown(at), "only its own sentence has words to choose from"
     at = at.button(key="tour.to.2").click().run()
-    assert shown_now() == (own, "dog") and "**2 of" in shown(at) and not at.exception
+    assert shown_now() == (own, "dog") and "Step 2 of" in shown(at) and not at.exception
     at.query_params.clear()  # as the link back from the third step does
     at.query_params["step"], at.query_params["part"] = "3", "learn"
     at = at.switch_page(str(LESSONS["tokens"].page)).run()
     at.query_params.clear()
-    at.query_params["step"], at.query_params["part"] = "2", "predictions"
+    at.query_params["step"], at.query_params["part"] = "2", "masks"
     at = at.switch_page(str(LESSONS["start"].page)).run()
     assert shown_now() == (own, "dog")
     at = opened("start").text_input(key="text").set_value(own).run()
     at.query_params.clear()  # as the link below the parts does
-    at.query_params["step"], at.query_params["part"] = "1", "masks"
+    at.query_params["step"], at.query_params["part"] = "2", "masks"
     at.run()
-    assert at.text_input(key="text").value == own and "**1 of" in shown(at)
+    assert at.text_input(key="text").value == own and "Step 2 of" in shown(at)
+
+
+def test_an_address_with_a_step_opens_the_page_and_the_part_of_it_wherever_it_is_given() -> None:
+    for page, number in (("start", 5), ("heads", 1), ("tokens", 14), ("vectors", 5), ("start", len(STEPS))):
+        at = opened(page, step=str(number))
+        step = STEPS[number - 1]
+        assert not at.exception and at.session_state[core.PAGE] == step.page, (page, number)
+        assert at.session_state["part.chosen"] == step.part and step.part in at.query_params["part"]
+        assert f"Step {number} of" in shown(at) and "another page" not in shown(at)
+
+
+def test_who_leaves_by_the_menu_is_not_thrown_back() -> None:
+    at = opened("attention", step="6")
+    at.query_params.clear()  # as the menu does
+    for _ in range(2):  # and it stays so when something is done there
+        at = at.switch_page(str(LESSONS["decoding"].page)).run()
+        assert at.session_state[core.PAGE] == "decoding" and "The tour continues on another page." in shown(at)
+        assert links(at)["**Go on with the tour**"][1] == "step=6&part=walk"
+
+
+def test_the_chapters_hold_every_step_once_and_say_where_one_is() -> None:
+    parts = lesson.chapters(STEPS)
+    assert 5 <= len(parts) <= 7 and len({chapter.title for chapter in parts}) == len(parts)
+    assert [number for chapter in parts for number in chapter.steps] == list(range(1, len(STEPS) + 1))
+    assert all(2 <= len(chapter.steps) <= 8 and len(chapter.title) < 24 for chapter in parts)
+    attention = next(chapter for chapter in parts if STEPS[chapter.steps[0] - 1].page == "attention")
+    assert attention.place(attention.steps[-1]) == f"Attention · {len(attention.steps)} of {len(attention.steps)}"
+
+
+def test_a_chapter_is_done_once_all_its_deeds_are_and_the_time_left_shrinks_with_them() -> None:
+    first = number_of("walk")
+    at = opened("attention", step=str(first))
+
+    def chapter() -> str:
+        return at.button(key=f"tour.chapter.{first}").label
+
+    assert chapter() == "Attention · 2 steps" and f"about {len(STEPS) - first + 1} min left" in shown(at)
+    at.session_state[f"{STEPS[first - 1].picture}.begin"] = {"station": "mix"}
+    at = at.run()
+    assert chapter() == "Attention · 1 of 2 done" and f"about {len(STEPS) - first} min left" in shown(at)
+    at = at.button(key=f"tour.to.{first + 1}").click().run()
+    at.session_state["masks.stage"] = "weights"
+    at = at.run()
+    assert chapter() == "✓ Attention · 2 steps" and f"about {len(STEPS) - first - 1} min left" in shown(at)
+    assert links(at)["Positions · 3 steps"][1] == f"step={first + 2}&part={STEPS[first + 1].part}"
+    del at.session_state[f"{STEPS[first - 1].picture}.begin"]
+    at = at.button(key="tour.leave").click().run()
+    at.query_params["step"] = str(first)
+    at = at.run()
+    assert chapter() == "Attention · 2 steps", "another tour begins anew"
+
+
+def test_the_planned_pace_is_the_one_that_is_said() -> None:
+    assert lesson.minutes(len(STEPS)) == len(STEPS) and lesson.MINUTES == 1
+    reads = [words(f"{step.says} {step.do} {step.look} {step.know}") for step in STEPS]
+    assert 60 <= sum(reads) / len(reads) <= 80, "half a minute at 120 to 160 words a minute"
+
+
+PLAYER = ("▶", "▶|", "q·k", "Σ α v", "◇ Predict")  # what a picture and a question write themselves
+
+
+@pytest.mark.parametrize("number", range(1, len(STEPS) + 1))
+def test_a_step_says_little_before_it_asks(number: int) -> None:
+    assert 5 <= words(STEPS[number - 1].says) <= GO
+
+
+def test_the_first_step_is_a_deed_on_the_film_which_the_browser_sees() -> None:
+    step = STEPS[0]
+    at = opened("start", step="1")
+    assert step.part == "opening" and step.waits and not knows(at, step.know)
+    assert at.get("bidi_component"), "the film is there"
+    at.session_state[deeds.PRESSED] = step.done[0]
+    assert knows(at.run(), step.know)
+    at = at.button(key="tour.to.2").click().run()
+    assert knows(at.button(key="tour.to.1").click().run(), step.know), "and stays done"
 
 
 def test_a_step_is_found_again_as_it_was_left_and_begins_anew_after_the_tour() -> None:
@@ -241,7 +346,7 @@ def test_what_one_knows_comes_once_the_whole_deed_is_done() -> None:
 
 def knows(at: AppTest, know: str) -> bool:
     """Whether a page says what one knows now."""
-    return any(know in block.value for block in at.markdown)
+    return any(know in unmarked(block.value) for block in at.markdown)
 
 
 def test_a_question_counts_once_it_has_an_answer() -> None:

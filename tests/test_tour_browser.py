@@ -65,6 +65,8 @@ def act(page: Page, deed: str) -> None:
         for key in ("]",) if name.endswith("@head") else ("ArrowDown", "ArrowDown") if name.endswith("@row") else ():
             page.keyboard.press(key)
             still(page)
+    elif ">" in name:  # a row of buttons within a component
+        control.get_by_role("button").first.click()
     elif control.locator(".player").count():
         control.get_by_role("button", name=re.compile("^One .* on")).click()
     elif name == "hidden":
@@ -85,28 +87,40 @@ def act(page: Page, deed: str) -> None:
         page.keyboard.press("Enter")
 
 
-SEEN = """([selectors, block]) => {  // the share of their area that neither the window's edge, the header, the bar nor the card hides
-  const frame = one => one.getBoundingClientRect(), main = document.querySelector(block);
-  const card = frame(document.querySelector(".st-key-tour")), there = one => one.offsetHeight && !one.closest("[data-stale=true]");
+SEEN = """(every, block) => {  // the share of their area that neither the window's edge, the header, the bar, the title nor the card hides
+  const frame = one => one.getBoundingClientRect(), main = document.querySelector(block), inner = one => one.getRootNode().host || one;
+  const card = frame(document.querySelector(".st-key-tour")), there = one => one.offsetHeight && main.contains(inner(one));
   const bar = document.querySelector(".st-key-bar"), stuck = getComputedStyle(bar.parentElement).position === "sticky";
-  const every = selectors.map(one => [...main.querySelectorAll(one)].filter(there));
-  const some = every.find(parts => parts.length) || [];
+  const title = main.querySelector("h2")?.closest(".stElementContainer");
+  const follows = one => title && title.compareDocumentPosition(inner(one)) & 4;
+  const some = every.filter(one => there(one) && !one.closest("[data-stale=true]"));
   const common = (a, b) => Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left))
     * Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
-  let area = 0, seen = 0, covered = 0;
+  let area = 0, seen = 0, covered = 0, high = 0;
   for (const part of some) {
-    const at = frame(part), top = stuck && !bar.contains(part) ? Math.max(60, frame(bar).bottom) : 60;
+    const at = frame(part), below = stuck && !bar.contains(part) ? Math.max(60, frame(bar).bottom) : 60;
+    const top = follows(part) ? Math.max(below, frame(title).bottom) : below, foot = card.width > innerWidth / 2 ? card.top : innerHeight;
     area += at.width * at.height;
-    seen += common(at, { left: 0, right: innerWidth, top, bottom: innerHeight }) - common(at, card);
+    seen += common(at, { left: 0, right: innerWidth, top, bottom: foot });
     covered += common(at, card);
+    high = Math.max(high, Math.min(at.bottom, foot) - Math.max(at.top, top));
   }
-  return [seen / area, covered]; }"""
+  return [seen / area, covered, high]; }"""
 
 
-def seen(page: Page, *selectors: str) -> tuple[float, float]:
-    """How much of the first of these that is there can be seen, and how many square pixels of it the card covers."""
-    share, covered = page.evaluate(SEEN, [list(selectors), streamlit_inside.BLOCK])
-    return share, covered
+def seen(page: Page, selector: str) -> tuple[float, float, float]:
+    """How much of what is there can be seen, how many square pixels of it the card covers, and how many pixels of its height are seen."""
+    share, covered, high = page.locator(selector).evaluate_all(SEEN, streamlit_inside.BLOCK)
+    return share, covered, high
+
+
+def title_is_seen(page: Page, step: TourStep) -> bool:
+    """Whether the title of the step's part is in sight; that of the film stands below it."""
+    title = page.locator(f"{streamlit_inside.BLOCK} h2").first.bounding_box()
+    card_top = page.locator(".st-key-tour").last.bounding_box()
+    assert title is not None and card_top is not None
+    foot = card_top["y"] if card_top["x"] < 1 else card_top["y"] + 10_000
+    return step.part == "opening" or 50 < title["y"] < min(foot, page.viewport_size["height"]) - title["height"]
 
 
 LEAST = 1 / 3  # of the picture to look at: where that much can be seen beside its control, nothing moves
@@ -121,20 +135,20 @@ def test_the_card_covers_nothing_that_it_points_at(
 ) -> None:
     step = STEPS[number - 1]
     page = at_step(visit, number, width=size[0], height=size[1])
-    asked, covered = seen(page, deeds.selector(step.done[0]))
+    asked, covered, _ = seen(page, deeds.selector(step.done[0]))
     assert asked > (0.6 if step.on_board else 0.8) and covered == 0, "what is to be done"
-    before, covered = seen(page, step.pictures)
-    assert covered == 0
+    before, covered, _ = seen(page, step.pictures)
+    assert covered == 0 and title_is_seen(page, step)
     at = page.evaluate(TOP)
     do(page, step)
     expect(card(page)).to_contain_text("Now you know")
-    stays, covered = seen(page, deeds.selector(step.done[-1]))
+    stays, covered, _ = seen(page, deeds.selector(step.done[-1]))
     assert stays > (0.5 if step.on_board else 0.95) and covered == 0, "what was pressed can be pressed again"
     verdict = page.locator("[class*=st-key-card-guess] [data-testid=stAlert]")
     if any(deed.startswith("guess.") for deed in step.done):
         expect(verdict.first).to_be_in_viewport(ratio=1)
-    after, covered = seen(page, step.pictures)
-    assert after > 0.2, "the picture has begun"
+    after, covered, _ = seen(page, step.pictures)
+    assert after > 0.2 and title_is_seen(page, step), "the picture has begun"
     most = page.evaluate(MOST)  # a page that has become shorter cannot stay where it was
     assert not before >= LEAST or abs(page.evaluate(TOP) - min(at, most)) < 100, "nothing jumps"
     assert covered == 0 and page.locator("[data-testid=stException]").count() == 0
@@ -143,6 +157,50 @@ def test_the_card_covers_nothing_that_it_points_at(
     record_property(
         TABLE + "steps of the tour", f"{size}: {number:2} {step.page}: {before:4.0%} of the picture, then {after:.0%}"
     )
+
+
+@pytest.mark.parametrize("number", some(NUMBERS, 1, 13))
+def test_on_a_telephone_the_sheet_leaves_what_it_points_at(visit: Visit, number: int) -> None:
+    step = STEPS[number - 1]
+    page = at_step(visit, number, width=390, height=844)
+    asked, covered, _ = seen(page, deeds.selector(step.done[0]))
+    assert (asked > 0.4 if step.on_board else asked > 0.95 and covered == 0) and title_is_seen(page, step)
+    do(page, step)
+    expect(card(page)).to_contain_text("Now you know")
+    _, _, high = seen(page, step.pictures)
+    assert high >= 120, "the picture has begun"
+    box = card(page).bounding_box()
+    assert box is not None and box["height"] <= 0.36 * 844 and title_is_seen(page, step)
+
+
+def test_the_film_waits_for_a_guess_and_then_answers(visit: Visit) -> None:
+    page = at_step(visit, 1)
+    film = page.locator(".opening")
+    grown = "one => Number(getComputedStyle(one.querySelector('.lanes')).getPropertyValue('--grown'))"
+    assert film.evaluate(grown) == 0, "the answers are not there yet"
+    expect(film.locator(".gap")).to_be_in_viewport(ratio=1)
+    page.wait_for_timeout(2000)
+    assert film.evaluate(grown) == 0, "and do not come by themselves"
+    film.get_by_role("button", name="hungry", exact=True).click()
+    expect(card(page)).to_contain_text("Now you know")
+    assert film.evaluate(grown) == 1
+    expect(film.locator(".guessed").first).to_be_visible()
+    page.get_by_role("button", name="One missing word").click()
+    expect(page.get_by_text("One missing word · 1 of 2 done")).to_be_visible()
+
+
+@LONG
+def test_who_leaves_by_the_menu_goes_where_it_says_and_an_address_leads_to_its_step(visit: Visit) -> None:
+    page = visit("/heads?step=5")
+    expect(page).to_have_url(re.compile(r"/vectors\?.*step=5"))
+    expect(page.locator("[data-toured='5']")).to_be_in_viewport()
+    page.get_by_role("button", name="Inside").click()
+    page.get_by_role("link", name="Heads and layers").last.click()
+    expect(card(page)).to_contain_text("The tour continues on another page.")
+    expect(page).to_have_url(re.compile("/heads"))
+    card(page).get_by_role("link", name="Go on with the tour").click()
+    expect(page).to_have_url(re.compile(r"/vectors\?.*step=5"))
+    expect(page.locator("[data-toured='5']")).to_be_in_viewport()
 
 
 SAME = [number for number, (step, after) in enumerate(pairwise(STEPS), 1) if step.page == after.page]
@@ -174,7 +232,7 @@ BOXES = ("Your sentence", "Your text, a few sentences", "Your text", "The beginn
 @pytest.mark.parametrize("number", some(NUMBERS, 12))
 def test_a_touch_and_another_sentence_lose_nothing_on_the_smallest_telephone(visit: Visit, number: int) -> None:
     page = at_step(visit, number, width=320, height=568)
-    share, covered = seen(page, deeds.selector(STEPS[number - 1].done[0]))
+    share, covered, _ = seen(page, deeds.selector(STEPS[number - 1].done[0]))
     assert share > 0 and covered <= 0.5 * 320 * 568
     page.locator("h1").click(position={"x": 5, "y": 5}, force=True)
     page.mouse.wheel(0, 200)
@@ -196,7 +254,7 @@ def test_two_tabs_keep_their_own_steps_and_the_last_card_leads_on(visit: Visit) 
     first, last = at_step(visit, 7), at_step(visit, len(STEPS))
     last.get_by_role("button", name="What now?").click()
     expect(card(last)).to_contain_text("The end.")
-    expect(card(last).locator("pre code")).to_have_text(re.compile(r"^http://127\.0\.0\.1:\d+/\?step=1&part=masks$"))
+    expect(card(last).locator("pre code")).to_have_text(re.compile(r"^http://127\.0\.0\.1:\d+/\?step=1&part=opening$"))
     do(first, STEPS[6])
     expect(card(first)).to_contain_text("Now you know")
     expect(card(first)).to_contain_text(f"7 of {len(STEPS)}")

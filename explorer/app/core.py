@@ -12,7 +12,7 @@ from explorer.records import Exercise
 
 KEY, PAGE, ASKED = "core", "core.page", "core.asked"
 EXERCISES = 2  # of each lesson
-KEPT = {"start": ("opening",), "yours": ("models",)}  # parts that the tour does not visit, with a picture to try
+KEPT = {"start": ("predictions",), "yours": ("models",)}  # parts that the tour does not visit, with a picture to try
 LAST = "exercises"  # the part that every lesson ends with
 
 

@@ -3,11 +3,12 @@
 A deed names a control by its key. "relation" is done when the control has another value than at first, "masks.stage=weights" when it
 has this one, "guess.mask" when the question has an answer or shows it ("guess.word.*": any that begins so), "at.staged" when a figure
 that moves was left at another frame, "board@head" when a board stands at another head than at first, "board@station=softmax" when
-it stands there.
+it stands there, "start.opening>chips" when a button was pressed in the row `chips` of that box, which only the browser sees.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,7 @@ import streamlit as st
 from explorer.app import streamlit_inside
 from explorer.views.board.place import VIEW
 
-WATCHED, FIRST, DONE, KEPT = "deeds.watched", "deeds.first", "deeds.done", "deeds.kept"
+WATCHED, FIRST, DONE, KEPT, PRESSED = "deeds.watched", "deeds.first", "deeds.done", "deeds.kept", "deeds.pressed"
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,17 @@ def left(step: object) -> Left | None:
     return found
 
 
+def finished(step: object, deeds: tuple[str, ...]) -> bool:
+    """Whether all deeds of a step were done in this session."""
+    before = left(step)
+    return before is not None and bool(deeds) and before.done == frozenset(deeds)
+
+
+def press(deed: str) -> None:
+    """The browser says that a button was pressed."""
+    st.session_state[PRESSED] = deed
+
+
 def forget() -> None:
     """Look for nothing, and begin every step anew."""
     stop()
@@ -64,7 +76,7 @@ def forget() -> None:
 
 def stop() -> None:
     """Look for nothing."""
-    for key in (WATCHED, FIRST, DONE):
+    for key in (WATCHED, FIRST, DONE, PRESSED):
         st.session_state.pop(key, None)
 
 
@@ -121,6 +133,8 @@ def _watched() -> Iterable[str]:
 def _is_done(deed: str) -> bool:
     """Whether one deed is done."""
     name, is_, wanted = deed.partition("=")
+    if ">" in deed:
+        return bool(st.session_state.get(PRESSED) == deed)
     now = value_of(name)
     if is_ or deed.startswith("guess."):
         return now is not None and (not is_ or str(now) == wanted)
@@ -145,12 +159,14 @@ def value_of(name: str) -> Any:
 def selector(deed: str) -> str:
     """Where on the page the control is that a deed speaks of.
 
-    >>> selector("masks.stage=weights"), selector("guess.word.*")
-    ('.st-key-masks-stage', '[class*="st-key-guess-word-"]')
+    >>> selector("masks.stage=weights"), selector("guess.word.*"), selector("start.opening>chips")
+    ('.st-key-masks-stage', '[class*="st-key-guess-word-"]', '.st-key-start-opening .chips')
     """
-    key = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "-" for letter in _key(deed))
-    return f'[class*="st-key-{key[:-1]}"]' if deed.endswith("*") else f".st-key-{key}"
+    key = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "-" for letter in box(deed))
+    inner = deed.partition(">")[2]
+    return f'[class*="st-key-{key[:-1]}"]' if deed.endswith("*") else f".st-key-{key}" + (f" .{inner}" if inner else "")
 
 
-def _key(deed: str) -> str:
-    return deed.partition("=")[0].partition("@")[0]
+def box(deed: str) -> str:
+    """The key of what a deed speaks of."""
+    return re.split("[=@>]", deed, maxsplit=1)[0]

@@ -5,16 +5,20 @@ Its step is in the address, so a reload keeps it.
 
 from __future__ import annotations
 
+from html import escape
+from typing import Literal
 from urllib.parse import urlencode, urljoin
 
 import streamlit as st
 
 from explorer.app import deeds, hosted, present, streamlit_inside
 from explorer.app import tour_steps as lesson
+from explorer.app.glossary import explained
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.start import questions as start
 
 KEY, SET, ENDED, OWN = "step", "step.set", "step.ended", "step.own"  # in the session; ENDED: the page on which the tour ended
+POINTER = "tour.guide"
 ASKED, GIVEN = ":material/check_box_outline_blank:", ":material/check_box:"
 _pointer = st.components.v2.component("pretraining-explorer-tour", html="<span></span>", js=streamlit_inside.script("tour"))
 
@@ -36,6 +40,7 @@ def guide(here: str) -> None:
     number = lesson.number_of(address if address is not None else st.session_state.get(KEY), len(every))
     if number is None or _is_over(number, here):
         return
+    came = address is not None and st.session_state.get(KEY) != number  # by an address, and not by the menu
     st.session_state[KEY] = number
     if (before := st.session_state.get(SET)) and before <= len(every) and every[before - 1].page == here:
         deeds.keep()
@@ -43,6 +48,8 @@ def guide(here: str) -> None:
         st.query_params[KEY] = str(number)
     if present.on():  # a room sees the page alone; the tour waits
         return
+    if came and number <= len(every) and every[number - 1].page != here:
+        _open(number, every[number - 1])
     st.html(streamlit_inside.style("tour"))
     with st.container(border=True, key="tour"):
         if number > len(every):
@@ -50,12 +57,20 @@ def guide(here: str) -> None:
             _end()
         elif every[number - 1].page == here:
             _arrive(number, every[number - 1])
-            _say(number, every[number - 1])
+            done = deeds.done()
+            _head(number, here)
+            _say(number, every[number - 1], done)
         else:
             deeds.stop()
             st.session_state[SET] = 0
-            st.markdown(f"**{number} of {len(every)}** · The tour continues on another page.")
+            _head(number, here)
+            st.markdown("The tour continues on another page.")
         _doors(number, here)
+
+
+def _open(number: int, step: lesson.TourStep) -> None:
+    """An address that names a step of another page leads to that page, with the rest of what it says."""
+    streamlit_inside.go_to(LESSONS[step.page].page, st.query_params.to_dict() | {KEY: str(number), "part": step.part})
 
 
 def _is_over(number: int, here: str) -> bool:
@@ -69,22 +84,65 @@ def _is_over(number: int, here: str) -> bool:
     return True
 
 
-def _say(number: int, step: lesson.TourStep) -> None:
+def _head(number: int, here: str) -> None:
+    """Where in the tour the visitor is: the chapter, which opens the list of all, what is left, and a bar of all steps."""
+    every = steps()
+    done = {n for n, step in enumerate(every, 1) if deeds.finished(n, step.done)}
+    left = lesson.minutes(len(set(range(number, len(every) + 1)) - done))
+    parts = lesson.chapters(every)
+    now = next(chapter for chapter in parts if number in chapter.steps)
+    with st.container(key="tour.head"):
+        with st.popover(f"**{now.place(number)}**", key=f"tour.chapters.{number}", type="tertiary"):
+            _chapters(parts, done, here)
+        st.caption(f"Step {number} of {len(every)}" + (f" · about {left} min left" if left else ""))
+        st.html(_way(parts, number, done))
+
+
+def _chapters(parts: tuple[lesson.Chapter, ...], done: set[int], here: str) -> None:
+    """The ways to the chapters, and which of them are done."""
+    for chapter in parts:
+        some, count = len(done & set(chapter.steps)), len(chapter.steps)
+        label = f"{chapter.title} · {f'{some} of {count} done' if 0 < some < count else f'{count} steps'}"
+        door(f"✓ {label}" if some == count else label, chapter.steps[0], here, kind="chapter")
+    st.caption(f"✓: all its deeds are done. Planned: {lesson.MINUTES:g} min a step, half to read, half to try.")
+
+
+def _way(parts: tuple[lesson.Chapter, ...], number: int, done: set[int]) -> str:
+    """A bar with a mark for each step, by chapter: those that are done, and the one that is open."""
+    kinds = {n: " ".join(["done"] * (n in done) + ["now"] * (n == number)) for chapter in parts for n in chapter.steps}
+    marks = "".join(
+        f'<span title="{escape(chapter.title)}" style="flex: {len(chapter.steps)}">'
+        + "".join(f'<i class="{kinds[n]}"></i>' for n in chapter.steps)
+        + "</span>"
+        for chapter in parts
+    )
+    said = f"Step {number} of {len(kinds)}; {len(done)} done"
+    return f'<div class="tour-way" role="img" aria-label="{said}">{marks}</div>'
+
+
+def _say(number: int, step: lesson.TourStep, done: bool) -> None:
     """What to do and where to look; and once it is done, what one knows now."""
-    done = deeds.done()
+    seen: dict[str, str] = {}
     with st.container(key="tour.says"):
-        st.markdown(f"**{number} of {len(steps())}** · {step.says}")
+        st.markdown(explained(step.says, seen))
     st.markdown(f"{GIVEN if done else ASKED} **Do:** {step.do}")
     with st.container(key="tour.look"):
-        st.markdown(f"**Look:** {step.look}")
+        st.markdown(f"**Look:** {explained(step.look, seen)}")
     if done:
         with st.container(key="tour.knows"):
-            st.markdown(f"✓ **Now you know:** {step.know}")
+            st.markdown(f"✓ **Now you know:** {explained(step.know, seen)}")
     data = {
         "step": number, "done": deeds.how_many(), "controls": [*map(deeds.selector, deeds.next_first()), "h2"], "pictures": step.pictures,
-        "lower": step.lower, "verdict": streamlit_inside.VERDICT, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK,
+        "pressed": {deeds.selector(deed): deed for deed in step.done if ">" in deed}, "lower": step.lower, "waits": step.waits,
+        "verdict": streamlit_inside.VERDICT, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK,
     }  # fmt: skip
-    _pointer(key="tour.guide", data=data)
+    _pointer(key=POINTER, data=data, on_pressed_change=_pressed)
+
+
+def _pressed() -> None:
+    """The browser has seen a deed."""
+    if isinstance(deed := st.session_state[POINTER].pressed, str):
+        deeds.press(deed)
 
 
 def _end() -> None:
@@ -128,29 +186,40 @@ def _arrive(number: int, step: lesson.TourStep) -> None:
             st.session_state[key] = value
         for key, place in before.boards.items() if before else ():
             st.query_params[key] = place
+        if step.part:
+            st.query_params["part"] = step.part  # an address may name the step alone
         st.session_state[SET] = number
         deeds.stop()
     deeds.watch(number, step.done)
 
 
 def _own(step: lesson.TourStep) -> dict[str, str]:
-    """The sentence and the word that a visitor has chosen on the front page, which its steps keep."""
+    """The sentence and the word that a visitor has chosen on the front page, which its steps keep; its film has a sentence of its own."""
     if step.page != "start":
         return {}
     asked = st.query_params if SET in st.session_state or "text" in st.query_params else st.session_state
     if asked.get("text", start.TEXT) != start.TEXT:
         st.session_state[OWN] = {key: str(asked[key]) for key in ("text", "chosen") if key in asked}
-    return st.session_state.get(OWN, {})
+    address = st.query_params.to_dict()
+    if step.waits and address.keys() & {"text", "chosen"}:
+        streamlit_inside.go_to(LESSONS[step.page].page, {key: address[key] for key in address.keys() - {"text", "chosen"}})
+    return {} if step.waits else st.session_state.get(OWN, {})
 
 
-def door(label: str, number: int, here: str = "") -> None:
+def door(label: str, number: int, here: str = "", *, kind: Literal["to", "chapter"] = "to") -> None:
     """The way to a step. On the page `here` it is a button: a link to the page that is open leaves its old step in the address."""
-    step = steps()[number - 1]
+    step, plain = steps()[number - 1], kind == "chapter"
     if step.page == here:
-        st.button(label, key=f"tour.to.{number}", on_click=_go, args=(number, step.part))
+        st.button(
+            label,
+            key=f"tour.{kind}.{number}",
+            on_click=_go,
+            args=(number, step.part),
+            type="tertiary" if plain else "secondary",
+        )
         return
     query = {KEY: str(number)} | ({"part": step.part} if step.part else {})
-    st.page_link(str(LESSONS[step.page].page), label=f"**{label}**", query_params=query)
+    st.page_link(str(LESSONS[step.page].page), label=label if plain else f"**{label}**", query_params=query)
 
 
 def address() -> str:

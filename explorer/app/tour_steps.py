@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,9 @@ from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.start import questions as start
 from explorer.app.lessons.vectors import questions as vectors
 from explorer.app.prose import filled
+
+MINUTES = 1.0  # planned for a step, not measured: half of it to read about 70 words, half to do what it asks and to look
+FURTHER = "Further lessons"  # the chapter of the lessons for which no step is written
 
 
 @dataclass(frozen=True)
@@ -31,12 +36,14 @@ class TourStep:
     picture: str = "*"  # a figure, a board or a box, by the beginning of its key
     done: tuple[str, ...] = ()  # as `deeds` reads them
     lower: bool = False  # whether the lower end of the picture is what to look at
+    waits: float = 0.0  # the second of the film at which the opening waits for the deed; 0 where it does not wait
     choices: Mapping[str, Any] = field(default_factory=dict)
+    chapter: str = FURTHER
 
     @property
     def on_board(self) -> bool:
         """Whether the picture is the control, too, which may be taller than the window."""
-        return self.done[-1].partition("@")[0] == self.picture
+        return deeds.box(self.done[-1]) == self.picture
 
     @property
     def pictures(self) -> str:
@@ -48,16 +55,45 @@ class TourStep:
         return f"{named}, {begins}:is([class*=-figure], [class*=-empty])"
 
 
+@dataclass(frozen=True)
+class Chapter:
+    """Steps that follow each other and belong together, by their numbers from 1."""
+
+    title: str
+    steps: range
+
+    def place(self, number: int) -> str:
+        """Where in it a step is.
+
+        >>> Chapter("Attention", range(6, 11)).place(7)
+        'Attention · 2 of 5'
+        """
+        return f"{self.title} · {self.steps.index(number) + 1} of {len(self.steps)}"
+
+
+def chapters(steps: Sequence[TourStep]) -> tuple[Chapter, ...]:
+    """The chapters of these steps, in their order."""
+    numbers = groupby(range(1, len(steps) + 1), key=lambda number: steps[number - 1].chapter)
+    found = [(title, list(some)) for title, some in numbers]
+    return tuple(Chapter(title, range(some[0], some[-1] + 1)) for title, some in found)
+
+
+def minutes(count: int) -> int:
+    """How long this many steps take at the planned pace, in whole minutes."""
+    return math.ceil(count * MINUTES)
+
+
 def _step(entry: dict[str, Any]) -> TourStep:
     """A step of the file, with the texts of the lessons in its gaps."""
     gaps = {"sentence": SENTENCE, "start": start.TEXT, "word": start.WORD, "parallel": vectors.PARALLEL}
     texts: dict[str, Any] = {name: filled(value, gaps) for name, value in entry.items() if isinstance(value, str)}
-    texts |= {"done": tuple(entry.get("done", ())), "lower": entry.get("lower", False)}
+    texts |= {"done": tuple(entry.get("done", ())), "lower": entry.get("lower", False), "waits": entry.get("waits", 0.0)}
     choices = {key: filled(value, gaps) if isinstance(value, str) else value for key, value in entry.get("choices", {}).items()}
     return TourStep(**texts, choices=choices)
 
 
-STEPS = tuple(map(_step, tomllib.loads(Path(__file__).with_name("tour.toml").read_text("utf-8"))["step"]))
+FILE = tomllib.loads(Path(__file__).with_name("tour.toml").read_text("utf-8"))
+STEPS = tuple(_step(step | {"chapter": chapter["title"]}) for chapter in FILE["chapter"] for step in chapter["step"])
 
 
 def steps_on(pages: Collection[str]) -> tuple[TourStep, ...]:
