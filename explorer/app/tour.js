@@ -39,7 +39,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const fits = high(both) <= foot - top, part = around([{ top: picture.top, bottom: picture.top }, asked]);  // from the picture's top on
     const first = asked.top > picture.top && high(part) <= (foot - top) / 2 ? part : asked;
     const to = fits ? both : stuck && control.closest(".st-key-bar") ? picture : first;
-    if (data.lower && !fits && !below) main.scrollBy(0, to.bottom - foot);
+    const under = asked.top >= picture.bottom && high(asked) <= foot - top;  // the end of the picture, then what is asked
+    if (!fits && (under || data.lower && !below)) main.scrollBy(0, to.bottom - foot);
     else if (to.top < top - 2 || (fits ? to : picture).bottom > foot + 2 && to.top > top + 2) main.scrollBy(0, to.top - top);
   };
   const stay = (control, told, picture) => {  // after a deed nothing moves, unless the picture is out of sight: then until all is in it
