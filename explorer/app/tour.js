@@ -51,8 +51,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const some = told.length ? told : [begins], last = some.at(-1);
     const to = some.map((_, first) => around([...some.slice(first), begins])).find(one => high(one) <= foot - top);
     const whole = to && around([to, picture]);
+    const by = begins.bottom - foot;  // as much of the picture as leaves half of what was pressed
     if (to) main.scrollBy(0, to.top < top ? to.top - top : Math.max(0, Math.min(whole.bottom - foot, to.top - top)));
-    else main.scrollBy(0, begins.top > last.top ? last.top - top : last.bottom - foot);
+    else if (begins.top < last.top) main.scrollBy(0, last.bottom - foot);
+    else main.scrollBy(0, last.bottom - by - top > high(last) / 2 ? by : last.top - top);
   };
   const back = () => {  // what was pressed stands where it stood, whatever the page has drawn meanwhile
     const { selector, top } = held.pressed || {}, one = selector && controlsOf(selector)[0], by = one ? one.getBoundingClientRect().top - top : 0;
