@@ -248,7 +248,7 @@ def test_a_word_has_one_vector_and_bert_s_change_with_its_use(word2vec: StaticMo
     assert all(sense.startswith("light.") for *_, sense in ex.microworld.uses("light", 6)), "of several senses only gold ones"
     record = ex.analysis.contexts(bert, "movie", uses)
     assert record.likeness(2)[0, 1:].max() < 0.9 and "movie" in lesson.AMBIGUOUS
-    assert "mean cosine of two uses" in VIEWS["contexts"](record, layer=2).layout.title.text
+    assert "Two uses have a mean cosine of" in VIEWS["contexts"](record, layer=2).layout.title.text
 
 
 def test_what_is_said_of_inference_labels_follows_their_interval() -> None:

@@ -169,7 +169,7 @@ def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST, runs:
     if st.session_state.get(key, offered[0]) not in offered:
         del st.session_state[key]
     at = offered.index(first) if first in offered else 0
-    return st.selectbox(label, offered, at, key=key, bind="query-params", width=220)
+    return st.selectbox(label, offered, at, key=key, bind="query-params", width=145 + 8 * len(label))
 
 
 def at_the_source(name: str) -> dict[str, object]:

@@ -16,10 +16,11 @@ from explorer.app.prose import Prose
 from explorer.records import Exercise
 from explorer.views import theme
 
-KEY = "part"  # in the address of a page
+KEY, TITLE = "part", "part.title"  # in the address of a page, and in the session
 SHORT = 180  # letters: an introduction of about a line and a half stays whole
 ALL = "all"  # as the part: every part, one below the other, as one prints a page
 EVERY_PART = False  # whether a page that names no part shows them all
+MODEL, NOTHING = "model", "nothing"  # of the bar, what a part reads
 
 
 FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
@@ -44,12 +45,16 @@ def reach() -> None:
 
 @dataclass(frozen=True)
 class PagePart:
-    """A part of a page: its title, what shows it, a shorter name for the bar and the address, and whether it stands under *More*."""
+    """A part of a page: its title, what shows it, a shorter name for the bar and the address, and whether it stands under *More*.
+
+    `reads` says what of the bar it reads: all of it, the `MODEL` alone, or `NOTHING`; the rest of the bar is not seen then.
+    """
 
     title: str
     show: Callable[[], object]
     label: str = ""
     more: bool = False
+    reads: str = ALL
 
     @property
     def short(self) -> str:
@@ -74,13 +79,12 @@ class LessonPage:
         hold.begin()
         guessing.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
-            st.title(prose.title, width="content" if present.on() else "stretch")
-            self.line = st.container(width="stretch")
+            st.title(prose.title, width="content")
+            self.line = st.container(width="stretch", key="line")
+            self.aside = st.container(width="content", key="aside")
             with st.container(horizontal=True, width="content", wrap=False, vertical_alignment="center", key="more"):
                 (guessing if present.on() else core).button()
                 present.buttons()
-        with st.container(horizontal=True, vertical_alignment="center", key="says"):
-            self._says, self.aside = st.container(), st.container(width="content")
         self.opening = st.container(key="opening")
         self._held = st.container(key="bar")
         with self._held:
@@ -94,13 +98,15 @@ class LessonPage:
             [part.name for part in every if part in chosen or not part.more], chosen[0].name if len(chosen) == 1 else ""
         )
         lead, rest = lead_of(self.about)
-        if chosen[0] is every[0]:
-            with self._says:
+        if chosen[0] is every[0] and not present.on():
+            with self.line, st.container(key="says"):
                 st.markdown(marked(lead))
+        unread(chosen)
         with present.screen(self.line, chosen[0].title if len(chosen) == 1 else ""):
             _own_question()
             for part in chosen:
-                st.header(part.title, divider="blue")
+                st.header(part.title)
+                st.session_state[TITLE] = part.title
                 part.show()
                 if more := self.prose.sections.get(f"lectures: {part.name}"):
                     st.markdown(marked(more))
@@ -138,6 +144,13 @@ class LessonPage:
             )  # fmt: skip
             _more([part for part in every if part.name not in shown], name)
         return (named[name],)
+
+
+def unread(chosen: Sequence[PagePart]) -> None:
+    """Fold away what the chosen part does not read of the bar; its controls keep their values."""
+    if len(chosen) == 1 and chosen[0].reads != ALL:
+        with st.container(key=f"reads-{chosen[0].reads}"):
+            st.html("<i hidden></i>")
 
 
 def lead_of(about: str) -> tuple[str, str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -55,6 +57,13 @@ def marked(text: str) -> str:
 def say(text: str, *, small: bool = False) -> None:
     """A text of a lesson, with the terms that the page has not explained before it."""
     (st.caption if small else st.markdown)(marked(text))
+
+
+def lead(text: str) -> Callable[[], None]:
+    """The first sentence of a text above a picture; what is returned says the others, below it."""
+    first, _, rest = text.partition(". ")
+    say(f"{first}." if rest else first)
+    return partial(say, rest) if rest else lambda: None
 
 
 def meaning(name: str) -> str:

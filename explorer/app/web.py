@@ -21,12 +21,13 @@ from explorer.views import Choice, Control, Range, View, export, theme
 from explorer.views.emptied import emptied
 from explorer.views.margins import resized, untitled, widened
 from explorer.views.spoken import spoken, written
-from explorer.views.view import LIMITS, READING
+from explorer.views.view import LIMITS, MEASURED, READING
 
 UNFOLDED = False  # whether numbers and files stand open at first
 mode = hold.mode
 MORE, SETTINGS = "Numbers · Files · Code", "More settings"
 SENTENCE = re.compile(r".*?[.?!](?=\s|$)", re.DOTALL)
+PART_TITLE = "part.title"  # in the session: of the part that is shown
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
 
@@ -157,10 +158,12 @@ def drawn(figure: Any, key: str, alt: str = "", **more: Any) -> None:
 
 
 def _titled(figure: Any) -> None:
-    """A figure's title, and its notes in lines as long as there is room."""
+    """A figure's title and behind it its notes, in lines as long as there is room; one that the part has is seen only without it."""
     title, *notes = written(figure)
     lines = [note for note in notes if note] or ["&nbsp;"] * bool(notes)  # a line is kept free for notes that come later
-    st.html(f"<div class='figure-title'>{title}</div>" + "".join(f"<span class='figure-note'>{line}</span>" for line in lines))
+    again = " repeated" if title == escape(st.session_state.get(PART_TITLE, "")) and any(notes) else ""
+    named = f"<span class='figure-title{again}'>{title}</span> "
+    st.html(named + "".join(f"<span class='figure-note'>{line}</span>" for line in lines))
 
 
 def _laid(name: str, around: Around, *, beside: bool) -> tuple[Any, Any, Any, Any]:
@@ -249,6 +252,8 @@ def _numbers_and_files(view: View, figure: Callable[[], Any], chosen: dict[str, 
     def write() -> None:
         numbers, files = st.tabs(["Numbers", "Files and code"])
         with numbers:
+            if facts := theme.facts_of(figure()):
+                st.html(f"<small>{MEASURED}: {escape(' · '.join(facts))}</small>")
             st.dataframe(_table(figure()), width="stretch")
         with files:
             _taken(view, figure(), chosen, named)
@@ -338,8 +343,16 @@ def _widget(key: str, control: Control, width: int = 420) -> Any:
     if isinstance(control, Range):
         if control.low == control.high:
             return control.low
-        return st.slider(control.label, control.low, control.high, control.first, key=key, bind="query-params", width=240)
+        return st.slider(
+            control.label, control.low, control.high, control.first, key=key, bind="query-params", width=min(width, 240)
+        )
     return st.toggle(control.label, control.first, key=key, bind="query-params")
+
+
+def choice(view: View, what: Any, name: str, width: int) -> dict[str, Any]:
+    """One control of a picture, in a line with the page's own; what `show` is given as `fixed`."""
+    record = result_of(what)
+    return {} if view.fits(record) else {name: _widget(f"{view.name}.{name}", view.controls(record)[name], width)}
 
 
 def _forget_stranger(key: str, control: Control) -> None:

@@ -97,9 +97,13 @@ def damages(record: Damage) -> go.Figure:
         go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", texttemplate="%{z:.2f}", xgap=1, ygap=1, name="bits",
                    hovertemplate="layer %{y}: %{x}<br><b>%{z:.4g}</b> bits<extra></extra>")
     )  # fmt: skip
-    note = f"{theme.label(record.model)}, {record.stream}; mean KL in bits"
+    head = np.unravel_index(int(record.heads.argmax()), record.heads.shape)
+    layer, part = np.unravel_index(int(values.argmax()), values.shape)
+    of_heads = f"; of single heads, head {head[1]} of layer {head[0]} does ({record.heads.max():.2f})"
+    note = f"Without {names[part]} of layer {layer} the predictions change most ({values.max():.2f} bits)"
     return figure.update_layout(
-        title=theme.title("Each part ablated alone", note),
+        title=theme.title("Each part ablated alone", note + (of_heads if values.max() > record.heads.max() else "") + "."),
+        **theme.measured(f"{theme.label(record.model)}, {record.stream}", "mean KL in bits"),
         xaxis=theme.named_axis(names, tickangle=-60),
         yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
         **theme.colours(values, signed=False),

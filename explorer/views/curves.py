@@ -20,7 +20,7 @@ FEW = 9  # places on an axis whose names have room beside each other
 
 def curves(record: Curves) -> go.Figure:
     """A line is what was measured or calculated; where there were several runs it is their mean. Error bars, if there are any, reach
-    from the lowest to the highest run, unless the line above the picture says what they are.
+    from the lowest to the highest run, unless the note beside its numbers says what they are.
 
     You may conclude that lines differ where their error bars do not overlap. You may not conclude that what was measured on small
     models also holds for larger ones, other texts or longer training.
@@ -28,13 +28,33 @@ def curves(record: Curves) -> go.Figure:
     figure = go.Figure([_line(line, n if line.colour is None else line.colour) for n, line in enumerate(record.lines)])
     if record.mark is not None:
         figure.add_trace(_mark(record))
-    notes = (record.note,)
     return figure.update_layout(
-        title=theme.title(record.title, *notes),
+        title=theme.title(record.title, furthest(record)),
+        **theme.measured(record.note),
         xaxis={"title": record.across, **(_logarithmic(record) if record.log else {})},
         yaxis={"title": record.up},
         height=350,
     )
+
+
+def furthest(record: Curves) -> str:
+    """Which line is lowest and which highest where they reach furthest to the right, in a sentence.
+
+    >>> x = np.array([1, 9])
+    >>> furthest(Curves("", "length", "loss", (Curve("a", x, np.array([3.0, 2.0])), Curve("b", x, np.array([3.0, 1.0])))))
+    'At 9, “b” is lowest (1) and “a” highest (2).'
+    """
+    known = [(line, np.isfinite(line.y)) for line in record.lines]
+    ends = [(escape(line.label, quote=False), line.x[there][-1], line.y[there][-1]) for line, there in known if there.any()]
+    if not ends:
+        return ""
+    place = max(at for _, at, _ in ends)
+    values = {name: float(value) for name, at, value in ends if at == place}
+    low, high = (pick(values, key=lambda name: values[name]) for pick in (min, max))
+    where, (least, most) = f"At {place:.4g}", (f"{values[name]:.3g}".replace("-", "−") for name in (low, high))
+    if least == most:
+        return f"{where}, {'all lines are' if len(values) > 1 else f'“{low}” is'} at {least}."
+    return f"{where}, “{low}” is lowest ({least}) and “{high}” highest ({most})."
 
 
 def costs(record: Curves) -> go.Figure:

@@ -40,7 +40,7 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         )
     )  # fmt: skip
     notes = (
-        f"{len(record.widths)} filters in all; max-pooling keeps one number of each",
+        f"Of each of the {len(record.widths)} filters only its largest activation is kept (max-pooling).",
         f"{outside} of these are largest after the end of the word" if outside else "",
     )
     return figure.update_layout(
@@ -203,7 +203,7 @@ def contexts(record: Contexts, *, layer: int) -> go.Figure:
     where they are added). Layers make the vectors depend on the context. Point at a dot for its text and for the nearest other use.
 
     You may conclude that the layers so far separate these senses where the colours are separate. You may not conclude that distances in the
-    picture are those in the model: it shows two of many dimensions. The mean cosines in the title use all dimensions.
+    picture are those in the model: it shows two of many dimensions. The nearest uses are those of all dimensions.
     """
     points = record.points(layer)
     senses, nearest = list(dict.fromkeys(record.senses)), record.nearest(layer)
@@ -216,17 +216,18 @@ def contexts(record: Contexts, *, layer: int) -> go.Figure:
             customdata=[[_short(record.texts[n]) for n in (at, nearest[at])] for at in mine],
             hovertemplate="%{customdata[0]}<br><i>nearest:</i> %{customdata[1]}<extra></extra>",
         )  # fmt: skip
-    notes = _agreement(record, layer)
+    note, facts = _agreement(record, layer)
     room = max(1e-3, float(np.abs(points).max())) * 1.15
     return figure.update_layout(
-        title=theme.title(f"“{theme.label(record.word)}” after {layer} {'layer' if layer == 1 else 'layers'}", *notes), height=310,
+        title=theme.title(f"“{theme.label(record.word)}” after {layer} {'layer' if layer == 1 else 'layers'}", note),
+        **theme.measured(*facts), height=310,
         xaxis={"range": [-room, room], "title": "first principal component"},
         yaxis={"range": [-room, room], "title": "second principal component"},
     )  # fmt: skip
 
 
-def _agreement(record: Contexts, layer: int) -> tuple[str, ...]:
-    """How similar uses of the same sense are, and how often the nearest other use has it, for the title."""
+def _agreement(record: Contexts, layer: int) -> tuple[str, tuple[str, ...]]:
+    """How often the nearest other use has the same sense, for the title; and how similar uses of the same sense are."""
     alike, nearest = record.likeness(layer), record.nearest(layer)
     same = np.array([[a == b for a in record.senses] for b in record.senses])
     pairs = ~np.eye(len(same), dtype=bool)
@@ -235,16 +236,13 @@ def _agreement(record: Contexts, layer: int) -> tuple[str, ...]:
         for name, kind in (("same sense", same), ("other sense", ~same))
         if (kind & pairs).any()
     ]
+    used = f"{len(record.texts)} uses; {theme.printable(record.model)}"
     if same.all():
-        return (
-            f"mean cosine of two uses: {alike[pairs].mean():.2f}",
-            f"{len(record.texts)} uses; {theme.printable(record.model)}",
-        )
+        return f"Two uses have a mean cosine of {alike[pairs].mean():.2f}.", (used,)
     agree = int(same[np.arange(len(nearest)), nearest].sum())
-    return (
+    return f"The nearest other use has the same sense for {agree} of {len(nearest)}.", (
         f"mean cosine: {', '.join(means)}",
-        f"the nearest other use has the same sense for {agree} of {len(nearest)}",
-        f"{len(record.texts)} uses; {theme.printable(record.model)}",
+        used,
     )
 
 

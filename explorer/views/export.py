@@ -29,7 +29,7 @@ from explorer.views import theme
 from explorer.views.letters import POLICY, UNPACK, filled, packed
 from explorer.views.notices import notices
 from explorer.views.spoken import spoken
-from explorer.views.view import LIMITS, READING, caption_halves
+from explorer.views.view import LIMITS, MEASURED, READING, caption_halves
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 # No toolbar, whose hidden buttons a keyboard would walk through: a page or a file adds one to enlarge the picture.
@@ -112,7 +112,7 @@ def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     parts = {
         "TITLE": escape(title),
         "SPOKEN": escape(spoken(figure)),
-        "CAPTION": captioned(caption),
+        "CAPTION": captioned(caption, theme.facts_of(figure)),
         "DATA": packed(json.dumps(content, ensure_ascii=False, separators=(",", ":"))),
         "PLOTLY": packed_plotly(),
         "UNPACK": UNPACK,
@@ -278,14 +278,15 @@ def prose(caption: str) -> str:
     return "".join(f"<p>{part}</p>" for part in marked.split("\n\n"))
 
 
-def captioned(caption: str) -> str:
-    """A figure's caption as HTML, in its two halves: how it is read, and what it does not show.
+def captioned(caption: str, facts: Sequence[str] = ()) -> str:
+    """A figure's caption as HTML: how it is read, what it does not show, and how it was measured.
 
-    >>> captioned("Bars. You may not conclude more.")[:49]
+    >>> captioned("Bars. You may not conclude more.")[:50]
     '<p><strong>Reading this figure.</strong> Bars.</p>'
     """
     reading, limits = caption_halves(caption)
-    return prose(f"**{READING}.** {reading}\n\n**{LIMITS}.** {limits}" if limits else caption)
+    said = f"**{READING}.** {reading}\n\n**{LIMITS}.** {limits}" if limits else caption
+    return prose(said + (f"\n\n**{MEASURED}.** {' · '.join(facts)}" if facts else ""))
 
 
 def _bare(figure: go.Figure) -> go.Figure:

@@ -45,12 +45,19 @@ def labels(record: LabelCurves, *, task: str) -> go.Figure:
         line={"width": 2, "dash": "dash"}, hovertemplate="most frequent answer: <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
     ticks = {"tickmode": "array", "tickvals": counts, "ticktext": [str(count) for count in counts]}
-    notes = (theme.printable(task), record.note)
     return figure.update_layout(
-        title=theme.title("Score by number of labels", *notes), height=280,
+        title=theme.title("Score by number of labels", _most_labels(record, row)), **theme.measured(record.note), height=280,
         xaxis={"title": "labelled texts", "type": "log", **ticks},
         yaxis={"title": record.metrics[row]},
     )  # fmt: skip
+
+
+def _most_labels(record: LabelCurves, row: int) -> str:
+    """Which way is best and which worst at one task with the most labels."""
+    means = record.intervals[row, :, -1, 0]
+    best, worst = (f"“{theme.printable(record.ways[int(at)])}”" for at in (np.nanargmax(means), np.nanargmin(means)))
+    span = f"{best} scores highest ({np.nanmax(means):.2f}), {worst} lowest ({np.nanmin(means):.2f})"
+    return f"{theme.printable(record.tasks[row]).capitalize()}, with {record.counts[-1]} labels: {span}."
 
 
 def gains(record: LabelCurves, *, model: str, count: int) -> go.Figure:

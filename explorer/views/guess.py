@@ -29,13 +29,17 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     if not any(right):
         names, shares, right = [*names, truth], [*shares, float(record.truth[at])], [*right, True]
     figure = go.Figure([_bars(names, shares, right, wanted) for wanted in (False, True)])
-    notes = (
+    first = (
+        f"{theme.printable(record.model)} finds “{theme.label(record.texts[at][0])}” most probable ({record.shares[at][0]:.1%})"
+    )
+    original = "the original token" if right[0] else f"the original “{truth}” has {record.truth[at]:.1%}"
+    notes = (f"{first}{', ' if right[0] else '; '}{original}.", theme.unseen_note(record.corruption.original))
+    facts = (
         f"P({truth} | x̃) = {record.truth[at]:.3f}, so −log P = {record.surprise[at]:.2f}",
-        f"{theme.printable(record.model)} reads: {_around(record, at)}",
-        theme.unseen_note(record.corruption.original),
+        f"it reads: {_around(record, at)}",
     )
     return figure.update_layout(
-        title=theme.title(f"Which token is at position {at}?", *notes),
+        title=theme.title(f"Which token is at position {at}?", *notes), **theme.measured(*facts),
         xaxis={"title": "probability", "range": [0, min(1.25, 1.25 * max(shares))], "tickformat": ".0%", "nticks": 6},
         yaxis=theme.named_axis(theme.ticked(names, right), down=True, tickfont={"size": 18}),
         barmode="overlay", height=44 * len(names),
@@ -70,13 +74,14 @@ def surprises(record: Guess) -> go.Figure:
     top = 1.25 * max(1.0, float(record.surprise[scored].max(initial=0)))  # by the bars that count
     cut = [{"x": at, "y": top, "text": f"{record.surprise[at]:.0f} →", "showarrow": False, "yanchor": "bottom", "textangle": -90,
             "font": {"size": 13}} for at in np.flatnonzero(record.surprise > top).tolist()]  # fmt: skip
-    notes = (
-        f"L = Σ −log P(w | x̃) = {record.loss:.2f} over {int(scored.sum())} predicted {'token' if scored.sum() == 1 else 'tokens'}, "
-        f"mean {record.loss / scored.sum():.2f}",
-        theme.unseen_note(tokens),
-    )
+    many, dear = int(scored.sum()), int(np.where(scored, record.surprise, -1).argmax())
+    dearest = theme.label(record.corruption.original.texts[dear])
+    which = f"of the {many} predicted tokens “{dearest}” costs most ({record.surprise[dear]:.2f})"
+    note = f"The loss is {record.loss:.2f} nats" + (f"; {which}." if many > 1 else ", all of one predicted token.")
+    notes = (note, theme.unseen_note(tokens))
     return figure.update_layout(
         title=theme.title(f"The loss of {theme.printable(record.model)} by token", *notes),
+        **theme.measured(f"L = Σ −log P(w | x̃) = {record.loss:.2f}, mean {record.loss / many:.2f} over the predicted tokens"),
         xaxis={**theme.token_axis(tokens), "tickangle": -60},
         yaxis={"title": "−log P (nats)", "range": [0, top]},
         annotations=cut, barmode="overlay", height=200,

@@ -248,7 +248,7 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
 
     *Sharpness* is 0 where a head has uniform weights and 1 where all weight is on one token; *distance* counts tokens; the others are
     attention weights. *From a pronoun to its antecedent* adds the weights from a pronoun to earlier mentions of the right entity, in
-    stories with gold labels. Below the title is the value of uniform attention.
+    stories with gold labels. Beside the title is the value of uniform attention.
 
     You may conclude which heads do the same thing in text after text, and how far above uniform attention. You may not conclude that
     a head with such a pattern is needed (ablate it in the lesson *What if* and look), nor that one with a large value finds what a
@@ -260,12 +260,13 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
         go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", xgap=1, ygap=1, texttemplate="%{z:.2f}", name=measure,
                    hovertemplate="layer %{y}, head %{x}<br><b>%{z:.4g}</b><extra></extra>")
     )  # fmt: skip
-    notes = [f"{theme.label(record.model)}, {record.stream}, {record.texts} texts"]
-    if measure in record.even:
-        notes.append(f"uniform attention: {round(record.even[measure], 2) + 0.0:.2f}; largest here: {values.max():.2f}")
+    layer, head = np.unravel_index(int(np.nanargmax(values)), values.shape)
+    even = f"; uniform attention has {round(record.even[measure], 2) + 0.0:.2f}" if measure in record.even else ""
+    note = f"Head {head} of layer {layer} has the largest value, {np.nanmax(values):.2f}{even}."
     whole = {"tickmode": "linear", "dtick": 1, "showgrid": False}
     return figure.update_layout(
-        title=theme.title(measure, *notes),
+        title=theme.title(measure, note),
+        **theme.measured(f"{theme.label(record.model)}, {record.stream}, {record.texts} texts"),
         xaxis={**whole, "title": "head"},
         yaxis={**whole, "title": "layer", "autorange": "reversed"},
         **theme.colours(values, signed=False),

@@ -15,7 +15,7 @@ from explorer.views.view import Control, Range, View, also, by_name, only_many
 
 
 def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
-    """Some words after this merge. Orange is the token that was just made; move the slider to replay the merges.
+    """Each row is a word as its tokens are after this merge; orange is the token that was just made. The player replays the merges.
 
     Every step joins one pair of neighbouring tokens, everywhere in the texts, and adds one token to the vocabulary. It never looks at
     meaning: it only counts how often two tokens are neighbours.

@@ -42,8 +42,18 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
         spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
         hover = f"%{{x}}<br>s{below(layer)} = <b>%{{y:.3f}}</b><extra></extra>"
         figure.add_bar(x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer)
-    notes = (f"after {step} steps; {record.note}",)
-    return _dressed(figure, "The weight of each layer, by task", notes, "weight sⱼ", (0, 1.02))
+    figure = _dressed(figure, "The weight of each layer, by task", (_reading(record, at),), "weight sⱼ", (0, 1.02))
+    return figure.update_layout(**theme.measured(f"after {step} steps", record.note))
+
+
+def _reading(record: Mixes, at: int) -> str:
+    """Which task reads lowest in the stack of layers at one step, and which highest."""
+    weights = record.shares[:, :, at].mean(1)  # [task, layer]
+    heights = weights @ np.arange(weights.shape[-1])
+    if np.ptp(weights) < 1e-6:
+        return "At this step every layer has the same weight."
+    low, high = (theme.printable(record.tasks[int(place)]) for place in (heights.argmin(), heights.argmax()))
+    return f"“{low}” reads the lowest layers, “{high}” the highest."
 
 
 def scores(record: Mixes) -> go.Figure:
@@ -104,8 +114,8 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
         )  # fmt: skip
     for layer, (x, y) in enumerate(CORNERS):
         figure.add_annotation(x=x, y=y, text=f"h{below(layer)} alone", showarrow=False, yshift=14 if layer == 2 else -14)
-    notes = (f"after {step} steps; {record.note}",)
-    figure = _dressed(figure, "The path of each task", notes, "", (-0.12, 1.0))
+    figure = _dressed(figure, "The path of each task", (_reading(record, at),), "", (-0.12, 1.0))
+    figure.update_layout(**theme.measured(f"after {step} steps", record.note))
     figure.update_xaxes(visible=False, range=[-0.15, 1.15])
     figure.update_yaxes(visible=False)
     return figure.update_layout(height=320)
@@ -140,11 +150,15 @@ def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
         hovertemplate="%{x}: <b>%{y:.3f}</b> right<extra></extra>",
     )  # fmt: skip
     notes = (
-        f"yours {accuracies['yours']:.3f}, learned {accuracies['learned']:.3f}, always the most frequent label {record.blind:.3f}",
+        f"Your mix is right on {accuracies['yours']:.1%} of new examples, the learned one on {accuracies['learned']:.1%}.",
+        f"Example {example} is “{theme.printable(right)}”; your mix predicts “{theme.printable(predicted)}”.",
+    )
+    facts = (
+        f"always the most frequent label: {record.blind:.1%} right",
         f"{len(record.gold)} training examples, {len(record.asked)} new ones",
-        f"new example {example}: label “{theme.printable(right)}”, your mix predicts “{theme.printable(predicted)}”",
     )
     figure = _dressed(figure, f"Mix the layers by hand: {theme.printable(record.task)}", notes, "weight, accuracy", (0, 1.02))
+    figure.update_layout(**theme.measured(*facts))
     return _with_vectors(figure, record.test[example].astype(np.float64), mine)
 
 

@@ -50,12 +50,11 @@ def similar_uses(record: SimilarUses) -> go.Figure:
             insidetextanchor="start", textfont={"size": 15}, hovertemplate="%{customdata}: cosine <b>%{x:.3f}</b><extra></extra>",
         )
     )  # fmt: skip
-    notes = (
-        f"{theme.printable(record.model)}, after {record.layer} layers; {record.searched:,} words searched",
-        f"{same} of the nearest {len(texts)} are “{theme.label(record.word)}”",
-    )
+    note = f"{same} of the nearest {len(texts)} are “{theme.label(record.word)}”."
+    facts = (f"{theme.printable(record.model)}, after {record.layer} layers", f"{record.searched:,} words searched")
     return figure.update_layout(
-        title=theme.title(f"Uses near {theme.printable(record.query)}", *notes), xaxis={"title": "cosine", "range": [0, 1.02]},
+        title=theme.title(f"Uses near {theme.printable(record.query)}", note), **theme.measured(*facts),
+        xaxis={"title": "cosine", "range": [0, 1.02]},
         yaxis=theme.named_axis([""] * len(texts), down=True), height=60 + 34 * max(3, len(texts)),
     )  # fmt: skip
 

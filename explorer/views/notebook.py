@@ -28,13 +28,14 @@ class Shown(widgets.VBox):
         start = view.choices(record, given)
         self.controls = {name: _widget(control, start[name]) for name, control in view.controls(record).items()}
         self.picture, self.enlarge, self.still = widgets.Output(), Enlarge(), Still(FRAME, view.title)
+        self.caption, self.words = view.caption if captioned else "", widgets.HTML()
         self._redraw(None)
         for control in self.controls.values():
             control.observe(self._redraw, names="value")
         self.enlarge.observe(self._redraw, names="height")
         row = [*self.controls.values(), self.enlarge, self.still]
         above = widgets.HBox(row, layout={"flex_flow": "row wrap", "align_items": "center"})
-        super().__init__([above, self.picture, *([_caption(view)] if captioned else [])], layout={"min_width": "0"})
+        super().__init__([above, self.picture, *([self.words] if self.words.value else [])], layout={"min_width": "0"})
         self.add_class(FRAME)
         if not mode:
             _follow(self)
@@ -46,7 +47,8 @@ class Shown(widgets.VBox):
 
     def _ipython_display_(self) -> None:
         """The picture, and below it what a saved notebook holds of it."""
-        display_with_text(self, title=self.view.title, text=captioned(self.view.caption), stills=(self.still,))
+        text = captioned(self.view.caption, theme.facts_of(self.figure))
+        display_with_text(self, title=self.view.title, text=text, stills=(self.still,))
 
     def _redraw(self, change: object) -> None:
         """Draw again. The figure is sent as data of its own kind: a widget would have to load plotly within two seconds."""
@@ -59,6 +61,8 @@ class Shown(widgets.VBox):
         plain_text = f"{self.view.title} (a picture that this viewer cannot draw)"
         shown = {"output_type": "display_data", "data": {PLOTLY: spec, "text/plain": plain_text}, "metadata": {}}
         self.picture.outputs = (shown,)
+        facts = theme.facts_of(self.figure)
+        self.words.value = _said(self.caption, facts) if self.caption or facts else ""
 
 
 class Several(widgets.VBox):
@@ -69,7 +73,7 @@ class Several(widgets.VBox):
         self.pictures = tuple(Shown(view, record, mode, given, captioned=False) for record in records)
         columns = f"repeat(auto-fit, minmax(min(100%, {NARROWEST}), 1fr))"
         grid = widgets.GridBox(self.pictures, layout={"grid_template_columns": columns, "grid_gap": "12px"})
-        super().__init__([grid, _caption(view)])
+        super().__init__([grid, widgets.HTML(_said(view.caption))])
 
     def _ipython_display_(self) -> None:
         """The pictures, and below them what a saved notebook holds of each."""
@@ -77,8 +81,8 @@ class Several(widgets.VBox):
         display_with_text(self, title=self.view.title, text=captioned(self.view.caption), stills=stills)
 
 
-def _caption(view: View) -> widgets.HTML:
-    return widgets.HTML(f"<div style='max-width:60em;line-height:1.5'>{captioned(view.caption)}</div>")
+def _said(caption: str, facts: Sequence[str] = ()) -> str:
+    return f"<div style='max-width:60em;line-height:1.5'>{captioned(caption, facts)}</div>"
 
 
 def _follow(shown: Shown) -> None:

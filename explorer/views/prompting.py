@@ -33,11 +33,21 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
             textposition="outside", textangle=0, cliponaxis=False, hovertemplate=f"{label}, %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
         )  # fmt: skip
     logs = ", ".join(f"“{theme.label(word)}” {value:.2f}" for word, value in zip(record.words, record.logp[text], strict=True))
-    notes = (f"log P of the verbaliser: {logs}", f"{theme.printable(record.model)}, {len(record.shots)} shots")
+    facts = (f"log P of the verbaliser: {logs}", f"{theme.printable(record.model)}, {len(record.shots)} shots")
     return figure.update_layout(
-        title=theme.title("The answer to this prompt", *notes), barmode="group", height=260,
+        title=theme.title("The answer to this prompt", _answered(record, text)), **theme.measured(*facts), barmode="group", height=260,
         yaxis={"title": "probability", "range": [0, 1.08]}, xaxis={},
     )  # fmt: skip
+
+
+def _answered(record: Prompted, text: int) -> str:
+    """Which verbaliser is most probable after the prompt, and whether calibration changes that."""
+    first = int(record.probabilities[text].argmax())
+    said = f"“{theme.label(record.words[first])}” is the most probable verbaliser ({record.probabilities[text, first]:.0%})"
+    if not len(record.free):
+        return f"{said}."
+    then = int(record.calibrated[text].argmax())
+    return f"{said}; calibrated, {'it still is' if then == first else f'“{theme.label(record.words[then])}” is'}."
 
 
 def forms(record: PromptScores) -> go.Figure:
@@ -67,10 +77,11 @@ def forms(record: PromptScores) -> go.Figure:
         hoverinfo="skip",
     )  # fmt: skip
     low, high = record.accuracy[:, 0].min(), record.accuracy[:, 0].max()
-    notes = (f"from {low:.0%} to {high:.0%} right over {len(order)} forms", theme.printable(record.note))
+    note = f"The form alone moves the right answers from {low:.0%} to {high:.0%}."
     names = [_folded(text) for text in texts] if named else []
     return figure.update_layout(
-        title=theme.title(theme.printable(record.title), *notes), height=64 * len(order) if named else 420,
+        title=theme.title(theme.printable(record.title), note), **theme.measured(f"{len(order)} forms", record.note),
+        height=64 * len(order) if named else 420,
         xaxis={"title": "right answers", "tickformat": ".0%"},
         yaxis={
             "tickmode": "array", "tickvals": list(rows) if named else [], "ticktext": names, "range": [-0.6, len(order) - 0.4],

@@ -24,7 +24,8 @@ def runs(record: RunsBeside, *, shows: str, axis: str) -> go.Figure:
     compare losses of different training objectives, masking rates or tokenizers.
     """
     figure = go.Figure()
-    ends = []
+    ends: dict[str, float] = {}
+    facts: list[str] = []
     for number, (name, steps) in enumerate(zip(record.names, record.steps, strict=True)):
         at, values = record.line(number, "" if shows == LOSS else shows)
         if not len(at):
@@ -36,14 +37,34 @@ def runs(record: RunsBeside, *, shows: str, axis: str) -> go.Figure:
             line={"width": 3, "dash": ("solid", "dash", "dot", "dashdot")[number % 4]},
             hovertemplate=f"{label}, step %{{x}}: <b>%{{y:.4f}}</b><extra></extra>",
         )  # fmt: skip
-        ends.append(f"{label}: {drawn[-1]:.3f} at step {steps[-1].step:,}")
+        ends[f"“{label}”"] = float(drawn[-1])
+        facts.append(f"{label}: {drawn[-1]:.3f} at step {steps[-1].step:,}")
     few = ", ".join(record.settings[:FEW]) + (f" and {len(record.settings) - FEW} more" if len(record.settings) > FEW else "")
-    notes = (*ends, theme.printable(f"they differ in {few}" if record.settings else "they do not differ in any setting"))
+    notes = (ended(ends), theme.printable(f"They differ in {few}." if record.settings else "They differ in no setting."))
     return figure.update_layout(
-        title=theme.title(f"Runs side by side: {theme.printable(shows)}", *notes), height=310,
+        title=theme.title(f"Runs side by side: {theme.printable(shows)}", *notes), **theme.measured(*facts), height=310,
         xaxis={**theme.log_axis(axis), "title": "step"},
         yaxis={"title": {"text": "loss (nats)" if "loss" in shows else theme.printable(shows)}},
     )  # fmt: skip
+
+
+def ended(ends: Mapping[str, float]) -> str:
+    """Which of several lines ends lowest, and which highest; those that are written alike end alike.
+
+    >>> ended({"a": 4.356, "b": 4.350}), ended({"a": 1.0, "b": 1.0004})
+    ('b ends lower (4.350) than a (4.356).', 'All end at 1.000.')
+    >>> ended({"a": 2.0, "b": 1.0, "c": 3.0}), ended({"a": 2.0}), ended({})
+    ('b ends lowest (1.000), c highest (3.000).', 'a ends at 2.000.', '')
+    """
+    written = {name: f"{value:.3f}" for name, value in ends.items() if value == value}
+    if len(written) < 2:
+        return "".join(f"{name} ends at {value}." for name, value in written.items())
+    low, high = min(written, key=lambda name: ends[name]), max(written, key=lambda name: ends[name])
+    if written[low] == written[high]:
+        return f"All end at {written[low]}."
+    if len(written) == 2:
+        return f"{low} ends lower ({written[low]}) than {high} ({written[high]})."
+    return f"{low} ends lowest ({written[low]}), {high} highest ({written[high]})."
 
 
 def measured(record: RunsBeside) -> tuple[str, ...]:

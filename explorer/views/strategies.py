@@ -37,12 +37,14 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
     bars = [_bar(kind, of_kind) for kind, of_kind in kinds.items() if of_kind]
     line = underline([a[0] for a in scored], [a[1] for a in scored], [a[2] + 0.4 for a in scored])
     tokens = record[0].original
-    notes = (f"{len(record)} strategies, seed {record[0].seed}", theme.unseen_note(tokens))
+    counts = [count for corruption in record if (count := int(answered(corruption).sum()))]
+    asked = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{min(counts)}"
+    notes = (f"The strategies predict {asked} of the {len(tokens)} tokens.", theme.unseen_note(tokens))
     last, named = max(rows), {"x": -0.5, "showarrow": False, "xanchor": "left", "yanchor": "middle"}
     figure = go.Figure([_whole_rows(rows, len(tokens)), *bars, line])
     return figure.update_layout(
         annotations=[{"y": row, "text": f"<b>{group}</b>", **named} for row, group in heads.items()],
-        title=theme.title("One text under every strategy", *notes),
+        title=theme.title("One text under every strategy", *notes), **theme.measured(f"{len(record)} strategies, seed {record[0].seed}"),
         xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60},
         yaxis=theme.named_axis([rows[row].strategy if row in rows else "" for row in range(last + 1)], down=True, range=[last + 0.6, -0.6]),
         barmode="overlay",

@@ -46,8 +46,11 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
     figure.update_xaxes(**theme.log_axis(axis) | decades, showticklabels=True)
     figure.update_xaxes(title_text="step", row=count, col=1)
     last = steps[-1]
-    notes = ("; ".join(f"{theme.printable(name)} {value:.3f}" for name, value in last.losses.items()), _speed(steps))
-    return figure.update_layout(title=theme.title(f"Training: step {last.step:,}", *notes), height=300 if count == 1 else 520)
+    ends = " and ".join(f"{value:.3f} ({theme.printable(name)})" for name, value in last.losses.items())
+    return figure.update_layout(
+        title=theme.title(f"Training: step {last.step:,}", f"The loss ends at {ends}."), **theme.measured(_speed(steps)),
+        height=300 if count == 1 else 520,
+    )  # fmt: skip
 
 
 def _losses(figure: go.Figure, steps: Steps) -> None:

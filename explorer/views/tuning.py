@@ -12,14 +12,14 @@ from explorer.views import theme
 from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip, drawn, wrapped
 from explorer.views.view import Choice, Control, View, also, by_name, only
 
-LEGEND = "two blues: first and second text; white: special tokens; orange: read by the output layer"
 SMOOTH = 0.85  # of the running mean of a loss
 
 
 def inputs(record: TaskInputs, *, task: str) -> go.Figure:
-    """One example of a task as this model reads it. GPT puts every task into one row: [START] the text [EXTRACT], or, for two texts,
+    """One example of a task, as the tokens that this model reads: the two blues are its first and its second text, white tokens are
+    special ones, and the output layer reads the orange ones. GPT puts every task into one row: [START] the text [EXTRACT], or, for two texts,
     [START] a [DELIM] b [EXTRACT]; the three special tokens are new and learned in fine-tuning. BERT writes [CLS] a [SEP] b [SEP].
-    Orange tokens are those whose last states go into the new output layer; every other state matters only through them.
+    Only the last states of the orange tokens go into the new output layer; every other state matters only through them.
 
     You may conclude what the model is given, and where its answer is read. You may not conclude that the output layer alone solves
     the task: the state that it reads has gathered the text through all layers.
@@ -31,8 +31,9 @@ def inputs(record: TaskInputs, *, task: str) -> go.Figure:
         boxes = [_box(record, n, place, place in read) for place in range(len(record.tokens[n]))]
         strips += wrapped(f"{theme.printable(task)}: {len(boxes)} tokens", boxes)
     gold = theme.printable(record.answers[rows[0]])
-    notes = (f"{theme.printable(record.model)}; output: {record.outputs[rows[0]]}", f"gold answer: {gold}", LEGEND)
-    return drawn(strips, f"The input for {theme.printable(task)}", notes)
+    note = f"The output layer, which reads the orange tokens, gives {record.outputs[rows[0]]}; the gold answer is “{gold}”."
+    figure = drawn(strips, f"The input for {theme.printable(task)}", (note,))
+    return figure.update_layout(**theme.measured(theme.printable(record.model)))
 
 
 def _box(record: TaskInputs, row: int, place: int, read: bool) -> Box:

@@ -211,13 +211,18 @@ def pair_update(record: PairUpdate, *, rate: float) -> go.Figure:
     _arrows(figure, record, after)
     number = int(np.abs(record.centre_slope).argmax())
     slope = record.centre_slope[number]
-    notes = (
-        f"{theme.printable(record.model)}: “{theme.label(record.word)}” beside “{theme.label(record.words[0])}”, η = {rate:g}",
-        f"loss {record.loss:.3f} → {after.loss:.3f}",
+    moved = "falls" if after.loss < record.loss else "rises" if after.loss > record.loss else "stays"
+    note = (
+        f"The loss of “{theme.label(record.word)}” beside “{theme.label(record.words[0])}” {moved}, "
+        f"from {record.loss:.3f} to {after.loss:.3f}."
+    )
+    facts = (
+        f"{theme.printable(record.model)}, η = {rate:g}",
         f"w[{number}]: {_number(record.centre[number])} − {rate:g} · {_number(slope)} = {_number(after.centre[number])}; "
         f"∂L/∂w[{number}] by finite difference: {_number(record.difference(number))}",
     )
-    return figure.update_layout(title=theme.title("One pair, one update", *notes), barmode="group", height=380)
+    title = theme.title("One pair, one update", note)
+    return figure.update_layout(title=title, **theme.measured(*facts), barmode="group", height=380)
 
 
 def _pair_bars(figure: go.Figure, record: PairUpdate, after: PairUpdate) -> None:

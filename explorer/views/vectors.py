@@ -35,7 +35,7 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
     ]
     hover = [[f"{row}<br>context word: {name}" for name in names] for row in hovers]
     left = int((record.window == 0).sum())
-    notes = (f"{len(record.pairs)} pairs; {left} of {len(names)} words left out", theme.unseen_note(record.tokens))
+    notes = (_paired(len(record.tokens), left, len(record.pairs)), theme.unseen_note(record.tokens))
     font = {"size": 15 if len(names) <= 26 else 12}
     figure = go.Figure(
         go.Heatmap(
@@ -49,6 +49,17 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
         coloraxis={"cmin": 0, "cmax": 1.3, "showscale": False},
         height=max(200, 17 * min(len(names), 26)),
     )  # fmt: skip
+
+
+def _paired(words: int, left: int, many: int) -> str:
+    """How many words of a text become pairs.
+
+    >>> _paired(19, 5, 70), _paired(4, 0, 9)
+    ('14 of 19 words give 70 pairs; the 5 grey ones were left out.', 'All 4 words are used, and give 9 pairs.')
+    """
+    if not left:
+        return f"All {words} words are used, and give {many} pairs."
+    return f"{words - left} of {words} words give {many} pairs; the {left} grey {'one was' if left == 1 else 'ones were'} left out."
 
 
 def pairs(record: Drawn, *, place: int) -> go.Figure:
@@ -67,9 +78,12 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
         names = [[theme.label(record.tokens.texts[record.pairs[n, 1]]), *map(theme.label, record.negatives[n])] for n in mine]
     else:
         grid, names = np.full((1, 6), np.nan), [["–"] * 6]
-    note = f"window {record.window[place]}" if record.window[place] else "left out this time"
-    says = f"“{word}”: {note}; kept with probability {record.kept[place]:.2f}"
-    notes = (says, theme.printable(record.model), theme.unseen_note(record.tokens))
+    first = int((record.said[mine, :1] > record.said[mine, 1:]).all(axis=1).sum())
+    says = (
+        f"For {first} of the {len(mine)} context words of “{word}” the trained vectors give more than for any negative sample."
+    )
+    notes = (says if mine else f"“{word}” gives no pair this time.", theme.unseen_note(record.tokens))
+    facts = (f"window {record.window[place]}", f"kept with probability {record.kept[place]:.2f}", theme.printable(record.model))
     tone = ["context (1)", *(f"negative {n} (0)" for n in range(1, grid.shape[1]))]
     figure = go.Figure(
         go.Heatmap(
@@ -78,7 +92,7 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
         )
     )  # fmt: skip
     return figure.update_layout(
-        title=theme.title("Context words and negative samples", *notes), coloraxis={"cmin": 0, "cmax": 1},
+        title=theme.title("Context words and negative samples", *notes), **theme.measured(*facts), coloraxis={"cmin": 0, "cmax": 1},
         xaxis=theme.named_axis(tone, side="top", tickfont={"size": 12}),
         yaxis={"visible": False, "autorange": "reversed"},
         height=30 + 44 * len(grid),
@@ -107,11 +121,12 @@ def solved(record: Solved) -> go.Figure:
     ]  # fmt: skip
     figure = go.Figure(bars)
     notes = (
-        f"{theme.printable(record.model)}, {int(record.counts.sum()):,} questions: {record.total('forbidden'):.1%} solved",
-        f"every word allowed: {record.total('allowed'):.1%}, and in {record.total('echoed'):.1%} a given word is nearest",
+        f"{record.total('forbidden'):.1%} of {int(record.counts.sum()):,} analogies are solved; where every word may answer, a given one "
+        f"is nearest in {record.total('echoed'):.1%}.",
     )
+    facts = (theme.printable(record.model), f"solved where every word may answer: {record.total('allowed'):.1%}")
     return figure.update_layout(
-        title=theme.title("Analogies solved", *notes), barmode="group",
+        title=theme.title("Analogies solved", *notes), **theme.measured(*facts), barmode="group",
         xaxis={"title": "share solved", "tickformat": ".0%", "range": [0, 1.02]},
         yaxis=theme.named_axis(names, down=True),
         height=44 * len(rows),
@@ -140,13 +155,11 @@ def ratios(record: Ratios) -> go.Figure:
             hovertemplate=f"%{{customdata[0]}} (%{{customdata[1]}})<br>{name}: <b>%{{x:.3g}}</b><br>P(k | {a}) = %{{customdata[2]}} "
             f"(count %{{customdata[4]}})<br>P(k | {b}) = %{{customdata[3]}} (count %{{customdata[5]}})<extra></extra>",
         )  # fmt: skip
-    notes = (
-        f"{record.texts:,} texts; chosen by counts",
-        f"log counted and log by the vectors, {record.compared} words: correlation {record.alike:.2f}",
-    )
+    note = f"Over {record.compared} words the ratios by the vectors correlate with the counted ones at {record.alike:.2f} (logarithms)."
     names = [f"{theme.label(word)} <i>{kind}</i>" for word, kind in zip(record.words, record.kinds, strict=True)]
     return figure.update_layout(
-        title=theme.title(f"P(k | {a}) / P(k | {b})", *notes),
+        title=theme.title(f"P(k | {a}) / P(k | {b})", note),
+        **theme.measured(f"{record.texts:,} texts", "words chosen by counts"),
         xaxis={"type": "log", "title": f"← {b}    ratio    {a} →", "dtick": 1, "exponentformat": "none"},
         yaxis=theme.named_axis(names, down=True, tickfont={"size": 13}),
         shapes=[{"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "width": 1}}],
@@ -174,15 +187,15 @@ def plane(record: Plane) -> go.Figure:
         x=x, y=y, mode="markers+text", text=_apart(names, record.points, sides), textposition=sides, meta=0, marker={"size": 9},
         showlegend=False, textfont={"size": 14}, customdata=names, hovertemplate="%{customdata}: (%{x:.2f}, %{y:.2f})<extra></extra>",
     )  # fmt: skip
-    kept = f"this plane keeps {record.shares.sum():.0%} of the variance of {len(names)} words"
-    notes = (theme.printable(f"{record.model}, {record.relation}" if record.relation else record.model), kept)
+    kept = f"The plane keeps {record.shares.sum():.0%} of the variance of these {len(names)} words."
+    facts = (theme.printable(record.model), theme.printable(record.relation or ""))
     figure = go.Figure([lines, dots])
     axes = [
         f"{which} principal component ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)
     ]
     room = 0.18 * max(1e-6, float(np.ptp(x))), 0.12 * max(1e-6, float(np.ptp(y)))
     return figure.update_layout(
-        title=theme.title("Words on a plane", *notes), height=400,
+        title=theme.title("Words on a plane", kept), **theme.measured(*facts), height=400,
         xaxis={"title": axes[0], "range": [float(x.min()) - room[0], float(x.max()) + room[0]]},
         yaxis={"title": axes[1], "range": [float(y.min()) - room[1], float(y.max()) + room[1]]},
     )  # fmt: skip

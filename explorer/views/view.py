@@ -15,7 +15,7 @@ from explorer.views import theme
 from explorer.views.margins import framed
 
 DRAWN: dict[Callable[[Any], str], str] = {}  # by what checks whether a view fits: the kind of record that it draws
-READING, LIMITS = "Reading this figure", "What this does not show"
+READING, LIMITS, MEASURED = "Reading this figure", "What this does not show", "How it was measured"
 LIMITING = re.compile(r"\bYou\s+may\s+not\s+conclude\s+")
 
 

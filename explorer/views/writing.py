@@ -44,15 +44,18 @@ def next_piece(
     drawn = [_bars(record, shares, why, mass, part) for part in (True, False)]
     others = _others(shares, shown) if len(shares) > shown else []
     figure = go.Figure([*drawn, *_cut_line(kept, shown), *others])
-    notes = (
-        f"after: … {theme.printable(record.prompt[-60:])}",
-        f"the {shown} most probable of {len(shares):,} tokens"
+    note = (
+        f"“{theme.label(record.texts[0])}” has {shares[0]:.0%}; the {shown} tokens shown have {shares[:shown].sum():.0%} together."
         if kept.all()
-        else f"{int(kept.sum()):,} of {len(shares):,} tokens are left, probability {mass:.1%} in all; the {shown} most probable are shown",
+        else f"{int(kept.sum()):,} of {len(shares):,} tokens are left; together they have {mass:.1%}."
+    )
+    facts = (
+        f"after: … {theme.printable(record.prompt[-60:])}",
+        f"the {shown} most probable of {len(shares):,} tokens",
         f"entropy of the model's own distribution: {record.entropy:.2f} nats",
     )
     return figure.update_layout(
-        title=theme.title("Which token comes next?", *notes),
+        title=theme.title("Which token comes next?", note), **theme.measured(*facts),
         xaxis={"title": "probability", "range": [0, 1.15], "tickformat": ".0%", "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]},
         yaxis=theme.named_axis([*(theme.label(t) for t in record.texts[:shown]), *["others"][: len(others)]], down=True),
         barmode="overlay", height=BAR * (shown + len(others)),
@@ -122,12 +125,12 @@ def written(records: Sequence[Written]) -> go.Figure:
     """
     rows = [line for record in records for line in _lines(record, record.parts_from(records[0]))]
     lowest = min(float(record.logp.min()) if len(record.logp) else 0.0 for record in records)
-    notes = (
-        f"after: … {theme.printable(records[0].prompt[-80:])}",
-        f"least probable token: log P = {lowest:.1f}",
-        _cut_beside_ended(records),
-    )
-    return strips.drawn(rows, f"What {theme.printable(records[0].model)} generates", notes)
+    best = max(records, key=lambda record: record.total)
+    facts = (f"after: … {theme.printable(records[0].prompt[-80:])}", f"least probable token: log P = {lowest:.1f}")
+    first = f"No text is more probable than that of “{theme.printable(best.label)}” (log P = {best.total:.2f})."
+    notes = (first if len(records) > 1 else "", _cut_beside_ended(records))
+    title = f"What {theme.printable(records[0].model)} generates"
+    return strips.drawn(rows, title, notes).update_layout(**theme.measured(*facts))
 
 
 def _cut_beside_ended(records: Sequence[Written]) -> str:
@@ -135,7 +138,7 @@ def _cut_beside_ended(records: Sequence[Written]) -> str:
     cut = sum(not record.ended for record in records)
     if cut in (0, len(records)):
         return ""
-    return f"{cut} of {len(records)} texts were cut before they ended, so their sums lack what would follow: write more tokens to compare"
+    return f"{cut} of {len(records)} texts were cut before they ended, so their sums lack what would follow."
 
 
 def _lines(record: Written, parts: int | None) -> list[Strip]:
@@ -166,12 +169,14 @@ def chain(record: Written) -> go.Figure:
         hovertemplate="sum so far <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
     log10, whole = len(texts) * np.log10(max(2, record.size)), float(total[-1])
-    notes = (
-        f"{theme.label(record.label)}: log P(y) = {whole:.2f}, so P(y) = {np.exp(whole):.3g}",
+    dear = int(record.logp.argmin())
+    note = f"The whole text has a probability of {np.exp(whole):.3g}; “{texts[dear]}” costs most (log P = {record.logp[dear]:.2f})."
+    facts = (
+        f"{theme.label(record.label)}: log P(y) = {whole:.2f}",
         f"texts of {len(texts)} tokens from {record.size:,}: |V|^L = {record.size:,}^{len(texts)} ≈ 10^{log10:.0f}",
     )
     return go.Figure([bars, line]).update_layout(
-        title=theme.title("P(y) token by token", *notes),
+        title=theme.title("P(y) token by token", note), **theme.measured(*facts),
         xaxis={
             "tickmode": "array", "tickvals": places, "ticktext": texts, "tickangle": -60,
             "showgrid": False, "range": [-0.6, len(texts) - 0.4],

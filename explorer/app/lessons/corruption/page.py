@@ -9,8 +9,8 @@ import streamlit as st
 import explorer as ex
 from explorer.app import core, hold, recorded, web
 from explorer.app.controls import chosen_model, opened, read, result_of
-from explorer.app.frame import LessonPage, PagePart, asking
-from explorer.app.glossary import say
+from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
+from explorer.app.glossary import lead, say
 from explorer.app.lessons.corruption import matrix, pairs
 from explorer.app.lessons.corruption import parts as lab
 from explorer.app.lessons.corruption import questions as lesson
@@ -105,8 +105,9 @@ def thousand() -> None:
 
 def planted() -> None:
     """What 80/10/10 is for."""
-    say(PROSE("three ways"))
+    say_rest = lead(PROSE("three ways"))
     lab.both_measured((lesson.planted_question(result_of(recorded.call("planted"))), "guess.planted"))
+    say_rest()
 
 
 def spans() -> None:
@@ -137,7 +138,7 @@ page.parts(
     PagePart("Two texts, and borders of spans", partial(pairs.show_text_pairs, name, text, seed, several), "Pairs", more=True),
     PagePart("How much is hidden?", how_much, "How much", more=True),
     PagePart("A thousand tokens", thousand, "Thousand", more=True),
-    PagePart("What 80/10/10 is for", planted, "80/10/10"),
+    PagePart("What 80/10/10 is for", planted, "80/10/10", reads=NOTHING),
     PagePart("How long are spans?", spans, "Spans", more=True),
     PagePart(
         "Whole sentences",

@@ -24,7 +24,7 @@ TAKEN = "your branch"
 @st.fragment
 def show_beside(name: str, text: str, length: int) -> None:
     """The strategies, each with its text; another seed redraws only this part."""
-    seed = int(st.number_input("Seed for sampling", 0, 999, 0, key="seed", bind="query-params", width=180))
+    seed = int(st.number_input("Seed for sampling", 0, 999, 0, key="seed", bind="query-params", width=250))
     every = desk.beside(name, text, seed, length)
     if taken := read(lambda: desk.chosen_tokens(BRANCH)):
         forced = {"force": dict(enumerate(taken))}

@@ -8,7 +8,7 @@ import streamlit as st
 from explorer.app import core, decoder, web
 from explorer.app.controls import chosen_model, clickable, opened, read
 from explorer.app.exercises import plain
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding import parts as desk
@@ -117,7 +117,7 @@ page.parts(
     PagePart("Does beam search help?", partial(show_contest, name), "Contest", more=True),
     PagePart("Strategies side by side", partial(show_beside, name, text, length), "Strategies"),
     PagePart("Every possible text", partial(sections.every_text, name, text), "All texts", more=True),
-    PagePart("Looking at the source while writing", sections.translating, "Translation"),
+    PagePart("Looking at the source while writing", sections.translating, "Translation", reads=NOTHING),
     PagePart("What is computed, and what is reused", sections.cache, "Cache", more=True),
     PagePart("A masked language model writes too", sections.masked, "Blanks", more=True),
     PagePart("Score what was written", metric_card.show_metrics, "Metrics", more=True),

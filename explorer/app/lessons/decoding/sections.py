@@ -95,7 +95,6 @@ def translating() -> None:
         source, call = watching("source", name)
     seen = read(call)
     st.markdown(f"The encoder read the text once. The decoder writes: **{plain(seen.steps[-1].text)}**")
-    say(PROSE("gender") if name == TRANSLATOR else PROSE("restores"), small=True)
     if name == TRANSLATOR and (turned := lesson.other_reason(source)):
         reason, other = turned
         st.button(
@@ -105,6 +104,7 @@ def translating() -> None:
             on_click=lambda: st.session_state.update(source=other),
         )
     desk.rewritten(name, source, call, box_of("source", name))
+    say(PROSE("gender") if name == TRANSLATOR else PROSE("restores"), small=True)
 
 
 def cache() -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from explorer.app import core, hold, recorded, web
 from explorer.app.controls import read, result_of
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo import by_hand, drawing, tagging
 from explorer.app.lessons.elmo import parts as lab
@@ -23,9 +23,12 @@ AMBIGUOUS = ("bank", "bat", "light", "park", "ring", "play")
 def letters() -> None:
     """From letters to a word."""
     say(PROSE("letters"))
-    word = st.text_input("Word", "fishing", key="word", bind="query-params", width=240)
-    read(lab.letter_filters(word))
-    web.show(VIEWS["letter-filters"], lab.letter_filters(word))
+    view = VIEWS["letter-filters"]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        word = st.text_input("Word", "fishing", key="word", bind="query-params", width=280)
+        read(lab.letter_filters(word))
+        many = web.choice(view, lab.letter_filters(word), "many", 240)
+    web.show(view, lab.letter_filters(word), fixed=many)
     if not core.on():
         lab.notice_word(word)
 
@@ -118,19 +121,19 @@ with page.bar:
 notice(text, *(("elmo",) if lab.trained() else ()))
 mixes = recorded.call("mixes")
 measured = (
-    PagePart("The weights that each task learns", shares, "Weights"),
-    PagePart("Does the mix help?", helps, "Scores", more=True),
-    PagePart("Mix by hand", lambda: by_hand.show_mix_by_hand(result_of(mixes).tasks)),
-    PagePart("The lecture's results, and ours", compared, "Results", more=True),
+    PagePart("The weights that each task learns", shares, "Weights", reads=NOTHING),
+    PagePart("Does the mix help?", helps, "Scores", more=True, reads=NOTHING),
+    PagePart("Mix by hand", lambda: by_hand.show_mix_by_hand(result_of(mixes).tasks), reads=NOTHING),
+    PagePart("The lecture's results, and ours", compared, "Results", more=True, reads=NOTHING),
 )
 
 page.parts(
-    PagePart("From letters to a word", letters, "Letters"),
-    PagePart("Highway layers", lab.highway, "Highway", more=True),
+    PagePart("From letters to a word", letters, "Letters", reads=NOTHING),
+    PagePart("Highway layers", lab.highway, "Highway", more=True, reads=NOTHING),
     PagePart("Two directions", directions),
-    *((PagePart("Directions crossed", crossing, "Crossed", more=True),) if recorded.there("crossed") else ()),
-    PagePart("One word, many vectors", senses, "Senses", more=True),
+    *((PagePart("Directions crossed", crossing, "Crossed", more=True, reads=NOTHING),) if recorded.there("crossed") else ()),
+    PagePart("One word, many vectors", senses, "Senses", more=True, reads=NOTHING),
     *(measured if recorded.there("mixes") else (PagePart("The weights that each task learns", missing, "Weights"),)),
-    *((PagePart("A tagger with ELMo", tagging.show_tagging, "Tagger"),) if tagging.has_tagging() else ()),
+    *((PagePart("A tagger with ELMo", tagging.show_tagging, "Tagger", reads=NOTHING),) if tagging.has_tagging() else ()),
     asking(lambda: lesson.exercises(*turned()[::2], lab.filters()), "elmo.exercise", PROSE),
 )

@@ -9,8 +9,8 @@ import streamlit as st
 
 from explorer.app import board, hold, web
 from explorer.app.controls import attentive, chosen_model, opened, read, result_of, sentence
-from explorer.app.frame import LessonPage, PagePart, asking
-from explorer.app.glossary import say
+from explorer.app.frame import MODEL, NOTHING, LessonPage, PagePart, asking
+from explorer.app.glossary import lead, say
 from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.elmo.parts import trained
 from explorer.app.lessons.families import parts, published
@@ -82,7 +82,7 @@ def summed() -> None:
 @st.fragment
 def stream() -> None:
     """The residual stream in one of three pictures."""
-    say(PROSE("stream"))
+    say_rest = lead(PROSE("stream"))
     read(parts.traced(name, text))
     shown = st.segmented_control(
         "Picture", tuple(INSIDE), default="Part by part", required=True, key="inside", bind="query-params"
@@ -98,6 +98,7 @@ def stream() -> None:
         board.show(parts.traced(name, text), key="families.board", first=begin)
     else:
         web.show(VIEWS[INSIDE[shown]], parts.traced(name, text))
+    say_rest()
 
 
 def sightlines() -> None:
@@ -112,8 +113,9 @@ def sightlines() -> None:
 
 def growing() -> None:
     """The encoder once, the decoder step by step."""
-    say(read(partial(parts.once, text)))
+    say_rest = lead(read(partial(parts.once, text)))
     board.show(parts.translated(text), key="writing.board", first=parts.source_first(), steps=parts.watched(text).attr("steps"))
+    say_rest()
 
 
 page = LessonPage(PROSE, parts.about())
@@ -135,8 +137,8 @@ page.parts(
     PagePart("Who can see whom", sightlines, "Sightlines", more=True),
     PagePart("Encoder once, decoder step by step", growing, "Cross-attention"),
     PagePart("One wrong word", parts.exposed_section, "One wrong word", more=True),
-    PagePart("Cost by length", partial(parts.cost_section, name), "Cost", more=True),
+    PagePart("Cost by length", partial(parts.cost_section, name), "Cost", more=True, reads=MODEL),
     PagePart("Count the parameters", published.counter, "Published sizes", more=True),
-    PagePart("RNN or Transformer?", published.recurrent, "RNN", more=True),
+    PagePart("RNN or Transformer?", published.recurrent, "RNN", more=True, reads=NOTHING),
     asking(partial(parts.family_exercises, name, text), "families.exercise", PROSE),
 )

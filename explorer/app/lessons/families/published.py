@@ -60,10 +60,10 @@ def counter() -> None:
     preset, vocabulary, _ = lesson.PUBLISHED[name]
     usual = shape_of(name)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layers = int(st.number_input("Layers", *LAYERS, usual.layers, key=f"layers.{name}", bind="query-params", width=140))
-        width = int(st.number_input("Width d", *WIDTHS, usual.dim, 64, key=f"width.{name}", bind="query-params", width=160))
+        layers = int(st.number_input("Layers", *LAYERS, usual.layers, key=f"layers.{name}", bind="query-params", width=180))
+        width = int(st.number_input("Width d", *WIDTHS, usual.dim, 64, key=f"width.{name}", bind="query-params", width=200))
         words = int(
-            st.number_input("Vocabulary |V|", *VOCABULARY, vocabulary, 100, key=f"words.{name}", bind="query-params", width=180)
+            st.number_input("Vocabulary |V|", *VOCABULARY, vocabulary, 100, key=f"words.{name}", bind="query-params", width=260)
         )
     rows, whole = read(lambda: counted(preset, words, layers, width))
     st.table(

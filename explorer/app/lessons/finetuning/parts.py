@@ -143,7 +143,7 @@ def wanted(causal: bool) -> tuple[str, dict[str, Any]]:
             "Labelled texts", (25, 50, 100, 200), 50, key="labelled.tuned", bind="query-params", width=200
         )
         steps = st.select_slider("Steps", (20, 40, 80, 160), 40, key="steps.tuned", bind="query-params", width=180)
-        seed = int(st.number_input("Seed", 0, 99, 0, key="seed.tuned", bind="query-params", width=110))
+        seed = int(st.number_input("Seed", 0, 99, 0, key="seed.tuned", bind="query-params", width=160))
         options: dict[str, Any] = {"examples": examples, "steps": steps, "seed": seed}
         if causal:
             weight = st.select_slider("λ", (0.0, 0.25, 0.5, 1.0), 0.0, key="lambda.tuned", bind="query-params", width=150)

@@ -28,16 +28,19 @@ def habits(name: str, seed: int = lesson.CHOSEN) -> Call:
 
 def show_many_texts(name: str) -> None:
     """The stories of the corpus, or the visitor's texts that a rule takes."""
-    with st.expander("Your own texts", key="many.own"):
+    main, own = st.container(), st.container()
+    with own, st.expander("Your own texts", key="many.own"):
         written = st.text_area("One text on each line", key="many.texts", height=120, max_chars=LETTERS)
         rule = st.text_input("Only those with (empty: all)", key="many.rule", bind="query-params", placeholder=RULES)
     if texts := [line.strip() for line in written.splitlines() if line.strip()]:
-        _of_list(name, texts, rule)
+        with main:
+            _of_list(name, texts, rule)
         return
     known = result_of(habits(name))
-    if known.pronouns:
-        say(lesson.coreference(known, result_of(habits(name, lesson.MEASURED)), behaviour.supervised(name)))
-    web.show(VIEWS["habits"], habits(name))
+    with main:
+        web.show(VIEWS["habits"], habits(name))
+        if known.pronouns:
+            say(lesson.coreference(known, result_of(habits(name, lesson.MEASURED)), behaviour.supervised(name)))
 
 
 def _of_list(name: str, texts: list[str], rule: str) -> None:

@@ -10,7 +10,7 @@ import explorer as ex
 from explorer.app import board, hold, web
 from explorer.app.call import Call
 from explorer.app.controls import model_and_text, model_of, opened, read, result_of, target_of
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import MODEL, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.heads import behaviour, in_bertviz, many_texts, reasons
@@ -96,7 +96,7 @@ def gradients() -> None:
         if not 0 <= st.session_state.get("gradient.row", 0) <= last:
             del st.session_state["gradient.row"]  # of a longer text
         begin = min(lesson.asked_row(record, mask), last)
-        row = int(st.number_input("Prediction at position", 0, last, begin, key="gradient.row", bind="query-params", width=200))
+        row = int(st.number_input("Prediction at position", 0, last, begin, key="gradient.row", bind="query-params", width=270))
         token = st.text_input("Of which token (empty: the most probable)", key="gradient.token", bind="query-params", width=300)
         hide = bool(mask) and st.toggle(f"Hide it: {mask}", value=True, key="gradient.hide", bind="query-params")
     if mask and not hide:
@@ -130,11 +130,11 @@ warn_of_lectured(text)
 
 page.parts(
     PagePart("All heads of all layers", glance, "All layers"),
-    PagePart("Tired or wide?", partial(reasons.show_reasons, name)),
+    PagePart("Tired or wide?", partial(reasons.show_reasons, name), reads=MODEL),
     PagePart("Every head on the board", board_of_heads, "Board", more=True),
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined", more=True),
     PagePart("Weight and contribution", contributing, "Contribution", more=True),
-    PagePart("Patterns over many texts", partial(many_texts.show_many_texts, name), "Many texts"),
+    PagePart("Patterns over many texts", partial(many_texts.show_many_texts, name), "Many texts", reads=MODEL),
     PagePart("Behaviour and heads", behaviour.show_behaviour, "Behaviour", more=True),
     PagePart("Heads that find a word", behaviour.search, "Searched", more=True),
     PagePart("Beyond attention: gradients", gradients, "Gradients", more=True),

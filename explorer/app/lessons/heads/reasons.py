@@ -8,7 +8,7 @@ import explorer as ex
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, usable
-from explorer.app.glossary import say
+from explorer.app.glossary import lead, say
 from explorer.app.lessons.heads import reasons_questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -23,7 +23,7 @@ Two = tuple[str, str]
 
 def show_reasons(name: str) -> None:
     """The part: a pair of sentences with a switch, then nouns, translation and heads of the model that the page has chosen."""
-    say(PROSE("reasons"))
+    say_rest = lead(PROSE("reasons"))
     texts, nouns, differ, reason = chosen_pair()
     asked = [each for each in (*lesson.ASKED, TRANSLATOR) if each in models()]
     notice(texts[differ.index(reason)], *asked)
@@ -31,6 +31,7 @@ def show_reasons(name: str) -> None:
     if calls := usable({each: preferred(each, texts, nouns) for each in asked if each != TRANSLATOR}):
         question = lesson.both_question(read(Call(tuple, calls)))
         web.show(VIEWS["nouns"], calls, fixed=fixed, question=(question, f"guess.reasons.{'.'.join(differ)}"))
+    say_rest()
     ways = {"What the translator writes": lambda: _translations(texts, fixed)} if TRANSLATOR in asked else {}
     web.one_of("Then look at", ways | {"What the heads do": lambda: _heads(name, texts, nouns)}, "reason.look")
 

@@ -8,7 +8,7 @@ import explorer as ex
 from explorer.app import core, flying, guessing, hold, recorded, thumbnails, web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, result_of, sentence
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.positions import questions as lesson
@@ -133,11 +133,11 @@ notice(text, "bert", "gpt2")
 warn_of_lectured(text)
 
 page.parts(
-    PagePart("Ways to encode a position", schemes, "Schemes"),
+    PagePart("Ways to encode a position", schemes, "Schemes", reads=NOTHING),
     PagePart("Four schemes side by side", together, "Side by side", more=True),
     PagePart("Shuffle the words", orders, "Shuffle"),
     PagePart("Attention follows the words", followed, "Attention", more=True),
-    PagePart("Beyond the trained length", beyond, "Length"),
+    PagePart("Beyond the trained length", beyond, "Length", reads=NOTHING),
     asking(
         lambda: lesson.exercises(*(result_of(placed(name)) for name in ("sinusoidal", "rope", "alibi", "learned (bert)"))),
         "positions.exercise",

@@ -4,7 +4,7 @@ import streamlit as st
 
 from explorer.app import recorded, web
 from explorer.app.controls import chosen_model, clickable, opened, read, result_of
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.prompting import parts as desk
 from explorer.app.lessons.prompting import questions as lesson
@@ -19,19 +19,20 @@ PROSE = prose("prompting")
 def ask() -> None:
     """The visitor's own prompt."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input("Your text", lesson.TEXT, key="text.prompt", bind="query-params", width=460)
+        text = st.text_input("Your text", lesson.TEXT, key="text.prompt", bind="query-params")
         template = st.selectbox(
-            "Template (or write your own)",
+            "Template",
             lesson.TEMPLATES,
             key="template",
             bind="query-params",
-            width=360,
+            width=270,
             accept_new_options=True,
+            help="Choose one, or write your own.",
         )
-        written = st.text_input("Labels and their words", lesson.WORDS, key="words", bind="query-params", width=220)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = st.slider("Solved examples", 0, len(lesson.SHOTS), 0, key="shots", bind="query-params", width=180)
-        backwards = st.toggle("In reverse order", key="backwards", bind="query-params")
+        count = st.slider("Solved examples", 0, len(lesson.SHOTS), 0, key="shots", bind="query-params", width=220)
+        with st.popover(web.SETTINGS, type="tertiary"):
+            written = st.text_input("Labels and their words", lesson.WORDS, key="words", bind="query-params")
+            backwards = st.toggle("Examples in reverse order", key="backwards", bind="query-params")
     words = lesson.words_of(written)
     with page.bar:
         clickable(name, text)
@@ -103,9 +104,9 @@ with page.bar:
     name = chosen_model(desk.shelf(), "prompted", desk.FIRST, box="text.prompt")
 there = recorded.there(desk.RESULT)
 measured = (
-    PagePart("A few words of the template", other_words, "Templates"),
-    PagePart("How many solved examples?", solved, "Examples"),
-    PagePart("The same examples in another order", order, "Order", more=True),
+    PagePart("A few words of the template", other_words, "Templates", reads=NOTHING),
+    PagePart("How many solved examples?", solved, "Examples", reads=NOTHING),
+    PagePart("The same examples in another order", order, "Order", more=True, reads=NOTHING),
 )
 page.parts(
     PagePart("Ask it yourself", ask, "Ask"),

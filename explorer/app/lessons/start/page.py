@@ -35,10 +35,10 @@ def beginning() -> None:
 
 def masks() -> None:
     """Who may see whom in the four models, and what each of them is called."""
-    say(PROSE("names"))
     seen = [hall.sight(name, text, span) for name in hall.names()]
     read(seen)
     web.beside(VIEWS["sight"], seen)
+    say(PROSE("names"))
     if not hall.lab.trained():
         st.info(PROSE("untrained"))
 

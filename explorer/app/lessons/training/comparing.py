@@ -15,7 +15,7 @@ from explorer.app import web
 from explorer.app.call import Call, Expression
 from explorer.app.controls import one_of, read
 from explorer.app.exercises import plain
-from explorer.app.glossary import say
+from explorer.app.glossary import lead
 from explorer.app.lessons.training.parts import place_of
 from explorer.app.prose import prose
 from explorer.errors import ExplorerError
@@ -55,18 +55,21 @@ def run_in(given: str) -> str:
 
 def show_comparison(runs: Mapping[str, Path]) -> None:
     """Which runs, their curves, what each changes, and the runs of a class by their settings."""
-    say(prose("training")("comparing"))
-    given = st.text_input(
-        "Run IDs or links of your training runs, or of a class, separated by spaces",
-        " ".join(st.session_state.get(STARTED, [st.session_state.get("training", "")])),
-        key="runs.ids",
-        bind="query-params",
-    )
+    say_rest = lead(prose("training")("comparing"))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        choices = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+        with st.popover("Your own runs", type="tertiary"):
+            given = st.text_input(
+                "Run IDs or links of your training runs, or of a class, separated by spaces",
+                " ".join(st.session_state.get(STARTED, [st.session_state.get("training", "")])),
+                key="runs.ids",
+                bind="query-params",
+            )
     mine = own(given)
     seeds = {name: Call(ex.training.recorded_runs).item(name) for name in ex.training.recorded_runs()}
     places: dict[str, Expression | str] = {**mine, **seeds, **{name: place_of(name) for name in runs}}
     names, logs = list(places), [*mine, *seeds]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with choices:
         first = one_of("First run", names, "runs.first", names[0], logs)
         second = one_of("Second run", [name for name in names if name != first], "runs.second", names[1], logs)
         rest = [name for name in names if name not in (first, second)]
@@ -74,6 +77,7 @@ def show_comparison(runs: Mapping[str, Path]) -> None:
     call = compared({name: places[name] for name in (first, second, *more)})
     record = read(call)
     web.show(VIEWS["runs"], call)
+    say_rest()
     _changes(record)
     begun = {name: folder for name, folder in mine.items() if (Path(folder) / run_folder.STEPS).is_file()}
     if len(begun) > 2:

@@ -7,7 +7,7 @@ import streamlit as st
 from explorer.app import core, lessons, recorded, web
 from explorer.app.controls import chosen_model, clickable, one_of, opened, read, result_of
 from explorer.app.exercises import plain
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import MODEL, NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.guessing import after_answer, answered
 from explorer.app.lessons.training import comparing, findings, in_page, left_out, live, scrub, sizes, smoothing, systems, update
@@ -122,23 +122,35 @@ if runs:
     notice(text, name)
 
 page.parts(
-    PagePart("Watch a recorded training", watch, "Watch"),
-    *((PagePart("What it can do, step by step", probes, "Measures", more=True),) if runs else ()),
+    PagePart("Watch a recorded training", watch, "Watch", reads=MODEL),
+    *((PagePart("What it can do, step by step", probes, "Measures", more=True, reads=MODEL),) if runs else ()),
     *((PagePart("Scrub through its snapshots", partial(scrub.show_snapshots, name, text), "Snapshots"),) if runs else ()),
-    *((PagePart("One update, seen", partial(update.show_update, name, text), "One update"),) if runs else ()),
-    PagePart("Train one in this page", in_page.show_in_page, "In the page"),
+    *(
+        (PagePart("One update, seen", partial(update.show_update, name, text), "One update", reads=update.reads()),)
+        if runs
+        else ()
+    ),
+    PagePart("Train one in this page", in_page.show_in_page, "In the page", reads=NOTHING),
     PagePart("Train one yourself", partial(live.show_live_training, text), "Train one"),
-    PagePart("Compare runs", partial(comparing.show_comparison, runs), "Compare"),
-    PagePart("What the studies found", findings.show_findings, "Findings"),
+    PagePart("Compare runs", partial(comparing.show_comparison, runs), "Compare", reads=NOTHING),
+    PagePart("What the studies found", findings.show_findings, "Findings", reads=NOTHING),
     PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
-    PagePart("How much text, how many labels?", data, "Data", more=True),
-    PagePart("How large is a step?", schedule, "Step size", more=True),
-    *((PagePart("How much to mask", rates, more=True),) if recorded.there("rates") else ()),
-    *((PagePart("How much one prediction teaches", signal, "One prediction", more=True),) if recorded.there("signal") else ()),
-    *((PagePart("A part left out", left_out.show_left_out, more=True),) if left_out.has_left_out() else ()),
-    *((PagePart("Larger models", sizes.show_sizes, more=True),) if sizes.has_sizes() else ()),
-    *((PagePart("Smoothed targets", smoothing.show_smoothing, more=True),) if smoothing.has_smoothed_model() else ()),
-    PagePart("What each training objective teaches", recorded.abilities, "Objectives", more=True),
+    PagePart("How much text, how many labels?", data, "Data", more=True, reads=NOTHING),
+    PagePart("How large is a step?", schedule, "Step size", more=True, reads=MODEL),
+    *((PagePart("How much to mask", rates, more=True, reads=NOTHING),) if recorded.there("rates") else ()),
+    *(
+        (PagePart("How much one prediction teaches", signal, "One prediction", more=True, reads=NOTHING),)
+        if recorded.there("signal")
+        else ()
+    ),
+    *((PagePart("A part left out", left_out.show_left_out, more=True, reads=NOTHING),) if left_out.has_left_out() else ()),
+    *((PagePart("Larger models", sizes.show_sizes, more=True, reads=NOTHING),) if sizes.has_sizes() else ()),
+    *(
+        (PagePart("Smoothed targets", smoothing.show_smoothing, more=True, reads=NOTHING),)
+        if smoothing.has_smoothed_model()
+        else ()
+    ),
+    PagePart("What each training objective teaches", recorded.abilities, "Objectives", more=True, reads=NOTHING),
     PagePart("From a random start to θ̂", along, "Start to end", more=True),
     asking(lambda: training_exercises() if runs else (), f"training.exercise.{name}", PROSE),
 )

@@ -17,7 +17,7 @@ from explorer.app.cached import cached
 from explorer.app.call import Call
 from explorer.app.controls import at_the_source, model_of, one_of, opened, read, trace_of
 from explorer.app.exercises import plain
-from explorer.app.glossary import say
+from explorer.app.glossary import lead, say
 from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
@@ -51,7 +51,12 @@ def show_system(text: str, shelf: dict[str, Path]) -> None:
     as_preset = as_its_preset(name, model.preset)
     idea = OWN.get(name) or (IDEAS.get(model.preset) if as_preset else None)
     if idea is not None:
-        say(idea.says)
+        say_rest = lead(idea.says)
+    draw = PICTURES.get(model.preset)
+    if draw is not None and as_preset and name not in OWN:
+        draw(name, text)
+    if idea is not None:
+        say_rest()
         with st.container(horizontal=True):
             _figures(shelf[name], idea.figures)
             _figures(shelf[name], idea.new, ", new words", "test")
@@ -63,9 +68,6 @@ def show_system(text: str, shelf: dict[str, Path]) -> None:
         say(beside_copying(shipped_figures(shelf[name], "test")))
     elif note := lesson.new_words(*(shipped_figures(shelf[name], split) for split in ("validation", "test"))):
         say(note, small=True)
-    draw = PICTURES.get(model.preset)
-    if draw is not None and as_preset and name not in OWN:
-        draw(name, text)
     say(f"**{plain(name)}**, {model.family}, tried now, with greedy decoding:")
     rows = lab.able(shelf[name], None, TEXT)
     st.table(rows)

@@ -12,7 +12,8 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, result_of
 from explorer.app.exercises import plain
-from explorer.app.glossary import say
+from explorer.app.frame import ALL, NOTHING
+from explorer.app.glossary import lead, say
 from explorer.app.guessing import answered
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import update_questions as lesson
@@ -24,28 +25,38 @@ from explorer.views import VIEWS
 
 PROSE = prose("training")
 FINISHED = "the end"
+KEY, TOKEN = "update.of", "A Transformer, one token"
 
 
 def show_update(name: str, text: str) -> None:
     """First a pair of word vectors, where nothing is deep, then a token of the sentence in a Transformer."""
-    ways: dict[str, Callable[[], object]] = {"A Transformer, one token": partial(_of_token, name, text)}
+    ways: dict[str, Callable[[], object]] = {TOKEN: partial(_of_token, name, text)}
     if "word2vec" in models():
         ways = {"word2vec, one pair": _of_pair, **ways}
-    web.one_of("One update of", ways, "update.of")
+    web.one_of("One update of", ways, KEY)
+
+
+def reads() -> str:
+    """What of the bar is read: the sentence and its model by a Transformer alone."""
+    return NOTHING if "word2vec" in models() and st.session_state.get(KEY) != TOKEN else ALL
 
 
 def _of_pair() -> None:
     """A centre word, its context word, and negative samples of the visitor's."""
-    say(PROSE("update: pair"))
+    say_rest = lead(PROSE("update: pair"))
     word, near, others = lesson.PAIR
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        word = st.text_input("Centre word", word, key="update.word", bind="query-params", width=160)
-        near = st.text_input("Context word", near, key="update.near", bind="query-params", width=160)
+        word = st.text_input("Centre word", word, key="update.word", bind="query-params", width=200)
+        near = st.text_input("Context word", near, key="update.near", bind="query-params", width=210)
         others = st.text_input("Negative samples", others, key="update.others", bind="query-params", width=320)
+        place = st.container(width="content")
     words = [lesson.as_known(opened("word2vec"), given) for given in (word, near, *others.replace(",", " ").split())]
     call = Call(ex.analysis.pair_update, model_of("word2vec"), words[0], words[1], words[2:])
     read(call)
-    web.show(VIEWS["pair-update"], call)
+    with place:
+        rate = web.choice(VIEWS["pair-update"], call, "rate", 260)
+    web.show(VIEWS["pair-update"], call, fixed=rate)
+    say_rest()
 
 
 def _of_token(name: str, text: str) -> None:

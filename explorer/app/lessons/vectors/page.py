@@ -6,7 +6,7 @@ import streamlit as st
 
 from explorer.app import web
 from explorer.app.controls import chosen_model, result_of
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import editing, misled, networks, sentences, similar
 from explorer.app.lessons.vectors import editing_questions as edits
@@ -25,7 +25,7 @@ def pairs() -> None:
     """Training pairs of a text."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input("Your text", lesson.TEXT, key="text", bind="query-params")
-        seed = st.number_input("Draw number", 0, 99, 0, key="draw", bind="query-params", width=160)
+        seed = st.number_input("Draw number", 0, 99, 0, key="draw", bind="query-params", width=230)
     drawn = lab.tried(partial(lab.drawn, text, int(seed)))
     if drawn is None:
         return
@@ -41,7 +41,7 @@ def pairs() -> None:
 
 def nearest() -> None:
     """The nearest neighbours of a word, after a guess."""
-    word = st.text_input("Word", lesson.OPPOSITES[0], key="word", bind="query-params", width=240)
+    word = st.text_input("Word", lesson.OPPOSITES[0], key="word", bind="query-params", width=280)
     every = lab.tried(partial(lab.near, name, lesson.OPPOSITES[0], 10**9))
     question = None
     if every is not None and lesson.OPPOSITES[1] in every.words:
@@ -59,7 +59,7 @@ def sums() -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         a, b, c = (
-            st.text_input(label, first, key=key, bind="query-params", width=130)
+            st.text_input(label, first, key=key, bind="query-params", width=180)
             for label, first, key in zip(("a", "is to b", "as c"), lesson.ASKED, ("a", "b", "c"), strict=False)
         )
         allowed = st.toggle("Allow the three given words as answers", key="allowed", bind="query-params")
@@ -80,8 +80,8 @@ def ratios() -> None:
     """Ratios of counts."""
     say(PROSE("ratios"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = st.text_input("First word", "he", key="first", bind="query-params", width=200)
-        second = st.text_input("Second word", "she", key="second", bind="query-params", width=200)
+        first = st.text_input("First word", "he", key="first", bind="query-params", width=240)
+        second = st.text_input("Second word", "she", key="second", bind="query-params", width=250)
     if lab.tried(partial(lab.ratios, "glove", first, second)) is not None:
         web.show(VIEWS["ratios"], lab.ratios("glove", first, second))
 
@@ -90,8 +90,8 @@ def plane() -> None:
     """Words on a plane."""
     offered, first = lab.offered(name)
     relation = st.segmented_control("Relation", offered, default=first, required=True, key="relation", bind="query-params")
-    say("**Click a dot** to see the nearest neighbours of its word.")
     web.show(VIEWS["plane"], lab.plane(name, relation), click=lab.to_neighbours)
+    say("**Click a dot** to see the nearest neighbours of its word.")
 
 
 def vector_exercises() -> tuple[Exercise, ...]:
@@ -111,17 +111,17 @@ with page.bar:
     name = chosen_model(lab.shelf(), "vectors", "word2vec", label="Vectors of", box="")
 
 page.parts(
-    PagePart("Training pairs", pairs, "Pairs"),
+    PagePart("Training pairs", pairs, "Pairs", reads=NOTHING),
     PagePart("Words on a plane", plane, "Plane"),
     PagePart("word2vec as a network", networks.of_word2vec, "Network", more=True),
     PagePart("Nearest neighbours of a word", nearest, "Neighbours", more=True),
     PagePart("Sums of word vectors", sums, "Sums"),
-    PagePart("Ratios of counts", ratios, "Ratios"),
+    PagePart("Ratios of counts", ratios, "Ratios", reads=NOTHING),
     PagePart("How much a pair counts in GloVe", networks.of_glove, "f(X)", more=True),
     PagePart("Edit the corpus", editing.show_corpus, more=True),
     PagePart("One word, one vector", lab.one_vector, "Two senses", more=True),
-    PagePart("One word in many contexts", similar.show_contexts, "Contexts"),
-    PagePart("A vector for a sentence", sentences.show_sentences, "Sentences", more=True),
+    PagePart("One word in many contexts", similar.show_contexts, "Contexts", reads=NOTHING),
+    PagePart("A vector for a sentence", sentences.show_sentences, "Sentences", more=True, reads=NOTHING),
     PagePart("Which method ranks sentences best", sentences.ranking, "Ranking", more=True),
     *((PagePart("Where shared words mislead", misled.show_misled, "Misled", more=True),) if misled.has_misled() else ()),
     asking(vector_exercises, "vectors.exercise", PROSE),

@@ -15,7 +15,7 @@ from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, result_of
 from explorer.app.exercises import plain
 from explorer.app.frame import choose
-from explorer.app.glossary import say
+from explorer.app.glossary import lead, say
 from explorer.app.guessing import after_answer
 from explorer.app.lessons.vectors import questions as lesson
 from explorer.app.prose import prose
@@ -129,7 +129,7 @@ def in_context(name: str, word: str) -> Call:
 @st.fragment
 def many_contexts() -> None:
     """The vectors of one word in many sentences, layer by layer, in a model of the visitor's choice."""
-    say(PROSE("contexts"))
+    say_rest = lead(prose("vectors")("contexts"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         offered = [name for name in READERS if name in models()]
         name = st.segmented_control(
@@ -139,6 +139,7 @@ def many_contexts() -> None:
             "Word", lesson.AMBIGUOUS, default="bat", required=True, key="contexts.word", bind="query-params"
         )
     web.show(VIEWS["contexts"], in_context(name, word))
+    say_rest()
 
 
 def one_vector() -> None:

@@ -32,11 +32,11 @@ def _similar() -> None:
     say(prose("vectors")("similar uses", texts=TEXTS))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input("Your sentence", SENTENCE, key="similar.text", bind="query-params", width=420)
-        word = st.text_input("One of its words", WORD, key="similar.word", bind="query-params", width=160)
+        word = st.text_input("One of its words", WORD, key="similar.word", bind="query-params", width=240)
         offered = [name for name in ("bert", "gpt2", "roberta") if name in models()]
-        name = st.selectbox("Model", offered, key="similar.model", bind="query-params", width=140)
+        name = st.selectbox("Model", offered, key="similar.model", bind="query-params", width=190)
         last = opened(name).config.layers
-        layer = int(st.slider("After layers", 0, last, last, key="similar.layer", bind="query-params", width=160))
+        layer = int(st.slider("After layers", 0, last, last, key="similar.layer", bind="query-params", width=240))
     notice(text, name)
     texts = Call(ex.microworld.texts, TEXTS, SEED, "test")
     call = Call(ex.analysis.similar_uses, model_of(name), text, word, texts, layer=layer)

@@ -77,11 +77,12 @@ def show_faults(name: str, stream: str) -> None:
     """Choose a case, look at what the fault did, and name it; the score is below."""
     offered = [n for n, what in enumerate(NAMES.values()) if fits(name, stream, what)]
     cases = [case for case, (n, _) in enumerate(PLANTED, 1) if n in offered]
-    case = st.segmented_control("Case", cases, default=cases[0], required=True, key=CASE, bind="query-params")
-    number, text = PLANTED[case - 1]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        case = st.segmented_control("Case", cases, default=cases[0], required=True, key=CASE, bind="query-params")
+        number, text = PLANTED[case - 1]
+        st.markdown(f"*{plain(text)}*")
     planted = list(NAMES)[number]
     what: Call = changed(name, text, ((NAMES[planted], where(name, stream, NAMES[planted])),))
-    st.markdown(f"The text of this case: *{plain(text)}*")
     moved = VIEWS["downstream"](broken := read(what)).update_layout(title=MOVED)
     web.drawn(web.styled(moved), "fault.figure")
     item = lesson.fault_question(broken, tuple(list(NAMES)[n] for n in offered), planted)

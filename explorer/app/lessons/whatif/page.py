@@ -15,7 +15,7 @@ from explorer.app.controls import (
     read,
     result_of,
 )
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import MODEL, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.whatif import edits, faults, grid, parts, steer
@@ -91,10 +91,10 @@ warn_of_lectured(text)
 page.parts(
     PagePart("Change one thing, or two", one_thing, "Change one thing"),
     PagePart("Each part alone", each),
-    PagePart("Find the fault", partial(faults.show_faults, name, stream)),
-    PagePart("Bring the answer back", partial(parts.patches, name), "Patches"),
+    PagePart("Find the fault", partial(faults.show_faults, name, stream), reads=MODEL),
+    PagePart("Bring the answer back", partial(parts.patches, name), "Patches", reads=MODEL),
     PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes", more=True),
-    PagePart("Steer what it writes", partial(steer.show_steering, name), "Steering", more=True),
+    PagePart("Steer what it writes", partial(steer.show_steering, name), "Steering", more=True, reads=MODEL),
     PagePart("Where a state comes from", partial(parts.ways, name, text), "Information flow", more=True),
     asking(lambda: lesson.exercises(read(edits.hurt(name, text))), "whatif.exercise", PROSE),
 )

@@ -12,7 +12,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, result_of, target_of
 from explorer.app.exercises import plain
-from explorer.app.glossary import say
+from explorer.app.glossary import lead, say
 from explorer.app.notice import notice
 from explorer.app.prose import prose
 from explorer.errors import ChoiceError, ExplorerError
@@ -34,7 +34,7 @@ def whole(label: str, last: int, start: int, key: str) -> int:
     """A whole number from 0 to `last`; it is kept in the address."""
     if not 0 <= st.session_state.get(key, 0) <= last:
         del st.session_state[key]  # of another model or a longer text
-    return int(st.number_input(label, 0, last, min(start, last), key=key, bind="query-params", width=110))
+    return int(st.number_input(label, 0, last, min(start, last), key=key, bind="query-params", width=100 + 7 * len(label)))
 
 
 def unit_to_scale(trace: Trace, stream: str, layer: int) -> tuple[str, int, int, float]:
@@ -42,7 +42,7 @@ def unit_to_scale(trace: Trace, stream: str, layer: int) -> tuple[str, int, int,
     units = trace.block(stream, layer, "feed-forward").units
     assert units is not None
     unit = whole("Unit", units.shape[1] - 1, int(abs(units).max(axis=0).argmax()), "edit.unit")
-    factor = st.number_input("Factor", -50.0, 50.0, 0.0, 0.5, key="edit.factor", bind="query-params", width=130)
+    factor = st.number_input("Factor", -50.0, 50.0, 0.0, 0.5, key="edit.factor", bind="query-params", width=190)
     return stream, layer, unit, float(factor)
 
 
@@ -52,7 +52,7 @@ def vector_to_set(trace: Trace, stream: str, layer: int) -> tuple[str, str, int,
     vectors = getattr(trace.at(stream, layer), which)
     head = whole("Edited head", vectors.shape[0] - 1, 0, "edit.vector_head")
     position = whole("Position", vectors.shape[1] - 1, 1, "edit.position")
-    way = st.selectbox("Set to", tuple(WAYS), key="edit.way", bind="query-params", width=160)
+    way = st.selectbox("Set to", tuple(WAYS), key="edit.way", bind="query-params", width=200)
     numbers = " ".join(f"{WAYS[way] * float(value):.4g}" for value in vectors[head, position])
     typed = st.text_input(
         "Numbers",
@@ -86,7 +86,7 @@ def shown(view: str, call: Call, **options: Any) -> None:
 
 def patches(name: str) -> None:
     """The sweep of patches over two texts of one's own."""
-    say(PROSE("patched"))
+    say_rest = lead(PROSE("patched"))
     model = opened(name)
     known = model.tokenizer.vocabulary.mask
     mask = "" if known is None else model.tokenizer.text_of(known)
@@ -95,12 +95,13 @@ def patches(name: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         texts = [st.text_input(f"{label} text", first + rest, key=f"patch.{label}.{model.family}", bind="query-params")
                  for label, first in zip(("Clean", "Changed"), firsts, strict=True)]  # fmt: skip
-        pair = [st.text_input(label, answer, key=f"patch.{label}.{model.family}", bind="query-params", width=130)
+        pair = [st.text_input(label, answer, key=f"patch.{label}.{model.family}", bind="query-params", width=170)
                 for label, answer in zip(("Answer", "Other answer"), answers, strict=True)]  # fmt: skip
     for written in texts:
         notice(written, name)
     more = {"target": texts[0], "row": 1} if model.family == "encoder-decoder" else {}
     shown("patching", Call(ex.analysis.patch_sweep, model_of(name), *texts, answers=tuple(pair), **more))
+    say_rest()
 
 
 def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:

@@ -13,7 +13,7 @@ from explorer.app.brought import BOX, LETTERS, agree, agreed, brought_models
 from explorer.app.call import Call
 from explorer.app.controls import attentive, chosen_model, opened, read, result_of, trace_of
 from explorer.app.exercises import plain
-from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.frame import NOTHING, LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.guessing import after_answer
 from explorer.app.lessons import SENTENCE
@@ -138,7 +138,7 @@ page.parts(
     PagePart("Two texts or two models", partial(show_pair, names, text), "Side by side"),
     PagePart("Which layers are alike?", partial(layers.show_likeness, names), "Layers", more=True),
     PagePart("Words in the space of a layer", partial(layers.show_space, names), "Space", more=True),
-    PagePart("Which architectures open", classes, "Architectures"),
+    PagePart("Which architectures open", classes, "Architectures", reads=NOTHING),
     PagePart("Trained or random?", partial(twin.guessing, beside, text), "Random twin"),
     PagePart("Open and closed models", twin.openness, "Openness", more=True),
     PagePart("Take it with you", partial(take_along, beside), "Files", more=True),

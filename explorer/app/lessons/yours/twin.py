@@ -72,10 +72,10 @@ def openness() -> None:
     st.subheader("What an answer costs", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         prompt = int(
-            st.number_input("Tokens of the prompt", 1, 1_000_000, 1000, 100, key="price.asked", bind="query-params", width=200)
+            st.number_input("Tokens of the prompt", 1, 1_000_000, 1000, 100, key="price.asked", bind="query-params", width=280)
         )
         answer = int(
-            st.number_input("Tokens of the answer", 1, 1_000_000, 500, 100, key="price.wrote", bind="query-params", width=200)
+            st.number_input("Tokens of the answer", 1, 1_000_000, 500, 100, key="price.wrote", bind="query-params", width=280)
         )
     st.table(lesson.prices(prompt, answer))
     say(PROSE("priced"), small=True)
