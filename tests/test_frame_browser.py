@@ -38,7 +38,7 @@ def parts_of(page: Page) -> list[str]:
 
 def to_part(page: Page, name: str) -> None:
     """Another part of the page, once it is drawn: its address comes first, then nothing of the part before is left."""
-    page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).last.click()
+    page.get_by_role("radiogroup", name="Parts of this page").get_by_role("radio", name=name, exact=True).click()
     expect(page).to_have_url(re.compile(f"part={addressed(name)}"))
     rested(page)
 
@@ -221,7 +221,7 @@ TOPS = """() => { const find = root => { for (const one of root.querySelectorAll
   const found = find(document); return found ? found.getBoundingClientRect().top : 0; }"""
 
 
-BELOW = {"yours": 530}  # one row of controls more: what is opened, and a line about it
+BELOW = {"yours": 430}  # one row of controls more: what is opened, and a line about it
 
 
 @pytest.mark.parametrize("lesson", some(["attention", *BELOW], "attention"))
@@ -229,8 +229,28 @@ def test_a_board_begins_in_the_upper_half_of_a_small_screen(visit: Visit, lesson
     page = visit(f"/{lesson}", width=1280, height=800)
     page.wait_for_function(f"({TOPS})() > 0")
     rested(page)
-    assert 300 < page.evaluate(TOPS) <= BELOW.get(lesson, 420)
+    assert 200 < page.evaluate(TOPS) <= BELOW.get(lesson, 350)
     expect(page.locator(".st-key-says p").first).to_be_visible()
+
+
+UPPER = {"whatif": 400}  # two rows of controls: what is changed, and what is looked at
+
+
+@pytest.mark.parametrize("lesson", [name for name in LESSONS if name != "start"] if ALL else ["elmo"])
+def test_a_picture_begins_in_the_upper_half_of_a_laptop_s_screen(visit: Visit, lesson: str) -> None:
+    page = visit(f"/{lesson}", width=1280, height=720)
+    page.wait_for_function(f"Number.isFinite(({FIRST})())")
+    rested(page)
+    assert page.evaluate(f"({FIRST})()") <= UPPER.get(lesson, 360)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_the_bar_shows_what_a_part_reads_and_keeps_the_rest(visit: Visit) -> None:
+    page = visit("/elmo?text=A+dog+ran.")
+    rested(page)
+    expect(page.get_by_label("Your text")).to_be_hidden()
+    to_part(page, "Two directions")
+    expect(page.get_by_label("Your text")).to_have_value("A dog ran.")
 
 
 @LONG  # test_a_board_begins_in_the_upper_half_of_a_small_screen measures such a place

@@ -39,7 +39,7 @@ from explorer.training.finetune import TASKS, bodies
 from explorer.training.finetune.labelled import draw_labelled, task_named
 from explorer.training.finetune.plan import FinetunePlan
 from explorer.training.interpolation import questions
-from explorer.views import VIEWS
+from explorer.views import VIEWS, theme
 from explorer.views.board.stations import STATIONS
 from explorer.views.theme import DEPTH
 from studies import models_page
@@ -149,8 +149,8 @@ def test_the_mean_of_the_solid_bars_is_the_loss_of_training(bert: TransformerMod
     scores = torch.tensor(bert.logits(text.source)).double()
     labels = torch.tensor(np.where(text.scored, text.original.ids, -100))
     mean = float(torch.nn.functional.cross_entropy(scores, labels))
-    title = title_of(VIEWS["surprises"](guess))
-    assert guess.loss / text.scored.sum() == pytest.approx(mean, rel=1e-4) and f"mean {mean:.2f}" in title
+    (fact,) = theme.facts_of(VIEWS["surprises"](guess))
+    assert guess.loss / text.scored.sum() == pytest.approx(mean, rel=1e-4) and f"mean {mean:.2f}" in fact
 
 
 def test_without_a_cache_the_source_is_still_read_once() -> None:

@@ -148,6 +148,15 @@ def test_a_pair_is_read_from_both_tables_of_word2vec() -> None:
         ex.analysis.pair_update(loaded("glove"), "dog", "barked", ["blue"])
 
 
+def test_a_picture_says_whether_an_update_helped() -> None:
+    update, view = ex.analysis.pair_update(loaded("word2vec"), "dog", "barked", ["blue", "seven"]), VIEWS["pair-update"]
+    rates = view.controls(update)["rate"].places
+    for rate in rates:
+        after, title = update.moved(rate).loss, view(update, rate=rate).layout.title.text
+        assert ("falls" in title) == (after < update.loss) and ("rises" in title) == (after > update.loss)
+        assert f"{after:.3f}" in title.replace("<br>", " ")
+
+
 def test_the_pictures_draw_the_numbers_of_the_record() -> None:
     update = ex.analysis.token_update(loaded("gpt2"), TEXT, position=2)
     view, stages = VIEWS["token-update"], list(STAGES)

@@ -38,7 +38,7 @@ from explorer.models.task_rows import AskedText
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
 from explorer.nn.positions import POSITIONS
-from explorer.records import Attention, Trace, TrainingStep, spread
+from explorer.records import Attention, Curve, Curves, Damage, Prompted, Trace, TrainingStep, spread
 from explorer.text import classroom
 from explorer.text.cooccurrence import CountedExamples
 from explorer.text.examples import prepared
@@ -52,7 +52,7 @@ from explorer.training.finetune.task import Questions, Task
 from explorer.training.schedules import lr_schedules as schedules
 from explorer.views import VIEWS, Choice, Range, export, theme
 from explorer.views.margins import framed
-from explorer.views.spoken import spoken
+from explorer.views.spoken import spoken, titled
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 OTHER_STORY = "Anna was glad. The dog slept by the wall."
@@ -746,3 +746,53 @@ def test_ink_stands_out_from_paper(mode: str) -> None:
     assert steps == sorted(steps) or steps == sorted(steps, reverse=True), "more weight is always further from the paper"
     first, *_, last = (light(colour) for colour in theme.DIVERGING[mode])
     assert abs(first - last) < 0.35, "equal sizes look equally strong on both sides of zero"
+
+
+def found(figure: go.Figure) -> str:
+    """What stands behind the title of a picture."""
+    return " ".join(titled(figure)[1:])
+
+
+def test_a_picture_says_which_part_matters_most_whichever_it_is() -> None:
+    heads, parts = np.array([[0.1, 0.4], [0.2, 0.3]]), np.array([[0.2, 0.3], [0.1, 0.1]])
+    record = Damage("m", "encoder", heads, parts, ("attention", "feed-forward"), np.array([0.9, 0.5]))
+    assert found(VIEWS["damage"](record)) == (
+        "Without all heads of layer 0 the predictions change most (0.90 bits); of single heads, head 1 of layer 0 does (0.40)."
+    )
+    one = replace(record, whole=np.array([0.2, 0.1]), parts=np.minimum(parts, 0.2))
+    assert found(VIEWS["damage"](one)) == "Without head 1 of layer 0 the predictions change most (0.40 bits)."
+
+
+def test_a_prompt_s_answer_says_whether_calibration_turns_it() -> None:
+    logp = np.log([[0.3, 0.1]])
+    plain = Prompted(
+        "m", "{text} {label}", ("sad", "glad"), ("low", "high"), ("A.",), ("A. ",), (), logp, np.empty((0, 2)), (1, 1)
+    )
+    assert found(VIEWS["prompt-answer"](plain)) == "“low” is the most probable verbaliser (75%)."
+    for free, then in (([0.4, 0.1], "“high” is"), ([0.2, 0.2], "it still is")):
+        turned = found(VIEWS["prompt-answer"](replace(plain, free=np.log([free]))))
+        assert turned == f"“low” is the most probable verbaliser (75%); calibrated, {then}."
+
+
+def test_lines_are_compared_where_they_reach_furthest_and_only_where_they_are_known() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    lines = (
+        Curve("short", x[:2], np.array([9.0, 9.0])),
+        Curve("a", x, x),
+        Curve("b", x, np.array([5.0, 5.0, np.nan])),
+        Curve("c", x, -x),
+    )
+    record = Curves("Lines", "x", "y", lines, "3 seeds")
+    assert found(VIEWS["curves"](record)) == "At 3, “c” is lowest (−3) and “a” highest (3)."
+    assert theme.facts_of(VIEWS["curves"](record)) == ["3 seeds"] and "3 seeds" not in spoken(VIEWS["curves"](record))
+    assert found(VIEWS["curves"](replace(record, lines=lines[1:2]))) == "At 3, “a” is at 3."
+    assert (
+        found(VIEWS["curves"](replace(record, lines=(lines[1], replace(lines[1], label="d"))))) == "At 3, all lines are at 3."
+    )
+
+
+def test_how_a_picture_was_measured_stands_in_its_file_and_in_a_notebook() -> None:
+    record = Curves("Lines", "x", "y", (Curve("a", np.array([1, 2]), np.array([3, 4])),), "5 seeds & 2 <texts>")
+    assert "5 seeds &amp; 2 &lt;texts&gt;" in export.html(VIEWS["curves"](record), caption=VIEWS["curves"].caption).decode()
+    shown = ex.show("curves", record)
+    assert "5 seeds &amp; 2 &lt;texts&gt;" in shown.words.value and shown.words in shown.children

@@ -17,8 +17,8 @@ SMOOTH = 0.85  # of the running mean of a loss
 
 def inputs(record: TaskInputs, *, task: str) -> go.Figure:
     """One example of a task, as the tokens that this model reads: the two blues are its first and its second text, white tokens are
-    special ones, and the output layer reads the orange ones. GPT puts every task into one row: [START] the text [EXTRACT], or, for two texts,
-    [START] a [DELIM] b [EXTRACT]; the three special tokens are new and learned in fine-tuning. BERT writes [CLS] a [SEP] b [SEP].
+    special ones, and the output layer reads the orange ones. GPT puts every task into one row: [START] the text [EXTRACT], or, for two
+    texts, [START] a [DELIM] b [EXTRACT]; the three special tokens are new and learned in fine-tuning. BERT writes [CLS] a [SEP] b [SEP].
     Only the last states of the orange tokens go into the new output layer; every other state matters only through them.
 
     You may conclude what the model is given, and where its answer is read. You may not conclude that the output layer alone solves

@@ -44,22 +44,25 @@ def next_piece(
     drawn = [_bars(record, shares, why, mass, part) for part in (True, False)]
     others = _others(shares, shown) if len(shares) > shown else []
     figure = go.Figure([*drawn, *_cut_line(kept, shown), *others])
-    note = (
-        f"“{theme.label(record.texts[0])}” has {shares[0]:.0%}; the {shown} tokens shown have {shares[:shown].sum():.0%} together."
-        if kept.all()
-        else f"{int(kept.sum()):,} of {len(shares):,} tokens are left; together they have {mass:.1%}."
-    )
     facts = (
         f"after: … {theme.printable(record.prompt[-60:])}",
         f"the {shown} most probable of {len(shares):,} tokens",
         f"entropy of the model's own distribution: {record.entropy:.2f} nats",
     )
     return figure.update_layout(
-        title=theme.title("Which token comes next?", note), **theme.measured(*facts),
+        title=theme.title("Which token comes next?", _left(record, shares, kept, shown)), **theme.measured(*facts),
         xaxis={"title": "probability", "range": [0, 1.15], "tickformat": ".0%", "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]},
         yaxis=theme.named_axis([*(theme.label(t) for t in record.texts[:shown]), *["others"][: len(others)]], down=True),
         barmode="overlay", height=BAR * (shown + len(others)),
     )  # fmt: skip
+
+
+def _left(record: Distribution, shares: np.ndarray, kept: np.ndarray, shown: int) -> str:
+    """How probable the first token is, and those that have a bar; or how much the cuts leave."""
+    if kept.all():
+        first, bars = f"“{theme.label(record.texts[0])}” has {shares[0]:.0%}", f"{shares[:shown].sum():.0%}"
+        return f"{first}; the {shown} tokens shown have {bars} together."
+    return f"{int(kept.sum()):,} of {len(shares):,} tokens are left; together they have {float(shares[kept].sum()):.1%}."
 
 
 def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float, kept: bool) -> go.Bar:
