@@ -80,7 +80,7 @@ def show_faults(name: str, stream: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         case = st.segmented_control("Case", cases, default=cases[0], required=True, key=CASE, bind="query-params")
         number, text = PLANTED[case - 1]
-        st.markdown(f"*{plain(text)}*")
+        st.markdown(f"The text of this case: *{plain(text)}*")
     planted = list(NAMES)[number]
     what: Call = changed(name, text, ((NAMES[planted], where(name, stream, NAMES[planted])),))
     moved = VIEWS["downstream"](broken := read(what)).update_layout(title=MOVED)
