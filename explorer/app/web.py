@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from html import escape
 from itertools import islice
 from typing import Any, TypeAlias
 
