@@ -1,6 +1,6 @@
 /** The screen of a room: one picture at a time, as large as the screen allows, its question beside it, the rest folded away. */
 let inside = {};  // the selectors of what Streamlit draws, by what it is: charts, pictures, rows, words, folded
-const GAP = 16, LEAST = { one: 700, several: 240, type: 22, line: 1200 }, LONGEST = 320, LARGEST = 2.2, STRETCHED = 1.6, LOW = 0.7, LATE = 600;  // ms
+const GAP = 16, LEAST = { one: 700, several: 240, type: 22, line: 1200 }, LONGEST = 260, LARGEST = 2.2, STRETCHED = 1.6, LOW = 0.7, LATE = 600;  // ms
 
 const CARD = "[class*='st-key-card-guess']";
 
@@ -148,6 +148,7 @@ class Screen {
   turn(by) {
     this.reminded = 0;
     const many = this.scenes().length;
+    if (!many) return;  // its pictures have not come yet
     const { words } = this.scenes()[this.scene] ?? {};
     const pages = words ? Math.ceil(words.scrollWidth / (words.clientWidth + 1)) : 1;
     if (this.turned + by >= 0 && this.turned + by < pages) this.turned += by;

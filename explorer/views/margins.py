@@ -23,17 +23,8 @@ SIZE = 15  # of letters that say no other
 TITLE, NOTE, PANEL = 64, 20, 24  # pixels of a title, of each line below it, and of the title of a panel
 TICK, AXIS_TITLE, BAR = 10, 30, 56  # of a tick, the title of an axis, and a colour bar
 SYMBOL, ENTRY, ROWS = 52, 23, 4  # of a legend: how wide a symbol is, how high a line, and for how many lines there is room
-WIDE, TALL, HIGHER = (
-    115,
-    35,
-    20,
-)  # for a room: letters of a note, lines of type one below the other, pixels by which a drawing is nearer to its title
-ROOM, HIGH, DRAWN, ROW = (
-    800,
-    620,
-    300,
-    26,
-)  # pixels for a room: between the sides, high at most, of a drawing and of a row of boxes at least
+WIDE, TALL, HIGHER = 115, 20, 20  # for a room: letters of a note, lines of type below each other, pixels nearer to a title
+ROOM, HIGH, DRAWN, ROW = 800, 620, 300, 26  # pixels there: between the sides, of a figure, its drawing, a row of boxes
 GAP, SIDE, SLANTED = 6, 10, 36  # below a title, at the sides, and where the last name of an axis leans out
 
 
