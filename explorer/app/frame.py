@@ -25,13 +25,14 @@ MODEL, NOTHING = "model", "nothing"  # of the bar, what a part reads
 
 FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
 ONBLUE = {"light": "#ffffff", "dark": "#11151c"}  # on a button in the main colour
+BLUE = {"light": "#1b5f9e", "dark": "#77bde6"}  # the main colour
 INK = {"light": "#1a1f27", "dark": "#e8ecf2"}  # of the two themes, for what is drawn over a page
 PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two themes, for what lies over a page
 
 
 def style() -> str:
     """How every page looks."""
-    colours = {"paper": PAPER, "ink": INK, "faint": FAINT, "onblue": ONBLUE, "held": theme.HELD}
+    colours = {"paper": PAPER, "ink": INK, "faint": FAINT, "blue": BLUE, "onblue": ONBLUE, "held": theme.HELD}
     named = "; ".join(f"--{name}: {by_mode[hold.mode()]}" for name, by_mode in colours.items())
     return f"<style>:root {{ {named}; }}</style>{streamlit_inside.style('page')}"
 
