@@ -18,8 +18,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     some.forEach(one => { if (one.getAttribute(name) !== `${data.step}`) one.setAttribute(name, data.step); });
     held.marked[name] = some;
   };
-  const framed = ({ adoptedStyleSheets: sheets }) => {
-    if (!sheets || sheets.some(sheet => sheet.tour)) return;
+  const framed = ({ host, adoptedStyleSheets: sheets }) => {
+    if (!host || sheets.some(sheet => sheet.tour)) return;
     const sheet = Object.assign(new CSSStyleSheet(), { tour: true });
     sheet.replaceSync(FRAME);
     sheets.push(sheet);
