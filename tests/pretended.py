@@ -332,7 +332,8 @@ def _swapped(devices: int, halves: bool) -> Iterator[None]:
 
         answers: dict[str, Any] = {
             "is_available": lambda: True, "device_count": lambda: devices, "current_device": lambda: 0, "is_initialized": lambda: True,
-            "is_bf16_supported": lambda including_emulation=True: halves, "_lazy_init": lambda: None, "_is_in_bad_fork": lambda: False,
+            "is_bf16_supported": lambda including_emulation=True: including_emulation or halves, "_lazy_init": lambda: None,
+            "_is_in_bad_fork": lambda: False,
             "_lazy_call": lambda call, **_: call(), "default_generators": generators, "get_rng_state": state,
             "set_rng_state": lambda value, device=0: generators[number(device)].set_state(value),
             "manual_seed": lambda seed: None, "manual_seed_all": lambda seed: None, "synchronize": lambda device=None: None,

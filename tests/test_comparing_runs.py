@@ -132,7 +132,8 @@ def test_a_recorded_run_is_what_its_study_writes(tmp_path: Path) -> None:
     seeds.keep_log(0, tmp_path, steps=130, batch=4, corpus="microworld:60", checks=1)
     kept, steps = ex.training.recorded_runs()["bert, seed 0"], ex.training.steps_of(tmp_path)
     changed = ex.training.compare_runs({"kept": kept, "again": tmp_path}).settings
-    assert set(changed) == {"steps", "batch", "corpus.name", "corpus.stories", "checks", "tokenizer", "architecture.vocab"}
+    expected = {"steps", "batch", "corpus.name", "corpus.stories", "checks", "tokenizer", "architecture.vocab"}
+    assert set(changed) - {"precision"} == expected, "and the precision on a machine without units for bfloat16"
     assert len(steps) <= seeds.LINES < steps[-1].step == 130 and not any(step.samples or step.probes for step in steps)
     assert "`python -m studies.seeds`" in (kept.parent / "CARD.md").read_text("utf-8")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import ALL, SENTENCE, long, sample
-from opening import guessing_first, opened, pictures
+from opening import guessing_first, opened
 from torch.nn import functional
 
 import explorer as ex
@@ -364,9 +364,8 @@ def test_a_larger_share_is_harder() -> None:
     for share in (5, 80):
         at.select_slider("mlm.share").set_value(share).run()
         assert not at.exception
-        titles = [chart.proto.alt for chart in pictures(at)]
-        title = next(title for title in titles if title.startswith("The loss of") and "predicted tokens" in title)
-        means.append(float(re.findall(r"mean (\d+\.\d+)", title)[0]))
+        facts = " ".join(one.proto.body for one in at.get("html"))
+        means.append(float(re.findall(r"mean (\d+\.\d+) over the predicted tokens", facts)[0]))
     assert means[1] > means[0] + 1
 
 

@@ -20,7 +20,7 @@ import explorer as ex
 from explorer.analysis.architectures import span_of, word_offsets, word_prediction
 from explorer.app import tour
 from explorer.app.lessons.start import questions as lesson
-from explorer.app.opening_record import MIXES, opening_record
+from explorer.app.opening_record import opening_record
 from explorer.models.packing import packed_model
 from explorer.records import WordPrediction, softmax
 from explorer.views.board.module import module
@@ -179,7 +179,8 @@ def test_a_guess_is_as_probable_as_the_word_itself_would_be() -> None:
 
 def test_the_film_shows_one_row_of_the_formula_of_attention() -> None:
     film = record()["inside"]
-    trace = ex.trace(ex.load("bert", device="cpu"), lesson.TEXT.replace(lesson.WORD, "[MASK]"))
+    text = lesson.TEXT.replace(lesson.WORD, "[MASK]")
+    trace = ex.trace(ex.load("bert", device="cpu"), text)
     attention, row, head = trace.attention[film["layer"]], film["row"], film["head"]
     assert (
         trace.source.texts[row] == "[MASK]" and attention.q is not None and attention.k is not None and attention.v is not None
@@ -189,17 +190,14 @@ def test_the_film_shows_one_row_of_the_formula_of_attention() -> None:
     np.testing.assert_allclose(film["weights"], softmax(scores[None])[0], atol=1e-3)
     for one, mixed in enumerate(film["mixed"]):
         np.testing.assert_allclose(mixed, attention.weights[one, row] @ attention.v[one], atol=1e-3)
-    others = [
-        n for n in range(len(trace.source)) if n != row and not trace.source.special[n] and trace.source.texts[n].isalpha()
-    ]
-    largest = max(
-        (max(weights[head, row]), a.layer, head)
-        for a in trace.attention
-        for weights in [a.weights]
-        for head in range(a.heads)
-        if int(weights[head, row].argmax()) in others and weights[head, row].max() < MIXES
-    )
-    assert largest[1:] == (film["layer"], head)
+    best = trace.outputs["lm"][row].argmax()
+    without = {
+        (layer, head): softmax(ex.trace("bert", text, edits=[ex.SilenceHead("encoder", layer, head)]).outputs["lm"])[row, best]
+        for layer in range(len(trace.attention))
+        for head in range(attention.heads)
+    }
+    assert min(without, key=lambda one: without[one]) == (film["layer"], film["head"]), "the one that matters most"
+    assert film["without"] == pytest.approx(without[film["layer"], film["head"]], abs=1e-5) and film["without"] < 0.5
     for weights, attention in zip(film["all"], trace.attention, strict=True):
         assert attention.q is not None and attention.k is not None
         every = softmax(attention.q @ attention.k.swapaxes(-1, -2) / np.sqrt(attention.q.shape[-1]))

@@ -11,11 +11,10 @@ import explorer as ex
 from explorer.analysis import architectures
 from explorer.app.titles import TITLES
 from explorer.models.model import Model
-from explorer.records import Attention, Lens, Tokens, Trace, WordPrediction
+from explorer.records import Attention, Lens, Trace, WordPrediction
 from explorer.views.opening.module import signed_palettes
 
 TOP, CHIPS = 3, 4  # tokens of a side, and guesses that are offered
-MIXES = 0.9  # the largest weight of the head that is shown is below it: one that takes a single value mixes nothing
 READS = {
     "bilm": "two readers: → from the left, ← from the right",
     "encoder": "reads both sides",
@@ -49,7 +48,7 @@ def opening_record(models: Mapping[str, Model], addresses: Mapping[str, str], te
         "yours": {
             name: [shares_of(model, hidden[name], text, spans[gap], chip) for chip in chips] for name, model in models.items()
         },
-        "inside": inside(trace, row),
+        "inside": inside(bert, masked, trace, row),
         "floors": floors(lens, row),
         "palettes": signed_palettes(),
     }
@@ -102,34 +101,32 @@ def shares_of(model: Model, prediction: WordPrediction, text: str, span: Span, g
     return [float(shares[texts.index(token)]) for texts, shares in zip(prediction.texts, prediction.shares, strict=True)]
 
 
-def inside(trace: Trace, row: int) -> dict[str, Any]:
-    """One row of one head: its scores, its weights, the values, and what each head of that layer mixes of them."""
-    attention, head = mixing_head(trace, row)
+def inside(model: Model, text: str, trace: Trace, row: int) -> dict[str, Any]:
+    """One row of the head that decides: its scores, its weights, the values, and what each head of that layer mixes of them."""
+    attention, head, without = deciding_head(model, text, trace, row)
     assert attention.v is not None
     texts = ["gap" if n == row else text for n, text in enumerate(trace.source.texts)]
     mixed = [attention.stage("context", one)[row] for one in range(attention.heads)]
     return {
-        "layer": attention.layer, "head": head, "heads": attention.heads, "tokens": texts, "row": row,
+        "layer": attention.layer, "head": head, "heads": attention.heads, "tokens": texts, "row": row, "without": without,
         "scores": _rounded(attention.stage("scaled", head)[row]), "weights": _rounded(attention.weights[head][row]),
         "values": [_rounded(value) for value in attention.v[head]], "mixed": [_rounded(vector) for vector in mixed],
         "all": [np.rint(100 * np.asarray(one.weights)).astype(int).tolist() for one in trace.attention],
     }  # fmt: skip
 
 
-def mixing_head(trace: Trace, row: int) -> tuple[Attention, int]:
-    """The head in which the row's largest weight is on another word, and as large as it can be while the head still mixes."""
-    found = [
-        (float(weights.max()), attention, head)
-        for attention in trace.attention
-        for head, weights in enumerate(np.asarray(attention.weights)[:, row])
-        if _is_word(trace.source, int(weights.argmax())) and int(weights.argmax()) != row
-    ]
-    mixing = [entry for entry in found if entry[0] < MIXES] or found or [(0.0, trace.attention[0], 0)]
-    return max(mixing, key=lambda entry: entry[0])[1:]
+def deciding_head(model: Model, text: str, trace: Trace, row: int) -> tuple[Attention, int, float]:
+    """The head without which the model's best guess for a row loses most, and how probable that guess is without it."""
+    best = int(np.argmax(trace.outputs["lm"][row]))
 
+    def share(attention: Attention, head: int) -> float:
+        silenced = ex.trace(model, text, edits=[ex.SilenceHead("encoder", attention.layer, head)])
+        scores = np.asarray(silenced.outputs["lm"][row], np.float64)
+        return float(np.exp(scores - scores.max())[best] / np.exp(scores - scores.max()).sum())
 
-def _is_word(tokens: Tokens, n: int) -> bool:
-    return not tokens.special[n] and tokens.texts[n].isalpha()
+    found = [(share(one, head), one.layer, head) for one in trace.attention for head in range(one.heads)]
+    without, layer, head = min(found)
+    return trace.attention[layer], head, without
 
 
 def floors(lens: Lens, row: int) -> list[list[dict[str, Any]]]:

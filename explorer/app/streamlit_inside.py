@@ -33,7 +33,8 @@ CONNECTION = {
     "state": "[data-test-connection-state]",
     "closes": "[role=dialog] [aria-label=Close]",
 }  # and what says that it is lost
-CHART = ".stElementContainer:has([data-testid=stPlotlyChart])"
+ELEMENT = ".stElementContainer"  # around whatever is written
+CHART = f"{ELEMENT}:has([data-testid=stPlotlyChart])"
 SCREEN = {  # for the script that presents: what it puts on the screen, and what it leaves folded
     "chart": CHART,
     "staged": "[class*='-staged ']",

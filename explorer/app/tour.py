@@ -135,6 +135,7 @@ def _say(number: int, step: lesson.TourStep, done: bool) -> None:
         "step": number, "done": deeds.how_many(), "controls": [*map(deeds.selector, deeds.next_first()), "h2"], "pictures": step.pictures,
         "pressed": {deeds.selector(deed): deed for deed in step.done if ">" in deed}, "lower": step.lower, "waits": step.waits,
         "verdict": streamlit_inside.VERDICT, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK,
+        "element": streamlit_inside.ELEMENT,
     }  # fmt: skip
     _pointer(key=POINTER, data=data, on_pressed_change=_pressed)
 

@@ -63,9 +63,10 @@ def forcing(here: Distribution, prefix: tuple[int, ...], chosen: dict[str, Any])
     if prefix:
         forced = plain(model.tokenizer.decode(prefix))
         st.markdown(f"Your text: {plain(text)}" + (f" **{forced}**" if forced else ""))
+    shares = here.cut(chosen["temperature"])[0]
     with st.container(horizontal=True, gap="small"):
         for rank in range(8):
-            label = f"{plain(theme.plain(here.texts[rank]))} {here.shares[rank]:.0%}"
+            label = f"{plain(theme.plain(here.texts[rank]))} {shares[rank]:.0%}"
             st.button(label, key=f"force.{rank}", on_click=force, args=(prefix, (*prefix, int(here.ids[rank]))))
         st.button("Back", key="force.back", on_click=force, args=(prefix, prefix[:-1]), disabled=not prefix)
         st.button("From the start", key="force.none", on_click=force, args=(prefix, ()), disabled=not prefix)

@@ -121,8 +121,6 @@ if runs:
         clickable(name, text)
     notice(text, name)
 
-apart = partial(PagePart, more=True, reads=NOTHING)
-
 page.parts(
     PagePart("Watch a recorded training", watch, "Watch", reads=MODEL),
     *((PagePart("What it can do, step by step", probes, "Measures", more=True, reads=MODEL),) if runs else ()),
@@ -137,14 +135,22 @@ page.parts(
     PagePart("Compare runs", partial(comparing.show_comparison, runs), "Compare", reads=NOTHING),
     PagePart("What the studies found", findings.show_findings, "Findings", reads=NOTHING),
     PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
-    apart("How much text, how many labels?", data, "Data"),
+    PagePart("How much text, how many labels?", data, "Data", more=True, reads=NOTHING),
     PagePart("How large is a step?", schedule, "Step size", more=True, reads=MODEL),
-    *((apart("How much to mask", rates),) if recorded.there("rates") else ()),
-    *((apart("How much one prediction teaches", signal, "One prediction"),) if recorded.there("signal") else ()),
-    *((apart("A part left out", left_out.show_left_out),) if left_out.has_left_out() else ()),
-    *((apart("Larger models", sizes.show_sizes),) if sizes.has_sizes() else ()),
-    *((apart("Smoothed targets", smoothing.show_smoothing),) if smoothing.has_smoothed_model() else ()),
-    apart("What each training objective teaches", recorded.abilities, "Objectives"),
+    *((PagePart("How much to mask", rates, more=True, reads=NOTHING),) if recorded.there("rates") else ()),
+    *(
+        (PagePart("How much one prediction teaches", signal, "One prediction", more=True, reads=NOTHING),)
+        if recorded.there("signal")
+        else ()
+    ),
+    *((PagePart("A part left out", left_out.show_left_out, more=True, reads=NOTHING),) if left_out.has_left_out() else ()),
+    *((PagePart("Larger models", sizes.show_sizes, more=True, reads=NOTHING),) if sizes.has_sizes() else ()),
+    *(
+        (PagePart("Smoothed targets", smoothing.show_smoothing, more=True, reads=NOTHING),)
+        if smoothing.has_smoothed_model()
+        else ()
+    ),
+    PagePart("What each training objective teaches", recorded.abilities, "Objectives", more=True, reads=NOTHING),
     PagePart("From a random start to θ̂", along, "Start to end", more=True),
     asking(lambda: training_exercises() if runs else (), f"training.exercise.{name}", PROSE),
 )

@@ -3,7 +3,8 @@
 import { eased, percent } from "./elements.js";
 
 /** @typedef {{layer: number, head: number, heads: number, tokens: string[], row: number, scores: number[], weights: number[], values: number[][], mixed: number[][],
- * all: number[][][][]}} Inside  `values` [token, dim] of one head, `mixed` [head, dim], `all` weights [layer, head, row, token] in percent */
+ * all: number[][][][], without: number}} Inside  `values` [token, dim] of one head, `mixed` [head, dim], `all` weights [layer, head, row, token] in percent,
+ * `without`: the best guess's probability without this head */
 /** @typedef {{text: string, share: number}[][]} Floors  the best guesses after so many layers */
 /** @typedef {{x: number, y: number, size: number}} Spot  where a word ends, its middle and its letters, in the picture */
 /** @typedef {{ink: string, dim: string, line: string, on: string, hold: string, signed: string[]}} Paint */

@@ -356,11 +356,12 @@ export class Opening {
   /** Where the three doors lead. */
   #ways() {
     const { layer, head } = this.record.inside, letters = Array.from(this.text), { from, to } = this.words[this.gap], own = this.record.answers.bert?.[this.gap];
-    const masked = letters.slice(0, from).join("") + this.record.mask + letters.slice(to).join(""), row = this.text === this.record.text && own ? own.row : this.gap + 1;
+    const masked = letters.slice(0, from).join("") + this.record.mask + letters.slice(to).join(""), row = this.text === this.record.text && own ? own.row : this.gap + 1, { weights } = this.record.inside;
+    const read = this.#first() ? weights.indexOf(Math.max(...weights)) : row; // of the film's row its largest weight
     const pages = this.told.pages ?? ["attention", "training", "decoding"];
     /** @type {Record<string, string>[]} */
     const queries = [
-      { part: "walk", model: "bert", text: masked, board: `encoder.${layer}.${head}.softmax.${row}.${row}` },
+      { part: "walk", model: "bert", text: masked, board: `encoder.${layer}.${head}.softmax.${row}.${read}` },
       { part: "snapshots", text: masked },
       { part: "greedy", writer: "gpt2", beginning: letters.slice(0, from).join("").trim() || this.words[0].text },
     ];
