@@ -200,6 +200,11 @@ def test_the_whole_board_comes_into_view_on_a_low_screen(visit: Visit) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.locator(".board canvas")).to_be_in_viewport(ratio=1)
     expect(page.locator(".board .play")).to_be_in_viewport(ratio=1)
+    seen = page.locator(".board .play").evaluate(
+        "(one) => { const { left, top } = one.getBoundingClientRect(), page = document.elementFromPoint(left + 5, top + 5);"
+        " return (page.shadowRoot ?? document).elementFromPoint(left + 5, top + 5) === one; }"
+    )
+    assert seen, "nothing of the page lies over its player"
 
 
 def translated(model: Any) -> Trace:
