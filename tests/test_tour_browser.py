@@ -97,8 +97,9 @@ SEEN = """(every, block) => {  // the share of their area that neither the windo
   const common = (a, b) => Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left))
     * Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
   let area = 0, seen = 0, covered = 0, high = 0;
+  const head = frame(document.querySelector('[data-testid=stHeader]')).bottom;
   for (const part of some) {
-    const at = frame(part), below = stuck && !bar.contains(part) ? Math.max(60, frame(bar).bottom) : 60;
+    const at = frame(part), below = stuck && !bar.contains(part) ? Math.max(head, frame(bar).bottom) : head;
     const top = follows(part) ? Math.max(below, frame(title).bottom) : below, foot = card.width > innerWidth / 2 ? card.top : innerHeight;
     area += at.width * at.height;
     seen += common(at, { left: 0, right: innerWidth, top, bottom: foot });

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import recorded
+from explorer.app import guessing, recorded
 from explorer.app.controls import result_of
 from explorer.app.frame import choose
 from explorer.app.glossary import marked, say
@@ -59,10 +59,10 @@ def show_findings() -> None:
 
 
 def _card(finding: Finding) -> None:
-    """What was asked and the answer, each folded, and the way to the pictures."""
+    """The answer in a few words; what was asked and why it is so, each folded; and the way to the pictures."""
     item = finding.question(result_of(recorded.call(finding.result)))
     with st.container(border=True, gap="small", height="stretch"):
-        st.markdown(f"**{finding.title}**")
+        st.markdown(f"**{finding.title}**" + ("" if guessing.first() else f": {marked(str(item.shown))}"))
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.popover("Question", type="tertiary"):
                 st.markdown(marked(item.question))
