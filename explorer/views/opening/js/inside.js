@@ -82,7 +82,7 @@ export class InsidePicture {
       const name = this.#text(token, { x: at.names, y: middle(n), "text-anchor": "end", fill: n === row ? paint.hold : paint.ink }, into), place = { x: at.names, y: middle(n), size: letters };
       this.parts.push((time) => this.#travel(name, time, n, place));
       this.parts.push((time) => name.setAttribute("opacity", String((this.spots[n] ? 1 : eased(time, BEATS.inside + 0.7, BEATS.inside + 1.2)) * (n === row ? 1 : 1 - 0.55 * eased(time, BEATS.compare - 0.3, BEATS.compare) * (1 - lit(time, n))))));
-      this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, alone: width - at.bars - 60, high: Math.max(3, high * 0.56) }, paint);
+      this.#bar(into, n, { x: at.bars, y: middle(n), across: at.across, alone: width - at.bars - 60, high: Math.max(3, high * 0.56), letters: labels(width) }, paint);
       this.#value(into, n, { x: values, y: middle(n), cell: at.cell, high: Math.max(3, high * 0.56) }, paint);
     });
     const span = Math.min(height - top - 24, high * tokens.length * 0.7), from = middle(row) - span / 2, low = Math.min(Math.max(top + 16, from), height - span - 4);
@@ -142,11 +142,11 @@ export class InsidePicture {
   }
 
   /** The score of a token, which the softmax squeezes to its weight; as wide as the picture until the values come. @param {Element} into @param {number} n
-   * @param {{x: number, y: number, across: number, alone: number, high: number}} at @param {Paint} paint */
-  #bar(into, n, { x, y, across, alone, high }, paint) {
+   * @param {{x: number, y: number, across: number, alone: number, high: number, letters: number}} at @param {Paint} paint */
+  #bar(into, n, { x, y, across, alone, high, letters }, paint) {
     const { scores, weights } = this.inside, low = Math.min(0, ...scores), range = Math.max(...scores) - low || 1;
     const bar = this.#add("rect", { y: y - high / 2, height: high, rx: 2, fill: paint.on }, into), score = scores[n] / range, zero = -low / range;
-    const number = [Math.max(...scores), Math.min(...scores)].includes(scores[n]) ? this.#text("", { y, "font-size": 15, fill: paint.ink }, into) : null;
+    const number = [Math.max(...scores), Math.min(...scores)].includes(scores[n]) ? this.#text("", { y, "font-size": letters, fill: paint.ink }, into) : null;
     this.parts.push((time) => {
       const squeezed = eased(time, BEATS.weigh + 0.6, BEATS.weigh + 2.6), length = score * lit(time, n) * (1 - squeezed) + weights[n] * squeezed, base = zero * (1 - squeezed);
       const wide = alone + (across - alone) * eased(time, BEATS.mix - 0.6, BEATS.mix);
