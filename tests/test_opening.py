@@ -348,17 +348,22 @@ FITS = """() => {
 }"""
 
 
+SLID = f"Promise.all({O}.sentence.handle.getAnimations().map((one) => one.finished.catch(() => {{}}))).then(() => true)"
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "height"), some(WINDOWS, WINDOWS[2]))
 def test_the_gap_is_as_wide_as_the_word_that_is_chosen(shown: Callable[..., Page], width: int, height: int) -> None:
     page = shown(width, height)
     for chip in page.locator(".chips .chip").all_inner_texts():
         page.get_by_role("button", name=chip, exact=True).click()
-        page.wait_for_timeout(300)  # it slides
+        page.wait_for_timeout(300)
+        page.evaluate(SLID)
         fits = page.evaluate(FITS)
         assert fits.pop("lines") == 1 and all(fits.values()), (chip, fits)
     page.evaluate(f"{O}.choose('incomprehensibility')")
     page.wait_for_timeout(300)
+    page.evaluate(SLID)
     assert all(page.evaluate(FITS).values()) and page.evaluate(OUTSIDE) == []
     for gap in (2, 3):
         typed(page, f"The {'long' * 8} was {'longer' * 9}.", gap)

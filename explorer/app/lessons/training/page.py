@@ -1,6 +1,7 @@
 """Lesson 8. Pre-training live: watch a model learn, scrub through what it was, train one yourself."""
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -121,6 +122,7 @@ if runs:
         clickable(name, text)
     notice(text, name)
 
+whole: dict[str, Any] = {"more": True, "reads": NOTHING}
 page.parts(
     PagePart("Watch a recorded training", watch, "Watch", reads=MODEL),
     *((PagePart("What it can do, step by step", probes, "Measures", more=True, reads=MODEL),) if runs else ()),
@@ -135,22 +137,14 @@ page.parts(
     PagePart("Compare runs", partial(comparing.show_comparison, runs), "Compare", reads=NOTHING),
     PagePart("What the studies found", findings.show_findings, "Findings", reads=NOTHING),
     PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
-    PagePart("How much text, how many labels?", data, "Data", more=True, reads=NOTHING),
+    PagePart("How much text, how many labels?", data, "Data", **whole),
     PagePart("How large is a step?", schedule, "Step size", more=True, reads=MODEL),
-    *((PagePart("How much to mask", rates, more=True, reads=NOTHING),) if recorded.there("rates") else ()),
-    *(
-        (PagePart("How much one prediction teaches", signal, "One prediction", more=True, reads=NOTHING),)
-        if recorded.there("signal")
-        else ()
-    ),
-    *((PagePart("A part left out", left_out.show_left_out, more=True, reads=NOTHING),) if left_out.has_left_out() else ()),
-    *((PagePart("Larger models", sizes.show_sizes, more=True, reads=NOTHING),) if sizes.has_sizes() else ()),
-    *(
-        (PagePart("Smoothed targets", smoothing.show_smoothing, more=True, reads=NOTHING),)
-        if smoothing.has_smoothed_model()
-        else ()
-    ),
-    PagePart("What each training objective teaches", recorded.abilities, "Objectives", more=True, reads=NOTHING),
+    *((PagePart("How much to mask", rates, **whole),) if recorded.there("rates") else ()),
+    *((PagePart("How much one prediction teaches", signal, "One prediction", **whole),) if recorded.there("signal") else ()),
+    *((PagePart("A part left out", left_out.show_left_out, **whole),) if left_out.has_left_out() else ()),
+    *((PagePart("Larger models", sizes.show_sizes, **whole),) if sizes.has_sizes() else ()),
+    *((PagePart("Smoothed targets", smoothing.show_smoothing, **whole),) if smoothing.has_smoothed_model() else ()),
+    PagePart("What each training objective teaches", recorded.abilities, "Objectives", **whole),
     PagePart("From a random start to θ̂", along, "Start to end", more=True),
     asking(lambda: training_exercises() if runs else (), f"training.exercise.{name}", PROSE),
 )
