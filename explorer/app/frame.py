@@ -98,7 +98,7 @@ class LessonPage:
         present.keys(
             [part.name for part in every if part in chosen or not part.more], chosen[0].name if len(chosen) == 1 else ""
         )
-        lead, rest = lead_of(self.about)
+        lead, rest = glossary.lead_of(self.about) if len(self.about) > SHORT else (self.about, "")
         if chosen[0] is every[0] and not present.on():
             with self.line, st.container(key="says"):
                 st.markdown(marked(lead))
@@ -152,12 +152,6 @@ def unread(chosen: Sequence[PagePart]) -> None:
     if len(chosen) == 1 and chosen[0].reads != ALL:
         with st.container(key=f"reads-{chosen[0].reads}"):
             st.html("<i hidden></i>")
-
-
-def lead_of(about: str) -> tuple[str, str]:
-    """What a page is about in a sentence, above its first picture; and the rest, below it."""
-    lead, _, rest = about.partition(". ")
-    return (f"{lead}.", rest) if len(about) > SHORT else (about, "")
 
 
 def _own_question() -> None:

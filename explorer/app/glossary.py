@@ -59,10 +59,20 @@ def say(text: str, *, small: bool = False) -> None:
     (st.caption if small else st.markdown)(marked(text))
 
 
+def lead_of(text: str) -> tuple[str, str]:
+    """The first sentence of a text, and the others.
+
+    >>> lead_of("Bars. They grow. They end."), lead_of("Bars.")
+    (('Bars.', 'They grow. They end.'), ('Bars.', ''))
+    """
+    first, _, rest = text.partition(". ")
+    return (f"{first}.", rest) if rest else (text, "")
+
+
 def lead(text: str) -> Callable[[], None]:
     """The first sentence of a text above a picture; what is returned says the others, below it."""
-    first, _, rest = text.partition(". ")
-    say(f"{first}." if rest else first)
+    first, rest = lead_of(text)
+    say(first)
     return partial(say, rest) if rest else lambda: None
 
 

@@ -11,7 +11,7 @@ import explorer as ex
 from explorer.analysis import architectures
 from explorer.app.titles import TITLES
 from explorer.models.model import Model
-from explorer.records import Attention, Lens, Trace, WordPrediction
+from explorer.records import Attention, Lens, Trace, WordPrediction, softmax
 from explorer.views.opening.module import signed_palettes
 
 TOP, CHIPS = 3, 4  # tokens of a side, and guesses that are offered
@@ -121,8 +121,7 @@ def deciding_head(model: Model, text: str, trace: Trace, row: int) -> tuple[Atte
 
     def share(attention: Attention, head: int) -> float:
         silenced = ex.trace(model, text, edits=[ex.SilenceHead("encoder", attention.layer, head)])
-        scores = np.asarray(silenced.outputs["lm"][row], np.float64)
-        return float(np.exp(scores - scores.max())[best] / np.exp(scores - scores.max()).sum())
+        return float(softmax(silenced.outputs["lm"][row])[best])
 
     found = [(share(one, head), one.layer, head) for one in trace.attention for head in range(one.heads)]
     without, layer, head = min(found)

@@ -16,6 +16,7 @@ import streamlit as st
 from explorer.app import core, deeds, guessing, hold, present, staged
 from explorer.app.call import program
 from explorer.app.controls import result_of
+from explorer.app.frame import TITLE
 from explorer.app.glossary import marked
 from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export, theme
@@ -28,7 +29,6 @@ UNFOLDED = False  # whether numbers and files stand open at first
 mode = hold.mode
 MORE, SETTINGS = "Numbers · Files · Code", "More settings"
 SENTENCE = re.compile(r".*?[.?!](?=\s|$)", re.DOTALL)
-PART_TITLE = "part.title"  # in the session: of the part that is shown
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
 
@@ -162,7 +162,7 @@ def _titled(figure: Any) -> None:
     """A figure's title and behind it its notes, in lines as long as there is room; one that the part has is seen only without it."""
     title, *notes = written(figure)
     lines = [note for note in notes if note] or ["&nbsp;"] * bool(notes)  # a line is kept free for notes that come later
-    again = " repeated" if title == escape(st.session_state.get(PART_TITLE, "")) and any(notes) else ""
+    again = " repeated" if title == escape(st.session_state.get(TITLE, "")) and any(notes) else ""
     named = f"<span class='figure-title{again}'>{title}</span> "
     st.html(named + "".join(f"<span class='figure-note'>{line}</span>" for line in lines))
 

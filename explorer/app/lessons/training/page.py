@@ -122,7 +122,7 @@ if runs:
         clickable(name, text)
     notice(text, name)
 
-whole: dict[str, Any] = {"more": True, "reads": NOTHING}
+apart: dict[str, Any] = {"more": True, "reads": NOTHING}
 page.parts(
     PagePart("Watch a recorded training", watch, "Watch", reads=MODEL),
     *((PagePart("What it can do, step by step", probes, "Measures", more=True, reads=MODEL),) if runs else ()),
@@ -137,14 +137,14 @@ page.parts(
     PagePart("Compare runs", partial(comparing.show_comparison, runs), "Compare", reads=NOTHING),
     PagePart("What the studies found", findings.show_findings, "Findings", reads=NOTHING),
     PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
-    PagePart("How much text, how many labels?", data, "Data", **whole),
+    PagePart("How much text, how many labels?", data, "Data", **apart),
     PagePart("How large is a step?", schedule, "Step size", more=True, reads=MODEL),
-    *((PagePart("How much to mask", rates, **whole),) if recorded.there("rates") else ()),
-    *((PagePart("How much one prediction teaches", signal, "One prediction", **whole),) if recorded.there("signal") else ()),
-    *((PagePart("A part left out", left_out.show_left_out, **whole),) if left_out.has_left_out() else ()),
-    *((PagePart("Larger models", sizes.show_sizes, **whole),) if sizes.has_sizes() else ()),
-    *((PagePart("Smoothed targets", smoothing.show_smoothing, **whole),) if smoothing.has_smoothed_model() else ()),
-    PagePart("What each training objective teaches", recorded.abilities, "Objectives", **whole),
+    *((PagePart("How much to mask", rates, **apart),) if recorded.there("rates") else ()),
+    *((PagePart("How much one prediction teaches", signal, "One prediction", **apart),) if recorded.there("signal") else ()),
+    *((PagePart("A part left out", left_out.show_left_out, **apart),) if left_out.has_left_out() else ()),
+    *((PagePart("Larger models", sizes.show_sizes, **apart),) if sizes.has_sizes() else ()),
+    *((PagePart("Smoothed targets", smoothing.show_smoothing, **apart),) if smoothing.has_smoothed_model() else ()),
+    PagePart("What each training objective teaches", recorded.abilities, "Objectives", **apart),
     PagePart("From a random start to θ̂", along, "Start to end", more=True),
     asking(lambda: training_exercises() if runs else (), f"training.exercise.{name}", PROSE),
 )

@@ -129,7 +129,7 @@ def in_context(name: str, word: str) -> Call:
 @st.fragment
 def many_contexts() -> None:
     """The vectors of one word in many sentences, layer by layer, in a model of the visitor's choice."""
-    say_rest = lead(prose("vectors")("contexts"))
+    say_rest = lead(PROSE("contexts"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         offered = [name for name in READERS if name in models()]
         name = st.segmented_control(

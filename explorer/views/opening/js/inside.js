@@ -99,7 +99,7 @@ export class InsidePicture {
     name.setAttribute("font-size", between("size"));
   }
 
-  /** The weights of every head, a square each; the one of the film grows until its rows stand beside their tokens, and its row of the gap is framed.
+  /** The weights of every head, a small picture each; the one of the film grows until its rows stand beside their tokens, and its row of the gap is framed.
    * @param {Element} into @param {{x: number, y: number, wide: number, high: number, letters: number}} at @param {Paint} paint */
   #heads(into, { x, y, wide, high, letters }, paint) {
     const { all, layer, head, row, tokens } = this.inside, side = letters * 5, gap = 6, left = x + side, upper = y + letters;
