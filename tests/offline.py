@@ -27,6 +27,7 @@ FLAGS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 CUT = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
+PATIENCE = 120_000  # milliseconds: a machine with much else to do
 SOUGHT = "/_stcore/"  # Streamlit looks for its server beside the address of a page first, and then where it is
 LATE = (  # what JupyterLab and anywidget say of a machine that is slow: they go on, and the picture has to come all the same
     "Failed to initialize model", "Could not restore the debugger state", "widget model not found",
@@ -164,6 +165,7 @@ def chromium() -> Iterator[Browser]:
     assert CHROMIUM, "No Chromium on this machine. Debian: apt-get install chromium"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, CUT])
+        browser.on("context", lambda context: context.set_default_timeout(PATIENCE))
         yield browser
         browser.close()
 
@@ -180,7 +182,6 @@ def opened(
     page = window.new_page()
     page.emulate_media(color_scheme=mode, reduced_motion=motion)  # type: ignore[arg-type]
     page.set_viewport_size({"width": width, "height": height})
-    page.set_default_timeout(120_000)  # a machine with much else to do
     watch.on(page)
     page.goto(address)
     return page

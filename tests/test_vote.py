@@ -240,7 +240,6 @@ def room_server(port: int, folder: Path, **more: Any) -> Iterator[subprocess.Pop
 def phone(browser: Browser, address: str) -> Page:
     """Somebody else's browser."""
     page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
-    page.set_default_timeout(120_000)
     page.goto(address)
     return page
 
