@@ -300,6 +300,7 @@ def test_what_a_presenter_presses_while_the_server_is_away_is_done_when_it_is_ba
     port = free_port()
     with room_server(port, tmp_path):
         teacher = presenter(browser, port)
+        teacher.locator("[data-test-script-state=notRunning]").wait_for()  # a page at rest asks for nothing by itself
     away = teacher.locator("[data-away]")
     expect(away).to_have_text("The server does not answer. When it is back, this page goes on by itself.")
     teacher.keyboard.press("v")
@@ -310,6 +311,24 @@ def test_what_a_presenter_presses_while_the_server_is_away_is_done_when_it_is_ba
         expect(away).to_have_count(0)
     assert json.loads((tmp_path / "votes.json").read_text("utf-8"))["now"]["question"]
     teacher.context.close()
+
+
+@LONG
+@pytest.mark.browser
+def test_a_page_at_rest_answers_when_its_server_was_started_again(browser: Browser, tmp_path: Path) -> None:
+    port = free_port()
+    connected = "[data-test-connection-state={}]"
+    with room_server(port, tmp_path):
+        page = phone(browser, f"http://127.0.0.1:{port}/start?part=findings")
+        share = page.get_by_role("button", name="Share")
+        expect(share).to_be_enabled()
+        expect(page.locator("[data-test-script-state=notRunning]")).to_have_count(1)
+    expect(page.locator(connected.format("CONNECTED"))).to_have_count(0)
+    with room_server(port, tmp_path):
+        expect(page.locator(connected.format("CONNECTED"))).to_have_count(1)
+        share.click()  # a part of the page that runs alone, of which the new server knows nothing
+        expect(page.get_by_text("This address holds the page")).to_be_visible()
+    page.context.close()
 
 
 def test_nobody_is_told_how_a_vote_goes_before_its_bars_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,9 @@ ALL = "all"  # as the part: every part, one below the other, as one prints a pag
 EVERY_PART = False  # whether a page that names no part shows them all
 MODEL, NOTHING = "model", "nothing"  # of the bar, what a part reads
 
-
+_reconnected = st.components.v2.component(
+    "pretraining-explorer-reconnected", html="<span></span>", js=streamlit_inside.script("reconnected")
+)
 FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
 ONBLUE = {"light": "#ffffff", "dark": "#11151c"}  # on a button in the main colour
 BLUE = {"light": "#1b5f9e", "dark": "#77bde6"}  # the main colour
@@ -42,6 +44,7 @@ def reach() -> None:
     with st.container(key="reach"):
         for name in ("streamlit_inside", "glossary", "guessing"):
             st.html(f"<script>{streamlit_inside.script(name)}</script>", unsafe_allow_javascript=True)
+        _reconnected(key="reconnected", data=streamlit_inside.CONNECTION, on_back_change=lambda: None)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 const RESENT = 30000, SAID = 4000, ASKS = 2000;  // ms: a page that does not come is asked for again, words at an end stay, the vote is looked at
-const CALM = { old: 10, new: 2 };  // looks, two a second, in which a page does not run whose server is the same as before, or another
+const CALM = 2;  // looks, two a second, in which a page does not run
 
 export default function ({ data, setTriggerValue, parentElement }) {
   const page = parentElement.ownerDocument || document, kept = parentElement;
@@ -68,8 +68,8 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (here()) {
       kept.calm = server().testScriptState === "notRunning" && !page.querySelector("[data-stale=true]") ? (kept.calm ?? 0) + 1 : 0;
       const to = wanted();
-      if (to !== null && kept.calm > CALM.new && kept.calm % CALM.new === 1) setTriggerValue("move", to);  // a key that came between two pages
-      if (kept.late && kept.calm < CALM[data.server === kept.server ? "old" : "new"]) return;
+      if (to !== null && kept.calm > CALM && kept.calm % CALM === 1) setTriggerValue("move", to);  // a key that came between two pages
+      if (kept.late && kept.calm < CALM) return;  // reconnected.js has the page computed first
       keys[kept.late]?.();
       kept.says?.remove();
       kept.late = kept.says = null;
@@ -87,7 +87,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const key = event.key.toLowerCase();
     if (event.ctrlKey || event.altKey || event.metaKey || !keys[key] || writes && !key.startsWith("page")) return;
     if (writes) at.blur();  // the pages turn after typing, too
-    if (asks[key] && !here()) { [kept.late, kept.server] = [key, data.server]; look(); } else keys[key]();
+    if (asks[key] && !here()) { kept.late = key; look(); } else keys[key]();
     event.preventDefault();
     event.stopPropagation();
   };

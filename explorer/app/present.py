@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from html import escape
-from secrets import token_hex
 from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
@@ -22,7 +21,6 @@ HELP = (
     "One picture fills the screen, its question beside it. Page Up and Page Down change the part, N shows its next picture, "
     "C the controls and texts, A the answers; V asks the class, J shows where to join, B blanks the screen."
 )
-SERVER = token_hex(4)  # one that is started again has another
 KEY, PART, ANSWERS = "present", "part", "present.answers"
 PRIVATE = (KEY, teacher.KEY, lecture.STEP, own_lesson.KEY)  # what an address for somebody else leaves out
 _component = st.components.v2.component(
@@ -167,7 +165,6 @@ def keys(parts: Sequence[str], part: str) -> None:
             "tally": tally.address(),
             "inside": streamlit_inside.SCREEN,
             "connection": streamlit_inside.CONNECTION,
-            "server": SERVER,
             "joins": joins,
             "ahead": lecture.ahead(),
         },
