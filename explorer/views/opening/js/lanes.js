@@ -27,7 +27,7 @@ class Lane {
     this.says = this.root.appendChild(element("p", "says"));
     this.bars = this.root.appendChild(element("div", "sides"));
     this.spaced = model.spaced;
-    /** @type {{span: HTMLElement, reads: boolean}[]} */
+    /** @type {{spans: HTMLElement[], reads: boolean}[]} */
     this.words = [];
     this.inked = 0;
   }
@@ -38,12 +38,15 @@ class Lane {
     this.spaced = this.model.spaced && gap > 0; // the first token of a text has no space before it
     const parts = /** @type {(string | HTMLElement)[]} */ ([first ? "… " : ""]);
     this.words = [];
+    let before = /** @type {HTMLElement[]} */ ([]); // what stands between the gap and the next word
     for (let n = first; n <= last; n++) {
       const end = n === last && last < words.length - 1 ? words[n].to : (words[n + 1]?.from ?? letters.length);
       const span = n === gap ? element("span", "blank", "") : element("span", "word", words[n].text);
       if (n === gap) span.append(Object.assign(element("span", "unheard", " gap "), { dir: "ltr" })); // the line goes as its words go
-      else this.words.push({ span, reads: n < gap || !left });
-      parts.push(span, letters.slice(words[n].to, end).join(""));
+      const marks = element("span", "marks", letters.slice(words[n].to, end).join(""));
+      if (n !== gap) this.words.push({ spans: [...before, span, marks], reads: n < gap || !left });
+      before = n === gap ? [marks] : [];
+      parts.push(span, marks);
     }
     this.line.replaceChildren(...parts, last < words.length - 1 ? " …" : "");
     this.ink(this.inked);
@@ -57,7 +60,7 @@ class Lane {
   /** The words that it may read become dark, the first of them at 0. @param {number} many */
   ink(many) {
     this.inked = many;
-    this.words.forEach(({ span, reads }, n) => span.classList.toggle("read", reads && n < many));
+    this.words.forEach(({ spans, reads }, n) => spans.forEach((span) => span.classList.toggle("read", reads && n < many)));
   }
 
   /** What it expects; a sentence where it cannot say. @param {Expected | string | null} found @param {string} guess @param {number[]} yours its probabilities */
