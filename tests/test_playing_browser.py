@@ -159,17 +159,25 @@ def test_a_dot_of_the_plane_opens_the_neighbours_of_its_word(visit: Visit) -> No
     expect(page.get_by_role("textbox", name="Word", exact=True)).to_have_value(word)
 
 
-def test_a_part_that_is_clicked_in_the_grid_is_silenced(visit: Visit) -> None:
-    page = visit("/whatif", height=1500)
-    expect(page.locator(".figure-note").first).to_contain_text("silenced")
+def test_a_part_that_is_clicked_in_the_matrix_is_silenced_and_seen_beside_it(visit: Visit) -> None:
+    page = visit("/whatif", width=1280, height=720)
+    note, parts = page.locator("[class*=st-key-titled] .figure-note").first, page.locator("[data-cells]")
+    expect(note).to_contain_text("silenced")
     rested(page)
-    grid = figure_titled(page, "Click a part to silence it")
-    first_of_layer_1 = len(ex.damage(ex.load("bert", device="cpu"), SENTENCE).heads[0]) + 2  # and both kinds of layers
-    click_on(page, grid, ".scatterlayer .point", first_of_layer_1)
-    expect(page.locator(".figure-note").first).to_have_text("head 0 of layer 1 silenced")
-    expect(page.get_by_label("Edited layer")).to_have_value("1")
-    rested(page)
-    grid.locator(".shapelayer path").first.wait_for(state="attached")  # the frame of the part that is silenced now
-    click_on(page, grid, ".scatterlayer .point", first_of_layer_1 - 1)
-    expect(page.locator(".figure-note").first).to_have_text("feed-forward of layer 0 silenced")
+    bits = ex.damage(ex.load("bert", device="cpu"), SENTENCE).heads
+    for label, said in (
+        ("layer 1, head 0", "head 0 of layer 1 silenced"),
+        ("layer 0, feed-forward", "feed-forward of layer 0 silenced"),
+    ):
+        parts.get_by_role("button", name=label).click()
+        expect(parts.locator("[aria-pressed=true]")).to_have_attribute("aria-label", re.compile(label))
+        assert note.inner_text() == said, "a part is in a frame once its effect is there"
+    assert parts.get_by_role("button", name="layer 1, head 0").inner_text() == f"{bits[1, 0]:.2f}"
+    page.keyboard.press("ArrowUp")  # at the edge: nothing
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(parts.locator(":focus")).to_have_attribute("aria-label", re.compile("layer 0, head 3"))  # all heads are no edit
+    for seen in (page.locator(".stColumn .stPlotlyChart").first, parts):
+        box = seen.bounding_box()
+        assert box is not None and box["y"] + box["height"] <= 720, "both in one view"
     expect(page).to_have_url(re.compile("edit=silence(%20|\\+)feed-forward"))

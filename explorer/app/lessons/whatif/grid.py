@@ -1,57 +1,67 @@
-"""Every part of a model in a grid, coloured by what its silencing does to this text; a click silences it."""
+"""Every part of a model in a matrix, coloured by what its silencing does to this text; a click on one silences it."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
-from explorer.app import present, web
+from explorer.app import present, streamlit_inside, web
 from explorer.app.controls import opened, result_of
 from explorer.app.lessons.whatif.edits import EDITS, MANY, hurt
 from explorer.errors import ExplorerError
 from explorer.records import Damage
-from explorer.views import VIEWS, View, theme
-from explorer.views.margins import framed
+from explorer.views import theme
+from explorer.views.strips import ink_on
+
+KEY = "edit.cells"
+Part = tuple[Any, ...]  # an edit and where it is made
+_component = st.components.v2.component(
+    "pretraining-explorer-cells",
+    html="<table data-cells class='cells' aria-label='Parts of the model'></table>",
+    css=(streamlit_inside.FOLDER / "cells.css").read_text("utf-8"),
+    js=streamlit_inside.script("cells"),
+)
 
 
-def parts_to_silence(name: str, text: str, view: View, stream: str, chosen: tuple[Any, ...]) -> None:
-    """The grid, the part that is silenced in a frame; nothing where each part would take long or none can be
-    silenced, nor to a room, which would see it too small.
+def damage_of(name: str, text: str, stream: str) -> Damage | None:
+    """What each part's silencing does; None where each would take long or none can be silenced, and for a room, which would see them
+    too small.
     """
     layers, heads = opened(name).streams[stream]
     if layers * heads > MANY or present.on():
-        return
+        return None
     try:
         record: Damage = result_of(hurt(name, text))
     except ExplorerError:
-        return
-    figure = VIEWS["damage"](record)
-    figure.update_layout(title=theme.title("Click a part to silence it", "in each cell: how far the predictions move, in bits"))
-    count, columns = len(record.whole), record.heads.shape[1] + 1 + len(record.names)
-    places = [(layer, column) for layer in range(count) for column in range(columns)]
-    parts = {place: part_at(record, *place) for place in places}
-    able = [place for place, part in parts.items() if part is not None]
-    figure.add_scatter(
-        x=[column for _, column in able], y=[layer for layer, _ in able], customdata=[f"{layer} {column}" for layer, column in able],
-        mode="markers", marker={"symbol": "square", "size": 34, "opacity": 0}, hoverinfo="none", showlegend=False,
-    )  # fmt: skip
-    silenced = next((place for place, part in parts.items() if part == chosen), None)
-    if silenced is not None:
-        row, column = silenced
-        figure.add_shape(
-            type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5, line={"color": theme.HELD[web.mode()], "width": 3},
-        )  # fmt: skip
-    figure.update_layout(
-        coloraxis={"showscale": False}, yaxis={"range": [count - 0.5, -0.5], "autorange": False}, height=44 * count
-    )
-    key = f"edit.grid.{'.'.join(map(str, chosen))}"  # another one after each click, since a figure keeps what was clicked in it
-    web.drawn(web.styled(framed(figure)), key, selection_mode="points", on_select=partial(clicked, key, record, view))
+        return None
+    return record
 
 
-def part_at(record: Damage, layer: int, column: int) -> tuple[Any, ...] | None:
-    """What a cell of the grid silences: the edit and where it is made; None where no edit of the page does."""
+def parts_to_silence(record: Damage, chosen: Sequence[Part], choose: Callable[[Part], None]) -> None:
+    """The matrix, what is silenced in a frame."""
+    values = np.concatenate([record.heads, record.whole[:, None], record.parts], axis=1)
+    colours = theme.sequential_colours(values.ravel() / (values.max() or 1.0), web.mode())
+    shades = np.array(colours, dtype=object).reshape(values.shape)
+    parts = [[part_at(record, layer, column) for column in range(values.shape[1])] for layer in range(len(values))]
+    cells = [
+        [
+            {"text": f"{value:.2f}", "colour": shade, "ink": ink_on(shade), "able": part is not None, "chosen": part in chosen}
+            for value, shade, part in zip(*row, strict=True)
+        ]
+        for row in zip(values, shades, parts, strict=True)
+    ]
+    st.html("<span class='figure-title'>Click a part to silence it</span> <span class='figure-note'>"
+            "In each cell: how far the predictions move, in bits.</span>")  # fmt: skip
+    columns = [*(f"head {n}" for n in range(record.heads.shape[1])), "all heads", *record.names]
+    data = {"columns": columns, "rows": [f"layer {n}" for n in range(len(values))], "cells": cells, "unit": "bits"}
+    _component(key=KEY, data=data | {"held": theme.HELD[web.mode()]}, on_chosen_change=lambda: clicked(parts, choose))
+
+
+def part_at(record: Damage, layer: int, column: int) -> Part | None:
+    """What a cell of the matrix silences: the edit and where it is made; None where no edit of the page does."""
     heads = record.heads.shape[1]
     if column < heads:
         return ("silence a head", layer, column)
@@ -59,13 +69,9 @@ def part_at(record: Damage, layer: int, column: int) -> tuple[Any, ...] | None:
     return (kind, layer) if kind in EDITS else None
 
 
-def clicked(key: str, record: Damage, view: View) -> None:
-    """Silence the part that was clicked, and draw the whole page again."""
-    points = st.session_state[key].selection.points
-    cell = points[0].get("customdata") if points else None
-    part = part_at(record, *map(int, cell.split())) if isinstance(cell, str) else None
-    if part is None:
-        return
-    for place, value in zip(("edit", "edit.layer", "edit.head"), part, strict=False):
-        st.session_state[place] = value
-    web.again(view)
+def clicked(parts: list[list[Part | None]], choose: Callable[[Part], None]) -> None:
+    """Silence the part that was clicked."""
+    match getattr(st.session_state[KEY], "chosen", None):  # a browser may send anything
+        case [int(row), int(column)] if 0 <= row < len(parts) and 0 <= column < len(parts[row]):
+            if (part := parts[row][column]) is not None:
+                choose(part)

@@ -51,23 +51,47 @@ def undo() -> None:
     st.session_state["edit"], st.session_state["edit2"] = UNDONE, NOTHING
 
 
-def one_thing() -> None:
-    """Change one thing, or two, and see what follows."""
+def only(part: grid.Part) -> None:
+    """A part that was clicked in the matrix is silenced, and nothing else."""
+    st.session_state["edit2"] = NOTHING
+    for place, value in zip(("edit", "edit.layer", "edit.head"), part, strict=False):
+        st.session_state[place] = value
+
+
+def form(folded: bool) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """Every edit, and a second one, by name and number; folded where parts are chosen in the matrix."""
     simple = [kind for kind in edits.EDITS if kind not in edits.DETAILED]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = chosen("What", "edit", [*edits.EDITS, UNDONE], "silence a head")
-        second = chosen("And", "edit2", [NOTHING, *simple], NOTHING)
-        if first or second:
-            st.button("Undo all", key="edit.undo", type="tertiary", on_click=undo)
-        shown = st.segmented_control(
-            "What changed", tuple(CHANGED), default="Predictions", required=True, key="changed", bind="query-params"
+    with st.popover("Other changes", type="tertiary") if folded else st.container(horizontal=True, vertical_alignment="bottom"):
+        return (
+            *chosen("What", "edit", [*edits.EDITS, UNDONE], "silence a head"),
+            *chosen("And", "edit2", [NOTHING, *simple], NOTHING),
         )
-    edited = edits.changed(name, text, (*first, *second))
+
+
+@st.fragment
+def one_thing() -> None:
+    """Change one thing, or two, and see what follows: what is chosen on the left, its effect on the right."""
+    damage = grid.damage_of(name, text, stream)
+    left, right = st.columns((2, 3), gap="medium") if damage else (st.container(), st.container())
+    with left:
+        matrix = st.container()
+        with st.container(horizontal=True, vertical_alignment="center"):
+            made = form(damage is not None)
+            if made:
+                st.button("Undo all", key="edit.undo", type="tertiary", on_click=undo)
+        shown = st.segmented_control(
+            "What changed", tuple(CHANGED), default="Predictions", required=True, key="changed", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        edited = edits.changed(name, text, made)
+        read(edited)
+        say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
+    with right:
+        web.show(VIEWS[CHANGED[shown]], edited)
+    if damage:
+        with matrix:  # after its effect, which is longer on its way
+            grid.parts_to_silence(damage, [(kind, *place[1:]) for kind, place in made], only)
     layer, head = edits.costliest_head(name, text)
-    read(edited)
-    view, silenced = VIEWS[CHANGED[shown]], next(((kind, *place[1:]) for kind, place in first), ())
-    web.show(view, edited, beside=lambda _: grid.parts_to_silence(name, text, view, stream, silenced))
-    say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
     board.series(
         {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
         first={"stream": stream, "layer": layer, "head": head, "station": "mix"},
