@@ -19,6 +19,8 @@ from explorer.app.lessons.finetuning import slide_examples, writing
 from explorer.records import FinetuneWays
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.views import VIEWS
+from explorer.views.spoken import spoken
+from studies import finetuned
 
 
 @pytest.mark.parametrize(("task", "group", "offered"), [("sentiment", "tuned", False), (lesson.TAGGED, "tagged", True)])
@@ -146,3 +148,13 @@ def test_a_bert_that_learned_entities_takes_the_lecture_s_chicago_for_no_name() 
     assert "Chicago" in [chicago[slice(*span)] for span in learned.tokens(chicago).unseen_spans]
     assert dict(learned.classify([chicago])[0])["Chicago"] == "O"
     assert dict(learned.classify(["Anna slept in Paris."])[0])["Anna"] == "B-PER"
+
+
+def test_what_is_trained_here_opens_with_a_recorded_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "trained", lambda call, doing: pytest.fail(f"nobody asked for it: {doing}"))
+    at, ways, size = opened("finetuning", part="train"), cast(FinetuneWays, ex.result("finetuned")), finetuned.SIZE
+    assert not at.exception and at.get("plotly_chart")[0].proto.alt == spoken(VIEWS["finetune-ways"](ways))
+    said = " ".join(block.value for block in (*at.markdown, *at.caption))
+    assert f"A recorded run: {ways.model}, {ways.task}; {size.examples} labelled" in said, "the settings of that run are said"
+    chosen = [at.select_slider(f"{name}.tuned").value for name in ("labelled", "steps")]
+    assert (*chosen, at.selectbox("task.tuned").value, ways.ways) == (size.examples, size.steps, size.task, lab.USUAL)

@@ -41,6 +41,7 @@ TINY: dict[str, dict[str, Any]] = {  # of every study the settings with which it
         "steps": 1,
         "tested": 8,
     },
+    "finetuned": {"examples": 6, "steps": 1, "labelled": 6, "learned": 1, "asked": 6},
     "heads-bert": {"count": 20},
     "labels": {
         "ways": labels.WAYS[:2],

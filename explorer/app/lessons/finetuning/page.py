@@ -5,13 +5,13 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import chosen_model, opened, read, result_of
+from explorer.app.controls import chosen_model, read, result_of
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.guessing import after_answer
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
-from explorer.app.lessons.finetuning import prefixes, slices, slide_examples, writing
+from explorer.app.lessons.finetuning import prefixes, slide_examples, trained, writing
 from explorer.app.lessons.finetuning import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
@@ -51,50 +51,11 @@ def few_labels() -> None:
     st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
 
 
-def live() -> None:
-    """Several ways to fine-tune, trained now."""
-    task, options = lab.wanted(opened(name).family == "decoder")
-    how = lab.chosen_ways(task)
-    say(lab.notes(how), small=True)
-    run = lab.ways(name, task, how, options)
-    pressed = st.button("Train", type="primary", disabled=not how, key="train.tuned")
-    if not how or not (pressed or lab.known(run)):
-        st.caption("Press Train. Then, before you look, guess which method is best on new texts.")
-        return
-    trained = lab.trained(run, "Fine-tuning")
-
-    def below() -> None:
-        """The losses and the answers."""
-        web.show(VIEWS["finetune-losses"], run)
-        if trained.transitions:
-            web.show(VIEWS["tag-transitions"], run)
-        say(lesson.answers_table(trained))
-
-    web.show(VIEWS["finetune-ways"], run, question=(lesson.ways_question(trained), f"guess.ways.{run.text}"), below=below)
-
-
 def rates() -> None:
     """How fast each way should learn."""
     say("The fewer weights are trained, the larger the steps that they can take. This page uses the best rate of each method.")
     web.show(VIEWS["curves"], recorded.call("finetuning-rates"), key="rates")
     recorded.again("finetuning-rates", "finetuning_rates bert")
-
-
-def inside() -> None:
-    """What fine-tuning changed inside the model, and its errors."""
-    say("BERT learns sentiment from 100 sentences. What changed inside it for one sentence, and what does it confuse?")
-    text = st.text_input("A sentence", lesson.TEXT, key="text.tuned", bind="query-params", width=620)
-    notice(text, "bert")
-    feel = lab.tuned("bert", "sentiment", 100, 60)
-    if st.button("Train", type="primary", key="inside.tuned") or lab.known(feel):
-        lab.trained(feel, "Learning sentiment")
-        for view, call in lab.changes(feel, text).items():
-            read(call)
-            web.show(VIEWS[view], call)
-        slices.show_slices(feel, lab.ASKED)
-        if st.toggle("Probe every layer, before and after (takes some seconds)", key="probes.tuned", bind="query-params"):
-            say(PROSE("probes"))
-            web.show(VIEWS["layer-probes"], lab.probed(feel, text))
 
 
 def spans() -> None:
@@ -126,7 +87,7 @@ with page.bar:
 page.parts(
     PagePart("What is read for each task", inputs, "Inputs"),
     PagePart("How many labels?", few_labels, "Labels"),
-    PagePart("Fine-tune it yourself", live, "Train"),
+    PagePart("Fine-tune it yourself", partial(trained.show_ways, name), "Train"),
     *(
         (PagePart("How fast should each method learn?", rates, "Rates", more=True),)
         if recorded.there("finetuning-rates")
@@ -138,7 +99,7 @@ page.parts(
         if prefixes.has_prefixed_model()
         else ()
     ),
-    PagePart("Before and after", inside, "Inside"),
+    PagePart("Before and after", trained.show_changes, "Inside"),
     PagePart("Every span of a text", spans, "Spans", more=True),
     PagePart("Examples from the slides", slide_examples.show_examples, "Examples", more=True),
     *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE", more=True),) if recorded.there("miniglue") else ()),

@@ -119,10 +119,14 @@ def notes(how: tuple[str, ...]) -> str:
     return "; ".join(f"*{way}*: {known[way]}" for way in how if way in known)
 
 
-def changes(feel: Call, text: str) -> dict[str, Call]:
-    """What fine-tuning changed inside the model for one sentence, and its errors on new texts: views with their calls."""
-    change = Call(ex.training.before_after, model_of("bert"), feel, text)
-    return {name: change for name in CHANGED} | {"confusion": Call(ex.training.answers, feel, task="sentiment", examples=ASKED)}
+def answers(feel: Call) -> Call:
+    """What a model that has learned sentiment says about new texts."""
+    return Call(ex.training.answers, feel, task="sentiment", examples=ASKED)
+
+
+def changes(feel: Call, text: str) -> Call:
+    """What fine-tuning changed inside the model for one sentence."""
+    return Call(ex.training.before_after, model_of("bert"), feel, text)
 
 
 def probed(feel: Call, text: str) -> Call:
