@@ -122,3 +122,11 @@ def test_the_form_sends_portions_for_counts_and_pairs_for_cells() -> None:
     ):
         at.selectbox("live.system").set_value(system).run()
         assert not at.exception and json.loads(at.json[0].value) == {"system": system, **expected}
+
+
+def test_before_anything_is_trained_the_recorded_loss_of_the_system_stands_there() -> None:
+    for system in ("gpt2", "bert"):
+        at = opened("training", part="train-one", live__system=system)
+        assert not at.exception and f"the shipped {system}" in at.get("plotly_chart")[0].proto.alt
+        last = next(step for step in reversed(lab.read_steps(system)) if step.samples)
+        assert any(f"At step {last.step:,}" in block.value for block in at.markdown)

@@ -28,6 +28,7 @@ from explorer.training.jobs import job_queue
 FIRST = "bert"  # the model that a lesson opens with
 FILMED = ("bert-tiny", "induction")  # two that kept snapshots of their training
 LECTURED = "The animal didn't cross the street because it was too tired."  # in the lectures, and kept out of every training
+LONGEST = 24  # letters of a name that are seen whole
 WARNING = (
     "This is the lecture's sentence. The models here are small, and no training text contains it: do not expect the lecture's picture of a "
     "head."
@@ -169,7 +170,8 @@ def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST, runs:
     if st.session_state.get(key, offered[0]) not in offered:
         del st.session_state[key]
     at = offered.index(first) if first in offered else 0
-    return st.selectbox(label, offered, at, key=key, bind="query-params", width=145 + 8 * len(label))
+    longest = min(max(map(len, offered)), LONGEST)
+    return st.selectbox(label, offered, at, key=key, bind="query-params", width=max(145, 70 + 7 * longest) + 8 * len(label))
 
 
 def at_the_source(name: str) -> dict[str, object]:

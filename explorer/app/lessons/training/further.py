@@ -1,4 +1,4 @@
-"""Settings of a training that few change, folded: the optimiser, the schedule of its rate, dropout, smoothed labels."""
+"""Settings of a training that few change: the optimiser, the schedule of its rate, dropout, smoothed labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
 from explorer.app.lessons.training import parts as lab
 from explorer.models.presets import preset
 from explorer.training.objectives import OBJECTIVES
@@ -25,8 +24,7 @@ def further(system: str) -> dict[str, Any]:
         "optimiser": ("Optimiser", OPTIMISERS), "schedule": ("Schedule of the rate", tuple(SCHEDULES)),
         "dropout": ("Dropout", (0.0, 0.1, 0.3, 0.5)), "smoothing": ("Label smoothing", (0.0, 0.1, 0.3)),
     }  # fmt: skip
-    with st.popover(web.SETTINGS, type="tertiary"):
-        chosen = {name: _chosen(name, label, values) for name, (label, values) in offered.items()}
+    chosen = {name: _chosen(name, label, values) for name, (label, values) in offered.items()}
     return {name: value for name, value in chosen.items() if value != USUAL}
 
 

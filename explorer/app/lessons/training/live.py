@@ -9,6 +9,7 @@ import streamlit as st
 
 from explorer.app import hosted, web
 from explorer.app.exercises import plain
+from explorer.app.frame import ALL, NOTHING
 from explorer.app.glossary import meaning, say
 from explorer.app.lessons.training import inside
 from explorer.app.lessons.training import parts as lab
@@ -26,6 +27,7 @@ from explorer.views import VIEWS
 OWN = "your own text"
 REFUSED = "live.refused"  # why the last press of a button came to nothing
 Answer = TypeVar("Answer")
+GOES_ON = "Training runs in the background: you can read on, leave, and come back."
 SHORT = 1000  # steps: about a minute
 QUICK = "toy"  # the texts that a small model repeats soonest: within a hundred steps it writes sentences
 LEFT_OUT: dict[str, dict[str, Any]] = {  # parts of a layer, and the setting of the model without them
@@ -36,9 +38,12 @@ LEFT_OUT: dict[str, dict[str, Any]] = {  # parts of a layer, and the setting of 
 }
 
 
-def form() -> JobSpec | None:
-    """What to train; None while something is missing."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+def form(beside: Callable[[JobSpec | None], None] = lambda spec: None) -> JobSpec | None:
+    """What to train: the system, its texts and the number of steps, the rest folded, and what stands beside it; None while something
+    is missing.
+    """
+    text, line = "", st.container(horizontal=True, vertical_alignment="bottom")
+    with line:
         system = st.selectbox(
             "System", lab.TRAINABLE, lab.TRAINABLE.index("gpt2"), key="live.system", bind="query-params", width=160
         )
@@ -47,42 +52,50 @@ def form() -> JobSpec | None:
             st.session_state.pop("live.corpus", None)
         first = corpora.index(QUICK) if QUICK in corpora else 0
         corpus = st.selectbox("Texts", corpora, first, key="live.corpus", bind="query-params", width=180)
-        counts = preset(system).objective == "counting"
-        steps, planned = counted() if counts else stepped(system)
-        seed = (
-            0
-            if counts
-            else int(
-                st.number_input(
-                    "Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120, help=prose("training")("seed")
-                )
-            )
-        )
-        if not counts:
-            planned |= _rate() | _hidden(system) | left_out(system) | further(system)
-    say(lab.sentence_of(preset(system).objective), small=True)
-    text = ""
+        steps, seed, planned = _settings(system)
     if corpus == OWN:
         label = "Your text: each line is a document. At least as many lines as texts a step."
         text = st.text_area(label, key="live.text", max_chars=hosted.most_letters(LETTERS))
     try:
-        return JobSpec(system, "own" if corpus == OWN else corpus, steps, seed, planned, text)
+        spec = JobSpec(system, "own" if corpus == OWN else corpus, steps, seed, planned, text)
     except ExplorerError as error:
         st.caption(plain(str(error)))
-        return None
+        spec = None
+    with line:
+        beside(spec)
+    say(lab.sentence_of(preset(system).objective), small=True)
+    return spec
 
 
-def stepped(system: str) -> tuple[int, dict[str, Any]]:
-    """How many steps, and how much each of them reads."""
+def _settings(system: str) -> tuple[int, int, dict[str, Any]]:
+    """How many steps, the seed, and what else is chosen for them."""
+    if preset(system).objective == "counting":
+        portions, planned = counted()
+        return portions, 0, planned
+    steps = stepped()
+    with st.popover(web.SETTINGS, type="tertiary"):
+        planned = batched(system)
+        seed = int(
+            st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120, help=prose("training")("seed"))
+        )
+        return steps, seed, planned | _rate() | _hidden(system) | left_out(system) | further(system)
+
+
+def stepped() -> int:
+    """How many steps."""
     offered = [n for n in (50, 100, 200, 500, 1000, 2000) if n <= hosted.most_steps(LONGEST)] or [hosted.most_steps(LONGEST)]
-    steps = st.select_slider(
-        "Steps", offered, offered[min(2, len(offered) - 1)], key="live.steps", bind="query-params", width=220
+    return int(
+        st.select_slider("Steps", offered, offered[min(2, len(offered) - 1)], key="live.steps", bind="query-params", width=220)
     )
+
+
+def batched(system: str) -> dict[str, Any]:
+    """How much each step reads."""
     if preset(system).objective == "co-occurrence":  # an example is one cell of the table of counts
         batch = st.select_slider("Pairs of words a step", (1024, 4096), 4096, key="live.pairs", bind="query-params", width=160)
     else:
         batch = st.select_slider("Texts a step", (4, 8, 16, 32), 16, key="live.batch", bind="query-params", width=160)
-    return steps, {"batch": batch, "snapshots": lab.SNAPSHOTS}
+    return {"batch": batch, "snapshots": lab.SNAPSHOTS}
 
 
 def counted() -> tuple[int, dict[str, Any]]:
@@ -155,16 +168,25 @@ def tried(ask: Callable[..., Answer], *given: Any) -> Answer | None:
         return None
 
 
+def watched() -> str:
+    """The ID of the training that is watched; empty while there is none."""
+    return str(st.session_state.get("training", st.query_params.get("training", "")))
+
+
+def reads() -> str:
+    """What of the bar this part reads: the sentence is for what was trained."""
+    return ALL if watched() else NOTHING
+
+
 def show_live_training(sentence: str) -> None:
     """The whole part of the page: choose, start, watch. Once there is a training, what was chosen is folded."""
-    going = bool(st.session_state.get("training", st.query_params.get("training", "")))
-    with st.expander("What to train", expanded=not going, key=f"live.form.{going}"):
+    with st.expander("What to train", key="live.form") if watched() else st.container():
         name = _chosen()
     if refused := st.session_state.pop(REFUSED, ""):
         st.warning(plain(refused))
     if not name:
         job_queue().make_ready()
-        st.caption("Press Start. Training runs in the background: you can read on, leave, and come back.")
+        _expected(str(st.session_state["live.system"]))
         return
     try:
         state = job_queue().state(name)
@@ -184,11 +206,23 @@ def show_live_training(sentence: str) -> None:
 
 def _chosen() -> str:
     """What to train, the button that starts it, and the training that is watched: its ID, empty while there is none."""
-    spec = form()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Start", type="primary", disabled=spec is None, on_click=begin, args=(spec,), key="live.start")
-        label = "Run ID (also in the address, to reopen or share)"
-        return st.text_input(label, key="training", bind="query-params", width=420)
+
+    def start(spec: JobSpec | None) -> None:
+        st.button("Start", type="primary", disabled=spec is None, on_click=begin, args=(spec,), key="live.start", help=GOES_ON)
+        with st.popover("Open a run", type="tertiary"):
+            st.text_input("Run ID (also in the address, to reopen or share)", key="training", bind="query-params", width=420)
+
+    form(start)
+    return str(st.session_state["training"])
+
+
+def _expected(system: str) -> None:
+    """What is to come: how the shipped model of this kind learned, where that was recorded."""
+    steps = lab.read_steps(system) if system in lab.kept() else ()
+    written = [(step.step, step.samples) for step in steps if step.samples]
+    _recorded(system, f"Recorded: the loss of the shipped {system}")
+    if written:
+        _written(written[len(written) // 3], written[-1])
 
 
 def _watched_state(name: str, alive: bool) -> None:
@@ -207,14 +241,15 @@ def _watched(name: str, sentence: str) -> None:
     if steps:
         _pictures(name, steps, sentence, state)
     elif state.alive:
-        _recorded(job_queue().spec(name).system)
+        system = job_queue().spec(name).system
+        _recorded(system, f"Meanwhile: the recorded loss of the shipped {system}")
 
 
-def _recorded(system: str) -> None:
+def _recorded(system: str, title: str) -> None:
     """The loss of the shipped model of this kind, while there is nothing else to draw."""
     steps = lab.read_steps(system) if system in lab.kept() else ()
     if steps and not VIEWS["training"].fits(steps):
-        web.drawn(lab.low_curve(steps, f"Meanwhile: the recorded loss of the shipped {system}"), "live.recorded")
+        web.drawn(lab.low_curve(steps, title), "live.recorded")
 
 
 def _say(state: JobStatus) -> None:
@@ -242,7 +277,7 @@ def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus
     folder = job_queue().run(name)
     samples = [(step.step, step.samples) for step in steps if step.samples]
     if samples:
-        _written(*samples[-1])
+        _written(samples[-1])
     for view in (VIEWS["training"], VIEWS["probes"]):
         if view.fits(steps):
             continue
@@ -260,7 +295,8 @@ def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus
         inside.show_inside(folder, system, taken[-1] if taken else state.step, sentence, alive=state.alive)
 
 
-def _written(step: int, samples: tuple[str, ...]) -> None:
-    """One sentence, written again at each check."""
-    with st.container(border=True, key="live.written"):
-        st.markdown(f"**At step {step:,}:** {plain(samples[0])}")
+def _written(*checks: tuple[int, tuple[str, ...]]) -> None:
+    """One sentence, as it is written at these checks."""
+    with st.container(border=True, key="live.written", gap="small"):
+        for step, samples in checks:
+            st.markdown(f"**At step {step:,}:** {plain(samples[0])}")

@@ -133,7 +133,7 @@ page.parts(
         else ()
     ),
     PagePart("Train one in this page", in_page.show_in_page, "In the page", reads=NOTHING),
-    PagePart("Train one yourself", partial(live.show_live_training, text), "Train one"),
+    PagePart("Train one yourself", partial(live.show_live_training, text), "Train one", reads=live.reads()),
     PagePart("Compare runs", partial(comparing.show_comparison, runs), "Compare", reads=NOTHING),
     PagePart("What the studies found", findings.show_findings, "Findings", reads=NOTHING),
     PagePart("What each system adds", partial(systems.show_system, text, shelf), "Systems"),
