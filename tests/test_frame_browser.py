@@ -174,13 +174,16 @@ def test_a_picture_is_one_stop_of_the_tab_key_and_a_page_is_presented_with_keys(
 @LONG
 def test_a_shared_address_opens_the_same_page(visit: Visit) -> None:
     page = visit("/whatif?edit.head=3&edit.layer=1")
+    page.get_by_role("button", name="Other changes").click()
     expect(page.get_by_role("spinbutton", name="Edited head")).to_have_value("3")
+    page.keyboard.press("Escape")
     rested(page)
     page.get_by_role("button", name="Share").click()
     address = page.locator("[data-testid=stPopoverBody] code").first
     expect(address).to_contain_text("edit.head=3")
     expect(page.locator("[data-testid=stPopoverBody] img").first).to_be_visible()
     other = visit(address.inner_text().strip())
+    other.get_by_role("button", name="Other changes").click()
     expect(other.get_by_role("spinbutton", name="Edited head")).to_have_value("3")
     expect(other.get_by_role("spinbutton", name="Edited layer")).to_have_value("1")
 
@@ -233,15 +236,12 @@ def test_a_board_begins_in_the_upper_half_of_a_small_screen(visit: Visit, lesson
     expect(page.locator(".st-key-says p").first).to_be_visible()
 
 
-UPPER = {"whatif": 400}  # two rows of controls: what is changed, and what is looked at
-
-
 @pytest.mark.parametrize("lesson", [name for name in LESSONS if name != "start"] if ALL else ["elmo"])
 def test_a_picture_begins_in_the_upper_half_of_a_laptop_s_screen(visit: Visit, lesson: str) -> None:
     page = visit(f"/{lesson}", width=1280, height=720)
     page.wait_for_function(f"Number.isFinite(({FIRST})())")
     rested(page)
-    assert page.evaluate(f"({FIRST})()") <= UPPER.get(lesson, 360)
+    assert page.evaluate(f"({FIRST})()") <= 360
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
@@ -253,17 +253,11 @@ def test_the_bar_shows_what_a_part_reads_and_keeps_the_rest(visit: Visit) -> Non
     expect(page.get_by_label("Your text")).to_have_value("A dog ran.")
 
 
-@LONG  # test_a_board_begins_in_the_upper_half_of_a_small_screen measures such a place
-def test_what_an_edit_does_stands_right_below_its_controls(visit: Visit) -> None:
-    page = visit("/whatif", width=1280, height=800)
-    page.wait_for_function(f"({TOPS})() > 0")
-    rested(page)
-    effect, control = (
-        page.locator("[class*=st-key-titled]").first.bounding_box(),
-        page.get_by_label("Edited head").bounding_box(),
-    )
-    assert effect is not None and control is not None and control["y"] < effect["y"] < 420
-    assert effect["y"] + effect["height"] < page.evaluate(TOPS), "the board comes after it"
+def test_a_part_that_is_not_there_is_named(visit: Visit) -> None:
+    page = visit("/heads?part=misspelt%3Cb%3E")
+    expect(page.get_by_text("This page has no part “misspelt-b”: here is its first.")).to_be_visible()
+    to_part(page, "Lens")
+    expect(page.get_by_text("This page has no part")).to_have_count(0)
 
 
 def check_tab_stops(page: Page) -> None:

@@ -18,6 +18,7 @@ from explorer.views import theme
 
 KEY, TITLE = "part", "part.title"  # in the address of a page, and in the session
 SHORT = 180  # letters: an introduction of about a line and a half stays whole
+REPEATED = 40  # letters of a part that is not there, as they are repeated
 ALL = "all"  # as the part: every part, one below the other, as one prints a page
 EVERY_PART = False  # whether a page that names no part shows them all
 MODEL, NOTHING = "model", "nothing"  # of the bar, what a part reads
@@ -106,6 +107,8 @@ class LessonPage:
             with self.line, st.container(key="says"):
                 st.markdown(marked(lead))
         unread(chosen)
+        if (wanted := part_in_address()) not in ("", ALL, *(part.name for part in every)):
+            st.caption(f"This page has no part “{wanted[:REPEATED]}”: here is its first.")
         with present.screen(self.line, chosen[0].title if len(chosen) == 1 else ""):
             _own_question()
             for part in chosen:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import core, guessing, web
+from explorer.app import core, guessing, present, web
 from explorer.app.call import Call
 from explorer.app.glossary import say
 from explorer.app.lessons.training import questions
@@ -47,18 +47,14 @@ def guessed(question: Exercise, key: str, texts: Mapping[str, str]) -> None:
     """Recorded results with a question about them beside the first; what has to be said waits for its answer."""
     first, *others = (name for name in texts if there(name))
 
-    def rest() -> None:
+    def below() -> None:
+        if not present.on():
+            guessing.conclusion(key, texts[first])
         for name in others:
             web.show(VIEWS["curves"], call(name), key=name, beside=partial(_conclude, key, texts[name]))
 
-    web.show(
-        VIEWS["curves"],
-        call(first),
-        key=first,
-        question=(question, key),
-        beside=partial(_conclude, key, texts[first]),
-        below=rest,
-    )
+    seen = partial(_conclude, key, texts[first]) if present.on() else None  # a room sees it beside the picture
+    web.show(VIEWS["curves"], call(first), key=first, question=(question, key), beside=seen, below=below)
 
 
 def abilities() -> None:

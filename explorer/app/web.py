@@ -98,13 +98,13 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
     asked = around.question()
-    away = asked is not None and guessing.gives_away(partial(view, record), *asked)
-    beside = asked is not None and (not away or bool(view.controls(record)))
-    above, picture, aside, words = _laid(name, around, beside=beside)
-    if asked is not None and away:
-        with aside if beside else words:
-            guessing.offer(*asked)
-        asked = None
+    offered = asked if asked is not None and guessing.gives_away(partial(view, record), *asked) else None
+    asked = None if offered else asked
+    above, picture, aside, words = _laid(name, around, beside=asked is not None)
+    if offered is not None and not view.controls(record):
+        with words:
+            guessing.offer(*offered)
+        offered = None
     if asked is not None:
         waits = guessing.waits(asked[1])
         with above if waits and not present.on() else aside:  # shown to a room, it never moves
@@ -112,7 +112,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
                 _waiting(view, view(record), name, (picture, words), asked)
                 return
     with above:
-        chosen = _controls(view, record, around, name)
+        chosen = _controls(view, record, around, name, offered)
     deeds.check()
     figure = cache(lambda: styled(hold.framed(view(record, **chosen))))  # of what moves only once its numbers are asked for
     with picture:
@@ -172,7 +172,7 @@ def _laid(name: str, around: Around, *, beside: bool) -> tuple[Any, Any, Any, An
     if around.wide:
         picture = st.container()
         return st.container(), picture, st.container(), st.container()
-    if not beside and around.first is None and around.beside is None:
+    if not beside and around.beside is None:  # its controls stand in a line, and it has all of the width
         return st.container(), st.container(), st.container(), st.container()
     with st.container(key=f"placed.{name}"):  # in a telephone's order; on a wider screen the picture is beside the others
         above, picture, aside, words = (st.container(key=f"{place}.{name}") for place in ("above", "picture", "aside", "words"))
@@ -291,8 +291,8 @@ def _clicked(name: str, drawn_as: str, click: Callable[[dict[str, Any]], None]) 
         st.session_state[f"{name}.clicked"] = True
 
 
-def _controls(view: View, record: Any, around: Around, key: str) -> dict[str, Any]:
-    """The values of a picture's controls: in rows, or the first ones in place and the others folded."""
+def _controls(view: View, record: Any, around: Around, key: str, guess: Asked | None) -> dict[str, Any]:
+    """The values of a picture's controls: in rows, or the first ones in place and the others folded; a guess is offered after them."""
     offered: Mapping[str, Any] = view.controls(record)
     chosen = dict(around.fixed)
     if view.moving is not None and around.steps:  # its own player leads through it
@@ -308,6 +308,8 @@ def _controls(view: View, record: Any, around: Around, key: str) -> dict[str, An
             with st.popover(SETTINGS, type="tertiary"):  # what it holds is drawn, open or not, so each of them has its value
                 for name in rest:
                     chosen[name] = _widget(f"{key}.{name}", offered[name])
+        if guess is not None:
+            guessing.offer(*guess)
     return {name: chosen[name] for name in offered}
 
 

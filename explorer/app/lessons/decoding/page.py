@@ -54,7 +54,7 @@ def bars(prefix: tuple[int, ...]) -> None:
     kept = ("temperature", "top_p")
     web.show(
         VIEWS["next-piece"], next_token, key=str(len(prefix)), click=clicked, first=kept, beside=partial(forcing, here, prefix),
-        question=question, below=partial(desk.computed, name, text, prefix),
+        question=question, below=partial(desk.computed, name, text, prefix), wide=True,
     )  # fmt: skip
 
 
