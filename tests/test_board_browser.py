@@ -176,6 +176,19 @@ def test_a_board_opens_at_the_weights_and_plays_from_the_beginning_past_an_idle_
     assert seen[0] == "x" and ("mask" in seen) == (name == "gpt2"), "an encoder's forbids nothing"
 
 
+def test_a_station_rests_until_its_sentence_is_read_and_what_an_encoder_reads_is_no_prediction(show: Show) -> None:
+    page = show(traced("bert"))
+    rests = page.evaluate(
+        f"""() => {{ const b = {BOARD}, later = setTimeout, rests = []; b.playing = true;
+            globalThis.setTimeout = (_, ms) => rests.push(ms) && 0;
+            b.site.stations.forEach((_, n) => {{ b.step = n; b.wait(); }});
+            globalThis.setTimeout = later; b.playing = false; b.choose(b.data.sites.length - 1, 0); b.go(b.site.stations.length - 1);
+            return b.site.stations.map((name, n) => [b.data.prose[name].says.split(" ").length, b.data.prose[name].ms + rests[n]]).slice(0, -1); }}"""
+    )
+    assert all(150 * words <= ms <= 6000 for words, ms in rests), "nobody reads faster than seven words a second"
+    expect(page.locator(".operands")).to_contain_text("so this is no prediction")
+
+
 def shown_share(share: float) -> str:
     """A weight as the line of numbers writes it: in three digits, or as a power of ten where they would all be zero."""
     power = f"{share:.1e}".split("e")

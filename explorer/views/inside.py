@@ -20,7 +20,7 @@ TILE = 128  # rows and columns of one head among all: more than a screen has poi
 NOBODY, FIRST = "no token", "it"  # whose largest weight is named below each head
 FRAME = "the chosen token"
 MANY = 48  # heads that have room for a word below each
-ORDER = "rows read columns, both in the order of the text"
+ORDER = "rows attend to columns"
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 
@@ -55,7 +55,7 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
         figure.add_trace(_framed(row // pool, columns, (len(layers), heads), high))
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
     order = f"{ORDER}{_marked(trace, stream, row)}"
-    notes = (order, f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
+    notes = (order, f"darkest: {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     return figure.update_layout(
         title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),

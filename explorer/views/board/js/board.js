@@ -10,15 +10,14 @@ import { barAt, changedLines, grip, liftable, reachOf } from "./hands.js";
 import { headEntry, mostOf, peekAt, tellingHead } from "./heads.js";
 import { actOf } from "./keys.js";
 import { layoutOf, NARROW, thumbs, WIDE } from "./layout.js";
-import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
+import { copiedLine, entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { modeOf, whenTurned } from "./mode.js";
-import { controlsOf, say, skeleton, tidied } from "./parts.js";
+import { controlsOf, restAfter, say, skeleton, tidied } from "./parts.js";
 import { fillScreen, heightOf, screenFilled } from "./room.js";
 import { begin, show, viewOf } from "./share.js";
 import { onOther, otherOf, stack } from "./stacked.js";
 import { hiddenLine, inWords, pronounIn, wordLine } from "./words.js";
 
-const PAUSE = 500; // the pause between two stations while it plays
 const KEYS = 150; // milliseconds before a choice is told to Python
 
 /** @typedef {import("./share.js").View} View */
@@ -251,7 +250,7 @@ export class Board {
     if (end) return this.play(false);
     const idle = this.site.stations[this.step + 1] === "mask" && !forbids(headOf(this.site, this.head)); // passed over
     const on = () => (this.seen && document.visibilityState === "visible" ? this.go(this.step + (idle ? 2 : 1)) : this.wait());
-    this.timer = setTimeout(() => this.playing && on(), PAUSE / this.speed);
+    this.timer = setTimeout(() => this.playing && on(), restAfter(this.data.prose[this.station]) / this.speed);
   }
 
   /** Play or pause. @param {boolean} on */
@@ -338,7 +337,7 @@ export class Board {
   ledger() {
     const { site, station, cursor } = this, last = station === "next" && cursor.box === "S" ? this.expected(cursor.row) : null;
     const peek = this.peek && this.data.sites[this.peek.site], { frame } = this.parts;
-    const entry = peek ? headEntry(peek, /** @type {any} */ (this.peek).head, `${peek.stream} layer ${peek.layer}, head ${/** @type {any} */ (this.peek).head}`, peek === site && /** @type {any} */ (this.peek).head === this.head) : last ? { title: last.says, lines: [last.bars.slice(0, 4).map((b) => `${readable(b.text)} ${percent(b.p)}`).join(" · "), ...beamsAt(this)] }
+    const entry = peek ? headEntry(peek, /** @type {any} */ (this.peek).head, `${peek.stream} layer ${peek.layer}, head ${/** @type {any} */ (this.peek).head}`, peek === site && /** @type {any} */ (this.peek).head === this.head) : last ? { title: last.says, lines: [last.bars.slice(0, 4).map((b) => `${readable(b.text)} ${percent(b.p)}`).join(" · "), ...copiedLine(this, last.bars), ...beamsAt(this)] }
       : entryOf(site, this.head, station, cursor, this.rows, this.cols), box = this.parts.ledger, place = this.layout?.ledger;
     const held = this.held.slice(0, 3).map((h) => `${readable(this.rows[h.row] ?? "")} → ${readable(this.cols[h.col] ?? "")}`);
     say(this.parts.pair, entry.title);

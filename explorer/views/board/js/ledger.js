@@ -215,3 +215,9 @@ export function expectedAt({ top, family }, row, who) {
   const bars = top.texts[row].map((/** @type {string} */ text, /** @type {number} */ at) => ({ text, p: top.p.a[row * width + at], own: !at }));
   return { says: `${family === "encoder" ? "at" : "after"} ${who}`, bars };
 }
+
+/** An encoder reads the token that it expects here. @param {any} board @param {{text: string}[]} bars @returns {string[]} */
+export function copiedLine({ data, rows, cursor }, bars) {
+  const own = readable(rows[cursor.row] ?? "");
+  return data.family === "encoder" && data.top.kind !== "rtd" && bars[0] && readable(bars[0].text) === own ? [`The model reads “${own}” here, so this is no prediction: ___ in its place hides it.`] : [];
+}

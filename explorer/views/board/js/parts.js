@@ -8,6 +8,7 @@ import { helpOf } from "./keys.js";
 import { percent, readable, short } from "./ledger.js";
 import { follow, later, show } from "./share.js";
 
+const PAUSE = 500, WORD = 170; // milliseconds between two stations while it plays, at least, and for a word of its sentence
 const MOST = 64, CELLS = 256; // rows of the twin, rows and columns of the table: more would make the page slow
 
 /** @param {HTMLElement} at @param {string} tag @param {Record<string, string>} [given] @param {string} [text] @returns {any} */
@@ -57,6 +58,11 @@ export function skeleton(root) {
     weigh: (/** @type {any} */ board) => weighed(weight, board), help: (/** @type {string[][]} */ keys) => helped(help, keys), closes: () => closed(help), grid: twin,
     time: (/** @type {any} */ board) => timed(time, board), mark: (/** @type {any} */ board) => marked(bar, choices, board), twin: (/** @type {any} */ board) => rested(twin, () => { twinned(twin, board); tabled(table, field, board); }),
     menu: (/** @type {any} */ board, /** @type {number} */ token, /** @type {number} */ x, /** @type {number} */ y) => menu(stage, board, token, x, y) };
+}
+
+/** How long a station rests while it plays: until its sentence is read. @param {{says: string, ms: number}} prose */
+export function restAfter({ says, ms }) {
+  return Math.max(PAUSE, WORD * says.split(" ").length - ms);
 }
 
 /** Once the hand rests: a frame is never held up. @param {any} at @param {() => void} make */
