@@ -182,8 +182,10 @@ def test_a_station_rests_until_its_sentence_is_read_and_what_an_encoder_reads_is
         f"""() => {{ const b = {BOARD}, later = setTimeout, rests = []; b.playing = true;
             globalThis.setTimeout = (_, ms) => rests.push(ms) && 0;
             b.site.stations.forEach((_, n) => {{ b.step = n; b.wait(); }});
-            globalThis.setTimeout = later; b.playing = false; b.choose(b.data.sites.length - 1, 0); b.go(b.site.stations.length - 1);
-            return b.site.stations.map((name, n) => [b.data.prose[name].says.split(" ").length, b.data.prose[name].ms + rests[n]]).slice(0, -1); }}"""
+            globalThis.setTimeout = later; b.playing = false;
+            b.choose(b.data.sites.length - 1, 0); b.go(b.site.stations.length - 1);
+            const said = b.site.stations.map((name) => b.data.prose[name]);
+            return said.map(({{ says, ms }}, n) => [says.split(" ").length, ms + rests[n]]).slice(0, -1); }}"""
     )
     assert all(150 * words <= ms <= 6000 for words, ms in rests), "nobody reads faster than seven words a second"
     expect(page.locator(".operands")).to_contain_text("so this is no prediction")
