@@ -388,7 +388,7 @@ def test_another_masked_encoder_can_be_chosen(name: str) -> None:
     guess = ex.guess(model, ex.hide(lesson.STORY, [lesson.HIDDEN], tokenizer=model.tokenizer))
     place = int(guess.corruption.scored.argmax())
     question.set_value(guess.texts[place][0]).run()  # what this model finds most probable
-    assert f"P = {guess.shares[place, 0]:.0%}" in at.success[0].value
+    assert f"gives it {guess.shares[place, 0]:.0%}" in at.success[0].value
 
 
 def test_only_models_that_fill_masks_are_offered() -> None:

@@ -26,9 +26,9 @@ from typed import typed
 import explorer as ex
 from explorer.analysis.architectures import word_prediction
 from explorer.app.site import LIMIT, live_pages, notebook_pages, write_site
-from explorer.app.titles import TITLES
 from explorer.errors import ChoiceError, FileError
 from explorer.models.packing import packed_model
+from explorer.views.titles import TITLES
 from studies import site as notebook_site
 
 SOME = () if ALL else ("elmo", "bert", "gpt2", "bart")

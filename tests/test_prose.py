@@ -16,7 +16,7 @@ from explorer.app.prose import GAP, prose
 from explorer.app.prose import LESSONS as HERE
 
 BY_THE_FRAME = {"about", "formulas", "symbols", "notation", "slides"}
-GIVEN = {"options", "digits"}
+GIVEN = {"options", "digits", "called"}
 
 
 @cache

@@ -136,7 +136,7 @@ def test_the_page_opens_first_and_shows_the_models_numbers() -> None:
     at = open_page()
     assert not at.exception and at.title[0].value == "One sentence, four architectures"
     titles = [chart.proto.alt for chart in pictures(at)]
-    assert [title.split()[0].strip(".:,") for title in titles[:4]] == ["elmo", "bert", "gpt2", "bart"] and len(titles) > 8
+    assert [title.split()[0].strip(".:,") for title in titles[:4]] == ["ELMo", "BERT", "GPT", "BART"] and len(titles) > 8
     assert prose("start")("untrained") not in [box.value for box in at.info]
     question = next(radio for radio in at.radio if radio.key == "guess.moved")
     at = question.set_value(question.options[0]).run()

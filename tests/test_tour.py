@@ -349,6 +349,15 @@ def knows(at: AppTest, know: str) -> bool:
     return any(know in unmarked(block.value) for block in at.markdown)
 
 
+def test_a_board_begins_where_its_step_says_and_as_it_was_left_at_a_later_visit() -> None:
+    number = number_of("walk")
+    at = opened("attention", step=str(number))
+    assert STEPS[number - 1].boards["board"] in at.query_params["board"] and not knows(at, STEPS[number - 1].know)
+    at.query_params["board"] = "encoder.3.3.qkv.9.2"
+    at = at.run()
+    assert "encoder.3.3.qkv.9.2" in at.query_params["board"], "it is set once"
+
+
 def test_a_question_counts_once_it_has_an_answer() -> None:
     number = next(n for n, step in enumerate(STEPS, 1) if step.done == ("guess.bert",))
     step = STEPS[number - 1]

@@ -73,7 +73,7 @@ def act(page: Page, deed: str) -> None:
         control.get_by_role("button").or_(control.get_by_role("checkbox")).first.click()
     elif control.get_by_role("slider").count():
         control.get_by_role("slider").first.focus()
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowRight")
     elif control.get_by_role("radio").count():
         choice = control.get_by_role("radio", name=value, exact=True) if value else control.get_by_role("radio", checked=False)
         choice.last.click(force=True)

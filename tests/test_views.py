@@ -38,7 +38,7 @@ from explorer.models.task_rows import AskedText
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
 from explorer.nn.positions import POSITIONS
-from explorer.records import Attention, Curve, Curves, Damage, Prompted, Trace, TrainingStep, spread
+from explorer.records import Attention, Curve, Curves, Damage, Prompted, Trace, TrainingStep, VisibilityMap, spread
 from explorer.text import classroom
 from explorer.text.cooccurrence import CountedExamples
 from explorer.text.examples import prepared
@@ -768,10 +768,13 @@ def test_a_prompt_s_answer_says_whether_calibration_turns_it() -> None:
     plain = Prompted(
         "m", "{text} {label}", ("sad", "glad"), ("low", "high"), ("A.",), ("A. ",), (), logp, np.empty((0, 2)), (1, 1)
     )
-    assert found(VIEWS["prompt-answer"](plain)) == "“low” is the most probable verbaliser (75%)."
+    assert found(VIEWS["prompt-answer"](plain)) == "“low” is the most probable of these words (75%)."
     for free, then in (([0.4, 0.1], "“high” is"), ([0.2, 0.2], "it still is")):
         turned = found(VIEWS["prompt-answer"](replace(plain, free=np.log([free]))))
-        assert turned == f"“low” is the most probable verbaliser (75%); calibrated, {then}."
+        assert (
+            turned
+            == f"“low” is the most probable of these words (75%); calibrated (divided by what it prefers anyway), {then}."
+        )
 
 
 def test_lines_are_compared_where_they_reach_furthest_and_only_where_they_are_known() -> None:
@@ -796,3 +799,20 @@ def test_how_a_picture_was_measured_stands_in_its_file_and_in_a_notebook() -> No
     assert "5 seeds &amp; 2 &lt;texts&gt;" in export.html(VIEWS["curves"](record), caption=VIEWS["curves"].caption).decode()
     shown = ex.show("curves", record)
     assert "5 seeds &amp; 2 &lt;texts&gt;" in shown.words.value and shown.words in shown.children
+
+
+def test_every_edit_is_drawn_on_one_scale(records: dict[str, Any]) -> None:
+    change = records["changed"]
+    none = replace(change, after=change.before)
+    ends = [VIEWS["change"](one).layout.xaxis.range for one in (change, none)]
+    assert ends[0] == ends[1] and ends[0][1] >= np.log2(change.before.outputs["lm"].shape[-1])
+
+
+def test_the_columns_of_a_mask_have_the_words_of_its_rows(records: dict[str, Any]) -> None:
+    for record in (one for one in records.values() if isinstance(one, VisibilityMap)):
+        figure = VIEWS["sight"](record)
+        over = figure.layout.xaxis2
+        names = [text.removeprefix("<b>").removesuffix("</b>") for text in over.ticktext]
+        assert names == [figure.layout.yaxis.ticktext[place] for place in over.tickvals] and set(record.place) <= set(
+            over.tickvals
+        )

@@ -13,10 +13,10 @@ from scipy.stats import entropy
 import explorer as ex
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours import twin
-from explorer.app.titles import titled
 from explorer.models.card_figures import shipped_figures
 from explorer.models.run_folder import described
 from explorer.models.transformer import TransformerModel
+from explorer.views.titles import titled
 
 MODELS = ("bert", "llama", "bart")
 

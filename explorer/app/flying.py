@@ -8,7 +8,7 @@ from explorer.app import staged
 from explorer.app.hold import mode
 from explorer.records import Shuffle
 from explorer.views import theme
-from explorer.views.order import WAYS
+from explorer.views.order import ROUNDING, WAYS
 from explorer.views.view import Range
 
 ORDERS = ("in your order", "shuffled")
@@ -35,7 +35,7 @@ def _changed(record: Shuffle) -> list[dict[str, object]]:
     top = max(1e-9, *(float(np.nanmax(values)) for values in last.values()))
     return [
         {
-            "name": f"change of the last state, {name}",
+            "name": f"how far its last state moved, {name}" + (" (≈ 0: no bar)" if np.nanmax(last[way]) < ROUNDING else ""),
             "colour": theme.LINES[mode()][number],
             "shares": [float(value / top) if np.isfinite(value) else None for value in last[way]],
             "says": [

@@ -143,7 +143,7 @@ def with_marks(figure: Any, question: Exercise, key: str) -> Any:
     if not core.asks(key) or not known(key) or not (there := spots(figure, question.options)):
         return figure
     guess, answer = (there.get(str(option)) for option in (st.session_state.get(key), question.answer))
-    return marked(figure, guess, answer, hold.mode())
+    return marked(figure, guess, answer, hold.mode(), f"✓ {question.called}")
 
 
 def may_choose(figure: Any, question: Exercise, key: str) -> bool:

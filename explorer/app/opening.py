@@ -13,10 +13,10 @@ from explorer.app.cached import cached, lasting_data
 from explorer.app.controls import opened
 from explorer.app.notice import known_instead
 from explorer.app.opening_record import opening_record
-from explorer.app.titles import TITLES
 from explorer.models.cache import stamp
 from explorer.models.store import shelf_folder
 from explorer.views.opening.module import opening_style
+from explorer.views.titles import TITLES
 
 KEY = "start.opening"
 _component = st.components.v2.component(

@@ -9,10 +9,10 @@ import numpy as np
 
 import explorer as ex
 from explorer.analysis import architectures
-from explorer.app.titles import TITLES
 from explorer.models.model import Model
 from explorer.records import Attention, Lens, Trace, WordPrediction, softmax
 from explorer.views.opening.module import signed_palettes
+from explorer.views.titles import TITLES
 
 TOP, CHIPS = 3, 4  # tokens of a side, and guesses that are offered
 READS = {

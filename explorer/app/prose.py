@@ -49,14 +49,15 @@ class Prose:
         return filled(self.sections[name], values)
 
     def question(
-        self, name: str, answer: float | str, /, *, options: tuple[str, ...] = (), digits: int = 2, **values: Any
-    ) -> Exercise:
+        self, name: str, answer: float | str, /, *, options: tuple[str, ...] = (), digits: int = 2, called: str = "the answer",
+        **values: Any,
+    ) -> Exercise:  # fmt: skip
         """A section as a question. The answer is a number, an option, or the place of one among the options."""
         question, choices, why = _question(self.sections[name])
         values["options"] = options = options or tuple(filled(choice, values) for choice in choices)
         if options and isinstance(answer, int):
             answer = options[answer]
-        return Exercise(filled(question, values), answer, filled(why, values), options, digits)
+        return Exercise(filled(question, values), answer, filled(why, values), options, digits, called)
 
     def rows(self, name: str) -> tuple[tuple[str, ...], ...]:
         """The rows of a section that is a table, without its head."""

@@ -1,6 +1,6 @@
 export default function ({ data, parentElement, setTriggerValue }) {
   const page = parentElement.ownerDocument || document, main = page.querySelector(data.main), now = `${data.step} ${data.done}`;
-  const held = page.tour || (page.tour = { marked: {} }), GAP = 14, HEADER = 60, OUTSIDE = 4000, SOME = 120, SOON = 100;
+  const held = page.tour || (page.tour = { marked: {} }), GAP = 20, HEADER = 60, OUTSIDE = 4000, SOME = 120, SOON = 100;
   const CARD = "[class*=st-key-card-]", MARKS = ["data-toured", "data-asked", "data-looked"];
   const FRAME = "[data-toured] { outline: 3px solid var(--st-primary-color, #1b5f9e); border-radius: 6px; }";  // within a component
   const seen = one => one.offsetHeight && one.getBoundingClientRect().top > -OUTSIDE;
@@ -44,7 +44,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     else if (to.top < top - 2 || (fits ? to : picture).bottom > foot + 2 && to.top > top + 2) main.scrollBy(0, to.top - top);
   };
   const stay = (control, told, picture) => {  // after a deed nothing moves, unless the picture is out of sight: then until all is in it
-    const { top, foot } = room(control), begins = { top: picture.top, bottom: Math.min(picture.bottom, picture.top + Math.max(SOME, high(picture) / 3)) };
+    const { top, foot, below } = room(control), begins = { top: picture.top, bottom: Math.min(picture.bottom, picture.top + Math.max(SOME, high(picture) / 3)) };
     const there = (one, least = SOME) => Math.min(one.bottom, foot) - Math.max(one.top, top) >= Math.min(least, high(one)) - 2;
     const pressed = told.some(one => one.top === picture.top);  // the picture itself is what is pressed next
     if (told.every(one => there(one)) && there(picture, pressed ? (foot - top) / 2 : SOME)) return;
@@ -53,7 +53,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const whole = to && around([to, picture]);
     const by = begins.bottom - foot;  // as much of the picture as leaves half of what was pressed
     if (to) main.scrollBy(0, to.top < top ? to.top - top : Math.max(0, Math.min(whole.bottom - foot, to.top - top)));
-    else if (begins.top < last.top) main.scrollBy(0, last.bottom - foot);
+    else if (begins.top < last.top) main.scrollBy(0, below ? Math.min(last.bottom - foot, picture.top - top) : last.bottom - foot);  // a sheet leaves no room for both
     else main.scrollBy(0, last.bottom - by - top > high(last) / 2 ? by : last.top - top);
   };
   const back = () => {  // what was pressed stands where it stood, whatever the page has drawn meanwhile
@@ -71,7 +71,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (data.done) back();
     const picture = frame(pictures.length ? pictures : [control]), verdicts = controls.map(one => one.closest(CARD)?.querySelector(data.verdict));
     const stands = room().stuck && control.closest(".st-key-bar");  // it is in sight wherever the page is
-    if (data.done) stay(control, [!stands && control, ...verdicts].filter(one => one).map(one => frame([one])), picture);
+    if (data.done && !(data.more && room().below)) stay(control, [!stands && control, ...verdicts].filter(one => one).map(one => frame([one])), picture);
     else arrive(control, picture);
   };
   const wait = () => {  // the film stands before its answers until the visitor has guessed

@@ -125,15 +125,17 @@ def _say(number: int, step: lesson.TourStep, done: bool) -> None:
     seen: dict[str, str] = {}
     with st.container(key="tour.says"):
         st.markdown(explained(step.says, seen))
-    st.markdown(f"{GIVEN if done else ASKED} **Do:** {step.do}")
+    with st.container(key="tour.do"):
+        st.markdown(f"{GIVEN if done else ASKED} **Do:** {step.do}")
     with st.container(key="tour.look"):
         st.markdown(f"**Look:** {explained(step.look, seen)}")
     if done:
         with st.container(key="tour.knows"):
             st.markdown(f"✓ **Now you know:** {explained(step.know, seen)}")
     data = {
-        "step": number, "done": deeds.how_many(), "controls": [*map(deeds.selector, deeds.next_first()), "h2"], "pictures": step.pictures,
-        "pressed": {deeds.selector(deed): deed for deed in step.done if ">" in deed}, "lower": step.lower, "waits": step.waits,
+        "step": number, "done": deeds.how_many(), "more": not done, "pictures": step.pictures, "lower": step.lower, "waits": step.waits,
+        "controls": [*map(deeds.selector, deeds.next_first()), "h2"],
+        "pressed": {deeds.selector(deed): deed for deed in step.done if ">" in deed},
         "verdict": streamlit_inside.VERDICT, "main": streamlit_inside.MAIN, "block": streamlit_inside.BLOCK,
         "element": streamlit_inside.ELEMENT,
     }  # fmt: skip
@@ -185,8 +187,7 @@ def _arrive(number: int, step: lesson.TourStep) -> None:
         before = deeds.left(number)
         for key, value in {**step.choices, **_own(step), **(before.controls if before else {})}.items():
             st.session_state[key] = value
-        for key, place in before.boards.items() if before else ():
-            st.query_params[key] = place
+        st.query_params.update({**step.boards, **(before.boards if before else {})})
         if step.part:
             st.query_params["part"] = step.part  # an address may name the step alone
         st.session_state[SET] = number

@@ -38,6 +38,7 @@ class TourStep:
     lower: bool = False  # whether the lower end of the picture is what to look at
     waits: float = 0.0  # the second of the film at which the opening waits for the deed; 0 where it does not wait
     choices: Mapping[str, Any] = field(default_factory=dict)
+    boards: Mapping[str, str] = field(default_factory=dict)  # where its boards begin, as an address says it
     chapter: str = FURTHER
 
     @property
@@ -89,7 +90,7 @@ def _step(entry: dict[str, Any]) -> TourStep:
     texts: dict[str, Any] = {name: filled(value, gaps) for name, value in entry.items() if isinstance(value, str)}
     texts |= {"done": tuple(entry.get("done", ())), "lower": entry.get("lower", False), "waits": entry.get("waits", 0.0)}
     choices = {key: filled(value, gaps) if isinstance(value, str) else value for key, value in entry.get("choices", {}).items()}
-    return TourStep(**texts, choices=choices)
+    return TourStep(**texts, choices=choices, boards=entry.get("boards", {}))
 
 
 FILE = tomllib.loads(Path(__file__).with_name("tour.toml").read_text("utf-8"))

@@ -211,12 +211,13 @@ def beside(view: View, several: Sequence[Any], *, across: int = 0) -> None:
 
 
 def level(figures: Sequence[Any]) -> Sequence[Any]:
-    """Pictures side by side: all as high as the highest, their titles and frames on one line."""
+    """Pictures side by side: their titles and the tops of their drawings on one line, each drawing as high as it is."""
     heights = [figure.layout.height or 0 for figure in figures]
     tops, bottoms = ([getattr(figure.layout.margin, side) or 0 for figure in figures] for side in ("t", "b"))
     for figure in figures:
         if all(heights):
-            resized(figure, max(heights), max(tops), max(bottoms))
+            drawing = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
+            resized(figure, drawing + max(tops) + max(bottoms), max(tops), max(bottoms))
     return figures
 
 

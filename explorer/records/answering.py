@@ -70,11 +70,13 @@ def verdict(item: Exercise, given: str) -> Feedback:
 
     >>> verdict(Exercise("Which?", "b", "Because.", ("a", "b")), "a").text
     'You said *a*. The answer: **b**. Because.'
+    >>> verdict(Exercise("What next?", "b", "55 %.", ("a", "b"), called="most probable"), "a").text
+    'You said *a*. Most probable: **b**. 55 %.'
     """
     if given and item.right(given):
         return Feedback("right", f"Yes: {item.shown}. {item.why}")
     guess = f"You said *{given}*. " if given else ""
-    return Feedback("shown", f"{guess}The answer: **{item.shown}**. {item.why}")
+    return Feedback("shown", f"{guess}{item.called[0].upper()}{item.called[1:]}: **{item.shown}**. {item.why}")
 
 
 def wanted_form(item: Exercise) -> str:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Exercise(Record):
     """A question, its answer, and why. With `options` one of them is chosen; otherwise a number is typed.
 
-    A number is right when it is as near as rounding to `digits` places after the point allows.
+    A number is right when it is as near as rounding to `digits` places after the point allows. `called` says what the answer is where
+    nobody knows better than a model what comes next: then it is what the model finds most probable.
     """
 
     question: str
@@ -23,6 +24,7 @@ class Exercise(Record):
     why: str = ""
     options: tuple[str, ...] = ()
     digits: int = 2
+    called: str = "the answer"
 
     @property
     def shown(self) -> str:

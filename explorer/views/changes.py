@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -22,7 +23,8 @@ def edits_of(record: Change) -> str:
 
 def predictions(record: Change) -> go.Figure:
     """How much the prediction at each position changed: the KL divergence in bits (0: not at all). The text beside a
-    bar is the most probable token before and after, where it changed.
+    bar is the most probable token before and after, where it changed. The scale is the same for every edit: it reaches beyond the
+    bits of a token about which nothing is known (log₂ |V|).
 
     For a causal model the bar at a token belongs to the prediction of the next token.
 
@@ -52,13 +54,17 @@ def predictions(record: Change) -> go.Figure:
                textfont={"size": 13}, constraintext="none", cliponaxis=False,
                hovertemplate="<b>%{y}</b><br>%{x:.3f} bits<br>before: %{customdata[0]}<br>after: %{customdata[1]}<extra></extra>")
     )  # fmt: skip
-    largest = float(np.nanmax(record.divergence)) or 1.0
     return figure.update_layout(
         title=theme.title("How the predictions changed", *notes),
         yaxis=theme.downwards(rows) if len(kept) == len(rows) else theme.named_axis(names, down=True),
-        xaxis={"title": "KL in bits", "range": [0, largest * (1.4 if other.any() else 1.05)]},
+        xaxis={"title": "how far the prediction moved (KL, in bits)", "range": [0, 1.2 * _scale(record)]},
         height=22 * len(kept) + 20,
     )
+
+
+def _scale(record: Change) -> float:
+    """The end of the scale, the same for every edit: the bits of a token about which nothing is known, or what is larger."""
+    return max(math.log2(record.before.outputs["lm"].shape[-1]), float(np.nanmax(record.divergence)))
 
 
 def downstream(record: Change, *, stream: str) -> go.Figure:

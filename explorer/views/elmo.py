@@ -31,7 +31,7 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         begin = int(record.places[number])
         grid[row, begin : begin + int(record.widths[number])] = record.strongest[number]
     outside = sum(int(record.places[n]) >= len(record.letters) for n in best)
-    named = [f"{int(record.widths[n])} wide: {theme.printable(_some(record.known[n]))}" for n in best]
+    named = [f"as in {theme.printable(_some(record.known[n]))}" for n in best]
     hover = [[theme.printable(", ".join(record.known[n]))] * grid.shape[1] for n in best]
     figure = go.Figure(
         go.Heatmap(
@@ -40,7 +40,7 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         )
     )  # fmt: skip
     notes = (
-        f"Of each of the {len(record.widths)} filters only its largest activation is kept (max-pooling).",
+        f"{len(best)} of {len(record.widths)} filters: a row is where a filter answers most (max-pooling); strong: much.",
         f"{outside} of these are largest after the end of the word" if outside else "",
     )
     return figure.update_layout(

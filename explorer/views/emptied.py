@@ -52,5 +52,5 @@ def _with_places(bare: go.Figure, along: str, options: Sequence[str]) -> go.Figu
         selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
     )  # fmt: skip
     return bare.add_annotation(
-        text="click your guess", x=1, y=1, xref="paper", yref="paper", xanchor="right", yanchor="bottom", showarrow=False
+        text="click your guess", x=1, y=0, xref="paper", yref="paper", xanchor="right", yanchor="top", showarrow=False
     )

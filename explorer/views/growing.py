@@ -13,6 +13,7 @@ from explorer.views.attention import high, place, place_number, remarks
 from explorer.views.view import Choice, Control, Range, Toggle, View, by_name, only
 
 COMPUTED, REUSED = 1.0, 0.35
+LOW = 21  # pixels of a row, so that a text and its source fit into a window
 
 
 def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figure:
@@ -32,9 +33,10 @@ def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figur
     weights = np.where(attention.allowed, attention.weights[head], np.nan).astype(np.float32)
     weights[done:] = np.nan
     text = record.steps[step].texts[_chosen(record, step)] if _chosen(record, step) >= 0 else ""
+    last, key = theme.labels(rows)[done - 1], theme.labels(columns)[int(np.nan_to_num(weights[done - 1]).argmax())]
+    writes = f" and writes “{theme.label(text)}”" if text else ""
     notes = (
-        f"step {step} of {len(record.rows) - 1}: {done} of {len(rows)} rows so far"
-        + (f"; the next token is {theme.label(text)}" if text else ""),
+        f"token {step} of {len(record.rows) - 1}: the framed row, “{last}”, reads “{key}” most{writes}; grey: not written yet",
         *remarks(attention, rows, columns),
     )
     figure = go.Figure(
@@ -43,11 +45,15 @@ def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figur
             hovertemplate="<b>%{y}</b> → <b>%{x}</b><br><b>%{z:.4g}</b><extra></extra>",
         )
     )  # fmt: skip
+    figure.add_scatter(
+        x=[-0.5, len(columns) - 0.5, len(columns) - 0.5, -0.5, -0.5], y=[done - 1.5, done - 1.5, done - 0.5, done - 0.5, done - 1.5],
+        mode="lines", line={"width": 2}, meta=3, name="the new row", hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
     return figure.update_layout(
         title=theme.title(f"{layer}, head {head}, as the text grows", *notes),
         **theme.token_axes(rows, columns),
         **theme.colours_of_weights(),
-        height=high(len(rows)),
+        height=min(high(len(rows)), LOW * len(rows)),
     )
 
 
@@ -150,7 +156,7 @@ def where(record: Generation) -> Mapping[str, Control]:
     return {
         "layer": Choice("Layer", named, start),
         "head": Range("Head", 0, attention[0].heads - 1),
-        "step": Range("Step", 0, last, last),
+        "step": Range("Written token", 0, last, last),
     }
 
 

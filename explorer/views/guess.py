@@ -9,14 +9,15 @@ import plotly.graph_objects as go
 
 from explorer.records import Copied, Guess
 from explorer.views import theme
+from explorer.views.titles import titled
 from explorer.views.view import Choice, Control, View, also, by_name, only
 
 SHORTEST = 0.004  # a bar that can still be seen
 
 
 def guess(record: Guess, *, place: str) -> go.Figure:
-    """The model's most probable tokens at one hidden position; probabilities are over the whole vocabulary. The striped bar with the
-    tick is the original token; where it is not among the most probable, it is added below them.
+    """The model's most probable tokens at one hidden position; probabilities are over the whole vocabulary. The striped bar is
+    the hidden token; where it is not among the most probable, it is added below them.
 
     You may conclude what this model predicts at this position of this text. You may not conclude that another token would be wrong:
     many fit, and the model was trained on the stories of a small world only.
@@ -29,10 +30,8 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     if not any(right):
         names, shares, right = [*names, truth], [*shares, float(record.truth[at])], [*right, True]
     figure = go.Figure([_bars(names, shares, right, wanted) for wanted in (False, True)])
-    first = (
-        f"{theme.printable(record.model)} finds “{theme.label(record.texts[at][0])}” most probable ({record.shares[at][0]:.1%})"
-    )
-    original = "the original token" if right[0] else f"the original “{truth}” has {record.truth[at]:.1%}"
+    first = f"{theme.printable(titled(record.model))} finds “{theme.label(record.texts[at][0])}” most probable ({record.shares[at][0]:.1%})"
+    original = "the hidden word" if right[0] else f"the hidden word “{truth}” (striped) has {record.truth[at]:.1%}"
     notes = (f"{first}{', ' if right[0] else '; '}{original}.", theme.unseen_note(record.corruption.original))
     facts = (
         f"P({truth} | x̃) = {record.truth[at]:.3f}, so −log P = {record.surprise[at]:.2f}",
@@ -40,10 +39,17 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     )
     return figure.update_layout(
         title=theme.title(f"Which token is at position {at}?", *notes), **theme.measured(*facts),
-        xaxis={"title": "probability", "range": [0, min(1.25, 1.25 * max(shares))], "tickformat": ".0%", "nticks": 6},
-        yaxis=theme.named_axis(theme.ticked(names, right), down=True, tickfont={"size": 18}),
+        xaxis={"title": "probability", "range": [0, 1.15], "tickformat": ".0%", "nticks": 6},
+        yaxis=theme.named_axis(_with_hidden(names, right), down=True, tickfont={"size": 18}),
         barmode="overlay", height=44 * len(names),
     )  # fmt: skip
+
+
+def _with_hidden(names: list[str], right: list[bool]) -> list[str]:
+    """The names, with a word below the one that was hidden."""
+    return [
+        f"{name}<br><span style='font-size:13px'>(hidden)</span>" if ok else name for name, ok in zip(names, right, strict=True)
+    ]
 
 
 def _bars(names: list[str], shares: list[float], right: list[bool], wanted: bool) -> go.Bar:
@@ -51,7 +57,7 @@ def _bars(names: list[str], shares: list[float], right: list[bool], wanted: bool
     return go.Bar(
         orientation="h", base=0, x=[max(shares[n], SHORTEST * max(shares)) for n in places], y=places, width=0.7,
         text=[f"{shares[n]:.1%}" for n in places], textposition="outside", cliponaxis=False, textfont={"size": 15},
-        name="✓ original token" if wanted else "other tokens", meta=int(wanted),
+        name="the hidden word" if wanted else "other tokens", meta=int(wanted),
         marker={"pattern": {"shape": "/" if wanted else ""}}, customdata=[names[n] for n in places],
         hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>",
     )  # fmt: skip

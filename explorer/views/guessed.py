@@ -63,13 +63,13 @@ def clicked(figure: go.Figure, options: Sequence[str], point: Mapping[str, Any])
     return None
 
 
-def marked(figure: go.Figure, guess: Spot | None, answer: Spot | None, mode: str) -> go.Figure:
+def marked(figure: go.Figure, guess: Spot | None, answer: Spot | None, mode: str, right: str = RIGHT) -> go.Figure:
     """A copy of a picture in which the guess and the answer are marked, where they stand in it: the guess first, the answer last."""
     figure = go.Figure(figure)
     if guess is not None:
         _mark(figure, guess, BOTH if guess == answer else YOURS, theme.HELD[mode], mode)
     if answer is not None and answer != guess:
-        _mark(figure, answer, RIGHT, theme.INK[mode], mode)
+        _mark(figure, answer, right, theme.INK[mode], mode)
     return figure
 
 

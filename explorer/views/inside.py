@@ -13,6 +13,7 @@ from explorer.records import Gradient, HeadStatistics, Lens, Trace, Visibility
 from explorer.views import theme
 from explorer.views.attention import has_attention, high
 from explorer.views.sums import WAYS, joined, summed
+from explorer.views.titles import titled
 from explorer.views.view import Choice, Control, Toggle, View, by_name, only
 
 READABLE, SHORT = 6, 16  # columns of a lens whose words have room beside each other; rows whose cells hold three of them
@@ -20,7 +21,7 @@ TILE = 128  # rows and columns of one head among all: more than a screen has poi
 NOBODY, FIRST = "no token", "it"  # whose largest weight is named below each head
 FRAME = "the chosen token"
 MANY = 48  # heads that have room for a word below each
-ORDER = "rows attend to columns"
+ORDER = "rows read columns; strong: much weight"
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 
@@ -54,8 +55,7 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
         figure.update_layout(annotations=_below(words, (rows, columns), high))
         figure.add_trace(_framed(row // pool, columns, (len(layers), heads), high))
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
-    order = f"{ORDER}{_marked(trace, stream, row)}"
-    notes = (order, f"darkest: {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
+    notes = (f"{ORDER} (at most {top:.3g}){_marked(trace, stream, row)}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     return figure.update_layout(
         title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),
@@ -68,7 +68,7 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
 
 def _marked(trace: Trace, stream: str, row: int | None) -> str:
     """Which row is framed."""
-    return "" if row is None else f"; framed: the row of “{theme.label(trace.axes(stream)[0].texts[row])}”"
+    return "" if row is None else f"; framed: “{theme.label(trace.axes(stream)[0].texts[row])}”, below it what it reads most"
 
 
 def _below(words: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:
@@ -153,9 +153,10 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         heat.update(text=texts, texttemplate="%{text}", textfont={"size": 14})
     names = list(record.named)
     apart = f"differ by {record.gap:.0e} at most" if record.gap else "are the same numbers"
-    notes = (f"the last layer's logits and the model's own {apart}", theme.unseen_note(record.tokens))
+    cells = f"in each cell {'the three most probable tokens' if three else 'the most probable token'}; strong: near 100 %"
     return go.Figure(heat).update_layout(
-        title=theme.title(f"If {theme.label(record.model)} ended here", *notes),
+        title=theme.title(f"If {theme.label(titled(record.model))} ended here", cells, theme.unseen_note(record.tokens)),
+        **theme.measured(f"the last layer's logits and the model's own {apart}"),
         xaxis=theme.named_axis(names, side="top"),
         yaxis=theme.downwards(record.tokens),
         coloraxis={"cmin": 0, "cmax": 1},
@@ -293,7 +294,7 @@ def _named_rows(trace: Trace, stream: str) -> Choice:
     )
     rows = [_named_row(text, n) for n, text in enumerate(texts)] if heads <= MANY and len(texts) <= TILE else []
     first = next((name for name, text in zip(rows, texts, strict=False) if text.strip("·▁Ġ ").lower() == FIRST), NOBODY)
-    return Choice("Largest weight of", (NOBODY, *rows), first)
+    return Choice("Token to follow", (NOBODY, *rows), first)
 
 
 def _named_row(text: str, row: int) -> str:

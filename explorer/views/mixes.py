@@ -15,6 +15,10 @@ from explorer.views.view import Choice, Control, Range, View, by_name, only
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])  # of the triangle: h₀, h₁, h₂
 PARTS = 20  # a slider moves in so many steps
 SEEN, STRIP = 64, 200  # so many dimensions of a vector are drawn, in a strip of so many pixels
+ASKS = {  # what each task asks, in two or three words
+    "last letter": "of the word", "part of speech": "noun or verb?", "entities": "whose name?", "roles": "who did what?",
+    "word sense": "which meaning?", "sentiment": "good or bad?", "topic": "about what?", "entailment": "does b follow?",
+}  # fmt: skip
 BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -26,7 +30,7 @@ def below(number: int) -> str:
 def shares(record: Mixes, *, step: int) -> go.Figure:
     """sⱼ of every task: the softmax weight of each layer in the mix that the task reads, after this many steps. Bars are means over
     all runs, error bars reach from the lowest run to the highest. Before training, all weights are equal. Tasks are ordered by how
-    high in the stack they read at the end of training, Σ j·sⱼ. γ, which scales the whole mix, is below each name.
+    high in the stack they read at the end of training, Σ j·sⱼ. Point at a bar for γ, which scales the whole mix.
 
     You may conclude how much of each layer these classifiers used. You may not conclude that a layer with a large weight is the
     useful one: look at the score of each layer alone. And the weights can be compared only because every layer was normalised to the
@@ -34,15 +38,18 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
     """
     at, order = list(record.steps).index(step), np.argsort(record.heights.mean(1), kind="stable")
     weights = record.shares[order, :, at]  # [task, run, layer]
-    named = [f"{theme.printable(record.tasks[n])}<br>γ {record.gammas[n, :, at].mean():.2f}" for n in order]
+    named = [f"{theme.printable(record.tasks[n])}<br>{ASKS.get(record.tasks[n], '')}" for n in order]
+    scales = [f"{record.gammas[n, :, at].mean():.2f}" for n in order]
     figure = go.Figure()
     for layer in range(weights.shape[-1]):
         values = weights[..., layer]
         mean = values.mean(1)
         spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
-        hover = f"%{{x}}<br>s{below(layer)} = <b>%{{y:.3f}}</b><extra></extra>"
-        figure.add_bar(x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer)
-    figure = _dressed(figure, "The weight of each layer, by task", (_reading(record, at),), "weight sⱼ", (0, 1.02))
+        hover = f"%{{x}}<br>s{below(layer)} = <b>%{{y:.3f}}</b>, γ = %{{customdata}}<extra></extra>"
+        figure.add_bar(x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer, customdata=scales)
+    bars = ", ".join(_layer(layer).partition(": ")[2] for layer in range(weights.shape[-1]))
+    notes = (f"Bars: {bars.removeprefix('from ')}. {_reading(record, at)}",)
+    figure = _dressed(figure, "The weight of each layer, by task", notes, "weight of the layer, sⱼ", (0, 1.02))
     return figure.update_layout(**theme.measured(f"after {step} steps", record.note))
 
 
@@ -231,7 +238,7 @@ def _way(record: Mixes, way: int) -> str:
 
 def _dressed(figure: go.Figure, title: str, notes: tuple[str, ...], up: str, span: tuple[float, float]) -> go.Figure:
     return figure.update_layout(
-        title=theme.title(title, *notes), barmode="group", height=270,
+        title=theme.title(title, *notes), barmode="group", height=250,
         xaxis={}, yaxis={"title": up, "range": list(span)},
     )  # fmt: skip
 

@@ -81,15 +81,16 @@ def pieces(record: SideBySide) -> go.Figure:
     rows = []
     for name, tokens, unknown in zip(record.names, record.tokens, record.unknown, strict=True):
         boxes = [_piece(tokens, n, unknown) for n in range(len(tokens))]
-        lines = wrapped(f"{theme.label(name)}: {len(tokens)} tokens", boxes)
+        lost = int((tokens.ids == unknown).sum())
+        lines = wrapped(f"{theme.label(name)}: {len(tokens)} tokens" + (f", {lost} unknown" if lost else ""), boxes)
         rows += with_segments(lines, tokens.segments) if 1 in tokens.segments and any(tokens.special) else lines
-    words = len(record.text.split())
+    words, shades = len(record.text.split()), "the two blues: word by word; orange: unknown; ·: a space; ##: within a word"
     title = (
         "Special tokens and segments"
         if any(any(tokens.special) for tokens in record.tokens)
         else "One text, several tokenizers"
     )
-    return drawn(rows, title, (f"{words} word{'s' * (words != 1)} between spaces",))
+    return drawn(rows, title, (f"{words} word{'s' * (words != 1)} between spaces · {shades}",))
 
 
 def _piece(tokens: Tokens, n: int, unknown: int) -> Box:

@@ -22,7 +22,9 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
     You may conclude which verbaliser this model finds more probable here. You may not conclude that it can do the task: another
     template or verbaliser may reverse the answer. Nor that the model finds the word probable at all: only the verbalisers compete.
     """
-    names = [f"{theme.label(label)}<br>“{theme.label(word)}”" for label, word in zip(record.labels, record.words, strict=True)]
+    names = [
+        f"“{theme.label(word)}”<br>means {theme.label(label)}" for label, word in zip(record.labels, record.words, strict=True)
+    ]
     rows = {"after the prompt": record.probabilities[text]}
     if len(record.free):
         rows |= {"calibrated": record.calibrated[text], "after a text that says nothing": record.prior}
@@ -43,11 +45,12 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
 def _answered(record: Prompted, text: int) -> str:
     """Which verbaliser is most probable after the prompt, and whether calibration changes that."""
     first = int(record.probabilities[text].argmax())
-    said = f"“{theme.label(record.words[first])}” is the most probable verbaliser ({record.probabilities[text, first]:.0%})"
+    said = f"“{theme.label(record.words[first])}” is the most probable of these words ({record.probabilities[text, first]:.0%})"
     if not len(record.free):
         return f"{said}."
     then = int(record.calibrated[text].argmax())
-    return f"{said}; calibrated, {'it still is' if then == first else f'“{theme.label(record.words[then])}” is'}."
+    still = "it still is" if then == first else f"“{theme.label(record.words[then])}” is"
+    return f"{said}; calibrated (divided by what it prefers anyway), {still}."
 
 
 def forms(record: PromptScores) -> go.Figure:

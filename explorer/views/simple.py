@@ -85,7 +85,12 @@ def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
             hovertemplate="<b>%{y}</b> → <b>%{x}</b><br>%{text}: <b>%{z:.4g}</b><extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=1, col=number + 1)
-    notes = (f"{layer}, head {head} · each row attends to the columns", *remarks(attention, rows, columns))
+    shades = (
+        "blue: above 0, orange: below; grey: forbidden, −∞"
+        if stage == "scores"
+        else "strong: near 1, blank: 0; grey: forbidden, 0"
+    )
+    notes = (f"{layer}, head {head} · rows read columns · {shades}", *remarks(attention, rows, columns))
     figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
     figure.update_yaxes(**theme.downwards(rows))
     colours = theme.colours(scaled if stage == "scores" else np.ones(1), signed=stage == "scores")

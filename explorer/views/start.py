@@ -11,15 +11,17 @@ import plotly.graph_objects as go
 
 from explorer.records import ContextShift, VisibilityMap, WordPrediction
 from explorer.views import theme
+from explorer.views.titles import TITLES
 from explorer.views.view import View, by_name, only
 
 KINDS = {
-    "bilm": "two language models, never joined: left to right (blue), right to left (orange), each token itself: both (blank)",
-    "encoder": "every token sees every token",
-    "decoder": "each token sees itself and the tokens before it",
-    "encoder-decoder": "reads like BERT, writes like GPT, and sees all that it read",
+    "bilm": "blue: the words before, orange: those after, blank: itself",
+    "encoder": "every word reads every word",
+    "decoder": "each word reads itself and those before it",
+    "encoder-decoder": "reads like BERT (left), writes like GPT (right)",
 }
 PALE = 0.55  # of the colour where another word is seen
+NARROWEST = 20  # columns that have room for their words in the narrowest picture; of more only the chosen word is named
 
 
 def sight(record: VisibilityMap) -> go.Figure:
@@ -42,31 +44,31 @@ def sight(record: VisibilityMap) -> go.Figure:
         z=tone, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, customdata=np.tile(names, (len(names), 1)), text=_down(names),
         hovertemplate="<b>%{text}</b> may see <b>%{customdata}</b><extra></extra>", name="may see",
     )  # fmt: skip
-    high, every = (17, 1) if len(names) <= 18 else (15, 1) if len(names) <= 40 else (9, 2)
+    high, every = (17, 1) if len(names) <= 18 else (13, 1) if len(names) <= 40 else (9, 2)
     figure = go.Figure(heat)
     places = list(range(len(names)))[::every]  # of many names every second is written
     ticks = {"tickmode": "array", "tickvals": places, "ticktext": names[::every], "showgrid": False, "ticks": ""}
     random = "" if record.trained else "Its weights are random: nothing was learned yet."
     notes = _lines(KINDS.get(record.family, record.family), random, theme.unseen_note(record.tokens))
-    return figure.update_layout(
+    figure.update_layout(
         title=_title(record.model, notes), height=high * len(names),
         coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
-        xaxis={**ticks, "showticklabels": False, "range": [-0.5, len(names) - 0.5]}, annotations=_blocks(record),
+        xaxis={**ticks, "side": "top", "tickangle": -90, "range": [-0.5, len(names) - 0.5]},
         yaxis={**ticks, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": 13 if high == 17 else 12}},
     )  # fmt: skip
+    return _columns(figure, record, names)
 
 
 def _down(names: list[str]) -> list[list[str]]:
     return [[name] * len(names) for name in names]
 
 
-def _blocks(record: VisibilityMap) -> list[dict[str, object]]:
-    """The names of what is read and what is written, above the columns."""
-    if record.target is None:
-        return []
-    middles = (len(record.tokens) - 1) / 2, len(record.tokens) + 1 + (len(record.target) - 1) / 2
-    below = {"yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 12}}
-    return [{"x": x, "text": text, **below} for x, text in zip(middles, ("it reads", "it writes"), strict=True)]
+def _columns(figure: go.Figure, record: VisibilityMap, names: list[str]) -> go.Figure:
+    """The words above the columns, the chosen one in bold letters; special tokens are named at their rows."""
+    words = [n for n, special in enumerate(record.tokens.special) if not special]
+    shown = words if record.target is None and len(words) <= NARROWEST else list(record.place)
+    theme.written_over(figure, "xaxis", shown, [f"<b>{names[n]}</b>" if n in record.place else names[n] for n in shown])
+    return figure
 
 
 def expects(record: WordPrediction) -> go.Figure:
@@ -164,7 +166,7 @@ def _lines(*notes: str) -> list[str]:
 def _title(name: str, notes: list[str]) -> dict[str, object]:
     """The name of a model in large letters, lines below it in small ones."""
     small = "".join(f"<br><span style='font-size:13px'>{note}</span>" for note in notes)
-    return {"text": f"<b>{theme.label(name)}</b>{small}"}
+    return {"text": f"<b>{theme.label(TITLES.get(name, name))}</b>{small}"}
 
 
 is_word_prediction = only(WordPrediction, "ex.analysis.word_prediction(model, text, span) makes")

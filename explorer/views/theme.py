@@ -222,11 +222,16 @@ def thinned(figure: go.Figure, named: int = NAMED, ways: str = "xy") -> go.Figur
 
 def _overlaid(figure: go.Figure, name: str, few: int) -> None:
     """Write few of the names of an axis, on another one that lies over it."""
-    layout, way, own = figure.layout, name[0], name.replace("axis", "")
-    axis = layout[name].to_plotly_json()
+    axis = figure.layout[name].to_plotly_json()
     written = [(place, text) for place, text in zip(axis["tickvals"], axis["ticktext"], strict=True) if text]
     places, texts = zip(*written[:: math.ceil(len(written) / few)], strict=True)
-    names = {"tickvals": places, "ticktext": texts, "tickfont": {"size": 12}}
+    written_over(figure, name, places, texts)
+
+
+def written_over(figure: go.Figure, name: str, places: Sequence[int], texts: Sequence[str]) -> None:
+    """Write these names at an axis, on another one that lies over it, which keeps its own."""
+    layout, way, own = figure.layout, name[0], name.replace("axis", "")
+    axis, names = layout[name].to_plotly_json(), {"tickvals": places, "ticktext": texts, "tickfont": {"size": 12}}
     number = 1 + sum(key.startswith(f"{way}axis") for key in layout)
     layout[f"{way}axis{number}"] = {**axis, **names, "overlaying": own, "matches": own}
     layout[name].update(showticklabels=False, automargin=False, ticks="", title={"text": None})

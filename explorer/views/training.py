@@ -47,8 +47,9 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
     figure.update_xaxes(title_text="step", row=count, col=1)
     last = steps[-1]
     ends = " and ".join(f"{value:.3f} ({theme.printable(name)})" for name, value in last.losses.items())
+    dotted = "; dotted: on new texts" if any("loss" in name for name in _names(steps)) else ""
     return figure.update_layout(
-        title=theme.title(f"Training: step {last.step:,}", f"The loss ends at {ends}."), **theme.measured(_speed(steps)),
+        title=theme.title(f"Training: step {last.step:,}", f"The loss ends at {ends}{dotted}."), **theme.measured(_speed(steps)),
         height=300 if count == 1 else 520,
     )  # fmt: skip
 

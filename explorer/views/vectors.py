@@ -187,7 +187,9 @@ def plane(record: Plane) -> go.Figure:
         x=x, y=y, mode="markers+text", text=_apart(names, record.points, sides), textposition=sides, meta=0, marker={"size": 9},
         showlegend=False, textfont={"size": 14}, customdata=names, hovertemplate="%{customdata}: (%{x:.2f}, %{y:.2f})<extra></extra>",
     )  # fmt: skip
-    kept = f"The plane keeps {record.shares.sum():.0%} of the variance of these {len(names)} words."
+    kept = (
+        f"A line joins a pair. This plane (PCA) keeps {record.shares.sum():.0%} of the variance of these {len(names)} vectors."
+    )
     facts = (theme.printable(record.model), theme.printable(record.relation or ""))
     figure = go.Figure([lines, dots])
     axes = [

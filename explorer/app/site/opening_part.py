@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import explorer as ex
 from explorer.app.lessons.start.questions import TEXT, WORD
 from explorer.app.opening_record import opening_record
-from explorer.app.titles import TITLES
+from explorer.views.titles import TITLES
 
 PAGES = ["models/bert.html", "learning.html", "models/gpt2.html"]  # to which its doors lead
 PART = """<link rel="stylesheet" href="opening.css">

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from explorer.app.exercises import plain
 from explorer.app.prose import prose
-from explorer.app.titles import titled
 from explorer.records import Corruption, Curve, Curves, Exercise, GapSentences, Guess, Rates, SpanLengths
+from explorer.views.titles import titled
 
 PROSE = prose("corruption")
 
@@ -16,7 +17,7 @@ STORY = (
     "Anna had a white animal. The animal didn't cross the street because it was too tired. "
     "Anna gave the animal some milk. Then it crossed the street."
 )
-HIDDEN = "milk"
+HIDDEN, AROUND = "milk", 7  # the word that is hidden at first, and tokens on each side of a gap that a question quotes
 PRESETS = {  # L2, L1, L4
     "Cloze test": "After such a late night working on my project, it was hard to wake up this morning!",
     "Computable": "I was thinking about the sequence that goes 1, 1, 2, 3, 5, 8, 13, 21, 34.",
@@ -91,12 +92,21 @@ def guess_question(record: Guess, place: int) -> Exercise:
     truth = record.corruption.original.texts[place]
     offered = tuple(sorted({*record.texts[place][:4], truth}))
     rank = record.texts[place].index(truth) + 1 if truth in record.texts[place] else 0
-    where = f"is its prediction number {rank}" if rank else "is not among its first predictions"
-    why = f"P = {record.shares[place, 0]:.0%}. The original token, *{truth}*, {where} with P = {record.truth[place]:.1%}."
-    why += "" if rank == 1 else f" {PROSE('another token')}"
+    where = f"is its choice number {rank}" if rank else "is not among its first choices"
+    hidden = f"The hidden word, *{truth}*, {where}, with {record.truth[place]:.1%}. {PROSE('another token')}"
+    why = f"{titled(record.model)} gives it {record.shares[place, 0]:.0%}. {'It is the hidden word.' if rank == 1 else hidden}"
     return PROSE.question(
-        "guess question", record.texts[place][0], options=offered, place=place, model=titled(record.model), why=why
-    )
+        "guess question", record.texts[place][0], options=offered, around=_around(record, place), model=titled(record.model), why=why,
+        called="most probable",
+    )  # fmt: skip
+
+
+def _around(record: Guess, place: int) -> str:
+    """The tokens that the model reads around a hidden position, which is a gap here."""
+    read, low, high = record.corruption.source.texts, max(0, place - AROUND), place + 1 + AROUND
+    texts = [plain(text) for text in (*read[low:place], "", *read[place + 1 : high])]
+    texts[place - low] = "___"
+    return f"{'… ' if low else ''}{' '.join(texts)}{' …' if high < len(read) else ''}"
 
 
 def exercises(

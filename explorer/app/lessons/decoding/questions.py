@@ -58,7 +58,9 @@ def next_question(record: Distribution) -> Exercise:
     """Which token comes next, among the most probable ones."""
     offered = tuple(sorted(record.texts[:5]))
     shares = record.shares
-    return PROSE.question("next question", record.texts[0], options=offered, shares=shares, record=record)
+    return PROSE.question(
+        "next question", record.texts[0], options=offered, shares=shares, record=record, called="most probable"
+    )
 
 
 def exercises(

@@ -83,7 +83,7 @@ def triangle() -> None:
 def shares() -> None:
     """The weights that each task learns."""
     question = (lesson.lowest_question(result_of(mixes)), "guess.lowest")
-    web.show(VIEWS["mix-shares"], mixes, question=question, below=triangle)
+    web.show(VIEWS["mix-shares"], mixes, question=question, below=triangle, first=())
 
 
 def baseline() -> None:

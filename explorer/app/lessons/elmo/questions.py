@@ -101,7 +101,7 @@ def lowest_question(measured: Mixes) -> Exercise:
     """Which task puts most weight on the lower layers."""
     heights = dict(zip(measured.tasks, measured.heights.mean(1), strict=True))
     order = sorted(heights, key=heights.__getitem__)
-    why = "Σ j·sⱼ, from 0 (letters) to 2 (last layer): " + ", ".join(f"{name} {heights[name]:.2f}" for name in order) + "."
+    why = f"Its mean layer is {heights[order[0]]:.2f}, of “{order[-1]}” {heights[order[-1]]:.2f} (0: letters, 2: last layer)."
     return PROSE.question("lowest question", order[0], options=measured.tasks, why=why)
 
 

@@ -114,6 +114,7 @@ def sightlines() -> None:
 def growing() -> None:
     """The encoder once, the decoder step by step."""
     say_rest = lead(read(partial(parts.once, text)))
+    web.show(VIEWS["growing"], parts.watched(text), first=("step",))
     board.show(parts.translated(text), key="writing.board", first=parts.source_first(), steps=parts.watched(text).attr("steps"))
     say_rest()
 

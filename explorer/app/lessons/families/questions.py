@@ -8,10 +8,10 @@ import numpy as np
 
 from explorer.app.lessons import SENTENCE
 from explorer.app.prose import prose
-from explorer.app.titles import titled
 from explorer.records import Block, Blueprint, Curves, Exercise, Exposure, HeldLosses, Trace, UnderMasks
 from explorer.records.exercise import added
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN
+from explorer.views.titles import titled
 
 PROSE = prose("families")
 
@@ -51,7 +51,6 @@ def mask_question(measured: HeldLosses) -> Exercise:
         loss_after=after.mean(),
         rises=int((after > before).sum()),
         count=before.size,
-        measured=measured,
         uniform=np.log(measured.vocabulary),
     )
 

@@ -14,9 +14,9 @@ from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.positions import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
-from explorer.app.titles import titled
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
+from explorer.views.titles import titled
 
 PROSE = prose("positions")
 

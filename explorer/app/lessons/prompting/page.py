@@ -33,10 +33,11 @@ def ask() -> None:
         with st.popover(web.SETTINGS, type="tertiary"):
             written = st.text_input("Labels and their words", lesson.WORDS, key="words", bind="query-params")
             backwards = st.toggle("Examples in reverse order", key="backwards", bind="query-params")
+            calibrate = st.toggle("Calibrated, too", key="calibrate", bind="query-params")
     words = lesson.words_of(written)
     with page.bar:
         clickable(name, text)
-    call = desk.prompt_call(name, text, template or "", words, desk.shots_in(count, backwards, words))
+    call = desk.prompt_call(name, text, template or "", words, desk.shots_in(count, backwards, words), calibrate=calibrate)
     answer = read(call)
     st.code(f"{answer.prompts[0]} ___", language=None, wrap_lines=True)
     notice(answer.prompts[0], name)

@@ -40,10 +40,12 @@ def curves() -> dict[str, Curves]:
     return {name: result_of(call) for name, call in recorded_tasks().items()}
 
 
-def prompt_call(name: str, text: str, template: str, words: Mapping[str, str], shots: Sequence[tuple[str, str]]) -> Call:
-    """One prompt, with calibration."""
-    given = {"shots": tuple(shots)} if shots else {}
-    return Call(ex.prompt, model_of(name), text, labels=dict(words), template=template, calibrate=True, **given)
+def prompt_call(
+    name: str, text: str, template: str, words: Mapping[str, str], shots: Sequence[tuple[str, str]], *, calibrate: bool = False
+) -> Call:
+    """One prompt, with calibration where it is asked for."""
+    given = ({"calibrate": True} if calibrate else {}) | ({"shots": tuple(shots)} if shots else {})
+    return Call(ex.prompt, model_of(name), text, labels=dict(words), template=template, **given)
 
 
 def shots_in(count: int, backwards: bool, words: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

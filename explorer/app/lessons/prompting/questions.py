@@ -88,7 +88,9 @@ def play_question(record: Prompted) -> Exercise:
     """Which verbaliser is more probable after this prompt."""
     best = int(record.logp[0].argmax())
     shares = ", ".join(f"*{word}* {share:.0%}" for word, share in zip(record.words, record.probabilities[0], strict=True))
-    return PROSE.question("play question", record.words[best], options=record.words, record=record, shares=shares)
+    return PROSE.question(
+        "play question", record.words[best], options=record.words, record=record, shares=shares, called="most probable"
+    )
 
 
 def shots_question(measured: Mapping[str, Curves], model: str) -> Exercise:

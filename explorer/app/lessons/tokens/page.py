@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import core, web
+from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import read, result_of
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -74,9 +74,7 @@ def several() -> None:
     text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
     given = st.pills("Characters", list(GIVEN), default="as usual", required=True, key="letters", bind="query-params")
     cut = Call(ex.text.side_by_side, text, GIVEN[given])
-    note = lesson.unknown_note(read(cut))
-    if not core.on():
-        say(note, small=True)
+    read(cut)
     web.show(VIEWS["pieces"], cut)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from explorer.app.prose import prose
-from explorer.records import Exercise, Fertility, Match, Merge, SideBySide
+from explorer.records import Exercise, Fertility, Match, Merge
 
 PROSE = prose("tokens")
 
@@ -46,17 +46,6 @@ def longest_question(steps: Sequence[Match]) -> Exercise:
         word=word,
         tries=tries,
         tokens=", ".join(f"`{piece}`" for piece in steps[-1].pieces),
-    )
-
-
-def unknown_note(record: SideBySide) -> str:
-    """How many tokens each tokenizer needs, and how many of them are unknown."""
-    counts = [int((tokens.ids == unknown).sum()) for tokens, unknown in zip(record.tokens, record.unknown, strict=True)]
-    columns = zip(record.names, record.tokens, counts, strict=True)
-    return (
-        "Tokens, and how many are unknown: "
-        + "; ".join(f"{name} {len(tokens)}, {count}" for name, tokens, count in columns)
-        + "."
     )
 
 

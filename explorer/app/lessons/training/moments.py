@@ -13,6 +13,7 @@ from explorer.records import TokensOverSteps
 from explorer.views import Choice, theme
 
 Line = tuple[str, np.ndarray, np.ndarray]  # a name, steps, losses
+NAMES = ("loss in training", "loss on new texts")  # of the two lines, the first one with its snapshots
 
 
 def show_moments(lines: Sequence[Line], taken: Sequence[int], text: TokensOverSteps | None) -> int:
@@ -35,7 +36,9 @@ def moments(lines: Sequence[Line], taken: Sequence[int], text: TokensOverSteps |
     _, at, losses = lines[0]
     dots = points(np.array(taken), np.interp(np.log(np.maximum(taken, 1)), np.log(np.maximum(at, 1)), losses))
     colours = theme.LINES[web.mode()]
-    curves = [{"name": name, "colour": colours[number], "points": points(x, y)} for number, (name, x, y) in enumerate(lines)]
+    curves = [
+        {"name": NAMES[number], "colour": colours[number], "points": points(x, y)} for number, (_, x, y) in enumerate(lines)
+    ]
     frames = [{"title": f"step {step:,}", "notes": _notes(number, text)} for number, step in enumerate(taken)]
     ends = [f"{highest:.2f}", f"{lowest:.2f}", "step 1", f"step {last:,} (logarithmic)"]
     words = [] if text is None else _words(text)

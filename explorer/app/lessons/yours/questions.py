@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.app.prose import prose
-from explorer.app.titles import titled
 from explorer.models import run_folder
 from explorer.models.card_figures import shipped_figures
 from explorer.models.store import models
 from explorer.records import Exercise, Trace
+from explorer.views.titles import titled
 
 PROSE = prose("yours")
 

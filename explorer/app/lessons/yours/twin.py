@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
 
 import streamlit as st
 
@@ -13,7 +12,7 @@ from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, target_of, trace_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
-from explorer.app.guessing import after_answer
+from explorer.app.guessing import answered
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.prose import prose
 from explorer.models.factory import settings_of
@@ -56,13 +55,19 @@ def guessing(name: str, text: str) -> None:
         st.info(f"**{plain(name)}** was not built here, so it has no random twin. Choose a shipped model beside it.")
         return
     traces = (read(trace_of(name, text)), read(Call(ex.trace, twin_of(name), text, **target_of(opened(name), text))))
-    turned = len(text) % 2 == 1
     say(PROSE("twin"))
+    _asked(name, traces, turned=len(text) % 2 == 1)
+
+
+@st.fragment
+def _asked(name: str, traces: tuple[Trace, Trace], *, turned: bool) -> None:
+    """The question above the two pictures that it is about; what they show, and what not, comes with the answer."""
+    told = answered(lesson.twin_question(*traces, turned), f"guess.twin.{name}.{turned}")
     for column, trace, key in zip(st.columns(2), traces[::-1] if turned else traces, ("A", "B"), strict=True):
         with column:
             drawn(trace, key, max(map(largest, traces)))
-    conclude = partial(say, PROSE("twins"), small=True)  # what the two pictures show, and what not
-    after_answer(lesson.twin_question(*traces, turned), f"guess.twin.{name}.{turned}", conclude)
+    if told:
+        say(PROSE("twins"), small=True)
 
 
 def openness() -> None:

@@ -4,7 +4,7 @@
  * @typedef {{n: number, text: string, kind: string, scored: boolean, says: string}} Cell */
 /** Of each column the tokens of x, of x̃ and of ỹ. @typedef {{columns: [Cell[], Cell[], Cell[]][], colours: Record<string, string>, legend: [string, string][]}} Grid */
 
-const ROWS = ["x", "x̃", "ỹ"];
+const ROWS = ["text x", "reads x̃", "predicts ỹ"];
 
 /** As many rows as the frame has. @param {Grid} told @param {number} at @returns {import("./moving.js").Thing[]} */
 export function gridAt({ columns, colours, legend }, at) {
