@@ -161,3 +161,25 @@ def test_every_folded_part_is_whole(visit: Visit, lesson: str, size: str) -> Non
         fits(page, f"{lesson}: {title}")
         page.get_by_role("button", name="Leave").click()
         rested(page)
+
+
+@pytest.mark.parametrize(
+    "lesson",
+    some(
+        ("tokens", "families?part=masks", "training?part=snapshots", "decoding?part=greedy"), "tokens", "decoding?part=greedy"
+    ),
+)
+def test_a_figure_that_moves_fills_the_screen(visit: Visit, lesson: str) -> None:
+    page = presented(visit, lesson, SIZES[0])
+    settled(page)
+    page.wait_for_function("""() => { const box = document.querySelector("[data-scene=picture]").getBoundingClientRect();
+        return box.height > 0.75 * innerHeight && box.bottom <= innerHeight; }""")
+
+
+def test_the_stations_of_a_board_are_named_on_the_wall(visit: Visit) -> None:
+    page = presented(visit, "attention", SIZES[0])
+    names = page.locator(".board[data-state=ready] .stations button")
+    expect(names.last).to_be_in_viewport(ratio=1)
+    assert names.count() > 10 and all(
+        float(one.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 18 for one in names.all()
+    )

@@ -1,6 +1,6 @@
 /** The screen of a room: one picture at a time, as large as the screen allows, its question beside it, the rest folded away. */
 let inside = {};  // the selectors of what Streamlit draws, by what it is: charts, pictures, rows, words, folded
-const GAP = 16, LEAST = { one: 700, several: 240, type: 22, line: 1200 }, LONGEST = 260, LARGEST = 2.2, STRETCHED = 1.6, LOW = 0.7, LATE = 600;  // ms
+const GAP = 16, LEAST = { one: 700, several: 240, type: 22, line: 1200 }, LONGEST = 260, LARGEST = 2.2, STRETCHED = 1.6, LOW = 0.7, FULL = 0.94, LATE = 600;  // ms
 
 const CARD = "[class*='st-key-card-guess']";
 
@@ -73,17 +73,21 @@ function fitRow(row, box) {
   charts.forEach((chart, n) => put(chart, { left: 0, top: 0, width: widest, height: naturals[n] * scale }, scale));
 }
 
-/** A figure that moves is larger where that leaves room for its other frames, and does not grow while it moves. */
+/** A figure that moves is as large as the screen allows, smaller once a frame is higher, and does not grow while it moves. */
 function fitStaged(one, box) {
+  if (!one.grown && one.scrollHeight > 100 && one.fitted * one.scrollHeight < LOW * box.height) {
+    one.grown = true;  // more room was kept for it than it takes
+    one.fitted = LARGEST;
+  }
   let scale = one.fitted;
-  for (put(one, box, scale); scale > 0.5 && scale * one.scrollHeight > box.height * (scale > 1 ? 0.6 : 1); put(one, box, scale)) scale -= 0.1;
+  for (put(one, box, scale); scale > 0.5 && scale * one.scrollHeight > FULL * box.height; put(one, box, scale)) scale -= 0.1;
   if (one.scrollHeight > 100) one.fitted = scale;  // a lower one is not drawn yet
 }
 
 /** A board is large by itself: smaller until all of it is on the screen. */
 function fitBoard(one, box) {
   const place = [box.left, box.top, box.width, box.height].join(), staged = one.matches(inside.staged);
-  if (one.dataset.place !== place) { one.dataset.place = place; one.fitted = staged ? STRETCHED : 1; one.grown = false; }
+  if (one.dataset.place !== place) { one.dataset.place = place; one.fitted = staged ? LARGEST : 1; one.grown = false; }
   if (staged) return fitStaged(one, box);
   if (one.fitted < 1 && !one.grown && one.scrollHeight > 100 && one.scrollHeight * one.fitted < LOW * box.height) {
     one.grown = true;  // what stood here before it was drawn was higher
