@@ -17,6 +17,7 @@ from explorer.views import theme
 from explorer.views.strips import ink_on
 
 KEY = "edit.cells"
+STRONG = {theme.INK["light"]: "#000000", theme.INK["dark"]: "#ffffff"}  # at least 4.5 times lighter or darker than any colour
 Part = tuple[Any, ...]  # an edit and where it is made
 _component = st.components.v2.component(
     "pretraining-explorer-cells",
@@ -48,7 +49,13 @@ def parts_to_silence(record: Damage, chosen: Sequence[Part], choose: Callable[[P
     parts = [[part_at(record, layer, column) for column in range(values.shape[1])] for layer in range(len(values))]
     cells = [
         [
-            {"text": f"{value:.2f}", "colour": shade, "ink": ink_on(shade), "able": part is not None, "chosen": part in chosen}
+            {
+                "text": f"{value:.2f}",
+                "colour": shade,
+                "ink": STRONG[ink_on(shade)],
+                "able": part is not None,
+                "chosen": part in chosen,
+            }
             for value, shade, part in zip(*row, strict=True)
         ]
         for row in zip(values, shades, parts, strict=True)
