@@ -17,7 +17,7 @@ from explorer.views import theme
 from explorer.views.strips import ink_on
 
 KEY = "edit.cells"
-STRONG = {theme.INK["light"]: "#000000", theme.INK["dark"]: "#ffffff"}  # at least 4.5 times lighter or darker than any colour
+STRONG = {theme.INK["light"]: "#000000", theme.INK["dark"]: "#ffffff"}  # at least 4.4 times lighter or darker than any colour
 Part = tuple[Any, ...]  # an edit and where it is made
 _component = st.components.v2.component(
     "pretraining-explorer-cells",
