@@ -157,15 +157,15 @@ def _row_data(strip: Strip) -> dict[str, Any]:
     return {"name": unescape(strip.name), "more": strip.more, "boxes": boxes}
 
 
-def ink_on(colour: str) -> str:
-    """The darker or the lighter ink, whichever is easier to read on a colour such as "rgb(207, 224, 242)".
+def ink_on(colour: str, inks: Iterable[str] = theme.INK.values()) -> str:
+    """The ink that is easiest to read on a colour such as "rgb(207, 224, 242)": that of the one theme or the other.
 
     >>> ink_on("rgb(207, 224, 242)") == theme.INK["light"], ink_on("rgb(18, 58, 99)") == theme.INK["dark"]
     (True, True)
     """
     here = _luminance([int(float(part)) for part in colour[4:-1].split(",")])
-    inks = {ink: _luminance([*bytes.fromhex(ink[1:])]) for ink in theme.INK.values()}
-    return max(inks, key=lambda ink: (max(here, inks[ink]) + 0.05) / (min(here, inks[ink]) + 0.05))
+    light = {ink: _luminance([*bytes.fromhex(ink[1:])]) for ink in inks}
+    return max(light, key=lambda ink: (max(here, light[ink]) + 0.05) / (min(here, light[ink]) + 0.05))
 
 
 def _luminance(rgb: Sequence[int]) -> float:

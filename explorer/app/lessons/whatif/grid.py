@@ -17,7 +17,7 @@ from explorer.views import theme
 from explorer.views.strips import ink_on
 
 KEY = "edit.cells"
-STRONG = {theme.INK["light"]: "#000000", theme.INK["dark"]: "#ffffff"}  # at least 4.4 times lighter or darker than any colour
+STRONG = ("#000000", "#ffffff")  # one of them is at least 4.58 times lighter or darker than any colour
 Part = tuple[Any, ...]  # an edit and where it is made
 _component = st.components.v2.component(
     "pretraining-explorer-cells",
@@ -52,7 +52,7 @@ def parts_to_silence(record: Damage, chosen: Sequence[Part], choose: Callable[[P
             {
                 "text": f"{value:.2f}",
                 "colour": shade,
-                "ink": STRONG[ink_on(shade)],
+                "ink": ink_on(shade, STRONG),
                 "able": part is not None,
                 "chosen": part in chosen,
             }
