@@ -107,7 +107,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
         offered = None
     if asked is not None:
         waits = guessing.waits(asked[1])
-        with above if waits and not present.on() else aside:  # shown to a room, it never moves
+        with above if waits and not around.wide and not present.on() else aside:  # shown to a room, it never moves
             if not guessing.answered(*asked) and waits:
                 _waiting(view, view(record), name, (picture, words), asked)
                 return
@@ -123,7 +123,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
         else:
             _drawn_with(figure(), name, around.click, asked)
     if around.beside is not None:
-        with aside:
+        with words if around.wide else aside:
             around.beside(chosen)
     if not present.on():
         with words:
@@ -170,8 +170,8 @@ def _titled(figure: Any) -> None:
 def _laid(name: str, around: Around, *, beside: bool) -> tuple[Any, Any, Any, Any]:
     """The places of the controls, of the picture, of a question and what else is beside it, and of its caption, which is always below."""
     if around.wide:
-        picture = st.container()
-        return st.container(), picture, st.container(), st.container()
+        aside, picture = st.container(), st.container()
+        return st.container(), picture, aside, st.container()
     if not beside and around.beside is None:  # its controls stand in a line, and it has all of the width
         return st.container(), st.container(), st.container(), st.container()
     with st.container(key=f"placed.{name}"):  # in a telephone's order; on a wider screen the picture is beside the others
