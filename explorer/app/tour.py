@@ -151,7 +151,7 @@ def _pressed() -> None:
 def _end() -> None:
     """After the last step: what a visitor can do now."""
     st.markdown(
-        f"**The end.** You have seen all {len(LESSONS)} lessons. Now you can read a mask, a tokenizer, a row of attention, a loss "
+        f"**The end**: a part of all {len(LESSONS)} lessons. Now you can read a mask, a tokenizer, a row of attention, a loss "
         "and a beam tree, and test what a model needs. Every page reads a sentence of your own."
     )
     st.markdown("**Go on**, in about an hour: the same lessons, each with one question and two exercises.")

@@ -31,7 +31,7 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         begin = int(record.places[number])
         grid[row, begin : begin + int(record.widths[number])] = record.strongest[number]
     outside = sum(int(record.places[n]) >= len(record.letters) for n in best)
-    named = [f"as in {theme.printable(_some(record.known[n]))}" for n in best]
+    named = [f"also {theme.printable(_some(record.known[n]))}" for n in best]
     hover = [[theme.printable(", ".join(record.known[n]))] * grid.shape[1] for n in best]
     figure = go.Figure(
         go.Heatmap(

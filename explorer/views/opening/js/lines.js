@@ -14,7 +14,7 @@ function linesOf({ inside, floors, lanes }) {
   return [
     [0, ["Four language models guess the missing word. Yours?"]],
     [3, ["They differ in what they may read."]],
-    [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. Each shows what every token attends to."]],
+    [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. In each, every row weighs the tokens it reads."]],
     [BEATS.one, [`One of them: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],
     [BEATS.compare, ["Compare: each token’s score says how well it fits. “", tokens[best(scores)], "”: ", number(scores[best(scores)].toFixed(1)), "."]],
     [BEATS.weigh, ["Weigh: scores become weights that sum to one. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],

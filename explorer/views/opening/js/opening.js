@@ -59,6 +59,7 @@ export class Opening {
     this.stills = foot.stills;
     this.box = foot.box;
     this.doors = foot.doors;
+    this.why = "";
     this.tour = foot.tour;
     this.sized = new ResizeObserver(() => this.fit());
     this.sized.observe(document.documentElement);
@@ -153,6 +154,7 @@ export class Opening {
     this.lanes.fade(inside ? "bert" : "", eased(time, BEATS.inside, BEATS.inside + 0.4) * (1 - eased(time, BEATS.end - 0.4, BEATS.end)));
     this.picture.svg.style.opacity = String(1 - eased(time, BEATS.end - 0.8, BEATS.end - 0.4));
     this.lanes.draw(Math.floor((time - INKED) / EACH), Math.min(1, Math.max(0, (time - GROWS[0]) / (GROWS[1] - GROWS[0]))) ** 0.6);
+    this.#asked();
     if (this.own) return;
     const line = lineAt(time, this.record);
     if (line !== this.lineShown) this.#write(line);
@@ -366,9 +368,16 @@ export class Opening {
       { part: "greedy", writer: "gpt2", beginning: letters.slice(0, from).join("").trim() || this.words[0].text },
     ];
     const hidden = letters.slice(from, to).join("");
-    this.doors[0].textContent = BLANK.test(hidden) || hidden.length > 12 ? "Why this word?" : `Why “${hidden}”?`;
+    this.why = BLANK.test(hidden) || hidden.length > 12 ? "Why this word?" : `Why “${hidden}”?`;
+    this.#asked();
     this.doors.forEach((door, n) => (door.href = `${pages[n]}?${new URLSearchParams(queries[n])}`));
     if (this.tour) this.tour.href = this.told.tour + (this.#first() ? "" : `&${new URLSearchParams({ text: this.text, chosen: this.words[this.gap].text })}`);
+  }
+
+  /** The first door names the word once the models have. */
+  #asked() {
+    const says = this.own || this.film.time >= GROWS[0] ? this.why : "Why?";
+    if (this.doors[0].textContent !== says) this.doors[0].textContent = says;
   }
 
   /** The page follows when the hand rests. */
