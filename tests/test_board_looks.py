@@ -154,22 +154,31 @@ def test_a_board_begins_as_it_was_looked_at(visit: Visit, tmp_path: Path) -> Non
 
 
 def test_the_address_of_a_board_holds_how_it_is_looked_at(visit: Visit) -> None:
-    page = visit("/attention?step=6&part=walk&board=encoder.0.1.qk.4.7.w_a20_h4-7", height=720)
+    page = visit("/attention?part=walk&board=encoder.0.1.qk.4.7.w_a20_h4-7", height=720)
     rested(page)
     expect(page.locator(".board .holds")).to_contain_text("held: not → river")
     page.locator(".looks summary").click()
     expect(page.get_by_role("button", name="words")).to_have_attribute("aria-pressed", "true")
-    strip = page.locator(".st-key-tour")
-    expect(strip).not_to_contain_text("Now you know")
     page.locator(".board canvas").focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"board=encoder\.0\.1\.mix\.4\.7\.w_a20_h4-7"))
-    expect(strip).to_contain_text("Now you know")
-    page.locator(".board canvas").focus()
     page.keyboard.press("w")
     page.keyboard.press("Escape")
     expect(page).to_have_url(re.compile(r"board=encoder\.0\.1\.mix\.4\.7\.a20(&|$)"))
+
+
+def test_a_step_of_the_tour_begins_where_its_address_says_and_shows_no_more_than_it_is_about(visit: Visit) -> None:
+    page = visit("/attention?step=6&part=walk&board=encoder.0.1.qk.4.7", height=720)
+    rested(page)
+    strip = page.locator(".st-key-tour")
+    expect(strip).not_to_contain_text("Now you know")
+    expect(page.locator(".board .choices")).to_be_hidden()
+    page.locator(".board canvas").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"board=encoder\.0\.1\.mix\.4\.7"))
+    expect(strip).to_contain_text("Now you know")
 
 
 @LONG  # the place of a board is in the address, as above

@@ -7,6 +7,6 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (here && away) setTriggerValue("back", 1);
     away = !here;
   });
-  watch.observe(app, { attributes: true, attributeFilter: ["data-test-connection-state"] });
+  watch.observe(app, { attributes: true });
   return () => watch.disconnect();
 }
