@@ -46,8 +46,8 @@ function rowOf(one, row, { at, judged, held, hold }) {
   return { key: `row ${row}`, tag: "li", name: "candidate", from: at ? undefined : "strong", is: { "data-fate": fate }, inside: [
     { key, tag: "button", name: "token-text", text: one.text || "∅", is: { type: "button", dir: "auto", "data-held": held === key ? "" : undefined, "aria-pressed": String(held === key) }, press: () => hold(key) },
     { key: `track ${row}`, tag: "span", name: "track", inside: bars },
-    { key: `number ${row}`, tag: "span", name: "number", text: percent(p) + (drawn ? ` → ${percent(share)}` : "") },
-    { key: `fate ${row}`, tag: "span", name: "fate", text: fate === "open" ? "" : fateOf(one) }] };
+    { key: `number ${one.id}`, tag: "span", name: "number", text: percent(p) + (drawn ? ` → ${percent(share)}` : "") },
+    { key: `fate ${one.id}`, tag: "span", name: "fate", text: fate === "open" ? "" : fateOf(one) }] };
 }
 
 /** The text, and below it the candidates of this step. @param {Scene} scene @returns {Thing[]} */
