@@ -208,7 +208,7 @@ def test_a_token_flies_from_its_row_and_those_before_it_stay_the_same_objects(fi
             changed: wide().filter((one, n) => Math.abs(parseFloat(one) - parseFloat(begin[n])) > 1).length };
         }"""
     )
-    assert {"token-text", "number"} <= {*gone["names"]} <= {"token-text", "token", "number", "fate"}, "a token goes with its number; its row stays"
+    assert {"token-text", "number"} <= {*gone["names"]} <= {"token-text", "token", "number", "fate"}, "its row stays"
     assert gone["same"], "bars stay,"
     assert set(gone["slides"]) == {"width"} and len(gone["slides"]) >= gone["changed"] > 1, "and slide to their new length"
     assert all(moved["same"]) and len(moved["same"]) >= 3 and 300 <= moved["long"] <= 400

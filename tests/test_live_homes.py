@@ -69,7 +69,7 @@ def test_a_sentence_that_is_typed_on_a_page_is_read_without_the_server(visit: Vi
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)
     asked = list[str]()
-    page.on("request", lambda request: "/static/js/" not in request.url and asked.append(request.url))  # a slow page has a spinner
+    page.on("request", lambda request: "/static/js/" not in request.url and asked.append(request.url))
     page.evaluate("() => { const send = WebSocket.prototype.send; globalThis.sent = 0;"
                   " WebSocket.prototype.send = function (data) { sent++; return send.call(this, data); }; }")  # fmt: skip
     box = page.get_by_label("Your sentence")

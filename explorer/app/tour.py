@@ -187,8 +187,8 @@ def _arrive(number: int, step: lesson.TourStep) -> None:
         before = deeds.left(number)
         for key, value in {**step.choices, **_own(step), **(before.controls if before else {})}.items():
             st.session_state[key] = value
-        asked = {key: place for key, place in step.boards.items() if key not in st.query_params}  # an address may name another place
-        st.query_params.update({**asked, **(before.boards if before else {})})
+        here = {key: place for key, place in step.boards.items() if key not in st.query_params}  # an address may say where
+        st.query_params.update({**here, **(before.boards if before else {})})
         if step.part:
             st.query_params["part"] = step.part  # an address may name the step alone
         st.session_state[SET] = number
