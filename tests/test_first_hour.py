@@ -180,7 +180,11 @@ def test_what_decode_gives_has_its_text_and_a_table(strategy: str) -> None:
 def test_every_result_is_a_table_and_each_of_its_fields() -> None:
     for name in ex.results():
         record = ex.result(name)
-        assert len(record.to_frame()) and all(len(record.to_frame(field.name)) for field in fields(record))
+        assert len(record.to_frame()), name
+        for field in fields(record):
+            value = getattr(record, field.name)
+            empty = isinstance(value, tuple | dict) and not value  # a task that has no tags
+            assert empty or len(record.to_frame(field.name)), (name, field.name)
     curves = ex.result("scale")
     table = curves.to_frame()
     for line in curves.lines:
