@@ -1,6 +1,6 @@
 // The board itself: its state and what it hears.
 import { lookOf, Pictures } from "./colour.js";
-import { aheadOf, columnsOf, openedAt, stateAt, strangeNote } from "./columns.js";
+import { aheadOf, columnsOf, openedAt, stateAt, strangeNote, walkedOf } from "./columns.js";
 import { openBuffer, seriesOf } from "./data.js";
 import { forbids, headOf, numbersOf } from "./derive.js";
 import { bandsOf, FONT, namedAt, Painter } from "./draw.js";
@@ -19,7 +19,6 @@ import { onOther, otherOf, stack } from "./stacked.js";
 import { hiddenLine, inWords, pronounIn, wordLine } from "./words.js";
 
 const KEYS = 150; // milliseconds before a choice is told to Python
-const WALKED = ["x", "n1", "q", "k", "S", "v", "z"]; // the columns of attention itself
 
 /** @typedef {import("./share.js").View} View */
 /** @typedef {{mode?: "light" | "dark" | null, view?: View, tell?: (view: View) => void, ask?: (what: any) => void, mask?: string,
@@ -303,12 +302,10 @@ export class Board {
       const widest = (/** @type {string[]} */ texts) => Math.max(...texts.slice(0, 512).map((t) => g.measureText(readable(t)).width), 8);
       this.wide = { px, rows: widest(this.rows), cols: widest(this.cols), other: this.other ? widest(this.other.rows) : 0 };
     }
-    const plain = Boolean(getComputedStyle(canvas).getPropertyValue("--plain")), ahead = aheadOf(this.columns, this.site, this.step); // the tour shows what its step is about
-    const columns = plain ? this.columns.filter((/** @type {any} */ c) => WALKED.includes(c.id) || !ahead.includes(c.id)) : this.columns;
+    const plain = Boolean(getComputedStyle(canvas).getPropertyValue("--plain")), ahead = aheadOf(this.columns, this.site, this.step), columns = plain ? walkedOf(this.columns, ahead) : this.columns; // the tour shows what its step is about
     const ask = { ahead, W, H: heightOf(this), presenter: this.large, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
       station: this.station, rowLabel: this.wide.rows, colLabel: this.wide.cols, columns, speaks: this.speaks && !plain, stacked: Boolean(this.other) };
-    this.layout = layoutOf(ask);
-    if (plain) this.layout.map = null;
+    this.layout = { ...layoutOf(ask), ...(plain && { map: null }) };
     stack(this, ask);
     this.thumbs = this.layout.map ? thumbs(this.data.sites, this.layout.map) : [];
     const dots = Math.min(3, devicePixelRatio || 1), high = Math.ceil(this.layout.high);

@@ -75,6 +75,10 @@ export const stateAt = (column, site, step) => column?.states.filter((s) => site
 /** The columns that no station has reached. @param {Column[]} columns @param {Site} site @param {number} step */
 export const aheadOf = (columns, site, step) => [...columns.filter((c) => !stateAt(c, site, step)).map((c) => c.id), ...(site.stations[step] === "next" ? [] : ["next"])];
 
+const WALKED = ["x", "n1", "q", "k", "S", "v", "z"]; // the columns of attention itself
+/** The columns of attention, and what has come of the others. @param {any[]} columns @param {string[]} ahead */
+export const walkedOf = (columns, ahead) => columns.filter(({ id }) => WALKED.includes(id) || !ahead.includes(id));
+
 /** The station that opens a column. @param {Column[]} columns @param {string} id */
 export const openedAt = (columns, id) => columns.find((c) => c.id === id)?.states[0].at ?? "next";
 
