@@ -59,13 +59,14 @@ def show_findings() -> None:
 
 
 def _card(finding: Finding) -> None:
-    """What was asked and the answer; why it is so, folded; and the way to the pictures."""
+    """The answer in a few words; what was asked and why it is so, each folded; and the way to the pictures."""
     item = finding.question(result_of(recorded.call(finding.result)))
     with st.container(border=True, gap="small", height="stretch"):
-        answer = "" if guessing.first() else f" **{marked(str(item.shown))}**"
-        st.markdown(f"**{finding.title}**  \n{marked(item.question)}{answer}")
+        st.markdown(f"**{finding.title}**" + ("" if guessing.first() else f": {marked(str(item.shown))}"))
         with st.container(horizontal=True, vertical_alignment="center"):
-            with st.popover("Why", type="tertiary"):
+            with st.popover("Question", type="tertiary"):
+                st.markdown(marked(item.question))
+            with st.popover("The finding", type="tertiary"):
                 st.markdown(marked(f"**{item.shown}**. {item.why}"))
             _door(finding)
 
