@@ -60,10 +60,11 @@ def show_changes() -> None:
     """What a model that has learned a task confuses, and what changed inside it."""
     say(PROSE("inside", examples=FEELING["examples"]))
     feel = lab.tuned("bert", **FEELING)
-    answers = recorded.call(RECORDED, "answers") if recorded.there(RECORDED) else lab.answers(feel)
-    if not recorded.there(RECORDED):
+    if recorded.there(RECORDED):
+        web.show(VIEWS["confusion"], recorded.call(RECORDED, "answers"))
+    else:
         lab.trained(feel, "Learning sentiment")
-    web.show(VIEWS["confusion"], answers)
+        web.show(VIEWS["confusion"], lab.answers(feel))
     st.subheader("What changed inside it?", anchor=False)
     text = st.text_input("A sentence", lesson.TEXT, key="text.tuned", bind="query-params", width=620)
     notice(text, "bert")

@@ -52,7 +52,7 @@ def first_question(steps: Sequence[TrainingStep], vocabulary: int, teacher: str 
 
 def _why(loss: float, uniform: float) -> str:
     """Why a first loss is near ln |V|, or above it."""
-    even = f"All |V| tokens are about equally probable, 1/|V| each, and −ln (1/|V|) = ln |V| = {uniform:.2f}."
+    even = f"With 1/|V| for each of the |V| tokens the loss is −ln (1/|V|) = ln |V| = {uniform:.2f}."
     if loss <= 1.15 * uniform:
         return even
     return f"{even} This loss is higher: the model's random scores are large, so it is often sure of a wrong token."

@@ -10,7 +10,10 @@ const NAMED = 24; // columns that have room for their names
 const LETTERS = 9; // of a token that a name has room for
 
 /** @param {string} text */
-const fitting = (text) => ((letters) => (letters.length > LETTERS ? `${letters.slice(0, LETTERS - 1).join("")}…` : text))([...text]);
+function fitting(text) {
+  const letters = [...text];
+  return letters.length > LETTERS ? `${letters.slice(0, LETTERS - 1).join("")}…` : text;
+}
 
 /** @param {Masks} told @param {number} at @returns {import("./moving.js").Thing[]} */
 export function masksAt(told, at) {
