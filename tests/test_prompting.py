@@ -14,7 +14,8 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 import explorer as ex
 from explorer.analysis.prompting import CONTENT_FREE, ScoredTokens, log_probabilities
 from explorer.models.transformer import TransformerModel
-from explorer.records import Prompted
+from explorer.records import Curves, Prompted
+from explorer.records.training import spread
 from explorer.views import VIEWS
 from studies import prompting as study
 
@@ -162,3 +163,15 @@ def test_the_pictures_show_the_record(gpt2: TransformerModel) -> None:
     forms = ex.analysis.prompt_templates(gpt2, TEXTS, templates=[TEMPLATE, "{text} She felt {label}."], **options)
     drawn = VIEWS["prompt-forms"](forms)
     assert sorted(drawn.data[0].x) == pytest.approx(sorted(forms.accuracy[:, 0]))
+
+
+def test_more_and_more_examples_have_a_panel_for_each_model_as_wide_as_its_counts() -> None:
+    few, many = np.array([0.0, 1.0, 6.0]), np.array([2.0, 64.0])
+    labels = {"a (1.0 M), prompted": few, "a, prompted and calibrated": few, "b (2.0 M), prompted": few, "b, fine-tuned": many}
+    lines = tuple(spread(label, x, np.full((2, len(x)), 0.5)) for label, x in labels.items())
+    figure = VIEWS["prompt-shots"](Curves("t", "solved examples", "right", lines))
+    assert [line.xaxis for line in figure.data] == ["x", "x", "x2", "x2"], "a model's lines share a panel"
+    assert figure.layout.xaxis2.categoryarray == ("0", "1", "2", "6", "64") and figure.data[3].x == ("2", "64")
+    widths = [axis.domain[1] - axis.domain[0] for axis in (figure.layout.xaxis, figure.layout.xaxis2)]
+    assert widths[1] / widths[0] == pytest.approx(6 / 4), "a count has as much room in every panel"
+    assert [line.name for line in figure.data if line.showlegend] == ["prompted", "prompted and calibrated", "fine-tuned"]

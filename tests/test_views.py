@@ -231,6 +231,15 @@ def of_prompting(gpt2: TransformerModel) -> dict[str, Any]:
     return {
         "prompted": prompted,
         "one prompt": ex.prompt(gpt2, SENTENCE, labels=labels),
+        "by shots": kinds.Curves(
+            "t",
+            "solved examples",
+            "right answers",
+            (
+                kinds.Curve(f"{odd} (1 M), prompted", np.array([0.0, 64.0]), np.array([0.5, 1.0])),
+                kinds.Curve(f"{odd}, {odd}", np.array([0.0]), np.array([0.5]), np.array([0.4]), np.array([0.6])),
+            ),
+        ),  # fmt: skip
         "forms": kinds.PromptScores(odd, "m", (odd, "b"), (odd, "b"), right, np.full((2, 2), 0.5), 0.5, "two"),
         "orders": kinds.PromptScores(
             "t", "m", tuple(map(str, range(24))), ("a", "b"), np.tile(right, (12, 1, 1)), np.full((24, 2), 0.5), 0.5, ""

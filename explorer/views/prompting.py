@@ -6,12 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from explorer.records import Prompted, PromptScores
+from explorer.records import Curve, Curves, Prompted, PromptScores
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name, only
+from explorer.views.curves import furthest
+from explorer.views.view import Choice, Control, View, by_name, only, other
 
 NAMED = 12  # so many forms have their names beside the picture; more are only numbered
+SHOTS = "solved examples"  # what such curves have across
 
 
 def answer(record: Prompted, *, text: int = 0) -> go.Figure:
@@ -103,6 +106,52 @@ def _folded(text: str, wide: int = 22) -> str:
     return "<br>".join(lines[:3])
 
 
+def shots(record: Curves) -> go.Figure:
+    """A picture for each model: how many answers are right after so many solved examples. Bars are 95 % intervals of the mean; they stand a
+    little beside each other. The numbers below are those that were measured, one as far from the next as another: the steps between
+    them grow to the right.
+
+    You may conclude that dots differ where their bars do not overlap. You may not conclude that what was measured on small models
+    also holds for larger ones, or for other texts.
+    """
+    split = [line.label.rsplit(", ", 1) for line in record.lines]  # who answers, and how it was told what to do
+    ways = list(dict.fromkeys(way for _, way in split))
+    models: dict[str, list[int]] = {}
+    for n, (who, _) in enumerate(split):
+        models.setdefault(who.split(" (")[0], []).append(n)
+    panels = list(models.values())
+    counts = [sorted({count for n in panel for count in record.lines[n].x.tolist()}) for panel in panels]
+    figure = make_subplots(
+        1, len(panels), shared_yaxes=True, horizontal_spacing=0.03, column_widths=[1 + len(each) for each in counts],
+        subplot_titles=[theme.printable(split[panel[0]][0]).replace(" (", "<br>(") for panel in panels],
+    )  # fmt: skip
+    named: set[str] = set()
+    for column, (panel, known) in enumerate(zip(panels, counts, strict=True), start=1):
+        for n in panel:
+            way = split[n][1]
+            figure.add_trace(_by_shots(record.lines[n], way, ways.index(way), first=way not in named), row=1, col=column)
+            named.add(way)
+        figure.update_xaxes(type="category", categoryarray=[f"{count:g}" for count in known], tickangle=0, row=1, col=column)
+    figure.update_xaxes(title=record.across, col=1 + len(panels) // 2, row=1)
+    ends = np.concatenate([end for line in record.lines for end in (line.y, line.low, line.high) if end is not None])
+    figure.update_yaxes(range=[float(ends.min()) - 0.03, float(ends.max()) + 0.03])
+    figure.update_yaxes(title=record.up, row=1, col=1)
+    title = theme.title(record.title, furthest(record))
+    return figure.update_layout(title=title, **theme.measured(record.note), height=280, scattermode="group", scattergap=0.6)
+
+
+def _by_shots(line: Curve, way: str, colour: int, *, first: bool) -> go.Scatter:
+    """The dots of one model told in one way, with their intervals; only the first of its colour is in the legend."""
+    bars = {}
+    if line.low is not None and line.high is not None:
+        bars = {"error_y": {"array": line.high - line.y, "arrayminus": line.y - line.low, "thickness": 1.5, "width": 3}}
+    return go.Scatter(
+        x=[f"{count:g}" for count in line.x], y=line.y, mode="lines+markers", name=theme.printable(way), meta=colour, showlegend=first,
+        legendgroup=str(colour), line={"width": 2}, marker={"size": 8}, offsetgroup=str(colour),
+        hovertemplate=f"{theme.printable(line.label)}, %{{x}} examples: <b>%{{y:.2f}}</b><extra></extra>", **bars,
+    )  # fmt: skip
+
+
 def which(record: Prompted) -> Mapping[str, Control]:
     """Which text, where there are several."""
     if len(record.texts) == 1:
@@ -110,8 +159,19 @@ def which(record: Prompted) -> Mapping[str, Control]:
     return {"text": Choice("Text", tuple(range(len(record.texts))), 0)}
 
 
+def is_by_shots(record: object) -> str:
+    """Empty for curves over the number of solved examples."""
+    fitting = isinstance(record, Curves) and record.across == SHOTS
+    return (
+        ""
+        if fitting
+        else other("curves by the number of solved examples, for example ex.result('prompting', 'ending')", record)
+    )
+
+
 is_prompt_scores = only(PromptScores, "ex.analysis.prompt_templates measures")
 VIEWS = by_name(
     View("prompt-answer", "The answer to a prompt", answer, only(Prompted, "ex.prompt returns"), which),
     View("prompt-forms", "The same question in other forms", forms, is_prompt_scores),
+    View("prompt-shots", "More and more solved examples", shots, is_by_shots),
 )

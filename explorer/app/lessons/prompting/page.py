@@ -70,7 +70,7 @@ def show_curves() -> None:
         "Task", list(curves), default=next(iter(curves)), required=True, key="task", bind="query-params"
     )
     question = (lesson.shots_question(desk.curves(), desk.FIRST), "guess.shots")
-    web.show(VIEWS["curves"], curves[task], key=task, question=question)
+    web.show(VIEWS["prompt-shots"], curves[task], key=task, question=question)
     recorded.again(desk.RESULT, "prompting")
 
 
