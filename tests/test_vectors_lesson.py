@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -130,6 +131,24 @@ def test_a_name_that_would_cover_another_is_not_written_but_told() -> None:
     dots = ex.views["plane"](Plane("m", "", words, points, np.array([0.5, 0.2]), ((0, 1), (2, 3)))).data[1]
     assert list(dots.text) == ["first", "second", "", "far"]  # below, above its dot, below where the first is, far away
     assert (*dots.customdata,) == words and "customdata" in dots.hovertemplate
+
+
+def test_groups_far_apart_are_drawn_again_as_much_larger_as_it_says() -> None:
+    near = np.array([[0.0, 0.0], [0.02, 0.0], [0.0, 0.03], [0.02, 0.03]])
+    points, links = np.concatenate((near, near + (2, 0), near[:2] + (1, 1))), ((0, 1), (2, 3), (4, 5), (6, 7), (8, 9))
+    record = Plane("m", "", tuple("abcdefghij"), points, np.array([0.5, 0.2]), links)
+    figure = ex.views["plane"](record)
+    assert [list(dots.customdata) for dots in figure.data[1::2]] == [list("abcdefghij"), list("abcd"), list("efgh")]
+    assert [text for text in figure.data[1].text if text] == ["i", "j"], "above, a name that stands below is not written"
+    layout = figure.layout
+    for way, said in zip("xy", re.findall(r"[\d.]+(?= ×)", layout.annotations[0].text), strict=True):
+        pixels = [
+            np.ptp(axis.domain) / np.ptp(axis.range)
+            for axis in (layout[f"{way}axis"], layout[f"{way}axis2"], layout[f"{way}axis3"])
+        ]
+        assert pixels[1] / pixels[0] == pixels[2] / pixels[0] == pytest.approx(float(said), abs=0.06)
+    across = ex.views["plane"](replace(record, links=(*links, (0, 4))))  # a pair that reaches across is what the plane shows
+    assert len(across.data) == 2 and len([text for text in across.data[1].text if text]) < 10
 
 
 def test_the_plane_is_that_of_the_largest_eigenvalues(word2vec: StaticModel) -> None:

@@ -1,4 +1,4 @@
-"""Word vectors: training pairs, analogies by relation, ratios of counts, words on a plane."""
+"""Word vectors: training pairs, analogies by relation, ratios of counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from explorer.records import Drawn, Plane, Ratios, Solved
+from explorer.records import Drawn, Ratios, Solved
 from explorer.views import theme
 from explorer.views.view import Control, Range, View, by_name, only
 
@@ -167,55 +167,6 @@ def ratios(record: Ratios) -> go.Figure:
     )  # fmt: skip
 
 
-def plane(record: Plane) -> go.Figure:
-    """Word vectors on their first two principal components (the plane with the largest spread), and a line between the two words of
-    each pair. Where a relation is one direction, the lines are about parallel and equally long. A name that would cover another is
-    not written: point at its dot.
-
-    You may conclude how these words lie on this plane; the title says how much of their variance it keeps. You may not conclude that
-    words which are close here are close in all dimensions: the rest of their variance is not in the picture, and another choice of
-    words gives another plane.
-    """
-    x, y = record.points.T
-    ends = [place for link in record.links for place in (*link, None)]
-    along = [[None if n is None else float(values[n]) for n in ends] for values in (x, y)]
-    lines = go.Scatter(x=along[0], y=along[1], mode="lines", meta=1, line={"width": 2}, hoverinfo="skip", showlegend=False)
-    names = [theme.label(word) for word in record.words]
-    first = {a for a, _ in record.links}  # the words of a pair may lie so near that their names would cover each other
-    sides = ["bottom center" if place in first else "top center" for place in range(len(names))]
-    dots = go.Scatter(
-        x=x, y=y, mode="markers+text", text=_apart(names, record.points, sides), textposition=sides, meta=0, marker={"size": 9},
-        showlegend=False, textfont={"size": 14}, customdata=names, hovertemplate="%{customdata}: (%{x:.2f}, %{y:.2f})<extra></extra>",
-    )  # fmt: skip
-    kept = (
-        f"A line joins a pair. This plane (PCA) keeps {record.shares.sum():.0%} of the variance of these {len(names)} vectors."
-    )
-    facts = (theme.printable(record.model), theme.printable(record.relation or ""))
-    figure = go.Figure([lines, dots])
-    axes = [
-        f"{which} principal component ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)
-    ]
-    room = 0.18 * max(1e-6, float(np.ptp(x))), 0.12 * max(1e-6, float(np.ptp(y)))
-    return figure.update_layout(
-        title=theme.title("Words on a plane", kept), **theme.measured(*facts), height=400,
-        xaxis={"title": axes[0], "range": [float(x.min()) - room[0], float(x.max()) + room[0]]},
-        yaxis={"title": axes[1], "range": [float(y.min()) - room[1], float(y.max()) + room[1]]},
-    )  # fmt: skip
-
-
-def _apart(names: list[str], points: np.ndarray, sides: list[str]) -> list[str]:
-    """The names that cover no name before them, and an empty text for the others; in pixels of a picture of usual width."""
-    scale = np.array([450.0, 270.0]) / np.maximum(1e-6, np.ptp(points, axis=0))
-    taken: list[tuple[np.ndarray, float]] = []
-    written = []
-    for name, point, side in zip(names, points * scale, sides, strict=True):
-        middle, half = point + (0, 14 if side.startswith("top") else -14), 4.0 * len(name)
-        free = all(abs(middle[0] - at[0]) > half + other or abs(middle[1] - at[1]) > 16 for at, other in taken)
-        taken += [(middle, half)] if free else []
-        written.append(name if free else "")
-    return written
-
-
 def begins(record: Drawn) -> Mapping[str, Control]:
     """The first position shown of a text that is too long for one picture."""
     return {"begin": Range("From position", 0, max(0, len(record.tokens) - WIDE), 0)}
@@ -234,5 +185,4 @@ VIEWS = by_name(
     View("context-pairs", "Context words and negative samples", pairs, is_drawn, middles),
     View("analogies", "Analogies solved", solved, only(Solved, "ex.analysis.solve_analogies(model) makes")),
     View("ratios", "Ratios of counts", ratios, only(Ratios, "ex.analysis.count_ratios(model, a, b, examples) counts")),
-    View("plane", "Words on a plane", plane, only(Plane, "ex.analysis.plane(model, pairs) makes")),
 )
