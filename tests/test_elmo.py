@@ -281,4 +281,6 @@ def test_the_drawing_has_a_box_for_every_state_and_no_arrow_from_one_direction_t
         assert len(lines) == len(aside) + 3 * config.layers and all(
             line["y2"] < line["y1"] for line in lines if line not in aside
         )
+    more = drawing.drawn(config, [*"abcdefghijk"], ["blue", "orange"], "black")
+    assert more.count("<line") == drawing.MOST * (1 + 4 * config.layers), "arrows go on to words that are not shown"
     assert "2 × 8" in "".join(drawn.itertext()) and "<S>" in "".join(drawn.itertext())

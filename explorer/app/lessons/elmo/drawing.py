@@ -11,13 +11,13 @@ from explorer.views import theme
 COLUMN, ROW, LEFT = 112, 58, 104  # pixels: a word, a layer, the names of the rows
 APART = 12  # the two directions, above and below the middle of their row
 BOX = (40, 20)
-MOST = 3  # words: a telephone shows the letters of no more
+MOST = 9  # words, as many as a page is wide; a telephone shows the first three
 
 
 def drawn(config: ElmoConfig, words: Sequence[str], colours: Sequence[str], ink: str) -> str:
     """The network as SVG, from below, with the sizes of this model; `colours` are those of the two directions."""
     shown = [theme.plain(word) for word in words[:MOST]]
-    high = ROW * (config.layers + 2) - 10
+    high = ROW * (config.layers + 2) - 6
     wide = LEFT + COLUMN * len(shown) + 30
     filters = sum(many for _, many in config.filters)
     names = [
@@ -27,7 +27,7 @@ def drawn(config: ElmoConfig, words: Sequence[str], colours: Sequence[str], ink:
     ]
     parts = [_row(high, n, *name) for n, name in enumerate(names)]
     for place, word in enumerate(shown):
-        parts += _word(high, place, word, config.layers, last=place == len(shown) - 1, colours=(*colours[:2], ink))
+        parts += _word(high, place, word, config.layers, last=place == len(words) - 1, colours=(*colours[:2], ink))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
         f'font-family="{escape(theme.FONT)}" font-size="14" fill="{ink}">{"".join(parts)}</svg>'

@@ -44,7 +44,8 @@ def directions() -> None:
     read(lab.expected(text))
     say(PROSE("drawn"))
     colours, ink = theme.LINES[hold.mode()], theme.INK[hold.mode()]
-    st.image(drawing.drawn(result_of(lab.elmo()).config, tokens.texts[1:], colours, ink), alt=lesson.DRAWN)
+    with st.container(key="directions"):
+        st.image(drawing.drawn(result_of(lab.elmo()).config, tokens.texts[1:], colours, ink), alt=lesson.DRAWN)
     st.markdown(f"*{lesson.TEXT}* and *{lesson.OTHER}*")
     both = (lab.traced(lesson.TEXT), lab.traced(lesson.OTHER))
     web.show(VIEWS["halves"], both, question=(lesson.half_question(*turned()), "guess.half"))
