@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,20 @@ def test_a_picture_says_whether_an_update_helped() -> None:
         after, title = update.moved(rate).loss, view(update, rate=rate).layout.title.text
         assert ("falls" in title) == (after < update.loss) and ("rises" in title) == (after > update.loss)
         assert f"{after:.3f}" in title.replace("<br>", " ")
+
+
+def test_arrows_are_longer_than_the_moves_by_the_number_that_stands_above_them() -> None:
+    update, view = ex.analysis.pair_update(loaded("word2vec"), "dog", "barked", ["blue", "seven"]), VIEWS["pair-update"]
+    for rate in view.controls(update)["rate"].places:
+        figure = view(update, rate=rate)
+        said = re.search(r"arrows ([\d,]+) ×", figure.layout.annotations[1].text)
+        times = int(said[1].replace(",", "")) if said else 1
+        for arrow in figure.data[2:]:
+            drawn, moved = np.stack((arrow.x, arrow.y), axis=1), np.asarray(arrow.customdata)
+            np.testing.assert_allclose(np.diff(drawn, axis=0), times * np.diff(moved, axis=0), atol=1e-9)
+        wide = np.ptp([(arrow.x[0], arrow.y[0]) for arrow in figure.data[2:]], axis=0).max()
+        longest = max(np.hypot(np.ptp(arrow.x), np.ptp(arrow.y)) for arrow in figure.data[2:])
+        assert longest > 0.3 * wide, "the longest arrow is seen at every learning rate"
 
 
 def test_the_pictures_draw_the_numbers_of_the_record() -> None:

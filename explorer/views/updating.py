@@ -11,12 +11,17 @@ from plotly.subplots import make_subplots
 from explorer.records import PairUpdate, TokenUpdate
 from explorer.records.updates import PROJECTIONS
 from explorer.views import theme
+from explorer.views.plane import apart
 from explorer.views.view import Choice, Control, View, by_name, only
 
 BARS = 8  # tokens whose probabilities are drawn
 ROWS = 10  # of the embedding
 RATES = (0.03, 0.1, 0.3, 1.0)  # of word2vec's pair
 MOVE = "∂L/∂%s"
+LONGEST, PIXELS = (
+    0.5,
+    np.array([300.0, 280.0]),
+)  # of the plane: the longest arrow, of all vectors; its pixels in a usual picture
 Drawn = tuple[go.Figure, tuple[str, ...]]  # a picture, and the notes below its title
 
 
@@ -199,8 +204,8 @@ def _step(record: TokenUpdate, head: int, rate: float) -> Drawn:
 def pair_update(record: PairUpdate, *, rate: float) -> go.Figure:
     """word2vec's network is one table of vectors and one product. Bars: σ(w·c), the probability that the pair is a real one, before and
     after one update; the real context word should have 1, the negative samples 0. Right: the same vectors before and after, seen in the
-    plane of the centre word w and of its update. Each arrow is one vector that moves: w, its context word, and the negative samples
-    (without names; point at one).
+    plane of the centre word w and of its update. Each arrow is one vector that moves: w, its context word c, and the negative samples.
+    It is drawn longer than the move is, by the number above the picture; a dot is where the vector was.
 
     You may conclude that one update turns w toward its context word and away from the negative samples, each by its error σ − y: a pair
     that is already right hardly moves. You may not conclude where the vectors end: the next pair moves them again.
@@ -208,7 +213,8 @@ def pair_update(record: PairUpdate, *, rate: float) -> go.Figure:
     after = record.moved(rate)
     figure = make_subplots(1, 2, subplot_titles=("σ(w·c)", "the vectors move"), horizontal_spacing=0.14)
     _pair_bars(figure, record, after)
-    _arrows(figure, record, after)
+    if (times := _arrows(figure, record, after)) > 1:
+        figure.layout.annotations[1].text += f"<br>(arrows {times:,} ×)"
     number = int(np.abs(record.centre_slope).argmax())
     slope = record.centre_slope[number]
     moved = "falls" if after.loss < record.loss else "rises" if after.loss > record.loss else "stays"
@@ -222,7 +228,7 @@ def pair_update(record: PairUpdate, *, rate: float) -> go.Figure:
         f"∂L/∂w[{number}] by finite difference: {_number(record.difference(number))}",
     )
     title = theme.title("One pair, one update", note)
-    return figure.update_layout(title=title, **theme.measured(*facts), barmode="group", height=380)
+    return figure.update_layout(title=title, **theme.measured(*facts), barmode="group", height=320)
 
 
 def _pair_bars(figure: go.Figure, record: PairUpdate, after: PairUpdate) -> None:
@@ -238,22 +244,34 @@ def _pair_bars(figure: go.Figure, record: PairUpdate, after: PairUpdate) -> None
     figure.update_xaxes(range=[0, 1.02], row=1, col=1)
 
 
-def _arrows(figure: go.Figure, record: PairUpdate, after: PairUpdate) -> None:
-    """Where each vector was and is, in the plane of the centre word and its update."""
+def _arrows(figure: go.Figure, record: PairUpdate, after: PairUpdate) -> int:
+    """Where each vector was and where it moves, in the plane of the centre word and its update; how much longer the arrows are."""
     axes = np.linalg.qr(np.stack((record.centre, record.centre_slope), axis=1))[0]  # [dim, 2]
     axes = axes * np.sign([axes[:, 0] @ record.centre or 1, -(axes[:, 1] @ record.centre_slope) or 1])
     before, then = (np.vstack((each.centre, each.contexts)) @ axes for each in (record, after))
+    longest, wide = np.linalg.norm(then - before, axis=1).max(), np.ptp(before, axis=0).max()
+    times = max(1, int(float(f"{LONGEST * wide / max(longest, 1e-9):.0e}")))  # one digit, and noughts
+    drawn = before + times * (then - before)
     names = [theme.label(f"w {record.word}"), *(theme.label(f"c {word}") for word in record.words)]
+    every = np.concatenate((before, drawn))
+    spans = np.maximum(1e-6, 1.24 * np.ptp(every, axis=0))
+    written = [*names[:2], *(name[2:] for name in names[2:]), *[""] * 2 * len(names)]  # nothing is written on an arrow
+    way = np.concatenate((before, (before + drawn) / 2, drawn)) * PIXELS / spans
+    texts, sides = apart(written, way, [True] * len(way))
     for number, name in enumerate(names):
-        moves = np.stack((before[number], then[number]))
         colour = min(number, 2)
         figure.add_scatter(
-            x=moves[:, 0], y=moves[:, 1], mode="lines+markers+text", meta=colour, showlegend=False, row=1, col=2,
-            marker={"symbol": ["circle", "arrow"], "angleref": "previous", "size": [6, 14]}, text=[name if number < 2 else "", ""],
-            textposition="top center", name=name, hovertemplate=f"{name}: %{{x:.3f}}, %{{y:.3f}}<extra></extra>",
+            x=[before[number, 0], drawn[number, 0]], y=[before[number, 1], drawn[number, 1]], mode="lines+markers+text", meta=colour,
+            marker={"symbol": ["circle", "arrow"], "angleref": "previous", "size": [6, 14]}, text=[texts[number], ""],
+            textposition=sides[number], name=name, customdata=np.stack((before[number], then[number])), showlegend=False,
+            hovertemplate=f"{name}: %{{customdata[0]:.3f}}, %{{customdata[1]:.3f}}<extra></extra>", row=1, col=2,
         )  # fmt: skip
-    figure.update_xaxes(title_text="along w", zeroline=True, row=1, col=2)
-    figure.update_yaxes(title_text="along its update", zeroline=True, row=1, col=2)
+    for way, update, title in zip(
+        (0, 1), (figure.update_xaxes, figure.update_yaxes), ("along w", "along its update"), strict=True
+    ):
+        middle = (every[:, way].min() + every[:, way].max()) / 2
+        update(title_text=title, zeroline=True, range=[middle - spans[way] / 2, middle + spans[way] / 2], row=1, col=2)
+    return times
 
 
 def _number(value: float) -> str:
