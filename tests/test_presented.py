@@ -183,3 +183,15 @@ def test_the_stations_of_a_board_are_named_on_the_wall(visit: Visit) -> None:
     assert names.count() > 10 and all(
         float(one.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 18 for one in names.all()
     )
+
+
+def test_a_presented_what_if_has_its_matrix_beside_the_effect_which_a_click_changes(visit: Visit) -> None:
+    page = presented(visit, "whatif", SIZES[0])
+    settled(page)
+    effect = page.locator("[data-scene=picture] .gtitle")
+    expect(effect).to_contain_text("head 0 of layer 2")
+    matrix = page.locator("[data-scene=side] [data-cells]")
+    expect(matrix.get_by_role("button").first).to_be_in_viewport(ratio=1)
+    matrix.get_by_role("button", name="layer 1, attention").click()
+    expect(effect).to_contain_text("attention of layer 1")
+    expect(matrix.get_by_role("button", name="layer 1, attention")).to_have_attribute("aria-pressed", "true")

@@ -2,7 +2,7 @@
 let inside = {};  // the selectors of what Streamlit draws, by what it is: charts, pictures, rows, words, folded
 const GAP = 16, LEAST = { one: 700, several: 240, type: 22, line: 1200 }, LONGEST = 260, LARGEST = 2.2, STRETCHED = 1.6, LOW = 0.7, FULL = 0.94, LATE = 600;  // ms
 
-const CARD = "[class*='st-key-card-guess']";
+const CARD = "[class*='st-key-card-guess']", MATRIX = ".st-key-edit-cells";  // this beside a picture needs more room than words
 
 /** The pictures of a part: those side by side are one. */
 function picturesOf(root) {
@@ -183,7 +183,8 @@ class Screen {
     if (!scenes.length || !line) return;
     const { innerWidth, innerHeight } = this.page.defaultView, { picture, side, words } = scenes[Math.min(this.scene, scenes.length - 1)];
     const above = asksAbove({ picture, side }, innerWidth) ? Math.round(0.095 * innerHeight) : 0, begin = line.getBoundingClientRect().bottom + 6;
-    const top = begin + (above && above + GAP / 2), high = innerHeight - top - 8, column = side && !above ? Math.min(Math.max(250, 0.26 * innerWidth), 520) : 0;
+    const top = begin + (above && above + GAP / 2), high = innerHeight - top - 8, share = side?.querySelector(MATRIX) ? 0.38 : 0.26;
+    const column = side && !above ? Math.min(Math.max(250, share * innerWidth), 2000 * share) : 0;
     const roles = new Map([[picture, "picture"], [side, "side"], [words, "words"]]);
     this.page.querySelectorAll("[data-scene]").forEach(one => { if (!roles.has(one)) delete one.dataset.scene; });
     roles.forEach((role, one) => { if (one && one.dataset.scene !== role) one.dataset.scene = role; });

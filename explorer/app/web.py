@@ -289,7 +289,12 @@ def _clicked(name: str, drawn_as: str, click: Callable[[dict[str, Any]], None]) 
     points = st.session_state[f"{name}.{drawn_as}"].selection.points
     if points:
         click(dict(points[0]))
-        st.session_state[f"{name}.clicked"] = True
+        renew(name)
+
+
+def renew(name: str) -> None:
+    """Draw all of the page anew when this picture is drawn next: what was clicked in it changes more than the picture."""
+    st.session_state[f"{name}.clicked"] = True
 
 
 def _controls(view: View, record: Any, around: Around, key: str, guess: Asked | None) -> dict[str, Any]:

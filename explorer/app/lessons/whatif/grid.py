@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from explorer.app import present, streamlit_inside, web
+from explorer.app import streamlit_inside, web
 from explorer.app.controls import opened, result_of
 from explorer.app.lessons.whatif.edits import EDITS, MANY, hurt
 from explorer.errors import ExplorerError
@@ -28,11 +28,9 @@ _component = st.components.v2.component(
 
 
 def damage_of(name: str, text: str, stream: str) -> Damage | None:
-    """What each part's silencing does; None where each would take long or none can be silenced, and for a room, which would see them
-    too small.
-    """
+    """What each part's silencing does; None where each would take long or none can be silenced."""
     layers, heads = opened(name).streams[stream]
-    if layers * heads > MANY or present.on():
+    if layers * heads > MANY:
         return None
     try:
         record: Damage = result_of(hurt(name, text))

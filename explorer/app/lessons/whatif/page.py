@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 import explorer as ex
-from explorer.app import board, web
+from explorer.app import board, present, web
 from explorer.app.call import Call
 from explorer.app.controls import (
     model_and_text,
@@ -51,8 +51,9 @@ def undo() -> None:
     st.session_state["edit"], st.session_state["edit2"] = UNDONE, NOTHING
 
 
-def only(part: grid.Part) -> None:
-    """A part that was clicked in the matrix is silenced, and nothing else."""
+def only(part: grid.Part, drawn: str) -> None:
+    """A part that was clicked in the matrix is silenced, and nothing else; what stands around its effect is drawn anew, too."""
+    web.renew(drawn)
     st.session_state["edit2"] = NOTHING
     for place, value in zip(("edit", "edit.layer", "edit.head"), part, strict=False):
         st.session_state[place] = value
@@ -72,7 +73,8 @@ def form(folded: bool) -> tuple[tuple[str, tuple[Any, ...]], ...]:
 def one_thing() -> None:
     """Change one thing, or two, and see what follows: what is chosen on the left, its effect on the right."""
     damage = grid.damage_of(name, text, stream)
-    left, right = st.columns((2, 3), gap="medium") if damage else (st.container(), st.container())
+    two = damage is not None and not present.on()  # shown to a room, the matrix stands beside the picture as a question does
+    left, right = st.columns((2, 3), gap="medium") if two else (st.container(), st.container())
     with left:
         matrix = st.container()
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -86,11 +88,17 @@ def one_thing() -> None:
         edited = edits.changed(name, text, made)
         read(edited)
         say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
+    view = VIEWS[CHANGED[shown]]
+
+    def parts_of_the_model(_: object) -> None:
+        if damage is not None:
+            grid.parts_to_silence(damage, [(kind, *place[1:]) for kind, place in made], partial(only, drawn=view.name))
+
     with right:
-        web.show(VIEWS[CHANGED[shown]], edited)
-    if damage:
+        web.show(view, edited, beside=None if two or damage is None else parts_of_the_model)
+    if two:
         with matrix:  # after its effect, which is longer on its way
-            grid.parts_to_silence(damage, [(kind, *place[1:]) for kind, place in made], only)
+            parts_of_the_model(None)
     layer, head = edits.costliest_head(name, text)
     board.series(
         {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
