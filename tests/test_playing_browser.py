@@ -36,7 +36,8 @@ def test_merges_move_as_they_are_recorded_and_play_until_a_touch(visit: Visit) -
     assert drawn() == [list(word) for word in steps[59].after]
     expect(page).to_have_url(re.compile("merges.step=60(&|$)"))
     staged.get_by_role("button", name="Play").click()
-    expect(staged.locator(".title")).to_contain_text(re.compile("merge 6[3-9]:"))
+    joining = [step.step for step in steps[60:] if any(step.piece in word for word in step.after)]
+    expect(staged.locator(".title")).to_contain_text(f"merge {joining[0]}:")  # the others are passed over
     staged.locator(".strip").first.click()
     expect(staged.get_by_role("button", name="Play")).to_be_visible()
     stopped = staged.locator(".title").inner_text()

@@ -11,6 +11,7 @@ import explorer as ex
 from explorer.app.lessons.training.moments import moments
 from explorer.records import TokensOverSteps
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN
+from explorer.text import classroom
 from explorer.views import VIEWS
 
 
@@ -59,8 +60,22 @@ def test_cells_open_and_close_with_the_mask_and_losses_are_beside_their_rows(nam
     later, n = int(np.triu(square, 1).sum()), MASKS.index(FULL if name == "gpt2" else CAUSAL)
     changed = f"{later} cells opened, 0 closed" if name == "gpt2" else f"0 cells opened, {later} closed"
     assert changed in moving["frames"][n]["notes"] and all("opened" not in note for note in moving["frames"][0]["notes"])
+    own = CAUSAL if name == "gpt2" else FULL
+    assert f"its own mask, the {own} one" in moving["frames"][0]["title"]
+    assert [mask for mask, frame in zip(MASKS, moving["frames"], strict=True) if frame["same"]] == [own], "passed over"
     texts = record.traces[OWN].source.texts
     shift = 1 if name == "gpt2" else 0  # a decoder predicts the next token
     assert moving["wanted"] == [texts[row + shift] for row in moving["places"]] and len(moving["losses"][0]) == len(
         moving["wanted"]
     )
+
+
+def test_a_merge_that_joins_nothing_in_the_words_says_so_and_is_passed_over() -> None:
+    steps = classroom.learned("wordpiece", "count", ("animal", "tired"))[:80]
+    frames = VIEWS["merges"].moving(steps, "light")["frames"]
+    before = [["a", "##n", "##i", "##m", "##a", "##l"], ["t", "##i", "##r", "##e", "##d"]]
+    for step, frame in zip(steps, frames, strict=True):
+        joined = list(map(list, step.after)) != before
+        assert frame["same"] != joined and ("joins nothing in these words" in frame["notes"]) != joined
+        before = list(map(list, step.after))
+    assert 5 < sum(frame["same"] for frame in frames) < len(frames)

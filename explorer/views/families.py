@@ -116,10 +116,17 @@ def _weights(trace: Trace, layer: str, head: int) -> np.ndarray:
 
 def _frame(record: UnderMasks, mask: str, head: str, weights: list[np.ndarray]) -> dict[str, Any]:
     """A mask in words: the mean loss, and the cells in which it differs from the model's own."""
-    own, now = np.isnan(weights[0]), np.isnan(weights[MASKS.index(mask)])
+    hidden = dict(zip(MASKS, (np.isnan(each) for each in weights), strict=True))
+    own, now = hidden[OWN], hidden[mask]
+    called = next((f", the {name} one" for name in MASKS[1:] if np.array_equal(own, hidden[name])), "")
+    under = f"its own mask{called}" if mask == OWN else f"the mask “{mask}”"
     changed = f"{int((own & ~now).sum())} cells opened, {int((now & ~own).sum())} closed" if mask != OWN else ""
-    notes = (_mean(record, mask), changed, head, theme.unseen_note(record.traces[OWN].axes(record.stream)[0]))
-    return {"title": f"{theme.visible(record.model)} under the mask “{mask}”", "notes": [note for note in notes if note]}
+    same = mask != OWN and np.array_equal(own, now)
+    notes = (
+        _mean(record, mask), "this is its own mask" if same else changed, head,
+        theme.unseen_note(record.traces[OWN].axes(record.stream)[0]),
+    )  # fmt: skip
+    return {"title": f"{theme.visible(record.model)} under {under}", "notes": [note for note in notes if note], "same": same}
 
 
 def _texts(tokens: Tokens) -> list[str]:

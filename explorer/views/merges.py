@@ -15,7 +15,8 @@ from explorer.views.view import Control, Range, View, also, by_name, only_many
 
 
 def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
-    """Each row is a word as its tokens are after this merge; orange is the token that was just made. The player replays the merges.
+    """Each row is a word as its tokens are after this merge; orange is the token that was just made. The player replays the merges,
+    and passes over those that join nothing in these words.
 
     Every step joins one pair of neighbouring tokens, everywhere in the texts, and adds one token to the vocabulary. It never looks at
     meaning: it only counts how often two tokens are neighbours.
@@ -34,13 +35,24 @@ def merge_rows(steps: Sequence[Merge], *, step: int) -> Drawn:
         for word, after in zip(merge.words, merge.after, strict=True)
     ]
     first, second = (theme.label(part) for part in merge.pair)
-    notes = (reason(merge), f"{merge.size:,} tokens in the vocabulary, {merge.fertility:.2f} tokens per word of the texts")
+    notes = (
+        "" if joins(merge) else "joins nothing in these words", reason(merge),
+        f"{merge.size:,} tokens in the vocabulary, {merge.fertility:.2f} tokens per word of the texts",
+    )  # fmt: skip
     return rows, f"merge {merge.step}: {first} + {second} → {theme.label(merge.piece)}", notes
 
 
 def merge_frames(steps: Sequence[Merge], mode: str) -> dict[str, Any]:
-    """Every merge as a frame."""
-    return strip_frames((merge_rows(steps, step=n + 1) for n in range(len(steps))), mode, "Merge")
+    """Every merge as a frame; one that joins nothing in the words has the same words as the one before."""
+    moving = strip_frames((merge_rows(steps, step=n + 1) for n in range(len(steps))), mode, "Merge")
+    for frame, merge in zip(moving["frames"], steps, strict=True):
+        frame["same"] = not joins(merge)
+    return moving
+
+
+def joins(merge: Merge) -> bool:
+    """Whether the new token is in one of the words."""
+    return any(merge.piece in after for after in merge.after)
 
 
 def reason(merge: Merge) -> str:

@@ -2,9 +2,9 @@
 import { element } from "../../live/js/element.js";
 
 /** What is played, frame by frame. `open` says whether a frame comes after this one; `says` is the frame in a few words;
- * `planned` is how many there may be at most where they come one by one.
+ * `planned` is how many there may be at most where they come one by one; `rest` is how many milliseconds this frame stands while it plays.
  * @typedef {{at: number, count: number, planned?: number, open: boolean, show: (at: number) => unknown, step: () => unknown, finish: () => unknown, begin: () => unknown,
- *   pick?: (by: number) => unknown, free?: () => unknown, says: () => string}} Played */
+ *   rest?: number, pick?: (by: number) => unknown, free?: () => unknown, says: () => string}} Played */
 
 const BETWEEN = 550; // milliseconds between the end of a motion and the next frame, at normal speed
 const SPEEDS = [["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"], ["4", "4 ×"]];
@@ -84,7 +84,7 @@ export class Player {
     this.playing = on && this.played.open;
     this.button.textContent = this.playing ? "❚❚" : "▶";
     this.button.setAttribute("aria-label", this.playing ? "Pause (space)" : "Play (space)");
-    if (this.playing) this.timer = setTimeout(() => this.#tick(), BETWEEN / this.speed);
+    if (this.playing) this.timer = setTimeout(() => this.#tick(), Math.max(BETWEEN, this.played.rest ?? 0) / this.speed);
   }
 
   async #tick() {

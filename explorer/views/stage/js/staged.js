@@ -10,8 +10,10 @@ import { Player } from "./player.js";
 import { shuffledAt } from "./shuffle.js";
 import { stripsAt } from "./strips.js";
 
-/** What a page says; each figure has more of its own.
- * @typedef {{figure: string, label: string, unit: string, at: number, frames: {title: string, notes: string[]}[], mode: "light" | "dark", large: boolean}} Told */
+const WORD = 170, FEW = 12; // milliseconds for each word of a frame while it plays; a film of more frames does not wait until they are read
+
+/** What a page says; each figure has more of its own. A frame that is the `same` as one before it is passed over while it plays.
+ * @typedef {{figure: string, label: string, unit: string, at: number, frames: {title: string, notes: string[], same?: boolean}[], mode: "light" | "dark", large: boolean}} Told */
 
 /** The objects of a frame. @type {Record<string, (told: any, at: number) => import("./moving.js").Thing[]>} */
 const FIGURES = { strips: stripsAt, grid: gridAt, shuffle: shuffledAt, clocks: clocksAt, moments: momentsAt, masks: masksAt };
@@ -60,6 +62,12 @@ export class Staged {
     return this.told.frames[this.at].title;
   }
 
+  /** How long the frame stands while it plays: where there are few, until its words are read. */
+  get rest() {
+    const { title, notes } = this.told.frames[this.at];
+    return this.count > FEW ? 0 : WORD * [title, ...notes].join(" ").split(" ").length;
+  }
+
   /** @param {number} at */
   show(at) {
     this.#draw(at);
@@ -73,7 +81,9 @@ export class Staged {
   }
 
   step() {
-    this.show(this.at + 1);
+    let next = this.at + 1;
+    while (this.player.playing && next < this.count - 1 && this.told.frames[next].same) next += 1;
+    this.show(next);
     return new Promise((resolve) => setTimeout(resolve, this.stage.long));
   }
 
