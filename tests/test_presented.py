@@ -166,7 +166,9 @@ def test_every_folded_part_is_whole(visit: Visit, lesson: str, size: str) -> Non
 @pytest.mark.parametrize(
     "lesson",
     some(
-        ("tokens", "families?part=masks", "training?part=snapshots", "decoding?part=greedy"), "tokens", "decoding?part=greedy"
+        ("tokens", "families?part=masks", "training?part=snapshots", "decoding?part=greedy", "positions?part=shuffle"),
+        "tokens",
+        "decoding?part=greedy",
     ),
 )
 def test_a_figure_that_moves_fills_the_screen(visit: Visit, lesson: str) -> None:
@@ -195,3 +197,32 @@ def test_a_presented_what_if_has_its_matrix_beside_the_effect_which_a_click_chan
     matrix.get_by_role("button", name="layer 1, attention").click()
     expect(effect).to_contain_text("attention of layer 1")
     expect(matrix.get_by_role("button", name="layer 1, attention")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_tree_on_the_wall_opens_with_as_many_tokens_as_fill_it_and_goes_back_to_the_first(visit: Visit) -> None:
+    page = presented(visit, "decoding?part=beams", SIZES[0])
+    settled(page)
+    expect(page.locator(".decoder .says").first).to_contain_text("Token 4:")
+    rightmost = "nodes => Math.max(...nodes.map(node => node.getBoundingClientRect().right)) / innerWidth"
+    for _ in range(50):  # its nodes are on their way, and it grows with its room
+        page.wait_for_timeout(200)
+        if (right := page.locator(".decoder .node").evaluate_all(rightmost)) > 0.75:
+            break
+    assert right > 0.75
+    page.get_by_role("button", name="Again", exact=True).click()
+    expect(page.locator(".decoder .says").first).to_contain_text("Token 1:")
+
+
+def test_a_shuffled_text_on_the_wall_has_a_line_from_each_token_to_its_new_place(visit: Visit) -> None:
+    page = presented(visit, "positions?part=shuffle", SIZES[0])
+    settled(page)
+    page.get_by_role("button", name="To the end").first.click()
+    expect(page.locator(".staged .title")).to_have_text("The tokens shuffled")
+    page.wait_for_timeout(900)
+    ends = page.locator(".both .ways").evaluate("""svg => { const { left, width } = svg.getBoundingClientRect();
+        return [...svg.children].map(way => left + way.getAttribute("d").split(" ").at(-2) / 100 * width); }""")
+    chips = page.locator(".both .chips").last.locator(".chip")
+    places = {chip.get_attribute("data-key"): chip.bounding_box() for chip in chips.all()}
+    for number, end in enumerate(ends):
+        box = places[f"chip {number}"]
+        assert box is not None and abs(box["x"] + box["width"] / 2 - end) < 3

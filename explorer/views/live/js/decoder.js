@@ -36,6 +36,7 @@ const SETTINGS = {
   max_tokens: { title: "Tokens at most", value: 20, min: 1, max: 100, step: 1 },
 };
 
+const FILLS = 4, ROOMY = 1.35; // tokens of a tree that fills a wall, and how much wider its columns are there
 let count = 0; // of decodings that were begun on this page
 
 /** A model that writes, in one element. */
@@ -49,6 +50,7 @@ export class LiveDecoder {
     this.queue = Promise.resolve();
     this.steps = /** @type {Step[]} */ ([]);
     this.at = -1;
+    this.wide = 0; // pixels of the room of a tree, as it was drawn
     this.held = "";
     this.force = writing.force ?? [];
     this.gliding = /** @type {(() => void) | null} */ (null); // ends the first half of a motion
@@ -74,7 +76,9 @@ export class LiveDecoder {
     this.stage = new Moving(this.frame.appendChild(element("div", "moving")));
     this.instead.hidden = this.released.hidden = true;
     this.tables = this.frame.appendChild(element("div", "tables"));
-    this.begin();
+    this.watch = new ResizeObserver(() => this.#fits());
+    this.watch.observe(this.stage.root);
+    this.#opens();
   }
 
   /** @param {string} text */
@@ -170,12 +174,17 @@ export class LiveDecoder {
     if (writing.way) select.value = writing.way;
     for (const [name, value] of Object.entries({ ...writing.settings, ...writing.fixed })) if (boxes[name]) boxes[name].value = String(value);
     const other = JSON.stringify(this.#task()) !== before, grows = other && !anew && before.startsWith(`{"text":${JSON.stringify(writing.text)},`);
-    if (anew || other) this.begin();
+    if (anew || other) this.#opens();
     if (grows) this.queue = this.queue.then(() => this.player.play(true));
   }
 
-  /** From the first token again. */
-  begin() {
+  /** From the first token; a tree on a wall with as many as fill it, as the first would stand in its corner. */
+  #opens() {
+    this.begin(this.writing.large && this.way === "beam" ? FILLS - 1 : 0);
+  }
+
+  /** From the first token again, or so many later. */
+  begin(later = 0) {
     clearTimeout(this.waiting);
     this.waiting = 0;
     this.player.play(false);
@@ -185,7 +194,7 @@ export class LiveDecoder {
     this.steps = [];
     this.at = -1;
     this.writer = this.engine; // another one answers from the next beginning on
-    this.queue = this.writer.ask("begin", given).then(() => this.#next(run, false));
+    this.queue = this.writer.ask("begin", given).then(() => this.#next(run, false, later));
   }
 
   /** One token on: a step that was taken before, or the next one. @param {boolean} [glides] whether its motion is shown */
@@ -197,13 +206,15 @@ export class LiveDecoder {
     return this.queue;
   }
 
-  /** The next step of a decoding, unless another was begun meanwhile. What the model cannot do is said in a sentence. @param {number} run @param {boolean} glides */
-  async #next(run, glides) {
+  /** The next step of a decoding, or so many later, unless another was begun meanwhile. What the model cannot do is said in a sentence.
+   * @param {number} run @param {boolean} glides @returns {Promise<void>} */
+  async #next(run, glides, later = 0) {
     if (run !== this.run || this.steps[this.steps.length - 1]?.stopped) return;
     try {
       const { value } = await this.writer.ask("step", run);
       if (run !== this.run || !value) return;
       this.steps.push(value);
+      if (later && !value.stopped) return this.#next(run, glides, later - 1);
       await this.show(this.steps.length - 1, glides);
     } catch (error) {
       if (run !== this.run) return;
@@ -256,8 +267,15 @@ export class LiveDecoder {
 
   /** What is to be drawn of this step, before or after a token is taken. @param {boolean} judged */
   #scene(judged) {
-    const { steps, at, own, held } = this, prompt = this.prompt.value, size = this.#size(), column = columnOf(at + 1, this.stage.root.clientWidth, size);
+    const { steps, at, own, held } = this, prompt = this.prompt.value, size = this.#size(), roomy = this.frame.classList.contains("large") ? ROOMY : 1, column = columnOf(at + 1, this.stage.root.clientWidth, roomy * size);
     return { steps, at, judged, own, held, prompt, size, column, hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
+  }
+
+  /** A tree is drawn for the width that it has: a wall gives it another one once it is there. */
+  #fits() {
+    const wide = this.stage.root.clientWidth;
+    if (wide !== this.wide && this.way === "beam" && this.at >= 0 && !this.gliding) this.#draw(true);
+    this.wide = wide;
   }
 
   /** How large a tree is drawn: on a wall it fills the room while it is small. */
@@ -338,6 +356,7 @@ export class LiveDecoder {
   /** Leave nothing behind. */
   end() {
     this.player.end();
+    this.watch.disconnect();
     clearTimeout(this.waiting);
     this.unturned();
     this.run = 0;
