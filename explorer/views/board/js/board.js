@@ -12,7 +12,7 @@ import { actOf } from "./keys.js";
 import { layoutOf, NARROW, thumbs, WIDE } from "./layout.js";
 import { copiedLine, entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { modeOf, whenTurned } from "./mode.js";
-import { controlsOf, restAfter, say, skeleton, tidied } from "./parts.js";
+import { controlsOf, restAfter, say, skeleton, tidied, typeset } from "./parts.js";
 import { fillScreen, heightOf, screenFilled } from "./room.js";
 import { begin, show, viewOf } from "./share.js";
 import { onOther, otherOf, stack } from "./stacked.js";
@@ -358,7 +358,7 @@ export class Board {
     say(this.parts.title, said.title);
     say(this.parts.where, `${this.data.model} · ${layer}${group}`);
     say(this.parts.says, said.says.replaceAll("{d}", String(d)));
-    say(this.parts.formula, said.formula);
+    typeset(this.parts.formula, said.formula);
     say(this.parts.numpy, said.numpy);
     said.concludes.split(" You may not conclude ").forEach((text, at) => say(this.parts.concludes[at], text[0].toUpperCase() + text.slice(1)));
     say(this.parts.gap, [reachOf(this), gapLine(this.data, site, this.head), strangeNote(this.columns), ...this.data.notes.map(sentence)].filter(Boolean).join(" "));

@@ -25,6 +25,18 @@ export function say(at, text) {
   if (at.textContent !== text) at.textContent = text;
 }
 
+/** Write a formula, its indices (_) below the line and its powers (^) above it. @param {HTMLElement} at @param {string} formula */
+export function typeset(at, formula) {
+  if (at.dataset.formula === formula) return;
+  at.dataset.formula = formula;
+  at.replaceChildren();
+  for (const part of formula.split(/(\^\S+|_[A-Za-z]+)/)) {
+    if (part[0] === "_") put(at, "sub", {}, part.slice(1));
+    else if (part[0] === "^") typeset(put(at, "sup"), part.slice(1));
+    else at.append(part);
+  }
+}
+
 /** The empty board. @param {HTMLElement} root */
 export function skeleton(root) {
   root.replaceChildren();

@@ -13,10 +13,10 @@ function linesOf({ inside, floors, lanes }) {
   const title = lanes.find(({ name }) => name === "bert")?.title ?? "", top = floors[floors.length - 1][0], layers = floors.length - 1;
   return [
     [0, ["Four language models guess the missing word. Yours?"]],
-    [3, ["They differ in what they may read."]],
+    [3, ["The four models differ in what they may read."]],
     [BEATS.inside, [`Inside ${title}: `, number(String(heads * layers)), " heads. In each, every row weighs the tokens it reads."]],
-    [BEATS.one, [`One of them: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],
-    [BEATS.compare, ["Compare: each token’s score says how well it fits. “", tokens[best(scores)], "”: ", number(scores[best(scores)].toFixed(1)), "."]],
+    [BEATS.one, [`One head: without it, “${top.text}” falls to `, number(percent(inside.without)), "."]],
+    [BEATS.compare, ["Compare: a score says how well each token answers the gap. “", tokens[best(scores)], "”: ", number(scores[best(scores)].toFixed(1)), "."]],
     [BEATS.weigh, ["Weigh: scores become weights that sum to one. “", tokens[best(weights)], "” gets ", number(percent(weights[best(weights)])), "."]],
     [BEATS.mix, ["Mix: values, as thick as their weights, become ", number(String(mixed[head].length)), " numbers."]],
     [BEATS.heads, ["All ", number(String(heads)), " heads of a layer do this at once."]],
