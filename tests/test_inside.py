@@ -244,9 +244,13 @@ def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: Tran
             assert np.abs(tile / 255 - weights / top).max() <= 0.5 / 255 + 1e-6
     assert whole.dtype == np.uint8
     for n in (0, count - 1):
-        named = views["glance"](trace, token=f"{trace.source.texts[n]} ({n})").layout.annotations
-        most = [trace.source.texts[int(row.argmax())] for attention in trace.attention for row in attention.weights[:, n]]
-        assert [annotation.text for annotation in named] == most, "below each head the token to which this one attends most"
+        followed = views["glance"](trace, token=f"{trace.source.texts[n]} ({n})")
+        rows = [row for attention in trace.attention for row in attention.weights[:, n]]
+        most = [trace.source.texts[int(row.argmax())] for row in rows]
+        assert [each.text for each in followed.layout.annotations] == most, "below each head the token to which this one attends most"
+        said = [each[1] for each in next(each for each in followed.data if each.name == "heads").customdata]
+        pairs = [f"“{trace.source.texts[n]}” → “{to}” {row.max():.2f}" for to, row in zip(most, rows, strict=True)]
+        assert said == pairs, "a pointer over a head reads it with its weight"
     lens, slope = ex.lens(bert, SENTENCE), ex.gradient(bert, SENTENCE)
     assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final.T)
     room = widened(views["lens"](lens, shown="its own guess")).data[0].text

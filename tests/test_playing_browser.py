@@ -168,6 +168,7 @@ def test_a_part_that_is_clicked_in_the_matrix_is_silenced_and_seen_beside_it(vis
     bits = ex.damage(ex.load("bert", device="cpu"), SENTENCE).heads
     for label, said in (
         ("layer 1, head 0", "head 0 of layer 1 silenced"),
+        ("layer 1, all heads", "every head of layer 1 silenced"),
         ("layer 0, feed-forward", "feed-forward of layer 0 silenced"),
     ):
         parts.get_by_role("button", name=label).click()
@@ -175,10 +176,23 @@ def test_a_part_that_is_clicked_in_the_matrix_is_silenced_and_seen_beside_it(vis
         assert note.inner_text() == said, "a part is in a frame once its effect is there"
     assert parts.get_by_role("button", name="layer 1, head 0").inner_text() == f"{bits[1, 0]:.2f}"
     page.keyboard.press("ArrowUp")  # at the edge: nothing
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("ArrowLeft")
-    expect(parts.locator(":focus")).to_have_attribute("aria-label", re.compile("layer 0, head 3"))  # all heads are no edit
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    expect(parts.locator(":focus")).to_have_attribute("aria-label", re.compile("layer 0, head 3"))
     for seen in (page.locator(".stColumn .stPlotlyChart").first, parts):
         box = seen.bounding_box()
         assert box is not None and box["y"] + box["height"] <= 720, "both in one view"
     expect(page).to_have_url(re.compile("edit=silence(%20|\\+)feed-forward"))
+
+
+def test_a_cell_of_a_stage_says_its_number_as_soon_as_a_pointer_is_over_it(visit: Visit) -> None:
+    page = visit("/families?part=masks")
+    weights = ex.trace(ex.load("gpt2", device="cpu"), SENTENCE).attention[0].weights[0]
+    cell, tip = page.locator(".masks .row .weights").nth(4).locator(".weight").nth(1), page.locator(".staged .tip")
+    expect(tip).to_be_hidden()
+    cell.hover()
+    expect(tip).to_contain_text(f": {weights[3, 1]:.3f}")
+    box, over = tip.bounding_box(), cell.bounding_box()
+    assert box is not None and over is not None and box["y"] + box["height"] <= over["y"], "it covers no cell that it speaks of"
+    page.locator(".staged .title").hover()
+    expect(tip).to_be_hidden()

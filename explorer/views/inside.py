@@ -55,6 +55,7 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
         figure.update_layout(annotations=_below(words, (rows, columns), high))
         figure.add_trace(_framed(row // pool, columns, (len(layers), heads), high))
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
+    figure.add_trace(_named(trace, stream, row, (rows, columns), high)).update_layout(hovermode="closest", hoverdistance=-1)
     notes = (f"{ORDER} (at most {top:.3g}){_marked(trace, stream, row)}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     return figure.update_layout(
@@ -64,6 +65,21 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
         coloraxis={"cmin": 0, "cmax": 255, "colorbar": ticks},
         height=size,
     )  # fmt: skip
+
+
+def _named(trace: Trace, stream: str, row: int | None, tile: tuple[int, int], high: int) -> go.Scatter:
+    """An unseen point in the middle of every tile: its head, and the largest weight in it, or in the chosen row."""
+    layers = [attention for attention in trace.attention if attention.stream == stream]
+    (texts, read), said, x, y = (axis.texts for axis in trace.axes(stream)), [], [], []
+    for n, attention in enumerate(layers):
+        for head, weights in enumerate(attention.weights):
+            reader, best = np.unravel_index(weights.argmax(), weights.shape) if row is None else (row, weights[row].argmax())
+            pair = f"“{theme.label(texts[reader])}” → “{theme.label(read[best])}”"
+            said.append([f"layer {n}, head {head}", f"{pair} {weights[reader, best]:.2f}"])
+            x.append(head * (tile[1] + 1) + (tile[1] - 1) / 2)
+            y.append(n * high + (tile[0] - 1) / 2)
+    words = "<b>%{customdata[0]}</b><br>most: %{customdata[1]}<extra></extra>"
+    return go.Scatter(x=x, y=y, mode="markers", marker={"opacity": 0}, customdata=said, hovertemplate=words, name="heads", showlegend=False)
 
 
 def _marked(trace: Trace, stream: str, row: int | None) -> str:

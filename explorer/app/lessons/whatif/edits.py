@@ -38,6 +38,7 @@ def everywhere(count: int) -> Call:
 
 EDITS: dict[str, Callable[..., Call]] = {
     "silence a head": partial(Call, ex.SilenceHead),
+    "silence all heads": partial(Call, ex.SilenceHead),
     "silence attention": lambda stream, layer: Call(ex.SilenceLayer, stream, layer, "attention"),
     "silence feed-forward": lambda stream, layer: Call(ex.SilenceLayer, stream, layer, "feed-forward"),
     "no residual connection": partial(Call, ex.NoResidual),

@@ -70,7 +70,7 @@ def part_at(record: Damage, layer: int, column: int) -> Part | None:
     heads = record.heads.shape[1]
     if column < heads:
         return ("silence a head", layer, column)
-    kind = "" if column == heads else f"silence {record.names[column - heads - 1]}"
+    kind = f"silence {('all heads', *record.names)[column - heads]}"
     return (kind, layer) if kind in EDITS else None
 
 

@@ -11,5 +11,5 @@ export function clocksAt({ angles, chosen }, at) {
 function clockOf(angle, pair, at, chosen) {
   const hands = [["first", 0], ["now", -angle]].map(([name, turned]) => ({ key: `${name} ${pair}`, tag: "i", name: `hand ${name}`, turns: true, style: { transform: `rotate(${turned}rad)` } }));
   const says = `pair ${pair}: position ${at} is rotated by ${((angle * 180) / Math.PI).toFixed(1)}°`;
-  return { key: `clock ${pair}`, name: "clock", is: { title: says, "data-chosen": chosen ? "" : undefined }, inside: [{ key: `face ${pair}`, name: "face", inside: hands }, { key: `pair ${pair}`, tag: "span", text: `pair ${pair}` }] };
+  return { key: `clock ${pair}`, name: "clock", is: { "data-says": says, "data-chosen": chosen ? "" : undefined }, inside: [{ key: `face ${pair}`, name: "face", inside: hands }, { key: `pair ${pair}`, tag: "span", text: `pair ${pair}` }] };
 }

@@ -21,6 +21,6 @@ export function gridAt({ columns, colours, legend }, at) {
 /** A token, which comes out of the first token of the row above it. @param {Cell} cell @param {number} row @param {Cell[][]} column @param {Record<string, string>} colours */
 function cellOf({ n, text, kind, scored, says }, row, column, colours) {
   const above = row && column.slice(0, row).findLast((cells) => cells.length)?.[0], from = above ? `cell ${column.slice(0, row).findLastIndex((cells) => cells.length)} ${above.n}` : undefined;
-  return { key: `cell ${row} ${n}`, tag: "span", name: "cell", text: text || "∅", from, is: { dir: "auto", title: says, "data-kind": kind, "data-scored": scored ? "" : undefined },
+  return { key: `cell ${row} ${n}`, tag: "span", name: "cell", text: text || "∅", from, is: { dir: "auto", "data-says": says, "data-kind": kind, "data-scored": scored ? "" : undefined },
     style: { "--kind": colours[kind] ?? "transparent", "--loss": colours.loss } };
 }

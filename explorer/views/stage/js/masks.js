@@ -18,7 +18,7 @@ function fitting(text) {
 /** @param {Masks} told @param {number} at @returns {import("./moving.js").Thing[]} */
 export function masksAt(told, at) {
   const { rows, columns, frames } = told, every = Math.ceil(columns.length / NAMED);
-  const names = columns.map((text, n) => ({ key: `column ${n}`, tag: "span", name: "weight", turns: true, text: n % every ? "" : fitting(text), is: { dir: "auto", title: text } }));
+  const names = columns.map((text, n) => ({ key: `column ${n}`, tag: "span", name: "weight", turns: true, text: n % every ? "" : fitting(text), is: { dir: "auto", "data-says": text } }));
   const head = { key: "columns", name: "row columns", inside: [{ key: "corner", tag: "span", name: "word" }, { key: "names", name: "weights", inside: names }, { key: "heading", tag: "span", name: "loss", text: "predicts: loss" }] };
   const matrix = { key: "matrix", name: every > 1 ? "matrix many" : "matrix", style: { "--columns": String(columns.length), "--every": String(every) }, is: { role: "img", "aria-label": frames[at].title }, inside: [head, ...rows.map((text, row) => rowOf(told, at, text, row))] };
   return [matrix, { key: "legend", name: "entries", inside: legendOf(told) }];
@@ -29,9 +29,9 @@ function rowOf(told, at, text, row) {
   const cells = told.weights[at][row].map((weight, column) => {
     const opened = weight !== null && told.weights[0][row][column] === null, says = weight === null ? "hidden" : weight.toFixed(3);
     return { key: `cell ${row} ${column}`, tag: "i", name: "weight", turns: true, style: { "background-color": colourOf(told, weight) },
-      is: { title: `${text} → ${told.columns[column]}: ${says}`, "data-opened": opened ? "" : undefined } };
+      is: { "data-says": `${text} → ${told.columns[column]}: ${says}`, "data-opened": opened ? "" : undefined } };
   });
-  const name = { key: `token ${row}`, tag: "span", name: "word", text: fitting(text), is: { dir: "auto", title: text } };
+  const name = { key: `token ${row}`, tag: "span", name: "word", text: fitting(text), is: { dir: "auto", "data-says": text } };
   return { key: `row ${row}`, name: "row", inside: [name, { key: `weights ${row}`, name: "weights", inside: cells }, lossOf(told, at, row)] };
 }
 
@@ -43,8 +43,8 @@ function lossOf({ wanted, places, losses }, at, row) {
   const top = Math.max(...losses.flat(), 1e-9), share = (/** @type {number} */ mask) => `${(100 * losses[mask][n]) / top}%`;
   const says = `−log P(${wanted[n]}) = ${losses[at][n].toFixed(2)} nats; under its own mask ${losses[0][n].toFixed(2)}`;
   const bars = /** @type {import("./moving.js").Thing[]} */ ([{ key: `fill ${row}`, name: "fill", turns: true, style: { width: share(at) } }, { key: `own ${row}`, tag: "i", name: "own", style: { left: share(0) } }]);
-  const inside = [{ key: `wanted ${row}`, tag: "span", name: "word", text: fitting(wanted[n]), is: { dir: "auto", title: wanted[n] } }, { key: `track ${row}`, name: "track", inside: bars }, { key: `nats ${row}`, tag: "span", name: "nats", text: losses[at][n].toFixed(1) }];
-  return { key: `loss ${row}`, name: "loss", is: { title: says }, inside };
+  const inside = [{ key: `wanted ${row}`, tag: "span", name: "word", text: fitting(wanted[n]), is: { dir: "auto", "data-says": wanted[n] } }, { key: `track ${row}`, name: "track", inside: bars }, { key: `nats ${row}`, tag: "span", name: "nats", text: losses[at][n].toFixed(1) }];
+  return { key: `loss ${row}`, name: "loss", is: { "data-says": says }, inside };
 }
 
 /** @param {Masks} told @param {number | null} weight */

@@ -18,7 +18,7 @@ export function momentsAt({ curves, dots, ends, words }, at) {
 /** What is predicted at a token, how probable the right one is, and the right one. @param {Word} word @param {number} n @param {number} at */
 function wordOf({ text, best, chances }, n, at) {
   const right = best[at] === text, says = `P(${text}) = ${chances[at].toFixed(3)}; most probable: ${best[at]}`;
-  return { key: `word ${n}`, name: "guess", is: { title: says, "data-right": right ? "" : undefined }, inside: [
+  return { key: `word ${n}`, name: "guess", is: { "data-says": says, "data-right": right ? "" : undefined }, inside: [
     { key: `best ${n}`, tag: "b", text: best[at], is: { dir: "auto" } },
     { key: `bar ${n}`, name: "share", inside: [{ key: `fill ${n}`, name: "fill", turns: true, style: { width: `${100 * chances[at]}%` } }] },
     { key: `right ${n}`, tag: "span", text, is: { dir: "auto" } },

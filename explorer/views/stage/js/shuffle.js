@@ -14,7 +14,7 @@ export function shuffledAt({ texts, order, changed, large }, at) {
   const chips = read.map((n) => {
     const bars = changed.map(({ colour, shares }, way) => ({ key: `bar ${n} ${way}`, tag: "i", style: { background: colour, height: `${Math.round(HIGH * (shares[n] ?? 0))}px` } }));
     const below = { key: `bars ${n}`, name: "bars", inside: bars };
-    return { key: `chip ${n}`, name: "chip", style: { "flex-grow": String(wide[n]) }, is: { title: changed.map(({ says }) => says[n]).join("; ") }, inside: [{ key: `word ${n}`, tag: "b", text: texts[n], is: { dir: "auto" } }, ...(bars.length ? [below] : [])] };
+    return { key: `chip ${n}`, name: "chip", style: { "flex-grow": String(wide[n]) }, is: { "data-says": changed.map(({ says }) => says[n]).join("; ") }, inside: [{ key: `word ${n}`, tag: "b", text: texts[n], is: { dir: "auto" } }, ...(bars.length ? [below] : [])] };
   });
   const legend = changed.map(({ name, colour }, way) => ({ key: `entry ${way}`, tag: "span", name: "entry", inside: [{ key: `mark ${way}`, tag: "i", style: { background: colour } }, { key: `says ${way}`, tag: "span", text: name }] }));
   const below = [{ key: "chips", name: "chips", inside: chips }, { key: "legend", name: "entries", inside: legend }];

@@ -9,6 +9,7 @@ import { Moving } from "./moving.js";
 import { Player } from "./player.js";
 import { shuffledAt } from "./shuffle.js";
 import { stripsAt } from "./strips.js";
+import { tipsOf } from "./tip.js";
 
 const WORD = 170, FEW = 12; // milliseconds for each word of a frame while it plays; a film of more frames does not wait until they are read
 
@@ -36,6 +37,7 @@ export class Staged {
     this.notes = words.appendChild(element("p", "says"));
     words.setAttribute("aria-live", "polite");
     this.stage = new Moving(this.frame.appendChild(element("div", `moving ${told.figure}`)));
+    tipsOf(this.frame, this.stage.root);
     this.give(told);
   }
 
