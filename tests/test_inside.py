@@ -247,7 +247,9 @@ def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: Tran
         followed = views["glance"](trace, token=f"{trace.source.texts[n]} ({n})")
         rows = [row for attention in trace.attention for row in attention.weights[:, n]]
         most = [trace.source.texts[int(row.argmax())] for row in rows]
-        assert [each.text for each in followed.layout.annotations] == most, "below each head the token to which this one attends most"
+        assert [each.text for each in followed.layout.annotations] == most, (
+            "below each head the token to which this one attends most"
+        )
         said = [each[1] for each in next(each for each in followed.data if each.name == "heads").customdata]
         pairs = [f"“{trace.source.texts[n]}” → “{to}” {row.max():.2f}" for to, row in zip(most, rows, strict=True)]
         assert said == pairs, "a pointer over a head reads it with its weight"

@@ -21,7 +21,7 @@ SHORT = 180  # letters: an introduction of about a line and a half stays whole
 REPEATED = 40  # letters of a part that is not there, as they are repeated
 ALL = "all"  # as the part: every part, one below the other, as one prints a page
 EVERY_PART = False  # whether a page that names no part shows them all
-MODEL, NOTHING = "model", "nothing"  # of the bar, what a part reads
+MODEL, TEXT, NOTHING = "model", "text", "nothing"  # of the bar, what a part reads
 
 _reconnected = st.components.v2.component(
     "pretraining-explorer-reconnected", html="<span></span>", js=streamlit_inside.script("reconnected")
@@ -52,7 +52,7 @@ def reach() -> None:
 class PagePart:
     """A part of a page: its title, what shows it, a shorter name for the bar and the address, and whether it stands under *More*.
 
-    `reads` says what of the bar it reads: all of it, the `MODEL` alone, or `NOTHING`; the rest of the bar is not seen then.
+    `reads` says what of the bar it reads: all of it, the `MODEL` or the `TEXT` alone, or `NOTHING`; the rest of the bar is not seen then.
     """
 
     title: str

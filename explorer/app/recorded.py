@@ -40,7 +40,7 @@ def show(texts: Mapping[str, str]) -> None:
     """Recorded results by name, each with what has to be said beside it; those that were not measured are left out."""
     for name, words in texts.items():
         if there(name):
-            web.show(VIEWS["curves"], call(name), key=name, beside=partial(_say, words))
+            web.show(VIEWS["curves"], call(name), key=name, beside=partial(_say, words) if words else None)
 
 
 def guessed(question: Exercise, key: str, texts: Mapping[str, str]) -> None:

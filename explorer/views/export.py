@@ -400,7 +400,8 @@ PAGE = (
   border: 1px solid; border-radius: .3rem; background: var(--paper); color: var(--ink); cursor: pointer; }
 @media print { #enlarge { display: none; } }
 .heatmap-label text { paint-order: stroke; stroke: rgba(11, 14, 19, .5); stroke-width: 2.5px; stroke-linejoin: round; }
-.heatmap-label text[style*="fill: rgb(68, 68, 68)"] { fill: #0b0e13 !important; stroke: rgba(255, 255, 255, .5); }
+.heatmap-label text[style*="fill: rgb(68, 68, 68)"] { stroke: rgba(255, 255, 255, .5); }
+:is(.heatmap-label text, .bartext)[style*="fill: rgb(68, 68, 68)"] { fill: #0b0e13 !important; }
  td, th { padding: .1rem .4rem; text-align: right; font-variant-numeric: tabular-nums; }
 </style>
 </head>

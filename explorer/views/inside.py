@@ -79,7 +79,9 @@ def _named(trace: Trace, stream: str, row: int | None, tile: tuple[int, int], hi
             x.append(head * (tile[1] + 1) + (tile[1] - 1) / 2)
             y.append(n * high + (tile[0] - 1) / 2)
     words = "<b>%{customdata[0]}</b><br>most: %{customdata[1]}<extra></extra>"
-    return go.Scatter(x=x, y=y, mode="markers", marker={"opacity": 0}, customdata=said, hovertemplate=words, name="heads", showlegend=False)
+    return go.Scatter(
+        x=x, y=y, mode="markers", marker={"opacity": 0}, customdata=said, hovertemplate=words, name="heads", showlegend=False
+    )
 
 
 def _marked(trace: Trace, stream: str, row: int | None) -> str:

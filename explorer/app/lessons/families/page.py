@@ -9,7 +9,7 @@ import streamlit as st
 
 from explorer.app import board, hold, web
 from explorer.app.controls import attentive, chosen_model, opened, read, result_of, sentence
-from explorer.app.frame import MODEL, NOTHING, LessonPage, PagePart, asking
+from explorer.app.frame import MODEL, NOTHING, TEXT, LessonPage, PagePart, asking
 from explorer.app.glossary import lead, say
 from explorer.app.lectured import warn_of_lectured
 from explorer.app.lessons.elmo.parts import trained
@@ -136,7 +136,7 @@ page.parts(
     PagePart("The input as a sum", summed, "Input", more=True),
     PagePart("The residual stream", stream, "Residual stream"),
     PagePart("Who can see whom", sightlines, "Sightlines", more=True),
-    PagePart("Encoder once, decoder step by step", growing, "Cross-attention"),
+    PagePart("Encoder once, decoder step by step", growing, "Cross-attention", reads=TEXT),
     PagePart("One wrong word", parts.exposed_section, "One wrong word", more=True),
     PagePart("Cost by length", partial(parts.cost_section, name), "Cost", more=True, reads=MODEL),
     PagePart("Count the parameters", published.counter, "Published sizes", more=True),
