@@ -3,7 +3,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const cell = (kind, text) => { const made = page.createElement(kind); made.textContent = text; return made; };
   table.style.setProperty("--hold", data.held);
   const top = cell("tr", "");
-  top.append(cell("td", ""), ...data.columns.map(name => { const made = cell("th", name); made.scope = "col"; if (/[^ -]{8}/.test(name)) made.style.width = "15%"; return made; }));
+  top.append(cell("td", ""), ...data.columns.map(name => { const made = cell("th", name); made.scope = "col"; if (/[^ -]{7}/.test(name)) made.style.width = "15%"; return made; }));
   const button = (one, row, column) => {
     const place = cell("td", ""), made = cell(one.able ? "button" : "span", one.text);
     made.style.background = one.colour; made.style.color = one.ink;
