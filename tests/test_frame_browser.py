@@ -251,6 +251,12 @@ def test_the_bar_shows_what_a_part_reads_and_keeps_the_rest(visit: Visit) -> Non
     expect(page.get_by_label("Your text")).to_be_hidden()
     to_part(page, "Two directions")
     expect(page.get_by_label("Your text")).to_have_value("A dog ran.")
+    page = visit("/families?part=cross-attention")
+    rested(page)
+    expect(page.get_by_label("Your sentence")).to_be_visible()
+    expect(page.locator(".st-key-model")).to_be_hidden()
+    to_part(page, "Masks")
+    expect(page.locator(".st-key-model")).to_be_visible()
 
 
 def test_a_part_that_is_not_there_is_named(visit: Visit) -> None:
