@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import multiprocessing
 import os
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from functools import cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,7 @@ from explorer.nn.losses import mlm_coref_loss
 from explorer.records import Vocabulary
 from explorer.text.examples import CorefExample, Example, Translation, batches_by_length, examples_of_step, prepared, tokens_in
 from explorer.text.toy import toy_stories as stories
-from explorer.training import resume
+from explorer.training import kept_run, resume
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.run import Run
@@ -368,37 +367,34 @@ def test_a_stopped_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path
         ex.load(tmp_path / "run", step=5, device="cpu")
 
 
-SCRIPT = """
-import sys, torch
-sys.path.insert(0, {here!r})
-torch.set_num_threads(1)
-from test_training import begun
-from explorer.training import kept_run as module
-import explorer as ex
-module.EVERY_SECONDS = 0.0
-for step in begun(__import__("pathlib").Path(sys.argv[1]), ex.load("bert", device="cpu").tokenizer):
-    print(step.step, flush=True)
-"""
+def goes_on(folder: Path, tells: Connection) -> None:
+    """What a process does that is killed: go on with the run, a resume point at every step, and tell each."""
+    torch.set_num_threads(1)
+    kept_run.EVERY_SECONDS = 0.0
+    for step in begun(folder, ex.load("bert", device="cpu").tokenizer):
+        tells.send(step.step)
 
 
 @pytest.mark.parametrize("moment", sample(20, 1))
 def test_a_killed_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path, moment: int) -> None:
     losses, straight = uninterrupted()
     assert len(losses) == 12
-    command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent)), str(tmp_path / "run")]
-    rng = np.random.default_rng(moment)
+    server, rng = multiprocessing.get_context("forkserver"), np.random.default_rng(moment)
+    server.set_forkserver_preload(["torch", "explorer"])  # read once for all that are killed
     for _ in range(40 if ALL else 1):  # or it goes on to its end here
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        first = process.stdout.readline()
-        if not first:  # it was finished already
-            assert process.wait() == 0, "it ended by a mistake of its own"
-            process.stdout.close()
+        hears, tells = server.Pipe(duplex=False)
+        process = server.Process(target=goes_on, args=(tmp_path / "run", tells))
+        process.start()
+        tells.close()
+        try:
+            hears.recv()
+        except EOFError:  # it was finished already
+            process.join()
+            assert process.exitcode == 0, "it ended by a mistake of its own"
             break
         time.sleep(float(rng.uniform(0, 0.12)))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        process.kill()
+        process.join()
         if (tmp_path / "run" / "model.safetensors").is_file():
             break
     last = begun(tmp_path / "run", bert.tokenizer)
