@@ -37,7 +37,7 @@ def plane(record: Plane) -> go.Figure:
     words which are close here are close in all dimensions: the rest of their variance is not in the picture, and another choice of
     words gives another plane.
     """
-    kept = f"A line joins a pair. This plane (PCA) keeps {record.shares.sum():.0%} of the variance of these {len(record.words)} vectors."
+    kept = f"A line joins a pair. Where these {len(record.words)} vectors spread most (PCA): {record.shares.sum():.0%} of their variance."
     axes = [
         f"{which} principal component ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)
     ]
