@@ -354,6 +354,12 @@ def test_a_token_is_masked_and_replaced_by_its_menu(visit: Visit) -> None:
     expect(page.get_by_label("Your sentence")).to_have_value("The animal didn't cross the street because she was too tired.")
 
 
+def test_the_heading_that_a_board_hides_makes_no_telephone_wider(visit: Visit) -> None:
+    page = visit("/attention", width=390)
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    assert page.locator(".stMain").evaluate("main => main.scrollWidth") <= 390
+
+
 @LONG  # so does the front page, in test_browser.py
 def test_the_app_s_board_follows_its_theme(visit: Visit) -> None:
     page = visit("/heads?model=t5", "dark", width=390)
