@@ -40,12 +40,16 @@ def show_pair(names: Sequence[str], text: str) -> None:
         *(_traced(model, written) for model, written in zip(chosen, texts, strict=True)),
         texts,
     )
-    hold.units(read(call))
+    aligned = read(call)
+    hold.units(aligned)
     notice(texts[1], *chosen)
-    shown = st.segmented_control(
-        "Look at", list(SHOWS), default="Predictions", required=True, key="pair.shows", bind="query-params"
-    )
-    web.show(VIEWS[SHOWS[shown]], call)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        shown = st.segmented_control(
+            "Look at", list(SHOWS), default="Predictions", required=True, key="pair.shows", bind="query-params"
+        )
+        view = VIEWS[SHOWS[shown]]
+        fixed = web.choice(view, call, "shows", 260) if not view.fits(aligned) and "shows" in view.controls(aligned) else {}
+    web.show(view, call, fixed=fixed)
 
 
 def _model(label: str, offered: Sequence[str], first: str) -> str:
