@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections import Counter
 from string import ascii_letters, ascii_lowercase, digits
 from typing import Any
@@ -179,6 +180,18 @@ def test_segments_hold_the_whole_text_and_no_more_than_they_may(kind: str, longe
     assert pieces == list(tokenizer.encode(text, special=False).texts)
     with pytest.raises(ex.ExplorerError, match=r"leaves no room|does not fit"):
         segments("a " + "q" * 50, tokenizer, longest=2)
+
+
+def test_a_long_text_of_many_segments_is_read_once() -> None:
+    """Ten times the text takes about ten times as long; read once more for each segment it would take a hundred times."""
+
+    def taken(letters: int) -> float:
+        begin = time.process_time()
+        assert len(segments("." * letters, classroom.shelf()["wordpiece"], longest=10)) == letters / 8
+        return time.process_time() - begin
+
+    taken(800)
+    assert taken(40_000) < 35 * taken(4_000)
 
 
 def test_the_answers_are_right(ways: Any) -> None:

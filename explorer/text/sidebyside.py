@@ -118,16 +118,16 @@ def _segment(whole: Tokens, part: slice, frame: Tokens) -> Tokens:
     after = len(frame) - frame.special[::-1].index(False)
 
     def around(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[Any, ...]:
-        return (*theirs[:before], *ours[part], *theirs[after:])
+        return (*theirs[:before], *ours, *theirs[after:])
 
-    first = min(whole.words[part], default=0)
+    words = whole.words[part]  # of this segment alone: a text of many segments is not read once more for each
     return Tokens(
-        ids=np.array(around(whole.ids.tolist(), frame.ids.tolist()), dtype=np.int64),
-        texts=around(whole.texts, frame.texts),
-        words=around([word - first for word in whole.words], frame.words),
-        sentences=around(whole.sentences, frame.sentences),
-        segments=around(whole.segments, frame.segments),
-        offsets=around(whole.offsets, frame.offsets),
-        special=around(whole.special, frame.special),
-        unseen=None if whole.unseen is None or frame.unseen is None else around(whole.unseen, frame.unseen),
+        ids=np.array(around(whole.ids[part].tolist(), frame.ids.tolist()), dtype=np.int64),
+        texts=around(whole.texts[part], frame.texts),
+        words=around([word - words[0] for word in words], frame.words),
+        sentences=around(whole.sentences[part], frame.sentences),
+        segments=around(whole.segments[part], frame.segments),
+        offsets=around(whole.offsets[part], frame.offsets),
+        special=around(whole.special[part], frame.special),
+        unseen=None if whole.unseen is None or frame.unseen is None else around(whole.unseen[part], frame.unseen),
     )
