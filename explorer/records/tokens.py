@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -88,10 +88,11 @@ class Tokens(Record):
         >>> ex.load("bert").tokens("The dog ran.").place_of("dog")
         2
         """
-        for number in range(max(self.words, default=-1) + 1):
-            places = [n for n, other in enumerate(self.words) if other == number]
+        word_of = self.words.__getitem__
+        for number, group in groupby(sorted(range(len(self)), key=word_of), word_of):
+            places = list(group)
             whole = "".join(self.texts[n].removeprefix("##").strip("·▁") for n in places)
-            if whole.lower() == word.lower():
+            if number >= 0 and whole.lower() == word.lower():
                 return places[0]
         raise ChoiceError(f"There is no word {word!r} in: {listed(self.texts)}")
 
