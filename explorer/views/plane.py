@@ -14,6 +14,7 @@ from explorer.views import theme
 from explorer.views.view import View, by_name, only
 
 NEAR, SMALL = 0.2, 0.1  # of a plane: how near words are one group, and how little of it all groups fill where they are enlarged
+MOST = 3  # groups that have room beside each other
 PIXELS, UPPER, LOWER = (
     (450, 270),
     (450, 70),
@@ -61,11 +62,13 @@ def enlarged(record: Plane) -> list[np.ndarray]:
     places = record.points / np.maximum(1e-6, np.ptp(record.points, axis=0))
     together = np.abs(places[:, None] - places).max(-1) < NEAR
     together[tuple(np.array(record.links).T)] = True
-    for _ in places:  # near what is near is one group, too
-        together = (together | together.T) @ (together | together.T)
-    groups = sorted((np.flatnonzero(row) for row in np.unique(together, axis=0)), key=lambda group: places[group, 0].min())
+    reached = np.maximum(together, together.T).astype(np.float32)
+    for _ in range(len(places).bit_length()):  # near what is near is one group, too: each time twice as far
+        reached = np.minimum(1, reached @ reached)
+    groups = sorted((np.flatnonzero(row) for row in np.unique(reached > 0, axis=0)), key=lambda group: places[group, 0].min())
     filled = sum(np.prod(np.ptp(places[group], axis=0)) for group in groups)
-    return [group for group in groups if len(group) > 2] if len(groups) > 1 and filled < SMALL else []
+    several = [group for group in groups if len(group) > 2]
+    return several if len(groups) > 1 and len(several) <= MOST and filled < SMALL else []
 
 
 def _with_groups(record: Plane, groups: list[np.ndarray], axes: Sequence[str]) -> go.Figure:

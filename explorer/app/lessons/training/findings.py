@@ -57,15 +57,13 @@ def show_findings() -> None:
 
 
 def _card(finding: Finding) -> None:
-    """The answer in a few words; what was asked and why it is so, each folded; and the way to the pictures."""
+    """What was asked and the answer, in a few words; both in full and why it is so, folded; and the way to the pictures."""
     item = finding.question(result_of(recorded.call(finding.result)))
     with st.container(border=True, gap="small", height="stretch"):
         st.markdown(f"**{finding.title}**" + ("" if guessing.first() else f"  \n{marked(str(item.shown))}"))
         with st.container(horizontal=True, vertical_alignment="center"):
-            with st.popover("Question", type="tertiary"):
-                st.markdown(marked(item.question))
             with st.popover("Why", type="tertiary"):
-                st.markdown(marked(f"**{item.shown}**. {item.why}"))
+                st.markdown(marked(f"{item.question}\n\n**{item.shown}**. {item.why}"))
             _door(finding)
 
 
@@ -81,15 +79,15 @@ def _door(finding: Finding) -> None:
 FINDINGS = (
     Finding("Which masking rate is best?", "rates", questions.rates_question, HERE, "how-much-to-mask"),
     Finding("All tokens in the loss: how many steps?", "signal", questions.signal_question, HERE, "one-prediction"),
-    Finding("A decoder is worst …", "left-out", left_out_questions.costliest_question, HERE, "a-part-left-out"),
+    Finding("Which missing part is worst?", "left-out", left_out_questions.costliest_question, HERE, "a-part-left-out"),
     Finding("A larger model's learning rate?", "rates-decoder", sizes_questions.rate_question, HERE, "larger-models"),
-    Finding("Which masking finds a wrong word?", "planted", corruption.planted_question, "corruption", "80-10-10"),
+    Finding("Masking that finds wrong words?", "planted", corruption.planted_question, "corruption", "80-10-10"),
     Finding("Loss without the causal mask?", "unmasked", _copied, "families", "unmasked"),
     Finding("Which positions suit longer texts?", "lengths-decoder", positions.reach_question, "positions", "length"),
     Finding("Which head needs ÷ √dₖ?", "scale", attention.training_question, "attention", "without-d"),
-    Finding("The noun, without its two heads?", "heads-bert", behaviour_questions.silence_question, "heads", "searched"),
+    Finding("Noun found without two heads?", "heads-bert", behaviour_questions.silence_question, "heads", "searched"),
     Finding("ELMo's directions crossed: what loss?", "crossed", elmo.crossing_question, "elmo", "crossed"),
-    Finding("Labelled stories for ELMo's tagger?", "tagging", tagging_questions.labels_question, "elmo", "tagger"),
+    Finding("How many labelled stories for ELMo's tagger?", "tagging", tagging_questions.labels_question, "elmo", "tagger"),
     Finding("Tasks that pre-training helps?", "labels", finetuning.label_question, "finetuning", "labels"),
     Finding("Tokens back that RNNs copy?", "copying", published_questions.copying_question, "families", "rnn"),
     Finding("Two blanks: singly or together?", "blank-pairs", blanks_questions.neighbours_question, "decoding", "blanks"),
