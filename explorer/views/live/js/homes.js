@@ -96,10 +96,10 @@ function liveIn(place, told, host) {
     });
   } else if (place.heldTold !== `${text}\n${target}`) {
     Object.assign(place.heldLive.begin, { text, target, decoding });
-    heard(place.heldLive, told.live, place.heldBox);
+    heard(place.heldLive, told.live, box ? document.querySelector(box) : null);
   }
   place.heldTold = `${text}\n${target}`;
-  listen(place, box ? document.querySelector(box) : null);
+  listen(place, box);
   void place.heldLive.ready.then(() => {
     const board = place.heldLive?.board;
     if (!board) return;
@@ -115,25 +115,27 @@ function heard(live, { text, target }, box) {
   if (!types && (wanted.text !== text || wanted.target !== target)) void live.change({ text, target, edits: [] });
 }
 
-/** Read what is typed into the sentence of the page, letter by letter; the page itself follows when typing rests. @param {any} place @param {any} box */
+/** Read what is typed into the sentence of the page, letter by letter; the page itself follows when typing rests. It is heard wherever it is typed:
+ * the page may draw its box anew without a word to this one. @param {any} place @param {string} box finds it */
 function listen(place, box) {
   if (box === place.heldBox) return;
   place.unheard?.();
   place.heldBox = box;
   if (!box) return;
   let resting = 0;
-  const rested = () => document.activeElement === box && box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-  const typed = (/** @type {InputEvent | CompositionEvent} */ event) => {
+  const typed = (/** @type {any} */ event) => {
+    const at = event.target;
+    if (!at.matches?.(box)) return;
     clearTimeout(resting);
-    if ("isComposing" in event && event.isComposing) return; // letters that are still being put together
-    void place.heldLive?.type(box.value);
-    resting = setTimeout(rested, TYPED);
+    if (event.isComposing) return; // letters that are still being put together
+    void place.heldLive?.type(at.value);
+    resting = setTimeout(() => document.activeElement === at && at.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true })), TYPED);
   };
   const kinds = ["input", "compositionend"];
-  for (const kind of kinds) box.addEventListener(kind, typed);
+  for (const kind of kinds) document.addEventListener(kind, typed);
   place.unheard = () => {
     clearTimeout(resting);
-    for (const kind of kinds) box.removeEventListener(kind, typed);
+    for (const kind of kinds) document.removeEventListener(kind, typed);
   };
 }
 
@@ -173,7 +175,7 @@ function decoderIn(place, told, host) {
     if (address) void place.heldLive.queue.then(() => engineAt(address).header.catch(() => say({ recorded: true }))); // the weights did not arrive: Python answers
   }
   place.heldLive.frame.classList.toggle("large", large);
-  listen(place, field);
+  listen(place, box);
   return () => {
     place.unheard?.();
     place.leave?.();
