@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -89,22 +90,31 @@ def _mark(record: Curves) -> go.Scatter:
     """An upright line, from the lowest point of the picture to the highest."""
     assert record.mark is not None
     name, place = record.mark
-    ends = [end for line in record.lines for end in (line.low, line.high, line.y) if end is not None]
-    heights = [float(min(values.min() for values in ends)), float(max(values.max() for values in ends))]
-    upright = Curve(name, np.array([place, place]), np.array(heights))
+    upright = Curve(name, np.array([place, place]), np.array(heights(record)))
     return _line(upright, UPRIGHT, "dot")
+
+
+def heights(record: Curves) -> tuple[float, float]:
+    """The lowest and the highest point of a picture, error bars included."""
+    ends = [end for line in record.lines for end in (line.low, line.high, line.y) if end is not None]
+    return float(min(values.min() for values in ends)), float(max(values.max() for values in ends))
+
+
+def error_bars(line: Curve) -> dict[str, Any]:
+    """The error bars of a line, for its trace; nothing where it has none."""
+    if line.low is None or line.high is None:
+        return {}
+    return {"error_y": {"array": line.high - line.y, "arrayminus": line.y - line.low, "thickness": 1.5, "width": 3}}
 
 
 def _line(line: Curve, colour: int, dash: str = "solid") -> go.Scatter:
     """One line with its error bars. `colour` is a number that the theme turns into one."""
     name = escape(line.label, quote=False)
     hover = f"{name}<br>%{{x:.4g}}: <b>%{{y:.4g}}</b><extra></extra>"
-    bars = {}
-    if line.low is not None and line.high is not None:
-        bars = {"error_y": {"array": line.high - line.y, "arrayminus": line.y - line.low, "thickness": 1.5, "width": 3}}
     return go.Scatter(
-        x=line.x, y=line.y, mode="lines", name=name, line={"width": 3, "dash": dash}, hovertemplate=hover, meta=colour, **bars
-    )
+        x=line.x, y=line.y, mode="lines", name=name, line={"width": 3, "dash": dash}, hovertemplate=hover, meta=colour,
+        **error_bars(line),
+    )  # fmt: skip
 
 
 def saturated(record: Saturation, *, width: int) -> go.Figure:

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Curve, Curves, Prompted, PromptScores
 from explorer.views import theme
-from explorer.views.curves import furthest
+from explorer.views.curves import error_bars, furthest, heights
 from explorer.views.view import Choice, Control, View, by_name, only, other
 
 NAMED = 12  # so many forms have their names beside the picture; more are only numbered
@@ -133,8 +133,8 @@ def shots(record: Curves) -> go.Figure:
             named.add(way)
         figure.update_xaxes(type="category", categoryarray=[f"{count:g}" for count in known], tickangle=0, row=1, col=column)
     figure.update_xaxes(title=record.across, col=1 + len(panels) // 2, row=1)
-    ends = np.concatenate([end for line in record.lines for end in (line.y, line.low, line.high) if end is not None])
-    figure.update_yaxes(range=[float(ends.min()) - 0.03, float(ends.max()) + 0.03])
+    low, high = heights(record)
+    figure.update_yaxes(range=[low - 0.03, high + 0.03])
     figure.update_yaxes(title=record.up, row=1, col=1)
     title = theme.title(record.title, furthest(record))
     return figure.update_layout(title=title, **theme.measured(record.note), height=280, scattermode="group", scattergap=0.6)
@@ -142,13 +142,10 @@ def shots(record: Curves) -> go.Figure:
 
 def _by_shots(line: Curve, way: str, colour: int, *, first: bool) -> go.Scatter:
     """The dots of one model told in one way, with their intervals; only the first of its colour is in the legend."""
-    bars = {}
-    if line.low is not None and line.high is not None:
-        bars = {"error_y": {"array": line.high - line.y, "arrayminus": line.y - line.low, "thickness": 1.5, "width": 3}}
     return go.Scatter(
         x=[f"{count:g}" for count in line.x], y=line.y, mode="lines+markers", name=theme.printable(way), meta=colour, showlegend=first,
         legendgroup=str(colour), line={"width": 2}, marker={"size": 8}, offsetgroup=str(colour),
-        hovertemplate=f"{theme.printable(line.label)}, %{{x}} examples: <b>%{{y:.2f}}</b><extra></extra>", **bars,
+        hovertemplate=f"{theme.printable(line.label)}, %{{x}} examples: <b>%{{y:.2f}}</b><extra></extra>", **error_bars(line),
     )  # fmt: skip
 
 
