@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from conftest import LONG, Visit, long
 from offline import address_of, empty_page
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from test_board_homes import in_jupyterlab
 from test_live import CLOSE, gap
 
@@ -88,6 +88,21 @@ def test_a_sentence_that_is_typed_on_a_page_is_read_without_the_server(visit: Vi
     assert page.evaluate("masked") == FIRST.replace("cat", "[MASK]") and shown(page, FIRST) == state
     page.evaluate("explorerBoards[0].answer({what: 'mask', row: 3})")
     expect(box).to_have_value(FIRST.replace("cat", "[MASK]"))  # and the page follows what a hand changed
+
+
+def test_what_is_typed_before_the_board_has_come_is_read_by_it(browser: Browser, app: tuple[str, Path]) -> None:
+    page, held = browser.new_context().new_page(), list[Route]()
+    page.route("**/*-board.js", held.append)
+    with page.expect_request("**/*-board.js"):
+        page.goto(f"{app[0]}/attention?part=walk")
+    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
+    page.get_by_label("Your sentence").fill(FIRST)
+    assert held and not page.evaluate("globalThis.explorerBoards?.length")
+    for route in held:
+        route.continue_()
+    assert shown(page, FIRST)["text"] == FIRST
+    expect(page.get_by_role("group", name="Tokens of the sentence")).to_contain_text("sleep")  # the page follows
+    page.context.close()
 
 
 def at_part(page: Page, name: str) -> None:

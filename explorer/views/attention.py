@@ -59,9 +59,9 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
 
 
 def heads(trace: Trace, *, layer: str) -> go.Figure:
-    """All heads of one layer side by side, each a small matrix of attention weights.
+    """Each small matrix holds the attention weights of one head: rows are queries, columns keys.
 
-    Rows (queries) attend to columns (keys), in the order of the text; all share one colour scale, from 0 to 1. Point at a cell for the two
+    Both are in the order of the text; all matrices share one colour scale, from 0 to 1. Point at a cell for the two
     tokens and the weight. Look for patterns: a diagonal (each token attends to itself), a line beside it (to its neighbour), a full
     column (all attend to one position).
 

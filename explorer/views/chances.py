@@ -87,7 +87,7 @@ def _marks(kind: str, places: np.ndarray, texts: np.ndarray, across: int) -> go.
 
 
 def lengths(record: SpanLengths) -> go.Figure:
-    """How long spans are. Bars: the share of each length in this text. Line: the distribution that lengths are drawn from.
+    """Bars: the share of each span length in this text; the line is the distribution that lengths are drawn from.
 
     SpanBERT draws from a geometric distribution, truncated at ten words and renormalised, with a mean of 3.8; but the last span is
     cut when the budget is used up, and a span ends where the text ends, so short texts get shorter spans. BART draws from a Poisson

@@ -131,10 +131,9 @@ def firings(record: UnitFirings) -> go.Figure:
 
 
 def flow(record: InformationFlow, *, position: int, every: bool, threshold: float) -> go.Figure:
-    """Where the last state at one position comes from. A line leads from a state to one above it; the thicker it is, the larger its share
-    in that state's residual sum. Lines straight up are the state that is kept, slanting ones what attention brought from another position.
-    A square marks a feed-forward layer with at least this share. Anything below the threshold is left out, and so is whatever leads only to
-    it.
+    """A line leads from a state to one above it; the thicker it is, the larger its share in that state's residual sum. Lines straight
+    up are the state that is kept, slanting ones what attention brought from another position. A square marks a feed-forward layer with
+    at least this share. Anything below the threshold is left out, and so is whatever leads only to it.
 
     You may conclude which parts make up most of the numbers of a state, by size. You may not conclude that a large part decides the
     prediction: shares are of lengths, not of effects. To learn about an effect, change the part and compare the output.

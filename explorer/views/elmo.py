@@ -18,8 +18,8 @@ BESIDE = 22  # letters of known words that fit beside one
 
 
 def filters(record: Filters, *, many: int) -> go.Figure:
-    """The character filters (convolutions) with the largest activation for this word. Each is a strip over the letters where its
-    activation is largest: the value that max-pooling keeps. ⟨ and ⟩ begin and end the word. Beside it are the known words with the
+    """Each row is one of the character filters (convolutions) with the largest activation for this word: a strip over the letters
+    where it is largest, the value that max-pooling keeps. ⟨ and ⟩ begin and end the word. Beside it are the known words with the
     largest activation of the same filter.
 
     You may conclude which letters activated these filters here. You may not conclude that a filter means a part of a word: it is one

@@ -22,8 +22,8 @@ TONES = 33  # colours of a weight
 
 
 def under(record: UnderMasks, *, mask: str, layer: str, head: int) -> go.Figure:
-    """The same weights under a mask of your choice. Left: which token may attend to which (the mask). Right: the attention weights of
-    one head under it.
+    """Left: which token may attend to which (the mask); right: the attention weights of one head under it. The model's weights are the
+    same under every mask.
 
     Below: the loss of each token (−log P, in nats: the higher, the worse) under the model's own mask and under the chosen one. A
     decoder predicts the next token, an encoder the token that is masked. Rows attend to columns; grey cells are masked out.

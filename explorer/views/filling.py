@@ -22,8 +22,8 @@ TITLES = {
 
 
 def filling(steps: Sequence[FillingStep], *, shown: int) -> go.Figure:
-    """The text after each step, up to the one that is chosen. Orange tokens were written in this step, dark blue ones before, pale ones are
-    still [MASK]. Point at one for the model's most probable tokens at that position, given the text at the beginning of the step.
+    """Orange tokens were written in this step, dark blue ones before; pale ones are still [MASK]. Each row is the text after a step.
+    Point at one for the model's most probable tokens at that position, given the text at the beginning of the step.
 
     A masked language model predicts every blank from the whole context, but it predicts the blanks independently of each other: two
     that fit alone need not fit together. So it fills one, reads the text again, and fills the next; the order changes the text.

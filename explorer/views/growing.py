@@ -17,9 +17,9 @@ LOW = 21  # pixels of a row, so that a text and its source fit into a window
 
 
 def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figure:
-    """The attention of one head while a text is generated. Step 0 reads the prompt, all of its rows at once; each later step reads
-    the token that was just generated and adds one row, which attends to everything before it (or, in cross-attention, to the source).
-    Rows of later steps are grey. Nothing above the new row changes: that is why it need not be computed again.
+    """Each step adds one row to the attention of this head: that of the token that was just generated. Step 0 reads the prompt, all of
+    its rows at once; each later row attends to everything before it (or, in cross-attention, to the source). Rows of later steps are
+    grey. Nothing above the new row changes: that is why it need not be computed again.
 
     In cross-attention the new row is the position from which the next token is predicted. Follow the largest weight as the text
     grows.

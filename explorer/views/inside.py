@@ -26,7 +26,7 @@ PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 
 def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
-    """Every head of every layer at once: a row of small matrices for each layer, one for each head.
+    """Each small matrix is a head, each row of matrices a layer.
 
     In each small matrix rows attend to columns, in the order of the text. Look for patterns: a full first column (an attention sink),
     a diagonal next to the main one (the neighbour), the same picture in many heads. With a token chosen, the word below each head is the

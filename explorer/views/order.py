@@ -18,8 +18,7 @@ WAYS = {"with": "with positions", "without": "without positions"}
 
 
 def order(record: Shuffle) -> go.Figure:
-    """One text, and the same text with its tokens shuffled. Each cell: how much the hidden state of a token changed, relative to its
-    length.
+    """Each cell: how much the hidden state of a token changed when the tokens of the text were shuffled, relative to its length.
 
     Rows are layers, columns are tokens in the order of the text (the shuffled states are sorted back first). Above with positions,
     below without. The states of an encoder without positions change only by rounding: it cannot use the order. In a decoder only the

@@ -68,7 +68,7 @@ def _joined(join: Join) -> tuple[Box, ...]:
 
 
 def pieces(record: SideBySide) -> go.Figure:
-    """The same text under several tokenizers. Each box is a token: a whole word or a part of one. The two blues change from word to
+    """Each box is a token: a whole word or a part of one. The two blues change from word to
     word; orange is [UNK].
 
     A dot · is the space before a word, ## marks a token that continues a word, and ‹…› shows the bytes of half a letter. Special
@@ -101,7 +101,7 @@ def _piece(tokens: Tokens, n: int, unknown: int) -> Box:
 
 
 def segments(parts: Sequence[Tokens]) -> go.Figure:
-    """A long text in segments. A model that reads at most this many tokens never sees two segments at once.
+    """A model that reads at most this many tokens reads a long text in segments, and never sees two of them at once.
 
     Every segment has its own special tokens, and the last one is shorter.
 

@@ -62,7 +62,7 @@ def shares(scores: np.ndarray) -> np.ndarray:
 
 
 def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
-    """One head's queries and keys under both masks. Left: every token sees every token. Right: no token sees the ones after it.
+    """The same queries and keys of one head: left, every token sees every token; right, no token sees the ones after it.
 
     The scores below the diagonal are the same numbers; the causal mask sets those above it to −∞ (grey). After the softmax the rows
     differ, because each row sums to 1 over fewer tokens; only the last row is the same.

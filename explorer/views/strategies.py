@@ -16,7 +16,7 @@ Box = tuple[float, float, int, str]  # left, width, row, what to say
 
 
 def strategies(record: tuple[Corruption, ...]) -> go.Figure:
-    """One text under every strategy. Each row is a strategy, each column a token of the *original* text; rows are grouped by what the
+    """Each row is a strategy, each column a token of the *original* text; rows are grouped by what the
     model does with the damaged text.
 
     A box says what was done to that token: the legend explains its colour and its mark. No box: it is unchanged. A narrow box between
@@ -131,7 +131,7 @@ def _bar(kind: str, of_kind: list[Box]) -> go.Bar:
 
 
 def visible(record: Corruption) -> go.Figure:
-    """The attention mask of the model. Each row is a query token, each column a token that it may attend to.
+    """Each row is a query token, each column a token that it may attend to.
 
     Causal language models hide nothing in the text: the attention mask hides the following tokens. A prefix language model sees the
     prefix in both directions and is causal after it. All others see their whole input in both directions; the text itself is

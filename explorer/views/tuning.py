@@ -47,7 +47,7 @@ def _box(record: TaskInputs, row: int, place: int, read: bool) -> Box:
 
 
 def ways(record: FinetuneWays) -> go.Figure:
-    """The same labels, learned in several ways. A bar is the score on new texts; beside it is how many weights changed their value.
+    """A bar is the score on new texts after fine-tuning in this way, on the same labels; beside it is how many weights changed.
     *full* trains every weight, *last-1* the last layer and the output layer, *lora* low-rank matrices beside frozen ones, *frozen*
     only the output layer; *scratch* has the same shape but starts from random weights, so it has learned from these labels only.
     The dotted line is the score of always giving the most frequent answer.

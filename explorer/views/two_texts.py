@@ -12,7 +12,7 @@ from explorer.views.view import View, by_name, other
 
 
 def two_texts(record: Corruption) -> go.Figure:
-    """Two texts as one row of tokens. Below each token is its segment: 0 for [CLS], the first text and its [SEP], 1 for the second
+    """Below each token is its segment: 0 for [CLS], the first text and its [SEP], 1 for the second
     text and the last [SEP]. The model adds one of two learned segment vectors to each token, so that it can distinguish the texts; the
     label is predicted from [CLS].
 

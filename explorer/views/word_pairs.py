@@ -14,7 +14,7 @@ TINY = 1e-3  # a smaller probability is written as a power of ten
 
 
 def network(record: SkipgramNetwork) -> go.Figure:
-    """Skip-gram as a network, from left to right. The input is a one-hot vector as long as the vocabulary: 1 at the centre word. Times W it
+    """From left to right: the input is a one-hot vector as long as the vocabulary (1 at the centre word). Times W it
     picks one row, the vector w. Its dot product with the row of each word in C is a score; a softmax over the vocabulary turns the
     scores into probabilities. The picture has the rows of the pair and of the words with the largest scores; point at a cell of C for
     its product.

@@ -140,8 +140,8 @@ function softmaxLines(site, h, i, j) {
     }
   if (sink != null) sum += Math.exp(sink - top);
   const less = short(head.biased[at] - top);
-  return [`e^(${short(head.biased[at])}) ÷ the sum over the ${seen} keys of its row${sink == null ? "" : " and a sink"}`,
-    `= e^(${less}) / ${short(sum)} = ${short(Math.exp(head.biased[at] - top))} / ${short(sum)} = ${short(head.alpha[at])}`, "The largest score of the row is subtracted first; the weights stay the same."];
+  return [`exp(${short(head.biased[at])}) ÷ the sum over the ${seen} keys of its row${sink == null ? "" : " and a sink"}`,
+    `= exp(${less}) / ${short(sum)} = ${short(Math.exp(head.biased[at] - top))} / ${short(sum)} = ${short(head.alpha[at])}`, "The largest score of the row is subtracted first; the weights stay the same."];
 }
 
 /** Cells of the residual stream. @param {import("./data.js").Site} site @param {string} box @param {string} station @param {Cell} cell @param {string} who

@@ -36,7 +36,7 @@ const SETTINGS = {
   max_tokens: { title: "Tokens at most", value: 20, min: 1, max: 100, step: 1 },
 };
 
-const FILLS = 4, ROOMY = 1.35; // tokens of a tree that fills a wall, and how much wider its columns are there
+const FILLS = 4, ROOMY = 1.35; // tokens that a tree begins with, and how much wider its columns are on a wall
 let count = 0; // of decodings that were begun on this page
 
 /** A model that writes, in one element. */
@@ -174,13 +174,14 @@ export class LiveDecoder {
     if (writing.way) select.value = writing.way;
     for (const [name, value] of Object.entries({ ...writing.settings, ...writing.fixed })) if (boxes[name]) boxes[name].value = String(value);
     const other = JSON.stringify(this.#task()) !== before, grows = other && !anew && before.startsWith(`{"text":${JSON.stringify(writing.text)},`);
-    if (anew || other) this.#opens();
+    if (grows) this.begin();
+    else if (anew || other) this.#opens();
     if (grows) this.queue = this.queue.then(() => this.player.play(true));
   }
 
-  /** From the first token; a tree on a wall with as many as fill it, as the first would stand in its corner. */
+  /** From the first token; a tree with a few, as one alone shows no choice between texts. */
   #opens() {
-    this.begin(this.writing.large && this.way === "beam" ? FILLS - 1 : 0);
+    this.begin(this.way === "beam" ? FILLS - 1 : 0);
   }
 
   /** From the first token again, or so many later. */

@@ -96,10 +96,10 @@ function liveIn(place, told, host) {
     });
   } else if (place.heldTold !== `${text}\n${target}`) {
     Object.assign(place.heldLive.begin, { text, target, decoding });
-    heard(place.heldLive, told.live, box ? document.querySelector(box) : null);
+    heard(place.heldLive, told.live);
   }
   place.heldTold = `${text}\n${target}`;
-  listen(place, box);
+  listen(place, box, text);
   void place.heldLive.ready.then(() => {
     const board = place.heldLive?.board;
     if (!board) return;
@@ -109,15 +109,21 @@ function liveIn(place, told, host) {
   });
 }
 
-/** The page has another sentence: read it, unless it is read already or somebody goes on typing. @param {LiveBoard} live @param {Told} told @param {any} box */
-function heard(live, { text, target }, box) {
-  const { wanted } = live.session, types = box && document.activeElement === box && box.value !== text;
-  if (!types && (wanted.text !== text || wanted.target !== target)) void live.change({ text, target, edits: [] });
+/** The page's field of a sentence, while somebody has typed another one there than the page knows. @param {string} box finds it @param {string} text of the page */
+function typing(box, text) {
+  const field = /** @type {any} */ (box ? document.querySelector(box) : null);
+  return field && document.activeElement === field && field.value !== text ? field : null;
 }
 
-/** Read what is typed into the sentence of the page, letter by letter; the page itself follows when typing rests. It is heard wherever it is typed:
- * the page may draw its box anew without a word to this one. @param {any} place @param {string} box finds it */
-function listen(place, box) {
+/** The page has another sentence: read it, unless it is read already or somebody goes on typing. @param {LiveBoard} live @param {Told} told */
+function heard(live, { text, target, box }) {
+  const { wanted } = live.session;
+  if (!typing(box, text) && (wanted.text !== text || wanted.target !== target)) void live.change({ text, target, edits: [] });
+}
+
+/** Read what is typed into the sentence of the page, letter by letter, and what was typed before this board was there; the page itself follows when typing
+ * rests. It is heard wherever it is typed: the page may draw its box anew without a word to this one. @param {any} place @param {string} box finds it @param {string} text of the page */
+function listen(place, box, text) {
   if (box === place.heldBox) return;
   place.unheard?.();
   place.heldBox = box;
@@ -133,6 +139,10 @@ function listen(place, box) {
   };
   const kinds = ["input", "compositionend"];
   for (const kind of kinds) document.addEventListener(kind, typed);
+  void Promise.resolve(place.heldLive.ready).then(() => {
+    const target = place.heldBox === box && typing(box, text);
+    if (target) typed({ target });
+  });
   place.unheard = () => {
     clearTimeout(resting);
     for (const kind of kinds) document.removeEventListener(kind, typed);
@@ -160,22 +170,21 @@ function writerOf(told) {
 
 /** In Streamlit, a text that is written. @param {any} place @param {Written} told @param {any} host */
 function decoderIn(place, told, host) {
-  const { name, family, address, box, large } = told, stamp = JSON.stringify([address, told.steps, taskOf(told)]), field = /** @type {any} */ (box ? document.querySelector(box) : null);
+  const { name, family, address, box, large } = told, stamp = JSON.stringify([address, told.steps, taskOf(told)]);
   if (place.heldStamp !== stamp) place.heldEngine = writerOf(told);
   place.heldStamp = stamp;
   place.heldHost = host;
   const say = (/** @type {any} */ said) => place.heldHost.setTriggerValue("asked", said);
   const writing = { ...told, boxes: false, waits: !address, forced: (/** @type {number[]} */ force) => say({ force }), chosen: (/** @type {string} */ way, /** @type {any} */ settings) => say({ way, settings }) };
   if (place.heldLive) {
-    const types = field && document.activeElement === field && field.value !== told.text;
-    place.heldLive.give(place.heldEngine, types ? { ...writing, text: place.heldLive.prompt.value } : writing);
+    place.heldLive.give(place.heldEngine, typing(box, told.text) ? { ...writing, text: place.heldLive.prompt.value } : writing);
   } else {
     place.heldLive = new LiveDecoder(place, place.heldEngine, { name, config: { family } }, writing);
     place.leave = listedDecoder(place.heldLive);
     if (address) void place.heldLive.queue.then(() => engineAt(address).header.catch(() => say({ recorded: true }))); // the weights did not arrive: Python answers
   }
   place.heldLive.frame.classList.toggle("large", large);
-  listen(place, box);
+  listen(place, box, told.text);
   return () => {
     place.unheard?.();
     place.leave?.();
