@@ -196,3 +196,27 @@ def test_a_cell_of_a_stage_says_its_number_as_soon_as_a_pointer_is_over_it(visit
     assert box is not None and over is not None and box["y"] + box["height"] <= over["y"], "it covers no cell that it speaks of"
     page.locator(".staged .title").hover()
     expect(tip).to_be_hidden()
+
+
+def test_the_cells_of_a_stage_are_read_with_arrow_keys_too(visit: Visit) -> None:
+    page = visit("/families?part=masks")
+    tip, read = page.locator(".staged .tip"), page.locator(".masks [data-read]")
+    page.get_by_label("Speed").focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("group", name="Picture: arrow keys read its cells")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    place, frame = read.bounding_box(), page.get_by_label("Player").get_by_role("slider").get_attribute("aria-valuetext")
+    for key, axis, sign in (
+        ("ArrowDown", "y", 1),
+        ("ArrowRight", "x", 1),
+        ("ArrowDown", "y", 1),
+        ("ArrowLeft", "x", -1),
+        ("ArrowUp", "y", -1),
+    ):
+        page.keyboard.press(key)
+        before, place = place, read.bounding_box()
+        assert before is not None and place is not None and sign * (place[axis] - before[axis]) > 0, key
+        assert tip.inner_text() == read.get_attribute("data-says")
+    assert page.get_by_label("Player").get_by_role("slider").get_attribute("aria-valuetext") == frame, "no frame was passed"
+    page.keyboard.press("Tab")
+    expect(tip).to_be_hidden()

@@ -106,6 +106,7 @@ export class Staged {
     this.notes.textContent = notes.join(" · ");
     this.stage.speed = this.player.speed;
     this.stage.show(FIGURES[this.told.figure](this.told, this.at));
+    this.stage.root.tabIndex = this.stage.root.querySelector("[data-says]") ? 0 : -1; // a stop for the keyboard where there is something to be read
     this.player.mark();
   }
 
