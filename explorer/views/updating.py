@@ -203,15 +203,15 @@ def _step(record: TokenUpdate, head: int, rate: float) -> Drawn:
 
 def pair_update(record: PairUpdate, *, rate: float) -> go.Figure:
     """word2vec's network is one table of vectors and one product. Bars: σ(w·c), the probability that the pair is a real one, before and
-    after one update; the real context word should have 1, the negative samples 0. Right: the same vectors before and after, seen in the
-    plane of the centre word w and of its update. Each arrow is one vector that moves: w, its context word c, and the negative samples.
-    It is drawn longer than the move is, by the number above the picture; a dot is where the vector was.
+    after one update; its target is in brackets: 1 for the real context word, 0 for a negative sample. Right: the same vectors before and
+    after, seen in the plane of the centre word w and of its update. Each arrow is one vector that moves: w, its context word c, and the
+    negative samples. It is drawn longer than the move is, by the number above the picture; a dot is where the vector was.
 
     You may conclude that one update turns w toward its context word and away from the negative samples, each by its error σ − y: a pair
     that is already right hardly moves. You may not conclude where the vectors end: the next pair moves them again.
     """
     after = record.moved(rate)
-    figure = make_subplots(1, 2, subplot_titles=("σ(w·c)", "the vectors move"), horizontal_spacing=0.14)
+    figure = make_subplots(1, 2, subplot_titles=("σ(w·c) (target)", "the vectors move"), horizontal_spacing=0.14)
     _pair_bars(figure, record, after)
     if (times := _arrows(figure, record, after)) > 1:
         figure.layout.annotations[1].text += f"<br>(arrows {times:,} ×)"
@@ -234,7 +234,7 @@ def pair_update(record: PairUpdate, *, rate: float) -> go.Figure:
 def _pair_bars(figure: go.Figure, record: PairUpdate, after: PairUpdate) -> None:
     """σ(w·c) of each word before and after."""
     names = [theme.label(word) for word in record.words]
-    names = [f"{name}: should be {label:.0f}" for name, label in zip(names, record.labels, strict=True)]
+    names = [f"{name} ({label:.0f})" for name, label in zip(names, record.labels, strict=True)]
     for colour, (name, values) in enumerate((("before", record.sigma), ("after", after.sigma))):
         figure.add_bar(
             x=values, y=list(range(len(names))), orientation="h", name=name, meta=colour, customdata=record.errors, row=1, col=1,
