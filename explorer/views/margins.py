@@ -20,10 +20,10 @@ from explorer.views import theme
 TELEPHONE = 360  # pixels of a picture between its sides on the narrowest screen
 LETTER, LINE = 0.54, 1.3  # of its size: how wide a letter is, how high a line
 SIZE = 15  # of letters that say no other
-TITLE, NOTE, PANEL = 64, 20, 24  # pixels of a title, of each line below it, and of the title of a panel
+TITLE, NOTE, PANEL = 40, 24, 24  # pixels of a title, of each line below it, and of the title of a panel
 TICK, AXIS_TITLE, BAR = 10, 30, 56  # of a tick, the title of an axis, and a colour bar
 SYMBOL, ENTRY, ROWS = 52, 23, 4  # of a legend: how wide a symbol is, how high a line, and for how many lines there is room
-WIDE, TALL, HIGHER = 115, 20, 20  # for a room: letters of a note, lines of type below each other, pixels nearer to a title
+WIDE, TALL = 115, 20  # for a room: letters of a note, lines of type below each other
 ROOM, HIGH, DRAWN, ROW = 800, 620, 300, 26  # pixels there: between the sides, of a figure, its drawing, a row of boxes
 GAP, SIDE, SLANTED = 6, 10, 36  # below a title, at the sides, and where the last name of an axis leans out
 
@@ -33,7 +33,7 @@ def framed(figure: go.Figure) -> go.Figure:
 
     >>> bars = go.Figure(go.Bar(y=[1, 2])).update_layout(title="Two bars<br>a note", xaxis_title="bar", height=200)
     >>> (framed(bars).layout.margin.t, bars.layout.height > 300)
-    (90, True)
+    (70, True)
     """
     least = figure.layout.margin
     top = max(_above(figure), least.t or 0)
@@ -65,7 +65,7 @@ def untitled(figure: go.Figure) -> go.Figure:
     >>> bars = framed(go.Figure(go.Bar(y=[1, 2])).update_layout(title="Two bars<br>a note", height=200))
     >>> bare = untitled(bars)
     >>> (bare.layout.title.text, bare.layout.margin.t, bars.layout.height - bare.layout.height)
-    (None, 6, 84)
+    (None, 6, 64)
     """
     bare, top = go.Figure(figure), figure.layout.margin.t or 0
     bare.update_layout(title={"text": None})
@@ -101,7 +101,7 @@ def widened(figure: go.Figure) -> go.Figure:
         axis.tickfont.size = max(axis.tickfont.size or SIZE, SIZE)
     figure.update_layout(title_pad_t=6)
     top, bottom = (
-        max(_above(figure), (margin.t or 0) - spared) - HIGHER * bool(text),
+        max(_above(figure), (margin.t or 0) - spared),
         max(0, (margin.b or 0) - named + _below(figure, ROOM)),
     )
     least = DRAWN

@@ -78,18 +78,20 @@ def _door(finding: Finding) -> None:
 
 FINDINGS = (
     Finding("Which masking rate is best?", "rates", questions.rates_question, HERE, "how-much-to-mask"),
-    Finding("All tokens in the loss: how many steps?", "signal", questions.signal_question, HERE, "one-prediction"),
-    Finding("Which missing part is worst?", "left-out", left_out_questions.costliest_question, HERE, "a-part-left-out"),
-    Finding("A larger model's learning rate?", "rates-decoder", sizes_questions.rate_question, HERE, "larger-models"),
-    Finding("Masking that finds wrong words?", "planted", corruption.planted_question, "corruption", "80-10-10"),
-    Finding("Loss without the causal mask?", "unmasked", _copied, "families", "unmasked"),
+    Finding("Loss on every token: what share of the steps?", "signal", questions.signal_question, HERE, "one-prediction"),
+    Finding("Which missing part hurts most?", "left-out", left_out_questions.costliest_question, HERE, "a-part-left-out"),
+    Finding(
+        "What learning rate does a larger model need?", "rates-decoder", sizes_questions.rate_question, HERE, "larger-models"
+    ),
+    Finding("Which masking helps to find wrong words?", "planted", corruption.planted_question, "corruption", "80-10-10"),
+    Finding("What loss without the causal mask?", "unmasked", _copied, "families", "unmasked"),
     Finding("Which positions suit longer texts?", "lengths-decoder", positions.reach_question, "positions", "length"),
     Finding("Which head needs ÷ √dₖ?", "scale", attention.training_question, "attention", "without-d"),
-    Finding("Noun found without two heads?", "heads-bert", behaviour_questions.silence_question, "heads", "searched"),
-    Finding("ELMo's directions crossed: what loss?", "crossed", elmo.crossing_question, "elmo", "crossed"),
+    Finding("Is the noun found without two heads?", "heads-bert", behaviour_questions.silence_question, "heads", "searched"),
+    Finding("What loss if ELMo's directions read each other?", "crossed", elmo.crossing_question, "elmo", "crossed"),
     Finding("How many labelled stories for ELMo's tagger?", "tagging", tagging_questions.labels_question, "elmo", "tagger"),
-    Finding("Tasks that pre-training helps?", "labels", finetuning.label_question, "finetuning", "labels"),
-    Finding("Tokens back that RNNs copy?", "copying", published_questions.copying_question, "families", "rnn"),
-    Finding("Two blanks: singly or together?", "blank-pairs", blanks_questions.neighbours_question, "decoding", "blanks"),
-    Finding("Names swapped: what is nearer?", "misled", misled_questions.plain_question, "vectors", "misled"),
+    Finding("On how many tasks does pre-training help?", "labels", finetuning.label_question, "finetuning", "labels"),
+    Finding("How many tokens back can an RNN copy?", "copying", published_questions.copying_question, "families", "rnn"),
+    Finding("Fill two blanks singly or together?", "blank-pairs", blanks_questions.neighbours_question, "decoding", "blanks"),
+    Finding("After swapping names, which sentence is nearer?", "misled", misled_questions.plain_question, "vectors", "misled"),
 )

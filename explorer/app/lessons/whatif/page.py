@@ -87,7 +87,8 @@ def one_thing() -> None:
         )  # fmt: skip
         edited = edits.changed(name, text, made)
         read(edited)
-        say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
+        with st.container(key="loss-said"):  # on a telephone below the picture
+            say(lesson.in_nats(result_of(Call(ex.compare, edited.attr("before"), edited.attr("after"))), stream))
     view = VIEWS[CHANGED[shown]]
 
     def parts_of_the_model(_: object) -> None:

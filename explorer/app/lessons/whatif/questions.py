@@ -14,9 +14,7 @@ def in_nats(comparison: Comparison, stream: str) -> str:
     """What the edits do to the loss of this text, in nats; for an encoder, which reads the tokens that it predicts, what that means."""
     before, after = comparison.loss
     about = "the next token" if stream == "decoder" else "each token that is not special, which it reads as well"
-    return PROSE(
-        "in nats", about=about, before=before, after=after, changed=len(comparison.changed), positions=len(comparison.answers)
-    ) + (
+    return PROSE("in nats", about=about, before=before, after=after) + (
         " An encoder was not trained on tokens that it sees: a smaller loss does not mean a better model."
         * (stream == "encoder")
     )
