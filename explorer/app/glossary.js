@@ -2,7 +2,7 @@ if (!window.explaining) {  // words of the glossary: their meaning opens where o
   window.explaining = true;
   const WORDS = "a[href*='glossary#']", GAP = 6;
   const box = document.createElement("div"), says = document.createElement("span"), more = document.createElement("a");
-  let word = null, pinned = false, waits = 0, leaves = 0;
+  let word = null, pinned = false, waits = 0, leaves = 0, at = "";
   Object.assign(box, { id: "meaning", role: "tooltip", hidden: true });
   more.textContent = "Glossary";
   box.append(says, " ", more);
@@ -41,10 +41,12 @@ if (!window.explaining) {  // words of the glossary: their meaning opens where o
   };
   const named = event => event.target.closest?.(`${WORDS}[data-says]`);
   const leave = () => { clearTimeout(leaves); leaves = setTimeout(() => pinned || close(), 200); };
+  const place = event => `${event.clientX} ${event.clientY}`;
+  for (const moves of ["pointermove", "pointerdown"]) document.addEventListener(moves, event => { at = place(event); }, { passive: true });
   document.addEventListener("pointerover", event => {
     if (event.pointerType === "touch") return;
     const one = named(event);
-    if (one && !(pinned && word !== one)) open(one, false);
+    if (one && (one === word || place(event) !== at) && !(pinned && word !== one)) open(one, false);  // what moves below a pointer is not pointed at
     else if (box.contains(event.target)) clearTimeout(leaves);
     else if (word) leave();
   });

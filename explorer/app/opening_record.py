@@ -16,7 +16,7 @@ from explorer.views.titles import TITLES
 
 TOP, CHIPS = 3, 4  # tokens of a side, and guesses that are offered
 READS = {
-    "bilm": "two readers: → from the left, ← from the right",
+    "bilm": "→ reads from the left, ← from the right",
     "encoder": "reads both sides",
     "decoder": "reads the left side",
     "encoder-decoder": "reads both sides, writes from the left",

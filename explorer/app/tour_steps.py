@@ -88,7 +88,11 @@ def _step(entry: dict[str, Any]) -> TourStep:
     """A step of the file, with the texts of the lessons in its gaps."""
     gaps = {"sentence": SENTENCE, "start": start.TEXT, "word": start.WORD, "parallel": vectors.PARALLEL}
     texts: dict[str, Any] = {name: filled(value, gaps) for name, value in entry.items() if isinstance(value, str)}
-    texts |= {"done": tuple(entry.get("done", ())), "lower": entry.get("lower", False), "waits": entry.get("waits", 0.0)}
+    texts |= {
+        "done": tuple(filled(deed, gaps) for deed in entry.get("done", ())),
+        "lower": entry.get("lower", False),
+        "waits": entry.get("waits", 0.0),
+    }
     choices = {key: filled(value, gaps) if isinstance(value, str) else value for key, value in entry.get("choices", {}).items()}
     return TourStep(**texts, choices=choices, boards=entry.get("boards", {}))
 

@@ -60,8 +60,8 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     return figure.update_layout(
         title=theme.title(f"{stream}: {len(layers)} layers × {heads} heads", *notes),
-        xaxis={**_tiled(heads, columns + 1), "title": "head"},
-        yaxis={**_tiled(len(layers), high), "title": "layer", "autorange": "reversed"},
+        xaxis={**_tiled(heads, columns + 1), "title": "head", "range": [-0.5, whole.shape[1] - 0.5]},
+        yaxis={**_tiled(len(layers), high), "title": "layer", "range": [len(whole) - 0.5, -0.5]},
         coloraxis={"cmin": 0, "cmax": 255, "colorbar": ticks},
         height=size,
     )  # fmt: skip
@@ -107,7 +107,9 @@ def _framed(row: int, columns: int, tiles: tuple[int, int], high: int) -> go.Sca
         left, top = head * (columns + 1) - 0.5, layer * high + row - 0.5
         x += [left, left + columns, left + columns, left, left, None]
         y += [top, top, top + 1, top + 1, top, None]
-    return go.Scatter(x=x, y=y, mode="lines", line={"width": 1.5}, meta=3, name=FRAME, hoverinfo="skip", showlegend=False)
+    return go.Scatter(
+        x=x, y=y, mode="lines", line={"width": 1.5}, meta=3, name=FRAME, hoverinfo="skip", showlegend=False, cliponaxis=False
+    )
 
 
 def _largest(weights: np.ndarray, pool: int) -> np.ndarray:

@@ -17,7 +17,7 @@ PARTS = 20  # a slider moves in so many steps
 SEEN, STRIP = 64, 200  # so many dimensions of a vector are drawn, in a strip of so many pixels
 ASKS = {  # what each task asks, in two or three words
     "last letter": "of the word", "part of speech": "noun or verb?", "entities": "whose name?", "roles": "who did what?",
-    "word sense": "which meaning?", "sentiment": "good or bad?", "topic": "about what?", "entailment": "does b follow?",
+    "word sense": "which meaning?", "sentiment": "good or bad?", "topic": "about what?", "entailment": "does it follow?",
 }  # fmt: skip
 BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -42,13 +42,15 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
     scales = [f"{record.gammas[n, :, at].mean():.2f}" for n in order]
     figure = go.Figure()
     for layer in range(weights.shape[-1]):
-        values = weights[..., layer]
+        values, named_once = weights[..., layer], [_layer(layer).partition(": ")[2], *[""] * (len(order) - 1)]
         mean = values.mean(1)
         spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
         hover = f"%{{x}}<br>s{below(layer)} = <b>%{{y:.3f}}</b>, γ = %{{customdata}}<extra></extra>"
-        figure.add_bar(x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer, customdata=scales)
-    bars = ", ".join(_layer(layer).partition(": ")[2] for layer in range(weights.shape[-1]))
-    notes = (f"Bars: {bars.removeprefix('from ')}. {_reading(record, at)}",)
+        figure.add_bar(
+            x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer, customdata=scales, text=named_once,
+            textposition="outside", textangle=-90, constraintext="none", cliponaxis=False,
+        )  # fmt: skip
+    notes = (f"Thin lines: from the lowest run to the highest. {_reading(record, at)}",)
     figure = _dressed(figure, "The weight of each layer, by task", notes, "weight of the layer, sⱼ", (0, 1.02))
     return figure.update_layout(**theme.measured(f"after {step} steps", record.note))
 

@@ -25,7 +25,8 @@ def ask() -> None:
             lesson.TEMPLATES,
             key="template",
             bind="query-params",
-            width=270,
+            width=330,
+            format_func=lesson.shown,
             accept_new_options=True,
             help="Choose one, or write your own.",
         )

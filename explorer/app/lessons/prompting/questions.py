@@ -71,15 +71,15 @@ def template_question(record: PromptScores) -> Exercise:
         "template question",
         answer,
         record=record,
-        first_template=_shown(record.forms[first]),
-        second_template=_shown(record.forms[last]),
+        first_template=shown(record.forms[first]),
+        second_template=shown(record.forms[last]),
         first_accuracy=accuracy[first],
         second_accuracy=accuracy[last],
         lean=lean,
     )
 
 
-def _shown(template: str) -> str:
+def shown(template: str) -> str:
     """A template as a reader sees it, with gaps."""
     return template.replace("{text} ", "").replace("{label}", "___")
 

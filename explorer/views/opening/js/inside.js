@@ -10,7 +10,7 @@ import { eased, percent } from "./elements.js";
 /** @typedef {{ink: string, dim: string, line: string, on: string, hold: string, signed: string[]}} Paint */
 
 /** When each beat of this part begins, in seconds. */
-export const BEATS = { inside: 7, one: 9.4, compare: 12, weigh: 16.6, mix: 20.4, heads: 24.2, rise: 27.2, end: 40.3 };
+export const BEATS = { inside: 11, one: 13.4, compare: 16, weigh: 20.6, mix: 24.4, heads: 28.2, rise: 31.2, end: 44.3 };
 
 const SVG = "http://www.w3.org/2000/svg", FLOOR = 2.2; // seconds a floor
 const LEFT = 0.25, AFTER = 0.03, TRAVELS = 0.8; // seconds: when the first word leaves its sentence, how long after it the next, and how long it goes

@@ -21,7 +21,6 @@ class Lane {
     this.root.setAttribute("aria-label", `${model.title} ${model.reads}`);
     const head = this.root.appendChild(element("p", "who"));
     head.append(element("b", "", model.title), " ", element("span", "reads", model.reads));
-    this.guess = head.appendChild(element("span", "yours"));
     this.line = this.root.appendChild(element("p", "words"));
     this.line.dir = "auto";
     this.says = this.root.appendChild(element("p", "says"));
@@ -67,27 +66,28 @@ class Lane {
   show(found, guess, yours) {
     const spoken = typeof found === "string" ? found : "";
     this.says.textContent = spoken;
-    this.guess.textContent = guess && yours.length ? `yours: ${guess} ${yours.map(percent).join(" | ")}` : "";
     if (found === null) return;
     const sides = typeof found === "string" ? [] : found.sides;
     while (this.bars.children.length > sides.length) this.bars.lastElementChild?.remove();
-    sides.forEach((side, n) => this.#side(n, side, /** @type {Expected} */ (found).right, sides.length > 1, guess));
+    sides.forEach((side, n) => this.#side(n, side, /** @type {Expected} */ (found).right, { guess, share: yours[n] }));
   }
 
-  /** One side's bars; the last is that of the hidden word, where it is not among the first. @param {number} at @param {Side} side @param {string} right
-   * @param {boolean} several @param {string} guess */
-  #side(at, side, right, several, guess) {
-    const list = this.bars.children[at] ?? this.bars.appendChild(element("ol", "bars"));
+  /** One side's bars: the most probable words, and in the place of the last ones the hidden word and the guess, where they are not among these.
+   * @param {number} at @param {Side} side @param {string} right @param {{guess: string, share: number | undefined}} yours */
+  #side(at, side, right, { guess, share: guessed }) {
+    const list = this.bars.children[at] ?? this.bars.appendChild(element("ol", "bars")), several = this.model.family === "bilm";
     list.setAttribute("aria-label", `${this.model.title}${several ? READS[at] : ""} expects`);
-    const rows = side.texts.slice(0, SHOWN).map((text, n) => ({ text, share: side.shares[n] }));
-    if (right && !rows.some(({ text }) => text === right)) rows[rows.length - 1] = { text: right, share: side.truth };
-    rows.forEach(({ text, share }, n) => {
-      const row = /** @type {HTMLElement} */ (list.children[n] ?? list.appendChild(barRow())), [word, track, number] = row.children, shown = wordOf(text, this.spaced);
-      word.textContent = (several && !n ? `${ARROWS[at]} ` : "") + shown;
-      word.classList.toggle("right", text === right);
-      row.classList.toggle("guessed", Boolean(guess) && shown.toLowerCase() === guess.toLowerCase());
-      /** @type {HTMLElement} */ (track).style.setProperty("--share", String(share));
-      number.textContent = percent(share);
+    const rows = side.texts.slice(0, SHOWN).map((text, n) => ({ word: wordOf(text, this.spaced), right: text === right, share: side.shares[n] }));
+    const isGuess = (/** @type {{word: string}} */ { word }) => Boolean(guess) && word.toLowerCase() === guess.toLowerCase();
+    if (right && !rows.some((row) => row.right)) rows[rows.length - 1] = { word: wordOf(right, this.spaced), right: true, share: side.truth };
+    if (guessed !== undefined && !rows.some(isGuess)) rows[rows.findLastIndex((row) => !row.right)] = { word: guess, right: false, share: guessed };
+    rows.sort((one, other) => other.share - one.share).forEach((said, n) => {
+      const row = /** @type {HTMLElement} */ (list.children[n] ?? list.appendChild(barRow())), [word, track, number] = row.children;
+      word.textContent = (several && !n ? `${ARROWS[at]} ` : "") + said.word;
+      word.classList.toggle("right", said.right);
+      row.classList.toggle("guessed", isGuess(said));
+      /** @type {HTMLElement} */ (track).style.setProperty("--share", String(said.share));
+      number.textContent = percent(said.share);
     });
   }
 

@@ -44,7 +44,7 @@ export class Opening {
     const head = this.root.appendChild(element("div", "head"));
     this.sentence = new GapSentence(head, (gap) => this.move(gap));
     this.line = head.appendChild(element("p", "line"));
-    head.appendChild(element("p", "key", "✓ missing word"));
+    head.appendChild(element("p", "key", "✓ the real word"));
     this.chips = head.appendChild(element("div", "chips"));
     this.chips.setAttribute("role", "group");
     this.chips.setAttribute("aria-label", "Your guess");

@@ -5,6 +5,7 @@ import { element } from "../../live/js/element.js";
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 const ASIDE = 4; // a pixel to the side is as far as so many straight on
 const SAYS = "[data-says]";
+let at = /** @type {string | null} */ (null); // where the pointer is
 
 /** Objects of a picture that say something (`data-says`) say it in one line above themselves. @param {HTMLElement} frame @param {HTMLElement} picture */
 export function tipsOf(frame, picture) {
@@ -19,7 +20,8 @@ export function tipsOf(frame, picture) {
     if (over) told(tip, /** @type {HTMLElement} */ (over));
   };
   tell(null);
-  picture.addEventListener("pointerover", ({ target }) => tell(/** @type {Element} */ (target).closest(SAYS)));
+  follow();
+  picture.addEventListener("pointerover", (event) => tell(placeOf(event) === at ? null : /** @type {Element} */ (event.target).closest(SAYS))); // what moves below a pointer is not pointed at
   for (const leave of ["pointerleave", "blur"]) picture.addEventListener(leave, () => tell(null));
   picture.addEventListener("keydown", (event) => {
     const arrow = ARROWS[event.key];
@@ -30,6 +32,15 @@ export function tipsOf(frame, picture) {
     tell(next);
     next?.setAttribute("data-read", "");
   });
+}
+
+/** @param {PointerEvent} event */
+const placeOf = ({ clientX, clientY }) => `${clientX} ${clientY}`;
+
+/** Follow the pointer, once for all pictures. */
+function follow() {
+  if (at === null) for (const moves of ["pointermove", "pointerdown"]) document.addEventListener(moves, (event) => (at = placeOf(/** @type {PointerEvent} */ (event))), { passive: true });
+  at ??= "";
 }
 
 /** Write what is said, and put it above its object, within the frame. @param {HTMLElement} tip @param {HTMLElement} over */
