@@ -459,3 +459,18 @@ def test_half_of_the_pairs_follow_each_other_as_the_lab_and_the_tour_say(bert: T
     pairs = [ex.corrupt(lesson.STORY, "nsp", tokenizer=bert.tokenizer, corpus=others, seed=n) for n in range(80)]
     follows = sum(pair.labels["nsp"][0] == 0 for pair in pairs)
     assert 25 <= follows <= 55
+
+
+def test_a_word_that_is_there_twice_is_hidden_where_it_was_chosen(bert: TransformerModel) -> None:
+    words = list(written_words(bert.tokens(lesson.STORY), bert.tokenizer))
+    again = [n for n, word in enumerate(words) if words.count(word) > 1]
+    named = parts.told_apart(words)
+    assert (
+        len(again) > 3
+        and len(set(named)) == len(words)
+        and all(name.startswith(word) for name, word in zip(named, words, strict=True))
+    )
+    at = opened("corruption", part="hide-a-word")
+    for place in again[:2]:
+        pills = next(group for group in at.button_group if group.key == "hidden")
+        assert not pills.set_value([place]).run().exception and at.session_state["hidden"] == [place]

@@ -280,3 +280,11 @@ def check_tab_stops(page: Page) -> None:
     within = """[...document.querySelectorAll('[data-reached]')].filter(
         one => one.closest('.stElementContainer')?.querySelector('.js-plotly-plot')).map(one => one.getAttribute('aria-label'))"""
     assert page.evaluate(within) == ["Fullscreen"]
+
+
+def test_on_a_telephone_the_menu_leaves_the_page_that_was_chosen_in_it(visit: Visit) -> None:
+    page = visit("/glossary", width=390, height=844)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Positions").click()
+    expect(page).to_have_url(re.compile("/positions"))
+    expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()

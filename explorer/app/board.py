@@ -126,7 +126,7 @@ def series(
 ) -> None:
     """One board of several traces, to move along: the same text at steps of a training, under several masks, or before and after.
 
-    `moment` is the trace that a control of the page chose; `silence` is what the button "silence this head" does.
+    `moment` is the trace that a control of the page chose; `silence` is what the button "Silence head" does.
     """
     try:
         traces = tuple(result_of(what) for what in every.values())

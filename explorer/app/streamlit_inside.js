@@ -11,6 +11,10 @@ if (!window.reaching) {  // on a telephone a wide table is moved sideways: the k
   const soon = () => { if (innerWidth <= 600) waits ||= requestAnimationFrame(reach); };
   new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
   addEventListener("resize", soon);
+  addEventListener("click", ({ target }) => {  // on a telephone the menu lies over the page that was chosen in it
+    if (innerWidth < 768 && target.closest?.("[data-testid=stSidebarNavLink]"))
+      setTimeout(() => document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click());
+  });
   addEventListener("keydown", ({ key, target }) => key === "Enter" && target.matches?.("input") && setTimeout(() => { target.scrollLeft = 0; }));  // a sentence from its start
   soon();
 }

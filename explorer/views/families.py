@@ -90,7 +90,7 @@ def _bar(record: UnderMasks, name: str, number: int) -> go.Bar:
 def _mean(record: UnderMasks, name: str) -> str:
     """The mean loss in words."""
     mean = float(record.losses[MASKS.index(name)].mean())
-    return f"mask “{name}”: mean loss {mean:.2f}, perplexity {np.exp(mean):.3g}"
+    return f"{'its own mask' if name == OWN else f'mask “{name}”'}: mean loss {mean:.2f}, perplexity {np.exp(mean):.3g}"
 
 
 def mask_frames(record: UnderMasks, mode: str, *, layer: str, head: int) -> dict[str, Any]:

@@ -21,7 +21,7 @@ TILE = 128  # rows and columns of one head among all: more than a screen has poi
 NOBODY, FIRST = "no token", "it"  # whose largest weight is named below each head
 FRAME = "the chosen token"
 MANY = 48  # heads that have room for a word below each
-ORDER = "rows read columns; strong: much weight"
+ORDER = "each row reads columns; strong colour: large weight"
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 

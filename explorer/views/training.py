@@ -82,8 +82,8 @@ def _measured(figure: go.Figure, steps: Steps, chosen: str) -> None:
     alike = [name for name in shares if chosen in shares and _first(name) == _first(chosen)]
     beside = [name for name in every if chosen in name or name in alike]  # also what it must be compared with
     names = shares if chosen == SHARES else sorted(beside, key=lambda name: name != chosen)
-    for number, name in enumerate(names):
-        _points(figure, steps, name, (number + 3, 2))
+    for number, name in enumerate(names, start=1 + max(line.meta for line in figure.data)):
+        _points(figure, steps, name, (number, 2))
 
 
 def _points(figure: go.Figure, steps: Steps, name: str, place: tuple[int, int]) -> None:

@@ -23,6 +23,7 @@ from explorer.models.store import models
 from explorer.models.suited import fills_masks
 from explorer.records import Corruption, Exercise
 from explorer.views import VIEWS
+from explorer.views.mixes import below
 
 PROSE = prose("corruption")
 
@@ -156,6 +157,16 @@ def first_hidden(words: list[str]) -> int:
     """The word that is hidden first: the blank of a text of the lesson, or the word in the middle; never a sign."""
     written = [n for n, word in enumerate(words) if any(letter.isalnum() for letter in word)] or list(range(len(words)))
     return next((n for n in written if words[n].lower() in questions.BLANKED), written[len(written) // 2] if written else 0)
+
+
+def told_apart(words: list[str]) -> list[str]:
+    """The names of words: from its second time on, a word has an index, as a browser knows a choice by its name.
+
+    >>> told_apart(["the", "dog", "the"])
+    ['the', 'dog', 'the₂']
+    """
+    times = [words[: n + 1].count(word) for n, word in enumerate(words)]
+    return [word if time == 1 else f"{word}{below(time)}" for word, time in zip(words, times, strict=True)]
 
 
 def corruption_exercises(name: str, text: str, seed: int) -> tuple[Exercise, ...]:

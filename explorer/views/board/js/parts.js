@@ -118,7 +118,7 @@ export function controlsOf(board) {
   speed.onchange = () => (board.speed = Number(speed.value));
   toggles(board, inside);
   const silence = () => board.options.silence({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
-  if (board.options.silence) put(bar, "button", { type: "button", class: "silence" }, "silence this head").onclick = silence;
+  if (board.options.silence) put(bar, "button", { type: "button", class: "silence" }, "Silence head").onclick = silence;
   put(bar, "button", { type: "button", class: "present", "aria-label": "Present on the whole screen (P)", title: "Present on the whole screen (P)" }, "⛶").onclick = () => board.fullscreen();
   put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(helpOf(board));
 }

@@ -51,6 +51,7 @@ export class LiveDecoder {
     this.steps = /** @type {Step[]} */ ([]);
     this.at = -1;
     this.wide = 0; // pixels of the room of a tree, as it was drawn
+    this.drawn = ""; // its size
     this.held = "";
     this.force = writing.force ?? [];
     this.gliding = /** @type {(() => void) | null} */ (null); // ends the first half of a motion
@@ -268,7 +269,7 @@ export class LiveDecoder {
 
   /** What is to be drawn of this step, before or after a token is taken. @param {boolean} judged */
   #scene(judged) {
-    const { steps, at, own, held } = this, prompt = this.prompt.value, size = this.#size(), roomy = this.frame.classList.contains("large") ? ROOMY : 1, column = columnOf(at + 1, this.stage.root.clientWidth, roomy * size);
+    const { steps, at, own, held } = this, prompt = this.prompt.value, size = this.#size(), roomy = this.frame.classList.contains("large") ? ROOMY : 1, column = columnOf(this.#columns(), this.stage.root.clientWidth, roomy * size);
     return { steps, at, judged, own, held, prompt, size, column, hold: (/** @type {string} */ key) => this.hold(key === held ? "" : key) };
   }
 
@@ -279,20 +280,27 @@ export class LiveDecoder {
     this.wide = wide;
   }
 
+  /** How many columns a tree has room for: it is not drawn smaller at every step. */
+  #columns() {
+    return [FILLS, 2 * FILLS, this.planned].find((columns) => columns > this.at) ?? this.at + 1;
+  }
+
   /** How large a tree is drawn: on a wall it fills the room while it is small. */
   #size() {
     const wide = this.stage.root.clientWidth, room = this.frame.classList.contains("large"), most = room ? LARGE : wide < NARROW ? 1 : WIDE;
-    return this.way === "beam" ? sizeOf(this.at + 1, Math.max(0, ...branchesOf(this.steps).map(({ row }) => row)), wide, room ? TALL * innerHeight : Infinity, most) : 1;
+    return this.way === "beam" ? sizeOf(this.#columns(), Math.max(0, ...branchesOf(this.steps).map(({ row }) => row)), wide, room ? TALL * innerHeight : Infinity, most) : 1;
   }
 
   /** @param {boolean} judged */
   #draw(judged) {
-    const scene = this.#scene(judged), beams = this.way === "beam", step = this.steps[this.at];
-    this.stage.speed = this.player.speed;
-    this.stage.show(beams ? treeOf(scene) : fanOf(scene), () => {
+    const scene = this.#scene(judged), beams = this.way === "beam", step = this.steps[this.at], drawn = `${scene.size} ${scene.column}`;
+    const settle = () => {
       const list = this.stage.at("scroller");
       if (list) list.scrollLeft = list.scrollWidth;
-    });
+    };
+    this.stage.speed = this.player.speed;
+    this.stage.show(beams ? treeOf(scene) : fanOf(scene), settle, beams && drawn !== this.drawn);
+    this.drawn = drawn;
     const held = this.#held();
     this.status.textContent = held ? candidateSentence(held.one, beams) : step ? sentenceOf(step, this.way) : "";
     this.instead.hidden = !held;

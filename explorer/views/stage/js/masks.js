@@ -19,7 +19,7 @@ function fitting(text) {
 export function masksAt(told, at) {
   const { rows, columns, frames } = told, every = Math.ceil(columns.length / NAMED);
   const names = columns.map((text, n) => ({ key: `column ${n}`, tag: "span", name: "weight", turns: true, text: n % every ? "" : fitting(text), is: { dir: "auto", "data-says": text } }));
-  const head = { key: "columns", name: "row columns", inside: [{ key: "corner", tag: "span", name: "word" }, { key: "names", name: "weights", inside: names }, { key: "heading", tag: "span", name: "loss", text: "predicts: loss" }] };
+  const head = { key: "columns", name: "row columns", inside: [{ key: "corner", tag: "span", name: "word" }, { key: "names", name: "weights", inside: names }, { key: "heading", tag: "span", name: "loss", text: "loss (nats)" }] };
   const matrix = { key: "matrix", name: every > 1 ? "matrix many" : "matrix", style: { "--columns": String(columns.length), "--every": String(every) }, is: { role: "img", "aria-label": frames[at].title }, inside: [head, ...rows.map((text, row) => rowOf(told, at, text, row))] };
   return [matrix, { key: "legend", name: "entries", inside: legendOf(told) }];
 }

@@ -30,8 +30,9 @@ export class Moving {
     return MOVES / this.speed;
   }
 
-  /** Show these objects and no others. @param {Thing[]} things @param {() => void} [settle] what else changes before they move, such as how far a list is scrolled */
-  show(things, settle = () => {}) {
+  /** Show these objects and no others. @param {Thing[]} things @param {() => void} [settle] what else changes before they move, such as how far a list is scrolled
+   * @param {boolean} [still] whether all are at once where they belong: another size is no motion */
+  show(things, settle = () => {}, still = false) {
     const before = this.#spots(), gone = new Map(this.known);
     for (const key of keysOf(things)) gone.delete(key);
     for (const move of this.moves) move.cancel(); // they go on from where they were
@@ -41,7 +42,7 @@ export class Moving {
     for (const key of gone.keys()) this.known.delete(key);
     for (const [key, old] of whole) this.#leave(old, before.get(key));
     settle();
-    if (calm()) return;
+    if (still || calm()) return;
     this.waits = whole.length ? LEAVES / this.speed : 0;
     const after = this.#spots();
     for (const thing of things) this.#move(thing, before, after, { x: 0, y: 0 });

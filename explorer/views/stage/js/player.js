@@ -75,16 +75,16 @@ export class Player {
   /** Play or rest; after the last frame, once more from the first. */
   press() {
     if (!this.playing && !this.played.open && this.played.count > 1) this.played.show(0);
-    this.play(!this.playing);
+    this.play(!this.playing, 0);
   }
 
-  /** Frame after frame, or rest. @param {boolean} on */
-  play(on) {
+  /** Frame after frame, or rest. @param {boolean} on @param {number} [wait] milliseconds until the first: what a hand plays moves at once */
+  play(on, wait = Math.max(BETWEEN, this.played.rest ?? 0) / this.speed) {
     clearTimeout(this.timer);
     this.playing = on && this.played.open;
     this.button.textContent = this.playing ? "❚❚" : "▶";
     this.button.setAttribute("aria-label", this.playing ? "Pause (space)" : "Play (space)");
-    if (this.playing) this.timer = setTimeout(() => this.#tick(), Math.max(BETWEEN, this.played.rest ?? 0) / this.speed);
+    if (this.playing) this.timer = setTimeout(() => this.#tick(), wait);
   }
 
   async #tick() {

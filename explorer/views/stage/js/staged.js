@@ -11,7 +11,7 @@ import { shuffledAt } from "./shuffle.js";
 import { stripsAt } from "./strips.js";
 import { tipsOf } from "./tip.js";
 
-const WORD = 170, FEW = 12; // milliseconds for each word of a frame while it plays; a film of more frames does not wait until they are read
+const WORD = 130, FEW = 12; // milliseconds for each word of a frame while it plays; a film of more frames does not wait until they are read
 
 /** What a page says; each figure has more of its own. A frame that is the `same` as one before it is passed over while it plays.
  * @typedef {{figure: string, label: string, unit: string, at: number, frames: {title: string, notes: string[], same?: boolean}[], mode: "light" | "dark", large: boolean}} Told */
