@@ -202,7 +202,7 @@ def test_a_presented_what_if_has_its_matrix_beside_the_effect_which_a_click_chan
 def test_a_tree_on_the_wall_opens_with_as_many_tokens_as_fill_it_and_goes_back_to_the_first(visit: Visit) -> None:
     page = presented(visit, "decoding?part=beams", SIZES[0])
     settled(page)
-    expect(page.locator(".decoder .says").first).to_contain_text("Token 4:")
+    expect(page.locator(".decoder .says").first).to_contain_text("token 4:")
     rightmost = "nodes => Math.max(...nodes.map(node => node.getBoundingClientRect().right)) / innerWidth"
     for _ in range(50):  # its nodes are on their way, and it grows with its room
         page.wait_for_timeout(200)
@@ -210,7 +210,7 @@ def test_a_tree_on_the_wall_opens_with_as_many_tokens_as_fill_it_and_goes_back_t
             break
     assert right > 0.75
     page.get_by_role("button", name="Again", exact=True).click()
-    expect(page.locator(".decoder .says").first).to_contain_text("Token 1:")
+    expect(page.locator(".decoder .says").first).to_contain_text("token 1:")
 
 
 def test_a_shuffled_text_on_the_wall_has_a_line_from_each_token_to_its_new_place(visit: Visit) -> None:

@@ -116,6 +116,13 @@ def _again(call: Expression, act: Callable[[Trace], None]) -> None:
 
 
 @st.fragment
+def last_head(trace: Trace) -> dict[str, Any]:
+    """Where a board may begin: in bert's first layer every head reads [CLS] alone; in its last head *it* reads *dog* most."""
+    stream = trace.attention[0].stream
+    last = max((a for a in trace.attention if a.stream == stream), key=lambda a: a.layer)
+    return {"stream": stream, "layer": last.layer, "head": last.heads - 1}
+
+
 def series(
     every: Mapping[str, Expression],
     *,

@@ -13,7 +13,6 @@ from explorer.app.lessons.attention import learned_weights
 from explorer.app.lessons.attention import questions as lesson
 from explorer.app.notice import notice
 from explorer.app.prose import prose
-from explorer.records import Trace
 from explorer.views import VIEWS
 
 PROSE = prose("attention")
@@ -45,13 +44,6 @@ def learned() -> None:
     web.show(VIEWS["projections"], learned_weights.over_steps(learned_weights.followed(name)))
 
 
-def last_head(trace: Trace) -> dict[str, object]:
-    """Where the walk begins: in bert's first layer every head reads [CLS] alone; in its last head *it* reads *dog* most."""
-    stream = trace.attention[0].stream
-    last = max((a for a in trace.attention if a.stream == stream), key=lambda a: a.layer)
-    return {"stream": stream, "layer": last.layer, "head": last.heads - 1}
-
-
 page = LessonPage(PROSE)
 with page.bar:
     name, text = model_and_text()
@@ -61,7 +53,7 @@ notice(text, name)
 warn_of_lectured(text)
 
 page.parts(
-    PagePart("One layer, one operation at a time", partial(board.show, call, first=last_head(record)), "Walk"),
+    PagePart("One layer, one operation at a time", partial(board.show, call, first=board.last_head(record)), "Walk"),
     PagePart("First, without parameters", simple, "Without parameters", more=True),
     PagePart("Both masks", partial(web.show, VIEWS["masks"], call)),
     PagePart("Why divide by √dₖ?", drawn, "Why √dₖ"),

@@ -109,7 +109,7 @@ def opened_models() -> list[Any]:
         if len(names) > 1:
             st.subheader(plain(name), anchor=False)
         notice(text, name)
-        board.show(trace_of(name, text), key=f"yours.board.{number}")
+        board.show(trace_of(name, text), key=f"yours.board.{number}", first=board.last_head(record))
         report(model, record)
     return records
 
