@@ -119,7 +119,6 @@ def _line(line: Curve, colour: int, dash: str = "solid") -> go.Scatter:
 
 def saturated(record: Saturation, *, width: int) -> go.Figure:
     """Left: the attention weights of one random query for ten random keys at this dimension, with and without dividing by √dₖ.
-
     Right: over many queries, the mean of the largest weight, and how strongly the weights still react to the scores (the size of the
     softmax gradient). Change the dimension: without the division sums of more products spread more, one key gets nearly all the
     weight, and the gradient nearly vanishes; with it hardly anything changes.
