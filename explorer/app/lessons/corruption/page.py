@@ -62,14 +62,13 @@ def one_strategy() -> None:
 def pick() -> tuple[int, ...]:
     """The words that are hidden; a choice belongs to the words of one text."""
     words = dict(enumerate(written_words(tokens, model.tokenizer)))
-    named = lab.told_apart(list(words.values()))
     first = lab.first_hidden(list(words.values()))
     if st.session_state.setdefault("hidden.text", [*words.values()]) != [*words.values()]:
         st.session_state["hidden.text"] = [*words.values()]
         st.session_state.pop("hidden", None)
     picked = st.pills(
-        "Words to hide: the model reads [MASK] in their place", list(words), format_func=lambda n: named[n], selection_mode="multi",
-        default=[first], key="hidden", bind="query-params",
+        "Words to hide: the model reads [MASK] in their place", list(words), selection_mode="multi", default=[first],
+        format_func=lab.told_apart(list(words.values())).__getitem__, key="hidden", bind="query-params",
     )  # fmt: skip
     return tuple(sorted(picked or [first]))
 
