@@ -344,7 +344,7 @@ export class Board {
     say(this.parts.pair, entry.title);
     say(this.parts.operands, [...(!peek && liftable(this) ? changedLines(this) : []), ...entry.lines, ...(peek ? [] : [...wordLine(this), ...hiddenLine(this)])].join("\n"));
     this.parts.weigh(this);
-    if (peek) this.parts.weight.hidden = true;
+    if (peek || (["x", "q", "k"].includes(cursor.box) && !this.changes.length)) this.parts.weight.hidden = true; // no weight is read there, and none to be taken back
     say(this.parts.holds, this.note || (held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (${frame.dataset.kind === "phone" ? "tap it again to release it" : "Esc releases"})` : ""));
     box.style.cssText = place ? `left:${place.x}px;top:${place.y}px;width:${place.w}px;max-height:${place.h}px` : "";
     box.classList.toggle("tall", Boolean(place?.tall));
