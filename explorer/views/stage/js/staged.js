@@ -9,7 +9,7 @@ import { Moving } from "./moving.js";
 import { Player } from "./player.js";
 import { shuffledAt } from "./shuffle.js";
 import { stripsAt } from "./strips.js";
-import { tipsOf } from "./tip.js";
+import { readable, tipsOf } from "./tip.js";
 
 const WORD = 130, FEW = 12; // milliseconds for each word of a frame while it plays; a film of more frames does not wait until they are read
 
@@ -106,7 +106,7 @@ export class Staged {
     this.notes.textContent = notes.join(" · ");
     this.stage.speed = this.player.speed;
     this.stage.show(FIGURES[this.told.figure](this.told, this.at));
-    this.stage.root.tabIndex = this.stage.root.querySelector("[data-says]") ? 0 : -1; // a stop for the keyboard where there is something to be read
+    readable(this.stage.root);
     this.player.mark();
   }
 

@@ -11,8 +11,6 @@ let at = /** @type {string | null} */ (null); // where the pointer is
 export function tipsOf(frame, picture) {
   const tip = frame.appendChild(element("p", "tip"));
   tip.setAttribute("role", "status");
-  picture.setAttribute("role", "group");
-  picture.setAttribute("aria-label", "Picture: arrow keys read its cells");
   /** @param {Element | null} over */
   const tell = (over) => {
     picture.querySelector("[data-read]")?.removeAttribute("data-read");
@@ -32,6 +30,14 @@ export function tipsOf(frame, picture) {
     tell(next);
     next?.setAttribute("data-read", "");
   });
+}
+
+/** A picture in which something can be read is a stop for the keyboard. @param {HTMLElement} picture */
+export function readable(picture) {
+  const reads = Boolean(picture.querySelector(SAYS));
+  picture.tabIndex = reads ? 0 : -1;
+  picture.setAttribute("role", "group");
+  picture.setAttribute("aria-label", reads ? "Picture: arrow keys read its cells" : "Picture");
 }
 
 /** @param {PointerEvent} event */
