@@ -87,11 +87,16 @@ def _boxes(record: Blueprint, placed: Mapping[str, tuple[int, float]], block: st
     return go.Bar(
         x=[placed[part.title][0] for part in record.parts], base=[placed[part.title][1] - 0.43 for part in record.parts],
         y=[0.86] * len(record.parts), width=0.82, customdata=tones, name=theme.BOXES, textangle=0, constraintext="none",
-        text=[f"{shown(part, record.place)}<br><b>{part.counted:,}</b>" for part in record.parts], textposition="inside",
+        text=[f"{shown(part, record.place)}<br><b>{part.counted:,}</b>{_tied(part)}" for part in record.parts], textposition="inside",
         insidetextanchor="middle", textfont={"size": 13}, marker={"line": {"width": 1}},
         hovertext=[f"<b>{part.title}</b><br>{part.given} → {part.made}<br>{part.written}" for part in record.parts],
         hovertemplate="%{hovertext}<extra></extra>",
     )  # fmt: skip
+
+
+def _tied(part: Part) -> str:
+    """Beside the number of an output layer that has no weights but those of the embeddings."""
+    return " (shared)" if part.kind == "head" and not part.counted else ""
 
 
 def repeated(part: Part) -> bool:
@@ -117,13 +122,14 @@ def _frames(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[
         count = inside[0].times
         traces.append(
             go.Scatter(
-                x=[left, right, right, left, left], y=[low, low, high, high, low], mode="lines", meta=LINE, line={"width": 3},
+                x=[left, right, right, left, left], y=[low, low, high, high, low], mode="lines", meta=LINE, line={"width": 1.5},
                 hovertemplate=f"{count} layers like this<extra></extra>", name=f"{stream} layers",
             )
         )  # fmt: skip
-        outer = (left, "middle left") if column == 0 else (right, "middle right")
+        times = f"<b>×{count}</b>"
+        at, away, text = (left, "left", f"{times}\u2002") if column == 0 else (right, "right", f"\u2002{times}")
         label = go.Scatter(
-            x=[outer[0]], y=[(low + high) / 2], mode="text", text=[f"<b>×{count}</b>"], textposition=outer[1], textfont={"size": 15},
+            x=[at], y=[(low + high) / 2], mode="text", text=[text], textposition=f"middle {away}", textfont={"size": 15},
             hoverinfo="skip", name="layers", meta=LINE,
         )  # fmt: skip
         traces.append(label)
