@@ -171,6 +171,7 @@ export class Opening {
     if (time >= BEATS.end) return this.#mine();
     if (!this.#first()) this.#back();
     this.draw(time);
+    this.spoken.textContent = this.line.textContent; // a hand went there: it is said
     this.#buttons();
   }
 
