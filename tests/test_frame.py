@@ -271,10 +271,10 @@ def test_the_page_of_the_glossary_has_every_term_and_finds_one() -> None:
 def test_presenting_shows_one_part_without_captions_and_keeps_the_answers_for_a_key() -> None:
     at = opened("attention", part="both-masks", present="1")
     said = " ".join(block.value for block in at.markdown)
-    assert not at.exception and len(at.get("plotly_chart")) == 1 and "One head's queries" not in said
+    assert not at.exception and len(at.get("plotly_chart")) == 1 and "The same [queries]" not in said
     at = at.button(key="present.button").click().run()
     said = " ".join(block.value for block in at.markdown)
-    assert "present" not in at.query_params and "under both" in said
+    assert "present" not in at.query_params and "The same [queries]" in said
     at = opened("attention", part="why-d", present="1", guess="1")
     assert "empty until you answer" in at.get("plotly_chart")[0].proto.spec, "the picture waits for a guess"
     at.session_state["present.answers"] = True

@@ -174,8 +174,8 @@ def test_every_folded_part_is_whole(visit: Visit, lesson: str, size: str) -> Non
 def test_a_figure_that_moves_fills_the_screen(visit: Visit, lesson: str) -> None:
     page = presented(visit, lesson, SIZES[0])
     settled(page)
-    page.wait_for_function("""() => { const box = document.querySelector("[data-scene=picture]").getBoundingClientRect();
-        return box.height > 0.75 * innerHeight && box.bottom <= innerHeight; }""")
+    page.wait_for_function("""() => { const box = document.querySelector("[data-scene=picture]")?.getBoundingClientRect();
+        return box && box.height > 0.75 * innerHeight && box.bottom <= innerHeight; }""")
 
 
 def test_the_stations_of_a_board_are_named_on_the_wall(visit: Visit) -> None:

@@ -246,7 +246,11 @@ def test_the_plane_opens_on_a_relation_whose_lines_are_nearly_parallel(word2vec:
         return float((apart @ apart.T)[np.triu_indices(len(pairs), 1)].mean())
 
     step = next(step for step in STEPS if step.page == "vectors")
-    assert min(straight(step.choices["relation"]), straight(lesson.PARALLEL)) > 0.7 and straight("plural") < 0.4
+    assert (
+        step.done == (f"relation={lesson.PARALLEL}",)
+        and straight(lesson.PARALLEL) > 0.7
+        and straight(step.choices["relation"]) < 0.4
+    )
     assert opened("vectors", part="plane").button_group(key="relation").value == lesson.PARALLEL
 
 
