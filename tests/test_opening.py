@@ -69,7 +69,7 @@ SHOWN = """async ([record, script, board, models, told]) => {
 DRAWN = """() => explorerOpening.lanes.lanes.map(({ model, bars, says, line }) => {
   const bar = ({ children: [token, track, number] }) => ({ text: token.textContent, right: token.classList.contains("right"),
     share: Number(track.style.getPropertyValue("--share")), number: number.textContent });
-  return { name: model.name, says: says.textContent, read: [...line.querySelectorAll(".read")].map((word) => word.textContent),
+  return { name: model.name, says: says.textContent, read: [...line.querySelectorAll(".word.read")].map((word) => word.textContent),
     sides: [...bars.children].map((list) => [...list.children].map(bar)) };
 })"""
 OUTSIDE = """() => [...explorerOpening.root.querySelectorAll("*")].filter((one) => {
