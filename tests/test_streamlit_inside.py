@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -60,3 +61,12 @@ def test_an_error_that_escapes_is_said_in_our_words_and_logged_in_full(
 def test_nothing_else_reaches_into_it() -> None:
     files = [path for path in APP.rglob("*") if path.suffix in (".py", ".js", ".css") and path.stem != "streamlit_inside"]
     assert [f"{path.name}: {found[0]}" for path in files if (found := INSIDE.search(path.read_text("utf-8")))] == []
+
+
+def test_what_runs_alone_on_a_page_hands_nothing_back() -> None:
+    """A fragment is run again by itself, without who called it: a function with a result is none, and a decorator slips easily."""
+    written = [ast.parse(path.read_text("utf-8")) for path in APP.rglob("*.py")]
+    functions = [one for tree in written for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
+    alone = [one for one in functions if any(ast.unparse(mark) == "st.fragment" for mark in one.decorator_list)]
+    assert {"show", "series", "one_thing"} <= {one.name for one in alone}
+    assert [one.name for one in alone if one.returns is None or ast.unparse(one.returns) != "None"] == []

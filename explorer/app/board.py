@@ -115,7 +115,6 @@ def _again(call: Expression, act: Callable[[Trace], None]) -> None:
     act(trace)
 
 
-@st.fragment
 def last_head(trace: Trace) -> dict[str, Any]:
     """Where a board may begin: in bert's first layer every head reads [CLS] alone; in its last head *it* reads *dog* most."""
     stream = trace.attention[0].stream
@@ -123,6 +122,7 @@ def last_head(trace: Trace) -> dict[str, Any]:
     return {"stream": stream, "layer": last.layer, "head": last.heads - 1}
 
 
+@st.fragment
 def series(
     every: Mapping[str, Expression],
     *,
