@@ -42,10 +42,8 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
     scales = [f"{record.gammas[n, :, at].mean():.2f}" for n in order]
     figure = go.Figure()
     for layer in range(weights.shape[-1]):
-        values, named_once = (
-            weights[..., layer],
-            [_layer(layer).partition(": ")[2].removeprefix("from "), *[""] * (len(order) - 1)],
-        )
+        values = weights[..., layer]
+        named_once = [_layer(layer).partition(": ")[2].removeprefix("from "), *[""] * (len(order) - 1)]
         mean = values.mean(1)
         spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
         hover = f"%{{x}}<br>s{below(layer)} = <b>%{{y:.3f}}</b>, γ = %{{customdata}}<extra></extra>"

@@ -175,9 +175,10 @@ export class LiveDecoder {
     if (writing.way) select.value = writing.way;
     for (const [name, value] of Object.entries({ ...writing.settings, ...writing.fixed })) if (boxes[name]) boxes[name].value = String(value);
     const other = JSON.stringify(this.#task()) !== before, grows = other && !anew && before.startsWith(`{"text":${JSON.stringify(writing.text)},`);
-    if (grows) this.begin();
-    else if (anew || other) this.#opens();
-    if (grows) this.queue = this.queue.then(() => this.player.play(true));
+    if (grows) {
+      this.begin();
+      this.queue = this.queue.then(() => this.player.play(true));
+    } else if (anew || other) this.#opens();
   }
 
   /** From the first token; a tree with a few, as one alone shows no choice between texts. */
