@@ -217,7 +217,10 @@ def test_a_token_flies_from_its_row_and_those_before_it_stay_the_same_objects(fi
 
 def test_reduced_motion_moves_nothing_and_a_touch_pauses(figure: Page) -> None:
     part = figure.locator(".decoder")
-    part.get_by_role("button", name="Play").click()
+    pressed = (
+        "() => { const [decoder] = explorerDecoders; decoder.begin(); decoder.player.button.click(); return decoder.count; }"
+    )
+    assert figure.evaluate(pressed) == 0, "played before its first token is there"
     figure.wait_for_function("explorerDecoders[0].at >= 1")
     part.locator(".written").dispatch_event("pointerdown")
     assert not figure.evaluate("explorerDecoders[0].player.playing")
@@ -230,6 +233,7 @@ def test_reduced_motion_moves_nothing_and_a_touch_pauses(figure: Page) -> None:
 
 def test_a_token_that_is_held_is_marked_in_every_step_and_can_be_forced(figure: Page) -> None:
     part, model = figure.locator(".decoder"), ex.load("gpt2", device="cpu")
+    figure.wait_for_function("explorerDecoders[0].at === 0")
     part.get_by_role("button", name="One token back").focus()
     figure.keyboard.press("ArrowDown")
     figure.keyboard.press("ArrowDown")

@@ -50,6 +50,7 @@ export class LiveDecoder {
     this.queue = Promise.resolve();
     this.steps = /** @type {Step[]} */ ([]);
     this.at = -1;
+    this.over = false; // whether nothing comes after the steps so far
     this.wide = 0; // pixels of the room of a tree, as it was drawn
     this.drawn = ""; // its size
     this.held = "";
@@ -196,6 +197,7 @@ export class LiveDecoder {
     const run = (this.run = ++count), given = { run, ...this.#task() };
     this.steps = [];
     this.at = -1;
+    this.over = false;
     this.writer = this.engine; // another one answers from the next beginning on
     this.queue = this.writer.ask("begin", given).then(() => this.#next(run, false, later));
   }
@@ -212,15 +214,18 @@ export class LiveDecoder {
   /** The next step of a decoding, or so many later, unless another was begun meanwhile. What the model cannot do is said in a sentence.
    * @param {number} run @param {boolean} glides @returns {Promise<void>} */
   async #next(run, glides, later = 0) {
-    if (run !== this.run || this.steps[this.steps.length - 1]?.stopped) return;
+    if (run !== this.run || this.over) return;
     try {
       const { value } = await this.writer.ask("step", run);
-      if (run !== this.run || !value) return;
+      if (run !== this.run) return;
+      this.over = Boolean(!value || value.stopped);
+      if (!value) return;
       this.steps.push(value);
       if (later && !value.stopped) return this.#next(run, glides, later - 1);
       await this.show(this.steps.length - 1, glides);
     } catch (error) {
       if (run !== this.run) return;
+      this.over = true;
       this.#draw(true);
       this.status.textContent = String(/** @type {any} */ (error).message ?? error);
     }
@@ -237,9 +242,9 @@ export class LiveDecoder {
     return this.steps.at(-1)?.stopped ? this.count : Number(most);
   }
 
-  /** Whether there is a step after the one that is shown. */
+  /** Whether there is a step after the one that is shown, or may be: the first is waited for, too. */
   get open() {
-    return this.at + 1 < this.steps.length || Boolean(this.steps.length && !this.steps[this.steps.length - 1].stopped);
+    return this.at + 1 < this.steps.length || !this.over;
   }
 
   /** Every step that is left. */
