@@ -3,7 +3,7 @@
     python benchmarks/classroom.py --visitors 30 --minutes 5
 
 Starts `explorer app --classroom` on this machine (or takes `--at http://host:port`), speaks Streamlit's own protocol, and prints one
-line for each kind of action: count, median, 95 % and slowest answer in seconds, errors; then the memory of the server over time. A time
+line for each kind of action: count, median, 95% and slowest answer in seconds, errors; then the memory of the server over time. A time
 is from sending to the server's "script finished", without the browser's drawing. Run it where nothing else runs: the visitors take some
 of the processor themselves.
 """
@@ -236,7 +236,7 @@ def visit(address: str, pid: int | None, visitors: int, seconds: float, warm: in
 
 def answers(visits: Found) -> list[str]:
     """How long each kind of action took, as the lines of a table."""
-    lines = ["", "| what | count | median, s | 95 %, s | slowest, s |", "|---|---|---|---|---|"]
+    lines = ["", "| what | count | median, s | 95%, s | slowest, s |", "|---|---|---|---|---|"]
     every = [second for times in visits.times.values() for second in times]
     for kind, times in (*sorted(visits.times.items()), ("all", every)):
         middle, most, last = (float(np.percentile(times, at)) for at in (50, 95, 100))

@@ -1,7 +1,7 @@
 """The time to the same held-out loss: ours against Hugging Face's Trainer, and what the optimiser and the code each bring.
 
 Theirs is the Trainer with AdamW, warm-up, linear decay and the best of RATES (by the loss it ends with); all must come
-within 1 % of the loss that it ends with, seed by seed. Same class, rows, batches and precision; both hide 15 % anew each
+within 1% of the loss that it ends with, seed by seed. Same class, rows, batches and precision; both hide 15% anew each
 time (80/10/10), so that masking makes no difference but in the last row. Held-out stories are measured with the same hidden
 tokens for all; the clock stands meanwhile.
 """
@@ -178,7 +178,7 @@ def table(name: str, seeds: int, steps: int, rates: tuple[float, ...]) -> Iterat
     }
     if name == "masked":
         falling = {"mask_rate_first": 0.5, "mask_rate": 0.15}
-        ways["ours, hiding 50 % at first, 15 % at last"] = lambda n: train_ours(ready(n, **falling), fresh, every)
+        ways["ours, hiding 50% at first, 15% at last"] = lambda n: train_ours(ready(n, **falling), fresh, every)
     by_way: dict[str, list[Course]] = {way: [] for way in ways}
     for n in range(seeds):
         for way, run in ways.items():

@@ -219,7 +219,7 @@ def report(recording: Play, answers: Answers, count: int, seconds: float, taken:
         "messages of one visitor in one play": f"{len(recording.messages)} in {recording.seconds:.0f} s",
         "visitors, seconds": f"{count}, {seconds:.0f}",
         "messages sent, answered": f"{answers.sent}, {len(answers.times)}",
-        "an answer, median and 95 %, s": f"{median:.2f}, {most:.2f}",
+        "an answer, median and 95%, s": f"{median:.2f}, {most:.2f}",
         "processor time of the server, s": f"{taken:.1f}",
         "of it for one visitor and minute, s": f"{taken / count / seconds * 60:.3f}",
         "connections broken": str(len(answers.broken)),

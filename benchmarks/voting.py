@@ -3,7 +3,7 @@
     python benchmarks/voting.py --phones 40
 
 Starts `explorer app --classroom` on this machine with a question that is open, and prints how long each phone waited from its choice to the
-server's "script finished": median, 95 %, slowest. Then every phone loads its page again; then the server is killed and
+server's "script finished": median, 95%, slowest. Then every phone loads its page again; then the server is killed and
 started again, and all load it once more: each time the votes are counted, and the phones that show the vote that they gave.
 """
 
@@ -125,7 +125,7 @@ def main() -> None:
     waits = np.array([np.percentile(visits.times["votes"], (50, 95, 100)) for visits, _ in rounds])
     table = {"phones": [str(phones)] * len(rounds)}
     table |= {
-        name: [f"{wait:.2f} s" for wait in waits[:, n]] for n, name in enumerate(("median wait", "95 % of waits", "slowest"))
+        name: [f"{wait:.2f} s" for wait in waits[:, n]] for n, name in enumerate(("median wait", "95% of waits", "slowest"))
     }
     for n, when in enumerate(("once all have voted", "after a reload", "after the server was killed")):
         table[f"votes {when}"] = [str(counts[n][0]) for _, counts in rounds]

@@ -32,7 +32,7 @@ from lazy_loader import attach_stub
 __version__ = "0.1.0"
 
 # before PyTorch is imported: threads that wait leave their processor to others. Beside a browser small models train several times as fast
-# (on an idle machine 5 to 15 % slower); a longer wait is said by OMP_WAIT_POLICY=ACTIVE.
+# (on an idle machine 5 to 15% slower); a longer wait is said by OMP_WAIT_POLICY=ACTIVE.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")  # what Apple's GPU cannot do is left to the processor
 

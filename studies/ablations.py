@@ -82,7 +82,7 @@ def worth(name: str, shares: np.ndarray, size: Size) -> Curves:
     times = size.steps * size.batch / case.stories
     note = f"{case.system}, size tiny, {len(size.seeds)} seeds; {case.stories:,} stories, each seen about {times:.1f} times"
     drawn = lines(spread, case.ways, size.due, shares)
-    return Curves(case.title, "training step", "hidden tokens found in new stories", drawn, f"{note}; asked with 15 % hidden")
+    return Curves(case.title, "training step", "hidden tokens found in new stories", drawn, f"{note}; asked with 15% hidden")
 
 
 STUDIES = {

@@ -56,7 +56,7 @@ def measure(right: np.ndarray, size: Size) -> Curves:
     drawn = tuple(
         Curve(label, x, rows.mean(0), *bootstrapped(rows)) for label, rows in ((ONCE, once), (TURN, turn), (GAIN, turn - once))
     )
-    note = f"{size.model}, {len(once)} new stories, the same first blank at every distance; bars: 95 % bootstrap intervals over stories"
+    note = f"{size.model}, {len(once)} new stories, the same first blank at every distance; bars: 95% bootstrap intervals over stories"
     return Curves("Two blanks", "tokens apart", "share of pairs with both right", drawn, note, log=True)
 
 

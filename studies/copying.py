@@ -107,7 +107,7 @@ def measure(losses: np.ndarray, size: Size) -> Curves:
     x, level = np.array(size.distances, float), math.log(size.tokens)
     many = [count_weights(make(size, size.distances[-1], 0)) for make in MODELS.values()]
     note = (
-        f"{many[0]:,} and {many[1]:,} weights; {size.steps} steps for each distance; {len(size.seeds)} seeds, bars: 95 % intervals of "
+        f"{many[0]:,} and {many[1]:,} weights; {size.steps} steps for each distance; {len(size.seeds)} seeds, bars: 95% intervals of "
         f"the mean; {size.tokens} different tokens, so guessing costs ln {size.tokens} = {level:.2f}"
     )
     drawn = (*lines(with_interval, MODELS, x, losses), Curve(GUESSING, x, np.full(len(x), level)))

@@ -28,12 +28,12 @@ def train(how: str, rate: float, seed: int, task: str, size: Size) -> float:
 
 
 def measure(scores: np.ndarray, size: Size) -> Curves:
-    """For every way to fine-tune a line: the score by the rate, as the mean over tasks; error bars are 95 % intervals over seeds."""
+    """For every way to fine-tune a line: the score by the rate, as the mean over tasks; error bars are 95% intervals over seeds."""
     by_how = zip(HOWS, scores.mean(-1), strict=True)
     drawn = tuple(with_interval(how, np.array(size.rates), by_rate.T, SHARE) for how, by_rate in by_how)
     note = (
         f"{size.model}, mean of {' and '.join(size.tasks)}; {size.examples} labelled texts, {size.steps} steps, {len(size.seeds)} seeds; "
-        "error bars: 95 % of the mean, within 0 and 1"
+        "error bars: 95% of the mean, within 0 and 1"
     )
     title = "The learning rate of each way to fine-tune"
     return Curves(title, "learning rate", "score on held-out texts", drawn, note, log=True)

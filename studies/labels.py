@@ -54,7 +54,7 @@ def measure(results: np.ndarray, size: Size) -> LabelCurves:
     """Every task, model, beginning and number of labels with every seed [task, way, count, seed, (score, seconds, most frequent)]."""
     scores, took, blind = results[..., 0], results[..., 1], results[:, 0, -1, -1, 2]
     note = (
-        f"{size.steps} steps, {len(size.seeds)} seeds, {size.tested} new texts; bands: 95 % of the mean; "
+        f"{size.steps} steps, {len(size.seeds)} seeds, {size.tested} new texts; bands: 95% of the mean; "
         f"{took.size} fine-tunings in {took.sum():.0f} s, one after the other"
     )
     metrics = tuple(task_named(task).metric for task in size.tasks)

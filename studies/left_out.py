@@ -61,7 +61,7 @@ def measure(losses: np.ndarray, size: Size) -> Curves:
     """Every way with every seed, and the loss of frequencies alone as a level line."""
     level = frequencies(size)
     note = (
-        f"decoders of {size.layers} layers of width {size.dim}, norm before each sub-layer; {len(size.seeds)} seeds, bars: 95 % "
+        f"decoders of {size.layers} layers of width {size.dim}, norm before each sub-layer; {len(size.seeds)} seeds, bars: 95% "
         f"intervals of the mean; {size.held_out} new stories; |V| = {tokenizer().vocabulary.size:,}; "
         f"{FREQUENCIES}: {level:.3f}"
     )

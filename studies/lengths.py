@@ -54,7 +54,7 @@ def windows(text: np.ndarray, begins: np.ndarray, wide: int) -> np.ndarray:
 
 
 def question_batch(objective: str, ids: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator) -> Batch:
-    """The targets of windows: the next token at every position, or 15 % of the tokens, masked."""
+    """The targets of windows: the next token at every position, or 15% of the tokens, masked."""
     read, none = ids[:, :-1], np.zeros_like(ids[:, :-1])
     attention_mask = np.ones(read.shape, bool)
     if objective == "causal":

@@ -82,7 +82,7 @@ def measure(shares: np.ndarray, size: Size) -> Curves:
     """Both measures while training, for every way to hide and every seed."""
     labels = [f"{split}: {what}" for split in SPLITS for what in (MASKED, PLANTED)]
     by_line = np.moveaxis(shares, -1, 1).reshape(len(labels), len(size.seeds), -1)
-    note = f"preset bert, size tiny, 15 % of the tokens scored, {len(size.seeds)} seeds each, on toy stories"
+    note = f"preset bert, size tiny, 15% of the tokens scored, {len(size.seeds)} seeds each, on toy stories"
     drawn = lines(spread, labels, size.due, by_line)
     return Curves("Three BERTs that hide differently", "training step", "share of new stories' tokens found", drawn, note)
 

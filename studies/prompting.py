@@ -149,7 +149,7 @@ def tuned_accuracy(model: TrainableModel, name: str, count: int, draw: int, size
 
 
 def line(label: str, counts: Sequence[int], scores: np.ndarray) -> Curve | None:
-    """The mean and the 95 % interval over the draws [count, draw]; counts at which no prompt fits are left out."""
+    """The mean and the 95% interval over the draws [count, draw]; counts at which no prompt fits are left out."""
     fits = ~np.isnan(scores).any(axis=1)
     return with_interval(label, np.asarray(counts, np.float64)[fits], scores[fits].T, SHARE) if fits.any() else None
 
@@ -169,7 +169,7 @@ def by_shots(name: str, models: Sequence[str], size: Size, tuned: str = "") -> C
         drawn.append(line(f"{tuned}, fine-tuned", size.tuned, scores))
     note = (
         f"{TASKS[name].about}: {size.texts} new texts a draw, half of each label, so guessing gets 0.5; {size.draws} draws of texts and "
-        f"examples; bars: 95 % intervals of the mean"
+        f"examples; bars: 95% intervals of the mean"
     )
     return Curves(f"Solved examples: {name}", "solved examples", "right answers", tuple(filter(None, drawn)), note)
 

@@ -19,7 +19,7 @@ from studies.study import Size, Study, lines, main
 
 HIDDEN = (0.05, 0.15, 0.40, 0.80)
 LABELS = tuple(f"{hidden:.0%} hidden in training" for hidden in HIDDEN)
-ANSWERS = {"every token is an answer": 1.0, "15 % of the tokens are": 0.15}
+ANSWERS = {"every token is an answer": 1.0, "15% of the tokens are": 0.15}
 RATES = Size(steps=2000, batch=16, checks=6, seeds=(0, 1, 2), held_out=256, examples=20, questions=60)
 SIGNAL = Size(steps=300, every=25, fresh=256, seeds=(0, 1, 2))
 
@@ -37,12 +37,12 @@ def hiding(hidden: float, seed: int, size: Size) -> np.ndarray:
 
 
 def rates(scores: np.ndarray, size: Size) -> dict[str, Curves]:
-    """Of BERTs that were trained with other shares hidden: accuracy at 15 % hidden, and what a probe reads off their states."""
+    """Of BERTs that were trained with other shares hidden: accuracy at 15% hidden, and what a probe reads off their states."""
     often = senses.most_frequent(size.examples, size.questions)
     note = f"BERT, size tiny, masked tokens only, {len(size.seeds)} seeds, {size.batch} stories of the microworld a step"
     probe = f"a linear probe on frozen states, {size.examples} examples a word; always the most frequent sense: {often:.2f}"
     axes = (
-        ("rates", "How much to hide?", "hidden tokens found in new stories", "always asked with 15 % hidden"),
+        ("rates", "How much to hide?", "hidden tokens found in new stories", "always asked with 15% hidden"),
         ("rates-senses", "How much to hide, for word senses?", "word senses found in new stories", probe),
     )
     return {

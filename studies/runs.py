@@ -70,7 +70,7 @@ def shipped_tokenizer(name: str) -> Tokenizer:
 
 
 def finding(tokenizer: Tokenizer, count: int) -> Callable[[TransformerModel], float]:
-    """Ask a model for hidden tokens, 15 % of so many new stories of the microworld: the share that it finds."""
+    """Ask a model for hidden tokens, 15% of so many new stories of the microworld: the share that it finds."""
     ask = masked.masked_accuracy(EvalContext(EvalData(stories_of("microworld", count, "validation")), tokenizer, "mlm", LENGTH))
     assert ask is not None
     return lambda model: ask(model).metrics["mlm accuracy"]

@@ -146,7 +146,7 @@ def intervals(runs: np.ndarray, within: tuple[float, float] = ANY) -> np.ndarray
 
 
 def with_interval(label: str, x: np.ndarray, runs: np.ndarray, within: tuple[float, float] = ANY) -> Curve:
-    """The mean of several runs [run, place] with its 95 % interval by Student's t, which ends at the bounds of the values."""
+    """The mean of several runs [run, place] with its 95% interval by Student's t, which ends at the bounds of the values."""
     return Curve(label, x, *intervals(runs.T, within).T)
 
 

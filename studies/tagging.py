@@ -136,7 +136,7 @@ def measure(scores: np.ndarray, size: Size) -> Curves:
     count = len(examples(size.task, size.tested, "test").labels)
     note = (
         f"{size.task}: {count:,} words of {size.tested} new stories; {len(size.seeds)} seeds, each with other labelled stories, "
-        f"bars: 95 % intervals of the mean; gain of [x; ELMo] over x, paired by seed: {gained}"
+        f"bars: 95% intervals of the mean; gain of [x; ELMo] over x, paired by seed: {gained}"
     )
     drawn = lines(with_interval, WAYS, np.array(size.labelled, float), by_way)
     return Curves("A tagger with and without ELMo", "stories with labels", TASKS[size.task].metric, drawn, note, log=True)

@@ -280,7 +280,7 @@ def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(show: Show) ->
     assert at is not None
     page.mouse.move(at["x"] + thumb["x"] + 6, at["y"] + thumb["y"] + 6)
     expect(page.locator(".pair")).to_have_text(f"encoder layer {best // 4}, head {best % 4}")
-    expect(page.locator(".operands")).to_contain_text(f"previous token {100 * wanted['back']:.0f} %")
+    expect(page.locator(".operands")).to_contain_text(f"previous token {100 * wanted['back']:.0f}%")
     expect(page.locator(".operands")).to_contain_text(f"{wanted['distance']:.1f} tokens away")
     expect(page.locator(".operands")).to_contain_text(f"over about {2 ** wanted['spread']:.1f} tokens")
     page.mouse.move(*middle(page, "S", 4, 7))

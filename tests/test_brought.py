@@ -97,7 +97,7 @@ def test_what_a_classifier_answers_is_what_the_pipeline_of_transformers_says(tmp
     at.text_input(key="yours").set_value(str(folder)).run()
     said = " ".join(box.value for box in at.markdown)
     rows = pipeline("text-classification", model=str(folder), top_k=None)([at.text_input(key="text").value])[0]
-    shown = [f"**{row['label'].replace('*', chr(92) + '*')}** {100 * row['score']:.1f} %" for row in rows]
+    shown = [f"**{row['label'].replace('*', chr(92) + '*')}** {100 * row['score']:.1f}%" for row in rows]
     assert not at.exception and f"classifies the text: {', '.join(shown)}." in said, said
 
 

@@ -86,7 +86,7 @@ def test_the_mean_and_the_spread_over_seeds_are_those_of_numpy_and_losses_of_oth
         row = setting.row()
         assert setting.mean == pytest.approx(losses[n].mean()) and row["held-out loss"] == f"{losses[n].mean():.3f}"
         assert setting.deviation == pytest.approx(losses[n].std(ddof=1)) == pytest.approx(statistics.stdev(losses[n]))
-        assert row["lowest – highest"] == f"{losses[n].min():.3f} – {losses[n].max():.3f}" and row["right"] == "30 %"
+        assert row["lowest – highest"] == f"{losses[n].min():.3f} – {losses[n].max():.3f}" and row["right"] == "30%"
         assert row["seeds"] == "0, 1, 2, 3, 4, 5, 6" and row["runs"] == 7 and row["steps"] == "100"
 
 

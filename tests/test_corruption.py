@@ -292,7 +292,7 @@ def test_infilling_hides_its_share_in_poisson_spans() -> None:
     masks = corrupted.source.count[(corrupted.source.ids == 4) & corrupted.source.attention_mask]
     hidden = (corrupted.source.action == MASKED) & corrupted.source.attention_mask
     gone = np.where(hidden, corrupted.source.count, 0).sum(axis=1)
-    assert (gone == 60).all(), "exactly 30 %"
+    assert (gone == 60).all(), "exactly 30%"
     empty = float((masks == 0).mean())
     assert 0.03 < empty < 0.09, "about e^-3 of the spans have length zero and put a mask in"
     assert 2.3 < masks.mean() < 3.2, "a Poisson mean of 3, a little less because the last span is cut to fit"

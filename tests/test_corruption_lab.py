@@ -349,7 +349,7 @@ def test_every_answer_is_what_the_records_hold(bert: TransformerModel, tokenizer
     wanted = [round(0.15 * 33), 120, masked.action.count("kept-but-scored"), each[0], sum(each), 0.2 / (1 - 0.8**10)]
     for item, number in zip(questions, [*wanted, max(gaps.scores)], strict=True):
         assert item.right(f"{number:.{item.digits}f}"), item.question
-    for realised, answer in (([0.05, 0.1, 0.25], "less than 10 % to more than 20 %"), ([0.15] * 3, "always 15 %")):
+    for realised, answer in (([0.05, 0.1, 0.25], "less than 10% to more than 20%"), ([0.15] * 3, "always 15%")):
         rates = Rates(("mlm, coin flips", "mlm"), np.full(2, 0.15), np.array([realised, [0.15] * 3]), 20)
         assert lesson.coin_question(rates).answer == answer
     place = int(guess.corruption.scored.argmax())

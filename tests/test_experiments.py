@@ -231,7 +231,7 @@ def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(
     np.testing.assert_allclose(known, record.rates.mean(-1)[~np.isnan(record.mean)])
     assert ((record.low <= record.mean + 1e-9) & (record.mean <= record.high + 1e-9))[~np.isnan(record.mean)].all()
     table = training.able(record)
-    assert table.count("\n| ") == 5 and f"**{100 * record.mean[0, 3]:.0f} %**" in table and record.reasons[3][0] in table
+    assert table.count("\n| ") == 5 and f"**{100 * record.mean[0, 3]:.0f}%**" in table and record.reasons[3][0] in table
 
 
 def test_every_model_is_put_the_same_questions_and_a_perfect_one_gets_all_right(shared: Tokenizer) -> None:

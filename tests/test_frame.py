@@ -285,7 +285,7 @@ def test_presenting_shows_one_part_without_captions_and_keeps_the_answers_for_a_
 def test_the_code_on_a_page_holds_the_address(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     monkeypatch.setattr(present.st, "image", lambda drawing, **options: drawn.append(unquote(drawing)))
-    text = ("http://192.168.1.20:8501/heads?text=" + "The bät, 3 % of it. " * 50).encode()[:length].decode(errors="ignore")
+    text = ("http://192.168.1.20:8501/heads?text=" + "The bät, 3% of it. " * 50).encode()[:length].decode(errors="ignore")
     present.code(text)
     (path,) = re.findall(r"stroke='#000' d='([^']*)'", drawn[0])
     matrix = np.array(make_qr(text.encode(), error="l", boost_error=False).matrix)

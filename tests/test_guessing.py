@@ -40,7 +40,7 @@ def test_nothing_that_was_measured_is_left_in_an_empty_frame() -> None:
     figure.add_scatter(x=[1, 2], y=[11, 12], row=1, col=2)
     figure.add_annotation(text="the winner: grey", x=0.5, y=0.5)
     figure.add_shape(type="line", x0=0, x1=1, y0=0.7, y1=0.7)
-    figure.update_layout(title="grey wins with 70 %", height=432, xaxis_title="colour", yaxis_title="share, at most 0.7")
+    figure.update_layout(title="grey wins with 70%", height=432, xaxis_title="colour", yaxis_title="share, at most 0.7")
     bare = emptied(figure, "Which colour?")
     places = emptied(figure, "Which colour?", ("blue", "green", "grey"))
     assert clicked(places, ("blue", "green", "grey"), {"x": 1, "y": 1, "curve_number": 2}) == "green", "it has a place, too"

@@ -590,7 +590,7 @@ def test_the_runs_of_a_page_are_listed_with_what_each_changes(shown: Shown) -> N
     page.evaluate("explorerTrainings[0].queue")
     rows = [row.split("\t") for row in page.locator(".runs tbody").inner_text().split("\n")]
     assert [row[:3] for row in rows] == [
-        ["1", "–", "1"], ["2", "Layers: 1 → 2", "1"], ["3", "Seed: 1 → 7; Dropout: none → 10 %", "0"],
+        ["1", "–", "1"], ["2", "Layers: 1 → 2", "1"], ["3", "Seed: 1 → 7; Dropout: none → 10%", "0"],
     ]  # fmt: skip
     held = page.evaluate("explorerTrainings[0].runs.map(({ held }) => held.at(-1)[1].toPrecision(3))")
     assert [row[3] for row in rows[:2]] == held and rows[2][4].endswith("%")

@@ -102,7 +102,7 @@ def test_a_hand_leads_it_step_by_step_and_to_the_end(figure: Page) -> None:
     expect(written).to_have_text(steps[1].text.strip())
     shown = part.locator(".candidate").first.inner_text()
     best = next(iter(sorted(steps[1].candidates, key=lambda one: -one.logp)))
-    assert best.text in shown and f"{100 * np.exp(best.logp):.1f} %" in shown
+    assert best.text in shown and f"{100 * np.exp(best.logp):.1f}%" in shown
     part.get_by_role("button", name="To the end").click()
     figure.wait_for_function("explorerDecoders[0].steps.at(-1).stopped")
     assert part.locator(".written").inner_text() == f"{PROMPT} {steps[-1].text.strip()}"

@@ -74,9 +74,9 @@ def test_the_picture_says_what_each_direction_expects(figure: Page) -> None:
                 continue
             assert [word for word, _ in rows] == list(sides.texts[side][place])
             for (_, said), share in zip(rows, sides.shares[side, place], strict=True):
-                assert said == "< 0.1 %" or float(said.split()[0]) == pytest.approx(100 * share, abs=0.051)
+                assert said == "< 0.1%" or float(said.rstrip("%")) == pytest.approx(100 * share, abs=0.051)
     words.get_by_role("button").nth(8).click()
-    left, right = (f"{100 * share:.1f} %" for share in sides.truth[:, 8])
+    left, right = (f"{100 * share:.1f}%" for share in sides.truth[:, 8])
     line = f"P({sides.tokens.texts[8]}): {left} from the left, {right} from the right."
     expect(figure.locator(".directions [aria-live]")).to_have_text(line)
 

@@ -158,7 +158,7 @@ def test_the_opening_plays_answers_as_python_does_and_leads_to_the_row(browser: 
     for (token, _, number), name in zip(page.locator(".opening .lane").evaluate_all(BARS), TITLES, strict=True):
         prediction = word_prediction(ex.load(name, device="cpu"), read, (12, 14), top=1)
         assert token.lstrip("→← ") == prediction.texts[0][0].removeprefix("·"), name
-        assert abs(int(number.removesuffix(" %")) - 100 * prediction.shares[0][0]) <= 0.6
+        assert abs(int(number.removesuffix("%")) - 100 * prediction.shares[0][0]) <= 0.6
     page.get_by_role("link", name="Why this word?").click()
     expect(page).to_have_url(re.compile("/models/bert.html[?]"))
     expect(page.locator("body[data-drawn=yes]")).to_be_attached()

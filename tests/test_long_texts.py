@@ -38,7 +38,7 @@ def held_windows(model: TrainableModel, text: str) -> list[str]:
 def test_a_chapter_is_measured_whole(name: str) -> None:
     run = trained(name, CHAPTERS)
     *_, step = run
-    chapter = CHAPTERS[-1]  # the last 2 % of ten: one
+    chapter = CHAPTERS[-1]  # the last 2% of ten: one
     assert step.metrics["held-out loss"] > 0 and step.counts["texts"] == 1
     windows = held_windows(run.model, chapter)
     assert " ".join(windows) == chapter and len(windows) == step.counts["windows"] > 3

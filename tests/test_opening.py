@@ -146,7 +146,7 @@ def agrees(lane: dict[str, Any], prediction: WordPrediction) -> None:
         )
         np.testing.assert_allclose([row["share"] for row in rows], wanted, atol=CLOSE)
         for row in rows:
-            assert row["number"] == ("< 1 %" if 0 < row["share"] < 0.005 else f"{int(100 * row['share'] + 0.5)} %")
+            assert row["number"] == ("< 1%" if 0 < row["share"] < 0.005 else f"{int(100 * row['share'] + 0.5)}%")
 
 
 def predictions(text: str, span: tuple[int, int]) -> dict[str, WordPrediction]:
@@ -444,7 +444,7 @@ def test_the_gap_is_moved_by_hand_and_by_keys_and_a_guess_stays(shown: Callable[
     expect(handle).to_have_text("hungry")
     for lane, name in zip(page.locator(".lane").all(), NAMES, strict=True):  # whether it is among the most probable or not
         shares = record()["yours"][name][record()["chips"].index("hungry")]
-        wanted = ["< 1 %" if 0 < share < 0.005 else f"{int(100 * share + 0.5)} %" for share in shares]
+        wanted = ["< 1%" if 0 < share < 0.005 else f"{int(100 * share + 0.5)}%" for share in shares]
         assert lane.locator(".guessed .share").all_inner_texts() == wanted, name
     handle.focus()
     page.keyboard.press("ArrowLeft")

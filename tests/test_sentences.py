@@ -189,7 +189,7 @@ def test_the_experiment_measures_what_the_formulas_say() -> None:
 
 
 def test_the_recorded_sentence_bert_ranks_above_mean_bert_and_mean_glove() -> None:
-    """With 95 % confidence, seed by seed, on both kinds of new sentences."""
+    """With 95% confidence, seed by seed, on both kinds of new sentences."""
     record = results.recorded("sentences", Ranked)
     for way in ("bert, mean of tokens", "bert, [CLS]", "glove, mean of words", "word2vec, mean of words"):
         assert (record.gains[:, record.ways.index(way), 1] > 0).all(), way

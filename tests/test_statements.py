@@ -104,7 +104,7 @@ def test_attention_weights_outnumber_states_but_not_their_multiplications() -> N
     weights, states = heads_ * n * n, n * d
     pairs, alone = 2 * n * n * d, n * (4 * d * d + 2 * d * hidden)
     assert f"12 · 512² = {weights / 1e6:.1f} million" in row[2] and f"{weights / states:.0f} times as many" in row[2]
-    assert f"{pairs / (pairs + alone):.0%}".replace("%", " %") in row[2]
+    assert f"{pairs / (pairs + alone):.0%}" in row[2]
 
 
 def test_the_reason_decides_which_noun_a_sentence_asks_for(bert: TransformerModel) -> None:

@@ -259,7 +259,7 @@ def test_every_answer_is_computed_from_the_training(home: Path) -> None:
 
 
 def test_the_half_of_a_fall_is_where_it_is() -> None:
-    for falls, answer in ((1, "in the first 5 %"), (10, "between 5 and 20 %"), (40, "between 20"), (90, "after")):
+    for falls, answer in ((1, "in the first 5%"), (10, "between 5 and 20%"), (40, "between 20"), (90, "after")):
         steps = [TrainingStep(n, {"lm": 6.0 if n <= falls else 1.0}, 1.0) for n in range(1, 101)]
         assert str(lesson.half_question(steps).answer).startswith(answer)
 
@@ -427,7 +427,7 @@ def form() -> None:
 def test_a_number_for_the_hidden_share_is_sent_also_where_it_is_the_usual_one() -> None:
     at = AppTest.from_function(form).run()
     slider = at.select_slider("live.mlm+nsp.hidden")
-    assert slider.value == "as the preset (50 → 15 %)" and json.loads(at.json[0].value) == {}
+    assert slider.value == "as the preset (50 → 15%)" and json.loads(at.json[0].value) == {}
     assert json.loads(slider.set_value(15).run().json[0].value) == {"mask_rate": 0.15}
 
 

@@ -109,17 +109,17 @@ def _of(logp: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 
 def _curves(model: TransformerModel, chances: dict[str, np.ndarray], at: int) -> Curves:
-    """The mean over the texts with its 95 % interval, by the distance from the wrong token."""
+    """The mean over the texts with its 95% interval, by the distance from the wrong token."""
     away = np.arange(1, chances[TAUGHT].shape[1] + 1, dtype=np.float64)
     lines = tuple(Curve(name, away, values.mean(0), *bootstrapped(values)) for name, values in chances.items())
     note = (
-        f"{model.name}, {len(chances[TAUGHT])} new texts; the wrong token is at position {at}; bars: 95 % intervals of the mean"
+        f"{model.name}, {len(chances[TAUGHT])} new texts; the wrong token is at position {at}; bars: 95% intervals of the mean"
     )
     return Curves("After one wrong token", AFTER, "probability of the right token", lines, note)
 
 
 def bootstrapped(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The 95 % bootstrap interval of the mean over texts."""
+    """The 95% bootstrap interval of the mean over texts."""
     draws = np.random.default_rng(0).integers(0, len(values), (DRAWS, len(values)))
     low, high = np.quantile(values[draws].mean(1), (0.025, 0.975), axis=0)
     return np.minimum(low, values.mean(0)), np.maximum(high, values.mean(0))

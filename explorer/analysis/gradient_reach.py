@@ -40,7 +40,7 @@ def reach(models: Sequence[Model | ElmoModel], texts: Sequence[str], *, far: int
         name = f"{model.name}, forward LSTM" if isinstance(model, ElmoModel) else model.name
         lines.append(Curve(name, np.arange(far + 1.0), rows.mean(0), *bootstrapped(rows)))
         counts.append(str(len(rows)))
-    note = f"texts: {', '.join(counts)}, up to {ROWS} positions of each; bars: 95 % intervals of the mean over texts"
+    note = f"texts: {', '.join(counts)}, up to {ROWS} positions of each; bars: 95% intervals of the mean over texts"
     title, up = "How far back a last state reaches", "gradient, relative to its own token"
     return Curves(title, "tokens back", up, tuple(lines), note)
 

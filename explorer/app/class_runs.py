@@ -83,7 +83,7 @@ class Setting:
             "held-out loss": f"{self.mean:.3f}",
             "lowest – highest": f"{min(losses):.3f} – {max(losses):.3f}" if len(losses) > 1 else "–",
             "standard deviation": f"{self.deviation:.3f}" if len(losses) >= FEW else "–",
-            "right": f"{100 * statistics.fmean(run.right for run in self.runs):.0f} %",
+            "right": f"{100 * statistics.fmean(run.right for run in self.runs):.0f}%",
             "steps": " – ".join(f"{step:,}" for step in dict.fromkeys((steps[0], steps[-1]))),
             "seeds": ", ".join([*(str(run.seed) for run in self.runs[:SEEDS]), *["…"][: len(self.runs) > SEEDS]]),
         }

@@ -70,7 +70,7 @@ def abilities() -> None:
     say(questions.able(measured))
     counts = ", ".join(f"{name} {count}" for name, count in zip(measured.abilities, measured.questions, strict=True))
     st.caption(
-        f"Exactly right answers in percent, with the 95 % interval over the seeds. {measured.note}; about {measured.pieces.max():,.0f} "
+        f"Exactly right answers in percent, with the 95% interval over the seeds. {measured.note}; about {measured.pieces.max():,.0f} "
         f"tokens read by each. Questions: {counts}. Measure again: `python -m studies.objectives`."
     )
     say(prose("training")("abilities: conclusion"))

@@ -124,7 +124,7 @@ def said(name: str, value: str) -> str:
     """The value of a setting as its dial calls it.
 
     >>> said("dropout", "0.1"), said("rate", "0.004")
-    ('10 %', '0.004')
+    ('10%', '0.004')
     """
     options: list[tuple[Any, str]] = dials()[name].get("options", [])
     return next((words for known, words in options if str(known) == value), value)

@@ -136,8 +136,8 @@ def _sizes(rows: Rows) -> np.ndarray:
 MASKING: dict[str, CorruptionStrategy] = {
     "mlm": CorruptionStrategy(
         mlm,
-        about="**BERT's masked language modelling (mlm).** 15 % of the tokens are chosen. Of these 80 % become [MASK], 10 % another "
-        "token, 10 % stay as they are. The model predicts all of these, and only these.",
+        about="**BERT's masked language modelling (mlm).** 15% of the tokens are chosen. Of these 80% become [MASK], 10% another "
+        "token, 10% stay as they are. The model predicts all of these, and only these.",
         needs=("mask",),
         masked_lm=True,
         counts={"mlm": {}, COINS: {"exact": False}},

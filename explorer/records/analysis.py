@@ -304,7 +304,7 @@ class HeadSearch(Record):
 
     @property
     def lowest(self) -> np.ndarray:
-        """The lower end of the 95 % interval (Wilson) of the best head's share on the other half."""
+        """The lower end of the 95% interval (Wilson) of the best head's share on the other half."""
         n, z = self.questions, 1.959963984540054
         share, square = self.kept.max(axis=1), z * z / self.questions
         wide = np.sqrt(share * (1 - share) / n + square / (4 * n)) * z

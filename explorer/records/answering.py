@@ -70,8 +70,8 @@ def verdict(item: Exercise, given: str) -> Feedback:
 
     >>> verdict(Exercise("Which?", "b", "Because.", ("a", "b")), "a").text
     'You said *a*. The answer: **b**. Because.'
-    >>> verdict(Exercise("What next?", "b", "55 %.", ("a", "b"), called="most probable"), "a").text
-    'You said *a*. Most probable: **b**. 55 %.'
+    >>> verdict(Exercise("What next?", "b", "55%.", ("a", "b"), called="most probable"), "a").text
+    'You said *a*. Most probable: **b**. 55%.'
     """
     if given and item.right(given):
         return Feedback("right", f"Yes: {item.shown}. {item.why}")

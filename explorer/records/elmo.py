@@ -19,7 +19,7 @@ class Mixes(Record):
     """Several tasks over several runs: `shares` [task, run, step, layer] are the s_j after each of `steps`, `gammas` [task, run, step].
 
     `scores` [task, run, way] are those of the mix and of each layer alone, on new texts; `intervals` [task, way, 3] their mean and
-    its 95 % interval over the biLMs, `gains` [task, way, 3] the same for the mix minus each way. `blind` [task] is the score of who
+    its 95% interval over the biLMs, `gains` [task, way, 3] the same for the mix minus each way. `blind` [task] is the score of who
     always gives the most frequent answer. `runs` names each run by the seeds of its biLM and of its heads.
     """
 

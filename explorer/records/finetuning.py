@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TaskTable(Record):
-    """Every system on every task: `scores` [system, task, seed] on new texts, and the mean with its 95 % interval [system, task, 3].
+    """Every system on every task: `scores` [system, task, seed] on new texts, and the mean with its 95% interval [system, task, 3].
 
     `metrics` says what each task is scored by, `blind` [task] what who always gives the most frequent answer reaches, `seconds`
     [system, task, seed] how long one fine-tuning took. A score that was not measured is no number.
@@ -44,7 +44,7 @@ class TaskTable(Record):
         return np.asarray(self.scores.mean(axis=(1, 2)))
 
     def as_text(self) -> str:
-        """The table as text: the mean and half of the 95 % interval."""
+        """The table as text: the mean and half of the 95% interval."""
         wide = max(map(len, self.systems)) + 2
         each = max(16, *map(len, self.tasks)) + 2
         lines = [
@@ -57,7 +57,7 @@ class TaskTable(Record):
             lines.append(f"{system:{wide}}" + "".join(f"{cell:>{each}}" for cell in cells))
         lines.append(f"{'most frequent answer':{wide}}" + "".join(f"{value:>{each}.3f}" for value in self.blind))
         return "\n".join(
-            [*lines, f"{self.note}; ± is half of the 95 % interval of the mean; {self.seconds.sum():.0f} s in all."]
+            [*lines, f"{self.note}; ± is half of the 95% interval of the mean; {self.seconds.sum():.0f} s in all."]
         )
 
     def as_plain(self) -> dict[str, object]:
@@ -100,7 +100,7 @@ class LabelCurves(Record):
         return tuple(task for task, above in zip(self.tasks, apart, strict=True) if above)
 
     def as_text(self) -> str:
-        """The curves as text: the mean and half of the 95 % interval."""
+        """The curves as text: the mean and half of the 95% interval."""
         lines = []
         for n, task in enumerate(self.tasks):
             lines.append(f"{task} ({self.metrics[n]}; most frequent answer {self.blind[n]:.3f})")

@@ -229,7 +229,7 @@ class Abilities(Record):
     """What models can do that were trained alike, but for other objectives: `rates` [objective, ability, seed] of exactly right answers.
 
     They are not numbers where a model cannot be asked; `reasons` [objective, ability] then says why, and is empty elsewhere. `mean`,
-    `low` and `high` [objective, ability] are the mean over the seeds and its 95 % interval. `pieces` [objective] is how many tokens of
+    `low` and `high` [objective, ability] are the mean over the seeds and its 95% interval. `pieces` [objective] is how many tokens of
     text were read in a training, `signal` the share of them that is asked about, `weights` how many numbers each model has. `beside`
     [ability] is what a rule reaches that has read nothing, where there is one.
     """

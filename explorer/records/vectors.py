@@ -178,7 +178,7 @@ class Likeness(Record):
 class Ranked(Record):
     """How well each way of making a vector ranks pairs of new sentences: the rank correlation of its cosines with the gold grades.
 
-    `scores` [kind, way, seed] are asked on each of `kinds` of new sentences; `intervals` [kind, way, 3] their mean and its 95 %
+    `scores` [kind, way, seed] are asked on each of `kinds` of new sentences; `intervals` [kind, way, 3] their mean and its 95%
     interval over the seeds; `gains` [kind, way, 3] the same for the way `best` minus each way. `grades` [pair] and `cosines`
     [way, pair] are those of the first kind and the first seed.
     """
@@ -198,7 +198,7 @@ class Ranked(Record):
 class Nearer(Record):
     """How often each way finds that of two sentences the one with the same meaning is nearer, though the other shares more words.
 
-    `scores` [kind, way, seed] are shares of the questions of each of `kinds`; `intervals` [kind, way, 3] their mean and its 95 %
+    `scores` [kind, way, seed] are shares of the questions of each of `kinds`; `intervals` [kind, way, 3] their mean and its 95%
     interval over the seeds. `examples` [kind] are a sentence, the one with the same meaning, and the other.
     """
 

@@ -218,7 +218,7 @@ def recorded_corpus(name: str) -> Corpus:
 
 
 def from_user(name: str, texts: Texts, held_out: Texts | None = None, units: str = "", layout: Layout | None = None) -> Corpus:
-    """Texts that somebody brought along: the last 2 % of them, at least one, are held out; of a single text, its last 2 %."""
+    """Texts that somebody brought along: the last 2% of them, at least one, are held out; of a single text, its last 2%."""
     check_texts(texts)
     count, layout = len(texts), layout or Layout()
     if held_out is not None:
@@ -253,7 +253,7 @@ def parts_of_long(text: str) -> Iterator[str]:
 
 
 def split_end(text: Any) -> Texts:
-    """A single text as its beginning and its end: the last 2 % of its sentences, at least one, or of its words; a short one as it is."""
+    """A single text as its beginning and its end: the last 2% of its sentences, at least one, or of its words; a short one as it is."""
     if not isinstance(text, str):
         cut = len(text) - max(1, round(SHARE * len(text)))
         return [text[:cut], text[cut:]] if cut and not isinstance(text, Translation) else [text]

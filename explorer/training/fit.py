@@ -62,7 +62,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
 
     `corpus` (else the preset's) is a name, a file (text, JSON lines, CSV, Parquet, also as .gz), a folder of them or one that
     `ex.text.corpus` prepared, `hub:name`, or texts: a list, generator, column, table or data set. `field` names the field of the text,
-    `document` what ends one in a text file ("blank line", "line", "file"), `encoding` that of the files. The last 2 % are held out, or
+    `document` what ends one in a text file ("blank line", "line", "file"), `encoding` that of the files. The last 2% are held out, or
     `held` is given. `folder` keeps the run or takes it up, `resume=True` lengthens it, `log` follows it ("tensorboard", "wandb", …).
     `options` are parts of the plan (batch, …), fields of the preset, a `tokenizer`, `teacher`, of "ngram" `portions`, `order`, `smoothing`.
     >>> len(list(ex.fit("gpt2", corpus=ex.microworld.texts(40, 1), pieces=300, steps=2, batch=4, checks=0, device="cpu")))

@@ -71,7 +71,7 @@ def costs(record: Curves) -> go.Figure:
 
 def exposure(record: Curves) -> go.Figure:
     """The mean probability of the gold token after one position of a text: with a correct history, after one forced wrong token, and when
-    the model continues freely. Error bars are 95 % intervals of the mean over the texts.
+    the model continues freely. Error bars are 95% intervals of the mean over the texts.
 
     You may conclude how much one wrong token costs this model here. You may not conclude that a free continuation is bad: only the
     exact gold token counts, and another good text, or the gold text one position later, counts as wrong.

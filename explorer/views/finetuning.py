@@ -18,7 +18,7 @@ ROW = 46  # pixels for each row of a table
 
 def labels(record: LabelCurves, *, task: str) -> go.Figure:
     """The score on new texts by the number of labelled texts. Solid lines began from pre-trained weights, dotted ones with the same
-    architecture from scratch; both learned from the same labelled texts. A line is the mean over the seeds, its band the 95 %
+    architecture from scratch; both learned from the same labelled texts. A line is the mean over the seeds, its band the 95%
     interval of this mean. The grey line is the score of always giving the most
     frequent answer.
 
@@ -62,7 +62,7 @@ def _most_labels(record: LabelCurves, row: int) -> str:
 
 def gains(record: LabelCurves, *, model: str, count: int) -> go.Figure:
     """One model with so many labelled texts on every task: pre-trained (filled) and from scratch (open), each the mean over the seeds
-    with its 95 % interval. The cross is the score of always giving the most frequent answer.
+    with its 95% interval. The cross is the score of always giving the most frequent answer.
 
     You may conclude that pre-training helped on a task where the intervals do not overlap. You may not conclude anything from the
     order of the tasks, whose scores are measured by different metrics; nor that a task without a gain has no use for pre-training:
@@ -105,7 +105,7 @@ def _apart(record: LabelCurves, mine: list[int], place: int) -> list[str]:
 
 
 def glue(record: TaskTable, *, task: str) -> go.Figure:
-    """Every system on one task: the mean over the seeds with its 95 % interval; or its mean over all tasks, which has no interval.
+    """Every system on one task: the mean over the seeds with its 95% interval; or its mean over all tasks, which has no interval.
     Systems are in the order of the lectures' table, each above the same architecture from scratch. The grey line is the score
     of always giving the most frequent answer.
 

@@ -24,7 +24,7 @@ def row_labels(record: HeadSearch) -> list[str]:
 def heads_that_find(record: HeadSearch) -> go.Figure:
     """One word of a text is hidden; it also occurs elsewhere in the text, among others of its kind. Two heads were chosen on one half of
     the questions (*3.2* is head 2 of layer 3, both counted from 0). Each row shows the other half: how often the **better head** of
-    the two gives the right word more weight than every other candidate (the line ends where its 95 % interval does), how often the
+    the two gives the right word more weight than every other candidate (the line ends where its 95% interval does), how often the
     **best rule** without a model finds it (*the nearest*, *the first* …), and how often the **model** itself prefers it: intact,
     with both heads switched off, and (short lines) with two other heads switched off, drawn at random.
 

@@ -173,7 +173,7 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         heat.update(text=texts, texttemplate="%{text}", textfont={"size": 14})
     names = list(record.named)
     apart = f"differ by {record.gap:.0e} at most" if record.gap else "are the same numbers"
-    cells = f"in each cell {'the three most probable tokens' if three else 'the most probable token'}; strong: near 100 %"
+    cells = f"in each cell {'the three most probable tokens' if three else 'the most probable token'}; strong: near 100%"
     return go.Figure(heat).update_layout(
         title=theme.title(f"If {theme.label(titled(record.model))} ended here", cells, theme.unseen_note(record.tokens)),
         **theme.measured(f"the last layer's logits and the model's own {apart}"),

@@ -16,7 +16,7 @@ GUESSING = 0.5
 
 def nearer(record: Nearer, *, kind: str) -> go.Figure:
     """Each question has a sentence, the same event in another form, and another event that shares more words with it. A bar is the
-    share of questions in which a method puts the same event nearer (the larger cosine): the mean over the seeds, with its 95 %
+    share of questions in which a method puts the same event nearer (the larger cosine): the mean over the seeds, with its 95%
     interval. The dotted line is guessing. *Shared words* compares without vectors and is wrong every time, because only such questions
     are asked. word2vec's mean is the same vector for the same words in any order.
 

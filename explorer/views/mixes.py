@@ -67,7 +67,7 @@ def _reading(record: Mixes, at: int) -> str:
 
 
 def scores(record: Mixes) -> go.Figure:
-    """The score of the mix and of each layer alone on every task, on new texts: the mean over the biLMs with its 95 % interval. The
+    """The score of the mix and of each layer alone on every task, on new texts: the mean over the biLMs with its 95% interval. The
     last layer alone is what one would use without a mix. The cross is the baseline that always predicts the most frequent label.
 
     You may conclude which layer is better for which task, where intervals do not overlap. You may not conclude that a mix is always
@@ -89,7 +89,7 @@ def scores(record: Mixes) -> go.Figure:
     better = [theme.printable(record.tasks[n]) for n in range(len(record.tasks)) if record.gains[n, -1, 1] > 0]
     worse = [theme.printable(record.tasks[n]) for n in range(len(record.tasks)) if (record.gains[n, 1:, 2] < 0).any()]
     notes = (
-        f"mix above the last layer alone with 95 % confidence: {', '.join(better) or 'no task'}",
+        f"mix above the last layer alone with 95% confidence: {', '.join(better) or 'no task'}",
         f"below some single layer: {', '.join(worse) or 'no task'}",
     )
     return _dressed(figure, "The mix beside each layer alone", notes, "score on new texts", (0, 1.02))

@@ -16,7 +16,7 @@ export default module.default;
 
 
 def packed_module(source: str) -> str:
-    """A module whose default export is that of `source`, in about 40 % of the letters.
+    """A module whose default export is that of `source`, in about 40% of the letters.
 
     >>> len(packed_module("export default { render() {} };" * 1000)) < 1000
     True

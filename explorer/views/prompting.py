@@ -107,7 +107,7 @@ def _folded(text: str, wide: int = 22) -> str:
 
 
 def shots(record: Curves) -> go.Figure:
-    """A picture for each model: how many answers are right after so many solved examples. Bars are 95 % intervals of the mean; they stand a
+    """A picture for each model: how many answers are right after so many solved examples. Bars are 95% intervals of the mean; they stand a
     little beside each other. The numbers below are those that were measured, one as far from the next as another: the steps between
     them grow to the right.
 

@@ -67,7 +67,7 @@ def _strange(unseen: np.ndarray) -> str:
 
 def scores(record: Ranked, *, kind: str) -> go.Figure:
     """How well the cosines of each method rank pairs of new sentences by how similar their meaning is: Spearman's rank correlation
-    with the gold grades, 1 for the same order, 0 for no relation. Bars are means over the seeds, lines the 95 % interval. *Shared
+    with the gold grades, 1 for the same order, 0 for no relation. Bars are means over the seeds, lines the 95% interval. *Shared
     words* is a baseline without vectors: the share of words that occur in both sentences. It is strong here, since a grade counts how
     many parts of an event differ, and a part is a word or two.
 
@@ -89,9 +89,9 @@ def scores(record: Ranked, *, kind: str) -> go.Figure:
     behind = [theme.printable(record.ways[n]) for n in others if not record.gains[at, n, 1] > 0]
     notes = (
         theme.printable(record.note),
-        f"{theme.printable(record.best)}, seed by seed, is above every other method with 95 % confidence"
+        f"{theme.printable(record.best)}, seed by seed, is above every other method with 95% confidence"
         if not behind
-        else f"not above with 95 % confidence: {', '.join(behind)}",
+        else f"not above with 95% confidence: {', '.join(behind)}",
     )
     return go.Figure(bar).update_layout(
         title=theme.title(f"New sentences, {theme.printable(kind)}", *notes), height=52 * len(rows),

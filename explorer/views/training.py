@@ -29,7 +29,7 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
     Below, metrics on such texts. On a logarithmic axis every factor of ten has the same width: most of what is learned is learned
     early.
 
-    Where the masking rate changes during a training run, line and points are different tasks: the points always hide 15 %, and a line that
+    Where the masking rate changes during a training run, line and points are different tasks: the points always hide 15%, and a line that
     falls may only hide less.
 
     You may conclude when *this* run learned something. You may not conclude that a lower loss is a better model across tokenizers or

@@ -53,7 +53,7 @@ def _inputs(tokens: Sequence[Tokens], source: np.ndarray | None = None) -> Input
 
 
 def masked_accuracy(context: EvalContext) -> Measure | None:
-    """Exactly 15 % of the tokens of each text, 80/10/10, whatever the masking rate of training; and separately those that really
+    """Exactly 15% of the tokens of each text, 80/10/10, whatever the masking rate of training; and separately those that really
     are [MASK].
     """
     tokens = as_read(context, 1)

@@ -22,7 +22,7 @@ RATE, SHOWN = 0.15, 4
 
 
 def replaced_token_scores(context: EvalContext) -> Measure | None:
-    """15 % of the tokens of each text are filled in by the generator: F1 of the discriminator on the replaced tokens.
+    """15% of the tokens of each text are filled in by the generator: F1 of the discriminator on the replaced tokens.
 
     Beside it the F1 of always saying "replaced", and of a rule: a token is replaced if in training it never occurred beside its left
     nor beside its right neighbour. Accuracy would be misleading: nine tokens in ten are original.

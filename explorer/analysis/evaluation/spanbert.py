@@ -22,7 +22,7 @@ COUNTED = 4000  # so many texts of training are looked at for the guess from the
 
 
 def spans(context: EvalContext) -> Callable[[TransformerModel], Measured] | None:
-    """Spans of whole words, 15 % of each text, 80/10/10 by span, whatever share training hid.
+    """Spans of whole words, 15% of each text, 80/10/10 by span, whatever share training hid.
 
     "masked spans exactly right" are those of which every token is [MASK] and is predicted by the MLM output layer.
     """

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Student's t for 95 %, by degrees of freedom from 1 on; beyond the list the normal distribution is near enough for a lesson.
+# Student's t for 95%, by degrees of freedom from 1 on; beyond the list the normal distribution is near enough for a lesson.
 T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
 NORMAL = 1.96
 ARTICLES = ("a", "an", "the")
 
 
 class Interval(NamedTuple):
-    """A mean, and where the true mean lies with 95 % confidence."""
+    """A mean, and where the true mean lies with 95% confidence."""
 
     mean: float
     low: float
@@ -27,7 +27,7 @@ SHARE, CORRELATION = (0.0, 1.0), (-1.0, 1.0)  # what a share of right answers, o
 
 
 def interval(values: Sequence[float] | np.ndarray, within: tuple[float, float] = (-np.inf, np.inf)) -> Interval:
-    """The mean of independent runs with its 95 % interval by Student's t; one run alone says nothing about the spread.
+    """The mean of independent runs with its 95% interval by Student's t; one run alone says nothing about the spread.
 
     Student's t knows no bounds: of few runs its ends can lie where no score can be, so they are cut off at those of `within`.
 

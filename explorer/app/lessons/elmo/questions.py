@@ -118,7 +118,7 @@ def compared(measured: Mixes) -> str:
         "here",
         "h₀ alone",
         "mix",
-        "gain, 95 %",
+        "gain, 95%",
     )
     rows = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name, metric, before, plain, better, varied, here in LECTURE:

@@ -32,12 +32,12 @@ SHOTS = (
 FACTS = (
     (
         "GPT-3, 175 B weights: TriviaQA, right answers",
-        "zero-shot 64.3 %, one-shot 68.0 %, few-shot 71.2 %",
+        "zero-shot 64.3%, one-shot 68.0%, few-shot 71.2%",
         "Brown et al., 2020, table 3.3",
     ),
     (
         "GPT-3: StoryCloze, right endings",
-        "zero-shot 83.2 %, few-shot 87.7 % (70 examples); fine-tuned BERT was 4.1 points better",
+        "zero-shot 83.2%, few-shot 87.7% (70 examples); fine-tuned BERT was 4.1 points better",
         "Brown et al., 2020, section 3.1.4",
     ),
     ("Contextual calibration of GPT-3 and GPT-2", "up to 30 points more", "Zhao et al., 2021"),

@@ -137,7 +137,7 @@ def _hidden(system: str) -> dict[str, float]:
         return {}
     last = round(100 * own.tiny.get("mask_rate", usual))
     first = round(100 * own.tiny.get("mask_rate_first", last / 100))
-    as_usual = f"{USUAL} ({last} %)" if first == last else f"{USUAL} ({first} → {last} %)"
+    as_usual = f"{USUAL} ({last}%)" if first == last else f"{USUAL} ({first} → {last}%)"
     shares = (as_usual, *sorted({5, 15, 40, 80, last}))
     share = st.select_slider(
         "Masking rate, %",

@@ -92,7 +92,7 @@ def classify_note(rows: Sequence[Mapping[str, str]], figures: Mapping[str, float
     """How to read the row on next sentences; empty where a model was not trained on them."""
     if not any(row["asked to"] == "classify" and not row["answers"].startswith("(") for row in rows):
         return ""
-    note = "*Classify* reads the two halves of one text, so the right answer is that the second follows: below 50 % the model is wrong."
+    note = "*Classify* reads the two halves of one text, so the right answer is that the second follows: below 50% the model is wrong."
     name, rule = "nsp accuracy", "nsp, shared-name rule"
     if name in figures and rule in figures:
         note += (
@@ -131,7 +131,7 @@ def rates_question(measured: Curves) -> Exercise:
 
 
 def signal_question(measured: Curves) -> Exercise:
-    """How many steps a model needs that predicts every token, against one that predicts 15 % of them."""
+    """How many steps a model needs that predicts every token, against one that predicts 15% of them."""
     full, thin = measured.lines
     reached = float(thin.y[-1])
     first = float(full.x[int(np.argmax(full.y <= reached))]) if (full.y <= reached).any() else float("inf")
@@ -151,14 +151,14 @@ def able(measured: Abilities) -> str:
             if why and why not in whys:
                 whys.append(why)
             rate, low, high = (100 * part[i, j] for part in (measured.mean, measured.low, measured.high))
-            cells.append(f"– ({whys.index(why) + 1})" if why else f"**{rate:.0f} %** ({low:.0f} to {high:.0f})")
+            cells.append(f"– ({whys.index(why) + 1})" if why else f"**{rate:.0f}%** ({low:.0f} to {high:.0f})")
         rows.append(f"| {' | '.join(cells)} |")
     rows.append(f"| *the most frequent answer* | – | – | {' | '.join(_beside(measured))} |")
     return "\n".join([*rows, "", *(f"({n}) {why}.  " for n, why in enumerate(whys, 1))])
 
 
 def _beside(measured: Abilities) -> list[str]:
-    return [f"{100 * rate:.0f} %" if rate == rate else "–" for rate in measured.beside]
+    return [f"{100 * rate:.0f}%" if rate == rate else "–" for rate in measured.beside]
 
 
 def _of_last(last: TrainingStep, smoothed: bool) -> Exercise:

@@ -75,7 +75,7 @@ def classified(model: Any, record: Any) -> str:
     ):
         return ""
     shares = softmax(scores)
-    best = [f"**{plain(names[n])}** {100 * shares[n]:.1f} %" for n in np.argsort(-shares)[:CLASSES]]
+    best = [f"**{plain(names[n])}** {100 * shares[n]:.1f}%" for n in np.argsort(-shares)[:CLASSES]]
     return PROSE("classified", shares=", ".join(best), more=f", of {len(names)} classes" if len(names) > CLASSES else "")
 
 

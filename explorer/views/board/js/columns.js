@@ -54,7 +54,7 @@ export function columnsOf(site, h, key) {
     add("z", 0.9, ["mix", z, "Σ α v"], ["concat", all, "all heads"]);
   }
   const made = first?.made ?? site.o;
-  add("o", 1, ["wo", made ? strip("o", made) : null, "W_O"], ["inner1", sums[0]?.inner ? strip("i1", sums[0].inner) : null, "norm"]);
+  add("o", 1, ["wo", made ? strip("o", made) : null, "o"], ["inner1", sums[0]?.inner ? strip("i1", sums[0].inner) : null, "norm"]);
   if (first)
     add("s1", 1, ["add1", strip("t1", sums[0].total, summed(sums[0].total)), "x + o"],
       ["post1", sums[0].last ? strip("p1", sums[0].last, scale) : null, "norm(x + o)"]);

@@ -99,7 +99,7 @@ export function changedLines(board) {
     size += own.z[e] ** 2;
   }
   if (!gap) return ["Another row of this head was edited by hand."];
-  const at = row * m + Math.max(0, col), far = `z moved by ${short(Math.sqrt(gap))} (${Math.round((100 * Math.sqrt(gap)) / (Math.sqrt(size) || 1))} % of its length)`;
+  const at = row * m + Math.max(0, col), far = `z moved by ${short(Math.sqrt(gap))} (${Math.round((100 * Math.sqrt(gap)) / (Math.sqrt(size) || 1))}% of its length)`;
   return [`Edited by hand: α was ${short(own.alpha[at])}, is ${short(head.alpha[at])}; ${far}.`];
 }
 

@@ -22,7 +22,7 @@ const tiny = (x) => (x ? x.toExponential(0) : "0");
 const upTo = (x) => tiny(x + 0.5 * 10 ** Math.floor(Math.log10(x)));
 
 /** A probability as people read it. @param {number} p */
-export const percent = (p) => (p < 0.0005 ? "< 0.1 %" : `${(p * 100).toFixed(p < 0.1 ? 1 : 0)} %`);
+export const percent = (p) => (p < 0.0005 ? "< 0.1%" : `${(p * 100).toFixed(p < 0.1 ? 1 : 0)}%`);
 
 /** A token as people read it: no line breaks, no invisible letters, not too long. @param {string} text */
 export function readable(text) {

@@ -216,7 +216,9 @@ function marked(bar, choices, board) {
     names.forEach((/** @type {string} */ name, /** @type {number} */ at) => {
       const id = board.site.stations[at], named = sublayerOf(id, board.site.stream);
       if (named !== group) put(stations, "span", { class: "group" }, (group = named));
-      put(stations, "button", { type: "button", "data-station": id, title: board.data.prose[id].title }, name).onclick = () => board.go(at);
+      const chip = put(stations, "button", { type: "button", "data-station": id, title: board.data.prose[id].title });
+      typeset(chip, name);
+      chip.onclick = () => board.go(at);
     });
   }
   const chips = /** @type {HTMLElement[]} */ ([...stations.querySelectorAll("button")]);

@@ -65,7 +65,7 @@ export class Curves {
       pen.lineTo(wide - RIGHT, y(value));
       pen.stroke();
       pen.textAlign = "right";
-      pen.fillText(share ? `${Math.round(100 * value)} %` : Number(value.toPrecision(2)).toLocaleString("en"), LEFT - 6, y(value) + 4);
+      pen.fillText(share ? `${Math.round(100 * value)}%` : Number(value.toPrecision(2)).toLocaleString("en"), LEFT - 6, y(value) + 4);
     }
     pen.textAlign = "center";
     for (const step of [0, right / 2, right]) pen.fillText(String(Math.round(step)), Math.min(x(step), wide - 18), y(0) + 16);

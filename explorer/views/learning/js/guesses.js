@@ -4,7 +4,7 @@ import { element } from "../../live/js/element.js";
 /** @typedef {import("./training.js").Shown} Shown */
 /** @typedef {import("./training.js").Guess} Guess */
 
-const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
+const percent = (/** @type {number} */ share) => `${Math.round(100 * share)}%`;
 const LONG = "<|endoftext|>", SHORT = "‹end›"; // too long a name for a cell
 /** A token in few letters. @param {string} text */
 export const shownAs = (text) => (text === LONG ? SHORT : text);

@@ -38,7 +38,7 @@ function rowOf(body, name, guesses, marked, where) {
     cell.style.setProperty("--chance", `${share}%`);
     cell.className = share > 50 ? "deep" : "";
     cell.textContent = marked(column) ? "●" : "";
-    cell.title = `${where}, ${text}: ${Math.round(100 * chance)} %; most probable: ${first}`;
+    cell.title = `${where}, ${text}: ${Math.round(100 * chance)}%; most probable: ${first}`;
   });
   return row;
 }

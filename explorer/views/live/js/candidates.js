@@ -10,7 +10,7 @@ const FATES = { kept: "chosen", finished: "ends the text", "cut:top_k": "cut: to
 const ENDS = { end: "The model wrote its end token.", length: "As many tokens as you asked for.", context: "The model cannot read a longer text.",
   "no open beam can win": "No open beam can become better than the finished texts.", "nothing left": "No beam is left." };
 
-export const percent = (/** @type {number} */ share) => (share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
+export const percent = (/** @type {number} */ share) => (share > 0 && share < 0.001 ? "< 0.1%" : `${(100 * share).toFixed(1)}%`);
 const rounded = (/** @type {number} */ value) => value.toFixed(2).replace("-", "−");
 
 /** A table with a caption, the names of its columns and its rows. @param {string} caption @param {string[]} names @param {(string | HTMLElement)[][]} rows @param {string[]} kinds of the rows */

@@ -7,7 +7,7 @@ export function button(name, text, press) {
 }
 
 /** A probability as a reader says it. @param {number} share */
-export const percent = (share) => (share > 0 && share < 0.005 ? "< 1 %" : `${Math.round(100 * share)} %`);
+export const percent = (share) => (share > 0 && share < 0.005 ? "< 1%" : `${Math.round(100 * share)}%`);
 
 /** A token as a word, "…er" where it goes on with one. @param {string} token @param {boolean} spaced whether · before a token begins a word */
 export function wordOf(token, spaced) {
