@@ -154,12 +154,12 @@ def _end() -> None:
         f"**The end**: a part of all {len(LESSONS)} lessons. Now you can read a mask, a tokenizer, a row of attention, a loss "
         "and a beam tree, and test what a model needs. Every page reads a sentence of your own."
     )
+    st.markdown("**Send this link**: it opens the tour.")
+    present.address_to_copy(invitation())
     st.markdown("**Go on**, in about an hour: the same lessons, each with one question and two exercises.")
     st.page_link(str(LESSONS["start"].page), label="**Core hour →**", query_params={"core": "1"})
     st.page_link(str(LESSONS["decoding"].page), label="Translate a sentence →", query_params={"part": "translation"})
     st.page_link(str(LESSONS["training"].page), label="Train a model yourself →", query_params={"part": "train-one"})
-    st.markdown("**Send this link**: it opens the tour.")
-    present.address_to_copy(invitation())
 
 
 def invitation() -> str:

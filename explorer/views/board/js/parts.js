@@ -109,6 +109,8 @@ export function controlsOf(board) {
   for (const { id, name } of HABITS) put(by, "option", { value: id }, name);
   by.value = board.habit;
   by.onchange = () => board.colourBy(by.value);
+  const silence = () => board.options.silence({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
+  if (board.options.silence) put(choices, "button", { type: "button", class: "silence" }, "Silence head").onclick = silence;
   const looks = put(choices, "details", { class: "looks" });
   put(looks, "summary", {}, "view");
   const inside = put(looks, "div");
@@ -117,8 +119,6 @@ export function controlsOf(board) {
   speed.value = String(board.speed);
   speed.onchange = () => (board.speed = Number(speed.value));
   toggles(board, inside);
-  const silence = () => board.options.silence({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
-  if (board.options.silence) put(bar, "button", { type: "button", class: "silence" }, "Silence head").onclick = silence;
   put(bar, "button", { type: "button", class: "present", "aria-label": "Present on the whole screen (P)", title: "Present on the whole screen (P)" }, "⛶").onclick = () => board.fullscreen();
   put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(helpOf(board));
 }
@@ -131,8 +131,8 @@ export function tidied({ large, parts: { frame, bar, choices, where } }) {
   beside.append(choices);
   if (large) inside.append(...[choices, bar].flatMap((place) => [...place.querySelectorAll(":scope > :is(.habit, .silence, .present, .keys)")]));
   else {
-    looks.before(inside.querySelector(".habit"));
-    bar.append(...inside.querySelectorAll(":scope > :is(.silence, .present, .keys)"));
+    looks.before(...inside.querySelectorAll(":scope > :is(.silence, .habit)"));
+    bar.append(...inside.querySelectorAll(":scope > :is(.present, .keys)"));
   }
 }
 
