@@ -79,3 +79,13 @@ def test_a_merge_that_joins_nothing_in_the_words_says_so_and_is_passed_over() ->
         assert frame["same"] != joined and ("joins nothing in these words" in frame["notes"]) != joined
         before = list(map(list, step.after))
     assert 5 < sum(frame["same"] for frame in frames) < len(frames)
+
+
+def test_the_curve_beside_the_merges_has_the_tokens_per_word_at_each() -> None:
+    steps = classroom.learned("wordpiece", "count", ("animal",))[:80]
+    moving = VIEWS["merges"].moving(steps, "dark")
+    high, low, first, last = moving["ends"]
+    assert (first, last) == ("merge 1", "merge 80") and len(moving["dots"]) == len(moving["frames"]) == 80
+    for number, ((x, y), step) in enumerate(zip(moving["dots"], steps, strict=True)):
+        drawn = float(high) - y * (float(high) - float(low))
+        assert x == pytest.approx(number / 79, abs=1e-4) and drawn == pytest.approx(step.fertility, abs=0.011)

@@ -47,7 +47,16 @@ def merge_frames(steps: Sequence[Merge], mode: str) -> dict[str, Any]:
     moving = strip_frames((merge_rows(steps, step=n + 1) for n in range(len(steps))), mode, "Merge")
     for frame, merge in zip(moving["frames"], steps, strict=True):
         frame["same"] = not joins(merge)
-    return moving
+    return moving | _shorter(np.array([merge.fertility for merge in steps]), mode)
+
+
+def _shorter(fertility: np.ndarray, mode: str) -> dict[str, Any]:
+    """The curve of the tokens per word, merge by merge, with a dot for each."""
+    low, high = fertility.min(), fertility.max()
+    places = np.stack([np.linspace(0, 1, len(fertility)), (high - fertility) / max(high - low, 1e-9)], 1).round(4).tolist()
+    curve = {"name": "tokens per word of the texts", "colour": theme.LINES[mode][0], "points": places}
+    ends = [f"{high:.2f}", f"{low:.2f}", "merge 1", f"merge {len(fertility):,}"]
+    return {"curves": [curve], "dots": places, "ends": ends}
 
 
 def joins(merge: Merge) -> bool:

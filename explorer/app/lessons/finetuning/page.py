@@ -85,8 +85,8 @@ page = LessonPage(PROSE)
 with page.bar:
     name = chosen_model(lab.shelf(), "tuned", box="text.tuned")
 page.parts(
-    PagePart("What is read for each task", inputs, "Inputs"),
     PagePart("How many labels?", few_labels, "Labels"),
+    PagePart("What is read for each task", inputs, "Inputs"),
     PagePart("Fine-tune it yourself", partial(trained.show_ways, name), "Train"),
     *(
         (PagePart("How fast should each method learn?", rates, "Rates", more=True),)

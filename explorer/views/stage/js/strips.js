@@ -1,18 +1,19 @@
-// Rows of tokens as boxes: which tokens join, which blank is filled.
+// Rows of tokens as boxes: which tokens join, which blank is filled; where there is a number for each frame, its curve stands beside them.
+import { curveOf } from "./curve.js";
 
 /** A box: its key, its text, the number of its colour, and at which letter it begins where it does not follow the one before.
  * @typedef {[string, string, number, number | null]} Box */
 /** A row without boxes is a heading. @typedef {{name: string, more: string, boxes: Box[]}} Row */
 /** A row that is null is the same as in the frame before; `inks` are the colours of the letters in boxes of these `colours`.
- * @typedef {{frames: {rows: (Row | null)[], keys: string[]}[], colours: string[], inks: string[]}} Strips */
+ * @typedef {{frames: {rows: (Row | null)[], keys: string[]}[], colours: string[], inks: string[]} & Partial<import("./curve.js").Curves>} Strips */
 
 /** A row of a frame: where it is as before, that of an earlier one. @param {Strips} told @param {number} at @param {number} row @returns {Row} */
 const rowAt = (told, at, row) => told.frames[at].rows[row] ?? rowAt(told, at - 1, row);
 
 /** @param {Strips} told @param {number} at */
 export function stripsAt(told, at) {
-  const { rows, keys } = told.frames[at];
-  return rows.map((_, row) => stripOf(told, rowAt(told, at, row), keys[row]));
+  const { rows, keys } = told.frames[at], { curves, dots = [], ends = [] } = told, strips = rows.map((_, row) => stripOf(told, rowAt(told, at, row), keys[row]));
+  return curves ? [...strips, curveOf({ curves, dots, ends }, at)] : strips;
 }
 
 /** @param {Strips} told @param {Row} row @param {string} n its key @returns {import("./moving.js").Thing} */
